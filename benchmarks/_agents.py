@@ -9,17 +9,17 @@ import anyio
 
 from kbd.core.agent import run_agent
 from kbd.core.agent.run_context import RunContext
-from kbd.core.domain.commands import Command, Record, SendMessage, StartRun
+from kbd.core.domain.commands import Command, RecordFacts, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
@@ -59,7 +59,7 @@ class Workbench:
             (folder / name).mkdir(parents=True)
         plugins = Plugins.discover(Settings())
         self._catalog = Catalog(plugins)
-        self._workers = Workers(plugins, Settings())
+        self._workers = WorkerPool(plugins, Settings())
         self._blobs = Blobs(BlobStore(folder / "blobs"))
         self._asked = 0
         self.keeper: Keeper[WorkbenchState, Command] = Keeper(
@@ -80,7 +80,7 @@ class Workbench:
         for n in range(messages // 2):
             facts.append(UserMessageAdded(f"u-{n}", f"what do the totals of month {n} come to?"))
             facts.append(AssistantMessageAdded(f"a-{n}", f"They come to {n * 7919}. " * 10))
-        await self.keeper.submit(Record(tuple(facts)))
+        await self.keeper.submit(RecordFacts(tuple(facts)))
 
     async def run(self) -> None:
         """Ask, and answer with a whole run."""
@@ -106,7 +106,7 @@ class Workbench:
             complete=self._complete,
             model=lambda model_id: ModelInfo(model_id, context_tokens=WINDOW),
             effort=lambda _model_id, _phase: "",
-            purse=Purse(self.daemon, self._catalog, LIMITS, self._clock),
+            purse=DailyBudget(self.daemon, self._catalog, LIMITS, self._clock),
             announce=lambda _: None,
             limits=LIMITS,
             clock=self._clock,

@@ -75,7 +75,7 @@ def history(events: int, run_events: int = RUN_EVENTS) -> Iterator[Recorded]:
     run, calls, turn = 0, 0, 0
 
     def record(event: Event) -> Recorded:
-        return codec.recorded(event, FIRST_US + seq * 1000, run, seq if run else 0)
+        return codec.wrap_event(event, FIRST_US + seq * 1000, run, seq if run else 0)
 
     seq = 1
     yield record(WorkbenchCreated(BENCH, "bench"))

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from kbd.core.plugins.pieces import cut, write_pieces
+from kbd.core.plugins.pieces import cut_pieces, write_pieces
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.ports import SourceFile
 from kbd.formats import Source
@@ -83,7 +83,7 @@ class Direct:
     def read(self, file: SourceFile, target: Path) -> None:
         """Write the pieces of a file."""
         passages = TextFormat().passages(Source(file.path, file.name))
-        write_pieces(cut(passages, _MOST_CHARACTERS), target)
+        write_pieces(cut_pieces(passages, _MOST_CHARACTERS), target)
 
 
 def opened(work: str, texts: Path, index: Path) -> WorkspaceEngine:

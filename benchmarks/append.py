@@ -25,7 +25,7 @@ from eventsourcing.domain import Aggregate, event
 from benchmarks._measure import gate, interleave, table
 from kbd.events import EventLog
 from kbd.events.base import Recorded
-from kbd.events.codec import encode, recorded
+from kbd.events.codec import encode, wrap_event
 from kbd.events.disk import Disk
 from kbd.events.runs import ToolReturned
 from kbd.types import CallId
@@ -51,7 +51,7 @@ def records(count: int) -> list[Recorded]:
     """So many new records of about 200 bytes."""
     now_us = time.time_ns() // 1000
     return [
-        recorded(ToolReturned(CallId(f"call_{n:08}"), n, ok=True, shown=SHOWN), now_us, 1)
+        wrap_event(ToolReturned(CallId(f"call_{n:08}"), n, ok=True, shown=SHOWN), now_us, 1)
         for n in range(count)
     ]
 

@@ -24,7 +24,7 @@ from benchmarks._measure import gate, interleave, table
 from benchmarks.commands import started
 from kbd.client.blocking import Client
 from kbd.events import BlobStore, EventLog, codec
-from kbd.events.plain_form import shown
+from kbd.events.plain_form import plain_record
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.types import Seq, WorkbenchId
 
@@ -42,7 +42,7 @@ def prepare(home: Path) -> None:
         root = home / "workbenches" / workbench_id
         make(root / "log", events, min(events, RUN_EVENTS))
         keep_blobs(BlobStore(root / "blobs", Unsynced()), events // EVENTS_A_VERSION + 2)
-        log.append([codec.recorded(WorkbenchCreated(workbench_id, workbench_id), 1)])
+        log.append([codec.wrap_event(WorkbenchCreated(workbench_id, workbench_id), 1)])
     log.close()
 
 
@@ -70,8 +70,8 @@ def bare(log: EventLog) -> float:
     """Read all events and encode them as clients see them, in this process; events a second."""
     begun, encode, size = time.perf_counter(), msgspec.json.Encoder().encode, 0
     for first, body in log.frames():
-        for seq, item in enumerate(codec.plain(body), first):
-            size += len(encode(shown(item, Seq(seq), BENCH)))
+        for seq, item in enumerate(codec.decode_plain(body), first):
+            size += len(encode(plain_record(item, Seq(seq), BENCH)))
     assert size > EVENTS * 100
     return EVENTS / (time.perf_counter() - begun)
 

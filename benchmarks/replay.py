@@ -31,8 +31,8 @@ from kbd.events.disk import Disk
 from kbd.events.drafts import FileChanged
 from kbd.events.frame import BODY_AT, HEADER_BYTES, SEGMENT_BYTES
 from kbd.events.runs import ItemStarted, ModelReplied, ModelRequested, ToolCalled, ToolReturned
-from kbd.events.scan import survey
-from kbd.events.segment import opened
+from kbd.events.scan import survey_log
+from kbd.events.segment import open_segment
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, FileName, Seq
 
@@ -71,7 +71,7 @@ def event(n: int) -> Recorded:
             data = FileChanged(FileName(f"out/{n % 50}.xlsx"), None, blob, n)
         case _:
             data = ItemStarted(n % 40)
-    return codec.recorded(data, 1_763_750_000_000_000 + n, n // 500, n)
+    return codec.wrap_event(data, 1_763_750_000_000_000 + n, n // 500, n)
 
 
 def make(directory: Path, batch: int) -> None:
@@ -154,7 +154,7 @@ def by_hand(path: Path, decode: Callable[[memoryview], list[Any]]) -> State:
     """The state, by one loop over the file's bytes."""
     state = State()
     table_by_type = folds(state)
-    header = opened(path).header
+    header = open_segment(path).header
     unpack, previous, seed = struct.Struct("<IIIIQ").unpack_from, header.checksum, header.seed
     gc.disable()
     view, at = memoryview(path.read_bytes()), SEGMENT_BYTES
@@ -218,8 +218,8 @@ def measure(folder: Path, batch: int, rebuild: Callable[[], object], rounds: int
             "EventLog.replay": lambda: spent(lambda: replayed(log), EVENTS),
             "hand-written": lambda: spent(lambda: by_hand(path, decode), EVENTS),
             "eventsourcing": lambda: spent(rebuild, PEER_EVENTS),
-            "survey": lambda: spent(lambda: survey(directory), EVENTS),
-            "survey with chain": lambda: spent(lambda: survey(directory, chained=True), EVENTS),
+            "survey": lambda: spent(lambda: survey_log(directory), EVENTS),
+            "survey with chain": lambda: spent(lambda: survey_log(directory, chained=True), EVENTS),
             "bare walk": lambda: spent(lambda: walked(path), EVENTS),
         },
         rounds,

@@ -70,7 +70,7 @@ def replayed(directory: Path, state: State, trusted: int = 0) -> State:
 
 def restored(directory: Path, folder: Path) -> State:
     """Begin with the newest snapshot, as a start does."""
-    found = snapshots.load(folder, SCHEMA)
+    found = snapshots.load_snapshot(folder, SCHEMA)
     assert found is not None
     log = EventLog.open(directory, trusted=found.seq, disk=Unsynced())
     assert log.chain_at(found.seq) == found.head
@@ -88,13 +88,13 @@ def make(directory: Path, folder: Path) -> None:
         records = []
         for n in range(first, first + COMMIT):
             made = event(n)
-            records.append(codec.recorded(made.data, made.ts_us, n // each, n))
+            records.append(codec.wrap_event(made.data, made.ts_us, n // each, n))
         log.append(records)
         for seq, record in enumerate(records, first + 1):
             fold(state, seq, record)
         if state.seq == EVENTS - TAIL:
             payload = msgspec.msgpack.encode(state)
-            assert snapshots.save(folder, Seq(state.seq), log.head, SCHEMA, payload)
+            assert snapshots.save_snapshot(folder, Seq(state.seq), log.head, SCHEMA, payload)
     log.close()
 
 
@@ -109,7 +109,7 @@ def spent(work: Callable[[], object]) -> float:
 def dispatched(call: Callable[[WorkbenchState, Seq, Recorded], None]) -> None:
     """Fold the same small events again and again."""
     kinds = (ModelChosen("p:m"), UserMessageAdded("u", "t"))
-    records = [codec.recorded(data, 1) for data in kinds]
+    records = [codec.wrap_event(data, 1) for data in kinds]
     state = WorkbenchState()
     for n in range(FOLDED):
         call(state, Seq(n + 1), records[n % 2])

@@ -32,12 +32,12 @@ from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.sessions.recovery import open_workbench
 from kbd.core.store.redaction import Redaction
-from kbd.core.store.snapshots import of_workbench
+from kbd.core.store.snapshots import workbench_snapshots
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events import BlobStore, codec
 from kbd.events.frame import BODY_AT, HEADER_BYTES, SEGMENT_BYTES
-from kbd.events.segment import opened
-from kbd.events.verification import verify
+from kbd.events.segment import open_segment
+from kbd.events.verification import verify_log
 from kbd.types import Seq
 
 SIZES = (100_000, 1_000_000)
@@ -84,7 +84,7 @@ def by_hand(folders: WorkbenchFolders) -> WorkbenchState:
     seq = 0
     gc.disable()
     for path in files(folders):
-        header = opened(path).header
+        header = open_segment(path).header
         previous, seed, data = header.checksum, header.seed, path.read_bytes()
         view, at, end = memoryview(data), SEGMENT_BYTES, len(data)
         while at < end:
@@ -105,7 +105,7 @@ def hashed(folders: WorkbenchFolders) -> int:
     """Checksums, hashes and records of all frames, and the blobs' hashes; returns how many."""
     unpack, crc32, frames, chain = struct.Struct("<IIIIQ").unpack_from, _crc32(), 0, bytes(32)
     for path in files(folders):
-        seed, data = opened(path).header.seed, path.read_bytes()
+        seed, data = open_segment(path).header.seed, path.read_bytes()
         view, at, end = memoryview(data), SEGMENT_BYTES, len(data)
         while at < end:
             _, checksum, length, _, _ = unpack(view, at)
@@ -150,7 +150,7 @@ def prepared(folder: Path, events: int) -> WorkbenchFolders:
     folders.create()
     make(folders.log, events)
     keep_blobs(BlobStore(folders.blobs, Unsynced()), events // EVENTS_A_VERSION + 2)
-    assert of_workbench(folders.log, folders.snap).renew(Seq(events - TAIL))
+    assert workbench_snapshots(folders.log, folders.snap).renew(Seq(events - TAIL))
     return folders
 
 
@@ -174,12 +174,12 @@ def measure(folder: Path, events: int, rounds: int) -> None:
     gate("a start without a snapshot against one with", whole / short, least=LEAST[events])
 
     store = BlobStore(folders.blobs)
-    checked = verify(folders.log, store)
+    checked = verify_log(folders.log, store)
     assert checked.whole
     assert checked.frames == hashed(folders)
     found = interleave(
         {
-            "verify": partial(spent, partial(verify, folders.log, store)),
+            "verify": partial(spent, partial(verify_log, folders.log, store)),
             "hashes, checksums, records": partial(spent, partial(hashed, folders)),
             "raw read": partial(spent, partial(read, folders)),
         },

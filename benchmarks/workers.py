@@ -26,9 +26,9 @@ import anyio
 import anyio.to_process
 
 from benchmarks._measure import gate
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings
 from kbd.tools import CallLimits
 
@@ -105,7 +105,7 @@ async def cold_pool() -> float:
     return float(done.stdout)
 
 
-async def killed(workers: Workers) -> float:
+async def killed(workers: WorkerPool) -> float:
     """Return the seconds from cancelling a call to its process being reaped."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(workers.call, "bench", "kbd_bench_plugin:sleep", {})
@@ -117,7 +117,7 @@ async def killed(workers: Workers) -> float:
 
 async def measure(folder: Path, control: socket.socket) -> None:
     """Measure all ways side by side, and print."""
-    plugins = Plugins.discover(Settings(), found=[Installed("bench", "kbd_bench_plugin")])
+    plugins = Plugins.discover(Settings(), found=[EntryPoint("bench", "kbd_bench_plugin")])
     value = b"x" * 200
     limits = CallLimits()
 
@@ -125,7 +125,7 @@ async def measure(folder: Path, control: socket.socket) -> None:
         control.sendall(b"x")
         return float(control.recv(16))
 
-    async with Workers(plugins, Settings(), extra_paths=[folder]) as workers:
+    async with WorkerPool(plugins, Settings(), extra_paths=[folder]) as workers:
         call = {
             "kbd": lambda: timed(
                 lambda: workers.call("bench", "kbd_bench_plugin:echo", {"value": value}, limits)

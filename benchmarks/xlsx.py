@@ -20,7 +20,7 @@ from benchmarks._workbooks import write_workbook
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName
@@ -51,7 +51,7 @@ async def loaded(path: Path) -> list[float]:
     """Return the seconds that loading all values takes in a worker, without what was kept."""
     plugins = Plugins.discover(Settings())
     size, seconds = await anyio.Path(path).stat(), []
-    async with Workers(plugins, Settings()) as workers:
+    async with WorkerPool(plugins, Settings()) as workers:
         for turn in range(4):
             with tempfile.TemporaryDirectory() as cache:
                 calls = FormatCalls(Catalog(plugins), workers, Path(cache))

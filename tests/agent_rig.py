@@ -19,10 +19,10 @@ from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
@@ -246,7 +246,7 @@ class Rig:
         )
         plugins = _plugins(self.made)
         self.catalog = Catalog(plugins)
-        self.workers = Workers(plugins, Settings())
+        self.workers = WorkerPool(plugins, Settings())
         self.room = open_lexical_engine(
             FormatCalls(self.catalog, self.workers), folder / "index", 1_000_000
         )
@@ -364,7 +364,7 @@ def _plugins(made: list[str]) -> Plugins:
     module.__file__ = __file__
     vars(module)["kbd_register_tools"] = kbd_register_tools
     sys.modules[TOOLS] = module
-    return Plugins.discover(Settings(), found=[Installed("testing", TOOLS)])
+    return Plugins.discover(Settings(), found=[EntryPoint("testing", TOOLS)])
 
 
 @asynccontextmanager
@@ -375,7 +375,7 @@ async def open_rig(
     limits: RunLimits = LIMITS,
     window: int = 128_000,
     events: Sequence[Recorded] = (),
-    tools: tuple[Catalog, Workers] | None = None,
+    tools: tuple[Catalog, WorkerPool] | None = None,
 ) -> AsyncIterator[Rig]:
     """Open a rig on its script and folder, with events recorded before, and close it again.
 

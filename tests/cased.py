@@ -13,7 +13,7 @@ from kbd.events import runs as r
 from kbd.events import workbenches as w
 from kbd.events.anchor import Anchor
 from kbd.events.base import PluginUsed, ReplyCall
-from kbd.events.scan import survey
+from kbd.events.scan import survey_log
 from kbd.messages import Usage
 from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
 
@@ -37,7 +37,7 @@ def workbench(folder: Path) -> WorkbenchFolders:
     blobs = BlobStore(folders.blobs, Unsynced())
     log = EventLog.open(folders.log, disk=Unsynced(), entropy=lambda size: b"salt" * (size // 4))
     for run, commit in _commits(folders.id, blobs):
-        log.append([codec.recorded(event, NOON_US, run) for event in commit])
+        log.append([codec.wrap_event(event, NOON_US, run) for event in commit])
     log.close()
     return folders
 
@@ -73,7 +73,7 @@ def _commits(workbench_id: WorkbenchId, blobs: BlobStore) -> list[tuple[int, tup
 
 def contents(folders: WorkbenchFolders) -> CaseContents:
     """What goes into the case file of the run."""
-    end = survey(folders.log)
+    end = survey_log(folders.log)
     anchor = Anchor(end.seq, end.chain)
     return gather_contents(CaseRequest(folders, 1, anchor, is_active=False))
 

@@ -5,10 +5,10 @@ from typing import TypeVar
 
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.domain.watch_decisions import AddWatch, FinishRun, Land, StartNext
+from kbd.core.domain.watch_decisions import AddWatch, FinishRun, RecordLanding, StartNext
 from kbd.core.domain.watch_state import Landing, LandingStage, Watch
 from kbd.events.base import Recorded
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.vocabulary import Event
 from kbd.events.watches import (
     FileLanded,
@@ -66,7 +66,7 @@ class FoldedWatches:
         """Decide a command and fold what it leads to."""
         decision = decide_daemon(self.state, command)
         for event in decision.events:
-            record = recorded(event, self.now_us, decision.run, decision.cause)
+            record = wrap_event(event, self.now_us, decision.run, decision.cause)
             self.records.append(record)
             fold_daemon(self.state, Seq(self.state.seq + 1), record)
         return decision.events
@@ -74,12 +74,14 @@ class FoldedWatches:
     def land(self, path: str, mark: str, **other: object) -> FileLanded | None:
         """Have a content land; return what was recorded, if anything was."""
         fields = {"watch_id": WATCH, "folder": FOLDER, "signature": f"{path} {mark}", **other}
-        events = self.do(Land(path=path, sha256=hash_of(mark), size_bytes=3, **fields))  # type: ignore[arg-type]
+        events = self.do(RecordLanding(path=path, sha256=hash_of(mark), size_bytes=3, **fields))  # type: ignore[arg-type]
         return _only(events, FileLanded)
 
     def misread(self, path: str, signature: str) -> FileLanded | None:
         """Have a file land that could not be read."""
-        land = Land(WATCH, path, FOLDER, "", 3, signature, code="FILE_READ_FAILED", message="no")
+        land = RecordLanding(
+            WATCH, path, FOLDER, "", 3, signature, code="FILE_READ_FAILED", message="no"
+        )
         return _only(self.do(land), FileLanded)
 
     def start(self, *, batch_closed: bool = True) -> WatchRunStarted | None:

@@ -5,7 +5,7 @@ from kbd.core.domain.decide import decide
 from kbd.core.domain.decision import Decision
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import FileAdded, WorkbenchCreated
 from kbd.types import BlobHash, FileName, Seq, WorkbenchId
@@ -31,7 +31,7 @@ class Folded:
         for event in events:
             self.time_us += 1
             seq = Seq(self.state.seq + 1)
-            fold_workbench(self.state, seq, recorded(event, self.time_us, run))
+            fold_workbench(self.state, seq, wrap_event(event, self.time_us, run))
 
     def do(self, command: Command) -> Decision:
         """Decide a command and fold what it leads to."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kbd.core.plugins.pieces import cut, write_pieces
+from kbd.core.plugins.pieces import cut_pieces, write_pieces
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.ports import SourceFile
 from kbd.core.search.records import Chunk
@@ -47,7 +47,7 @@ class PlainReader:
         lines = text.count("\n") + (not text.endswith("\n"))
         region = Region(line_start=1, line_count=lines)
         passage = Passage(text, f"lines 1-{lines}", region)
-        write_pieces(cut([passage], self.most_characters), target)
+        write_pieces(cut_pieces([passage], self.most_characters), target)
         self.then(file, target)
 
 

@@ -9,7 +9,7 @@ import anyio
 
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.domain.watch_decisions import AddWatch, Land
+from kbd.core.domain.watch_decisions import AddWatch, RecordLanding
 from kbd.core.domain.watch_state import Watch
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
@@ -84,7 +84,9 @@ class DaemonLog:
         """Have files land, each with a content of its own if none is given."""
         for path in paths:
             sha256 = hash_of(content or f"{watch_id}/{path}")
-            land = Land(WatchId(watch_id), path, f"/{watch_id}", sha256, 1, f"{path} {sha256}")
+            land = RecordLanding(
+                WatchId(watch_id), path, f"/{watch_id}", sha256, 1, f"{path} {sha256}"
+            )
             await self.keeper.submit(land)
 
     async def recorded(self, kind: type[T]) -> list[T]:

@@ -15,7 +15,7 @@ from agent_rig import Rig, WriteNote, said, say
 from kbd import hookimpl
 from kbd.core.audit.proof import prove
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import RunLimits, Settings
@@ -157,7 +157,7 @@ def catalog_of(*tools: Tool) -> Catalog:
     module.__file__ = __file__
     vars(module)["kbd_register_tools"] = kbd_register_tools
     sys.modules[PACKAGE] = module
-    return Catalog(Plugins.discover(Settings(), found=[Installed("proof", PACKAGE)]))
+    return Catalog(Plugins.discover(Settings(), found=[EntryPoint("proof", PACKAGE)]))
 
 
 def turns(*replies: ModelReply) -> Callable[[ModelRequest], ModelReply]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.settings import RunLimits
@@ -16,7 +16,7 @@ from kbd.events.log import EventLog
 
 def purse_in(
     folder: Path, catalog: Catalog, limits: RunLimits, disk: Disk, clock: Clock | None = None
-) -> tuple[Keeper[DaemonState, DaemonCommand], Purse]:
+) -> tuple[Keeper[DaemonState, DaemonCommand], DailyBudget]:
     """Return a daemon's log in a folder, and the purse that it holds.
 
     Whoever lets models cost money loads the log and lets its Keeper run.
@@ -30,4 +30,4 @@ def purse_in(
         decide=decide_daemon,
         clock=clock,
     )
-    return keeper, Purse(keeper, catalog, limits, clock)
+    return keeper, DailyBudget(keeper, catalog, limits, clock)

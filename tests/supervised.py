@@ -7,15 +7,15 @@ from pathlib import Path
 
 import anyio
 
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
@@ -73,7 +73,7 @@ class Supervised:
 
 @asynccontextmanager
 async def supervised(
-    folder: Path, settings: Settings | None = None, found: Sequence[Installed] = ()
+    folder: Path, settings: Settings | None = None, found: Sequence[EntryPoint] = ()
 ) -> AsyncIterator[Supervised]:
     """Run a supervisor on a home, recovered as at a start, and stop it in order.
 
@@ -100,10 +100,10 @@ async def supervised(
             clock=CLOCK,
             plugins=plugins,
             catalog=Catalog(plugins),
-            workers=Workers(plugins, settings),
+            workers=WorkerPool(plugins, settings),
             rooms=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
-            purse=Purse(keeper, Catalog(plugins), settings.run, CLOCK),
+            purse=DailyBudget(keeper, Catalog(plugins), settings.run, CLOCK),
             tell=told.append,
             stop=lambda: None,
             backend="",
@@ -136,7 +136,7 @@ def _copy(source: str, target: str) -> None:
 async def add(bench: OpenWorkbench, name: str, content: str) -> None:
     """Add a file."""
     blob = await bench.blobs.put(content.encode())
-    await bench.keeper.submit(Record((FileAdded(FileName(name), blob, len(content)),)))
+    await bench.keeper.submit(RecordFacts((FileAdded(FileName(name), blob, len(content)),)))
     bench.files.place(FileName(name), blob)
 
 
@@ -151,7 +151,7 @@ async def draft(bench: OpenWorkbench, **files: str | None) -> None:
         after = await bench.blobs.put(content.encode()) if content is not None else None
         size = len(content or "")
         facts.append(FileChanged(name, seen.blob if seen else None, after, size))
-    await bench.keeper.submit(Record(tuple(facts)))
+    await bench.keeper.submit(RecordFacts(tuple(facts)))
 
 
 def files_in(folder: Path) -> dict[str, str]:

@@ -15,9 +15,9 @@ import pytest
 
 from documentation import code, section
 from kbd.client import aio, blocking
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers, name_of
+from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.settings import Settings
 from kbd.testing.tools import Workbench
 from real_daemon import RealDaemon
@@ -36,7 +36,7 @@ async def test_the_plugin_of_the_guide_works(
     (package / "__init__.py").write_text(code(PLUGIN, "A tool as an example", "python"), "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "kbd_words", raising=False)
-    found = Installed(name="words", value="kbd_words")
+    found = EntryPoint(name="words", value="kbd_words")
 
     plugins = Plugins.discover(Settings(), found=[found])
 
@@ -46,8 +46,8 @@ async def test_the_plugin_of_the_guide_works(
     file = bench.add("notes.txt", "one two\nthree\n")
     result = await bench.call(owned.item, path="notes.txt")
     assert result.value == {"path": "notes.txt", "words": 3}
-    count = name_of(vars(sys.modules["kbd_words"])["count"])
-    async with Workers(plugins, Settings(), extra_paths=[tmp_path]) as workers:
+    count = function_name(vars(sys.modules["kbd_words"])["count"])
+    async with WorkerPool(plugins, Settings(), extra_paths=[tmp_path]) as workers:
         assert await workers.call("words", count, {"path": str(file.path)}) == 3
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from agent_rig import call, item_of, open_rig, said, say, two_items
 from kbd.core.audit.steps import Numbered
-from kbd.core.domain.commands import DiscardDraft, Record
+from kbd.core.domain.commands import DiscardDraft, RecordFacts
 from kbd.events.base import Recorded
 from kbd.events.runs import ToolCalled
 from kbd.events.workbenches import ConsentGranted, UserMessageAdded
@@ -43,7 +43,7 @@ async def whole_log(folder: Path) -> list[Numbered]:
     async with open_rig(folder / "cut", troubled, events=records[: calls[1] + 1]) as rig:
         await rig.go()
         await rig.keeper.submit(DiscardDraft())
-        await rig.keeper.submit(Record((UserMessageAdded("u-2", "once more"),)))
+        await rig.keeper.submit(RecordFacts((UserMessageAdded("u-2", "once more"),)))
         await rig.go()
         return rig.records()
 

@@ -13,8 +13,14 @@ import msgspec
 
 from agent_rig import Note, WriteNote, call, item_of, said, say
 from kbd import hookimpl
-from kbd.core.domain.watch_decisions import AddWatch, FinishRun, Land, RetryLandings, StartNext
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.domain.watch_decisions import (
+    AddWatch,
+    FinishRun,
+    RecordLanding,
+    RetryLandings,
+    StartNext,
+)
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.watch.job import Job, JobFile, JobResult
 from kbd.core.watch.watch_jobs import WatchJobs
@@ -120,7 +126,7 @@ async def unattended(
         kbd_register_tools=kbd_register_tools, kbd_register_providers=kbd_register_providers
     )
     sys.modules[PLUGIN] = module
-    found = [Installed("testing", PLUGIN)]
+    found = [EntryPoint("testing", PLUGIN)]
     async with supervised(home, settings, found) as running:
         yield running, WatchJobs(running.context, running.benches, running.runs)
 
@@ -145,7 +151,9 @@ async def landed(
         sha256 = hashlib.sha256(content.encode()).hexdigest()
         copy = folder / "copies" / sha256
         copy.write_text(content)
-        outcome = await daemon.submit(Land(WATCH, path, inbox, sha256, len(content), "1:1:1:1"))
+        outcome = await daemon.submit(
+            RecordLanding(WATCH, path, inbox, sha256, len(content), "1:1:1:1")
+        )
         assert isinstance(outcome.events[0], FileLanded)
         taken[outcome.first] = JobFile(outcome.first, path, sha256, len(content), copy)
     started = await _started(running)

@@ -9,7 +9,7 @@ import msgspec
 
 from kbd.core.audit.steps import fold_steps
 from kbd.events.base import ReplyCall
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import (
     ItemCompleted,
@@ -89,7 +89,7 @@ _FACTS: tuple[tuple[Event, int], ...] = (
 
 def told_steps() -> list[Step]:
     """Return the run's steps; its last one is open."""
-    log = [(Seq(seq), recorded(fact, seq, run)) for seq, (fact, run) in enumerate(_FACTS, 1)]
+    log = [(Seq(seq), wrap_event(fact, seq, run)) for seq, (fact, run) in enumerate(_FACTS, 1)]
     return fold_steps(1, log)
 
 

@@ -33,10 +33,18 @@ from anyio.abc import ByteStream
 
 from kbd.client.blocking import KEPT, TIMEOUT_S
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
-from kbd.client.following import EVERY_LOG, Followed
+from kbd.client.following import EVERY_LOG, FollowedEvents
 from kbd.client.places import default_socket
 
-__all__ = ["AsyncClient", "Follower", "Found", "Notices", "Params", "Pending", "connect"]
+__all__ = [
+    "AsyncClient",
+    "Follower",
+    "NotificationListener",
+    "Params",
+    "PendingRequest",
+    "PolledIterator",
+    "connect",
+]
 
 Params = dict[str, Any]
 
@@ -46,7 +54,7 @@ EVENTS_AHEAD = 1000
 _Item = TypeVar("_Item")
 
 
-class Pending:
+class PendingRequest:
     """A request whose answer is awaited.
 
     Attributes:
@@ -83,7 +91,7 @@ class Follower(_Listener):
         is_behind: Whether more was passed over meanwhile.
     """
 
-    def __init__(self, followed: Followed) -> None:
+    def __init__(self, followed: FollowedEvents) -> None:
         super().__init__()
         self.followed = followed
         self.is_behind = False
@@ -96,7 +104,7 @@ class Follower(_Listener):
         self.stir()
 
 
-class Notices(_Listener):
+class NotificationListener(_Listener):
     """Notifications for one who listens.
 
     Attributes:
@@ -108,7 +116,7 @@ class Notices(_Listener):
         self.told: deque[tuple[str, Params]] = deque(maxlen=KEPT)
 
 
-class Found(Generic[_Item]):
+class PolledIterator(Generic[_Item]):
     """Gives what a function finds next until that is None.
 
     Not a generator: one that is left half-way must be closed, which nobody thinks of.
@@ -117,7 +125,7 @@ class Found(Generic[_Item]):
     def __init__(self, find: Callable[[], Awaitable[_Item | None]]) -> None:
         self._find = find
 
-    def __aiter__(self) -> "Found[_Item]":
+    def __aiter__(self) -> "PolledIterator[_Item]":
         return self
 
     async def __anext__(self) -> _Item:
@@ -190,9 +198,9 @@ class AsyncClient:
         self._stream = stream
         self._on_notification = on_notification
         self._last_id = 0
-        self._pending: dict[int, Pending] = {}
+        self._pending: dict[int, PendingRequest] = {}
         self._followers: list[Follower] = []
-        self._listening: list[Notices] = []
+        self._listening: list[NotificationListener] = []
         self._put, self._lines = anyio.create_memory_object_stream[bytes](_LINES_AHEAD)
         self._lost: ConnectionLostError | None = None
 
@@ -216,7 +224,7 @@ class AsyncClient:
         """
         self._last_id += 1
         wanted = self._last_id
-        pending = self._pending[wanted] = Pending()
+        pending = self._pending[wanted] = PendingRequest()
         is_sent = False
         try:
             with anyio.fail_after(timeout):
@@ -253,9 +261,9 @@ class AsyncClient:
             RemoteError: There is no such log, or no such place in it.
             ConnectionLostError: The connection ended.
         """
-        follower = Follower(Followed(workbench_id, {workbench_id: after}))
+        follower = Follower(FollowedEvents(workbench_id, {workbench_id: after}))
         async with self._following(follower):
-            yield Found(partial(self._next_event, follower))
+            yield PolledIterator(partial(self._next_event, follower))
 
     @asynccontextmanager
     async def follow_all(
@@ -273,9 +281,9 @@ class AsyncClient:
             RemoteError: There is no such log, or no such place in it.
             ConnectionLostError: The connection ended.
         """
-        follower = Follower(Followed(EVERY_LOG, dict(cursors or {})))
+        follower = Follower(FollowedEvents(EVERY_LOG, dict(cursors or {})))
         async with self._following(follower):
-            yield Found(partial(self._next_given, follower))
+            yield PolledIterator(partial(self._next_given, follower))
 
     @asynccontextmanager
     async def notifications(self) -> AsyncIterator[AsyncIterator[tuple[str, Params]]]:
@@ -284,10 +292,10 @@ class AsyncClient:
         It ends when the connection does. At most 10,000 wait for who takes them; past them the
         oldest are forgotten. What was recorded can be followed instead, which misses nothing.
         """
-        notices = Notices()
+        notices = NotificationListener()
         self._listening.append(notices)
         try:
-            yield Found(partial(self._next_told, notices))
+            yield PolledIterator(partial(self._next_told, notices))
         finally:
             self._listening.remove(notices)
 
@@ -372,7 +380,7 @@ class AsyncClient:
         except ConnectionLostError:
             pass  # the iterator ends, and `lost` says why
 
-    async def _next_told(self, notices: Notices) -> tuple[str, Params] | None:
+    async def _next_told(self, notices: NotificationListener) -> tuple[str, Params] | None:
         while not notices.told:
             if self._lost is not None:
                 return None

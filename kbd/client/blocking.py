@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
-from kbd.client.following import EVERY_LOG, Followed
+from kbd.client.following import EVERY_LOG, FollowedEvents
 from kbd.client.places import default_socket
 
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs `kbd status`.
@@ -62,7 +62,7 @@ class Client:
         self.on_notification: Callable[[str, Params], None] | None = None
         self._timeout = timeout
         self._kept: deque[tuple[str, Params]] = deque(maxlen=KEPT)
-        self._followed: list[Followed] = []
+        self._followed: list[FollowedEvents] = []
         self._rest = bytearray()
         self._searched = 0
         self._last_id = 0
@@ -191,7 +191,7 @@ class Client:
             RemoteError: There is no such log, or no such place in it.
             ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
-        for _, event in self._follow(Followed(workbench_id, {workbench_id: after})):
+        for _, event in self._follow(FollowedEvents(workbench_id, {workbench_id: after})):
             yield event
 
     def follow_all(
@@ -213,9 +213,9 @@ class Client:
             RemoteError: There is no such log, or no such place in it.
             ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
-        yield from self._follow(Followed(EVERY_LOG, dict(cursors or {})))
+        yield from self._follow(FollowedEvents(EVERY_LOG, dict(cursors or {})))
 
-    def _follow(self, followed: Followed) -> "Iterator[tuple[str, Params]]":
+    def _follow(self, followed: FollowedEvents) -> "Iterator[tuple[str, Params]]":
         self._followed.append(followed)
         try:
             self.send("EventsSubscribe", followed.subscription)
@@ -226,7 +226,7 @@ class Client:
         finally:
             self._followed.remove(followed)
 
-    def _given(self, followed: Followed) -> "Iterator[tuple[str, Params]]":
+    def _given(self, followed: FollowedEvents) -> "Iterator[tuple[str, Params]]":
         while True:
             while len(followed):
                 yield followed.give()
@@ -236,7 +236,7 @@ class Client:
             if "method" in message:
                 self._notified(message)
 
-    def _leave(self, followed: Followed) -> None:
+    def _leave(self, followed: FollowedEvents) -> None:
         if followed.is_over or self._is_closed:
             return
         try:

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
     Event = dict[str, Any]
 
-__all__ = ["EVERY_LOG", "Followed"]
+__all__ = ["EVERY_LOG", "FollowedEvents"]
 
 EVERY_LOG = "*"
 """The name of the subscription to all logs."""
 
 
-class Followed:
+class FollowedEvents:
     """Events that were read for a follower, and how far they were given.
 
     A connection may be told of a log twice, by a subscription of its own and by the one to all. So

@@ -95,7 +95,7 @@ writing the whole log anew: for that, keep `EventLog.head` elsewhere.
 
 from kbd.events.base import Fact, Recorded
 from kbd.events.blobs import BlobStore
-from kbd.events.codec import NotUnderstood, Unknown, recorded
+from kbd.events.codec import NotUnderstood, Unknown, wrap_event
 from kbd.events.disk import DISK, Disk, LogPoisoned
 from kbd.events.log import EventLog
 from kbd.events.named_blobs import named_blobs
@@ -114,5 +114,5 @@ __all__ = [
     "Recorded",
     "Unknown",
     "named_blobs",
-    "recorded",
+    "wrap_event",
 ]

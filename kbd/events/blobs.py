@@ -105,7 +105,7 @@ class BlobStore:
             LogPoisoned: The disk does not make it durable.
         """
         with self._failures_named():
-            return self._take_in(_chunks(fd, name, size_bytes))
+            return self._take_in(_read_chunks(fd, name, size_bytes))
 
     def adopt(self, staged: Path) -> tuple[BlobHash, int]:
         """Move a file in. Whoever wrote it must be gone: the file itself becomes the blob.
@@ -128,7 +128,7 @@ class BlobStore:
             if os.fstat(fd).st_nlink != 1:
                 raise SandboxViolation(f"{staged.name} has a second name, by which it could change")
             hasher, size = hashlib.sha256(), 0
-            for chunk in _chunks(fd, staged.name):
+            for chunk in _read_chunks(fd, staged.name):
                 hasher.update(chunk)
                 size += len(chunk)
             blob = BlobHash(hasher.hexdigest())
@@ -284,7 +284,7 @@ def _open_source(path: Path) -> int:
     return fd
 
 
-def _chunks(fd: int, name: str, size_bytes: int = sys.maxsize) -> Iterator[bytes]:
+def _read_chunks(fd: int, name: str, size_bytes: int = sys.maxsize) -> Iterator[bytes]:
     """Yield the bytes of an open file, from its beginning, at most so many."""
     offset = 0
     try:

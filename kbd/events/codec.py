@@ -25,9 +25,9 @@ __all__ = [
     "Unknown",
     "decode",
     "decode_current",
+    "decode_plain",
     "encode",
-    "plain",
-    "recorded",
+    "wrap_event",
 ]
 
 Lifters: TypeAlias = Mapping[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]]
@@ -83,7 +83,7 @@ _PLAIN = msgspec.msgpack.Decoder(list[list[Any]])
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def recorded(event: Event, ts_us: int, run: int = 0, cause: int = 0) -> Recorded:
+def wrap_event(event: Event, ts_us: int, run: int = 0, cause: int = 0) -> Recorded:
     """Wrap an event for the log, in its current version.
 
     Args:
@@ -97,7 +97,7 @@ def recorded(event: Event, ts_us: int, run: int = 0, cause: int = 0) -> Recorded
 
 
 def encode(records: Sequence[Recorded]) -> bytes:
-    """Make a frame's body of records that `recorded` or `decode` made.
+    """Make a frame's body of records that `wrap_event` or `decode` made.
 
     Raises:
         ValidationFailed: A text in them is no Unicode, or a number passes 64 bits.
@@ -126,10 +126,10 @@ def decode(body: bytes, lifters: Lifters = LIFTERS) -> list[Recorded]:
     try:
         return cast("list[Recorded]", decode_current(body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return [_slowly(item, lifters) for item in _unpack(body)]
+        return [_decode_untyped(item, lifters) for item in _unpack(body)]
 
 
-def plain(body: bytes) -> list[list[Any]]:
+def decode_plain(body: bytes) -> list[list[Any]]:
     """Read the records of a body as they are stored, unknown fields and all, for the wire.
 
     Returns:
@@ -155,7 +155,7 @@ def _unpack(body: bytes) -> Iterable[Any]:
     return items
 
 
-def _slowly(item: Any, lifters: Lifters) -> Recorded:
+def _decode_untyped(item: Any, lifters: Lifters) -> Recorded:
     """Decode one record from plain values."""
     match item:
         case [str(name), int(version), data, int(ts_us), int(run), int(cause), int(flags), *_]:
@@ -172,13 +172,13 @@ def _slowly(item: Any, lifters: Lifters) -> Recorded:
             )
         return Recorded(version, Unknown(name, data), ts_us, run, cause, flags)
     try:
-        event: Any = msgspec.convert(_lifted(name, version, VERSIONS[kind], data, lifters), kind)
+        event: Any = msgspec.convert(_lift(name, version, VERSIONS[kind], data, lifters), kind)
     except msgspec.ValidationError as error:
         raise LogCorrupt(f"the data of an event {name} are ill-formed: {error}") from error
     return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags)
 
 
-def _lifted(name: str, version: int, current: int, data: Any, lifters: Lifters) -> Any:
+def _lift(name: str, version: int, current: int, data: Any, lifters: Lifters) -> Any:
     """Lift data from the version in which they are stored to the current one, step by step."""
     for step in range(version, current):
         lift = lifters.get((name, step))

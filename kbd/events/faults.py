@@ -10,7 +10,7 @@ from typing import Literal, assert_never, cast
 
 from kbd.errors import LogCorrupt
 
-__all__ = ["FaultKind", "Problem", "damaged", "kind_of", "misfit"]
+__all__ = ["FaultKind", "Problem", "damage_error", "fault_error", "fault_kind"]
 
 FaultKind = Literal[
     "damaged",
@@ -65,12 +65,12 @@ class Problem(StrEnum):
                 assert_never(self)
 
 
-def misfit(reason: str, kind: FaultKind) -> LogCorrupt:
+def fault_error(reason: str, kind: FaultKind) -> LogCorrupt:
     """Return the error for a fault whose place is known elsewhere."""
     return LogCorrupt(reason, detail={"kind": kind})
 
 
-def damaged(
+def damage_error(
     reason: str, name: str, offset: int, seq: int, kind: FaultKind = "damaged"
 ) -> LogCorrupt:
     """Return the error for damage at a place.
@@ -89,7 +89,7 @@ def damaged(
     )
 
 
-def kind_of(error: LogCorrupt) -> FaultKind:
+def fault_kind(error: LogCorrupt) -> FaultKind:
     """Return the kind of fault that an error tells of.
 
     One that says none is of contents that nobody can read although their checksum is right.

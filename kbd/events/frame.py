@@ -18,7 +18,7 @@ from isal.isal_zlib import crc32
 from msgspec import Struct
 
 from kbd.errors import ValidationFailed
-from kbd.events.faults import Problem, misfit
+from kbd.events.faults import Problem, fault_error
 
 __all__ = [
     "BODY_AT",
@@ -28,18 +28,18 @@ __all__ = [
     "GENESIS",
     "HEADER_BYTES",
     "SEGMENT_BYTES",
-    "Link",
-    "Packed",
-    "Parsed",
+    "FrameLink",
+    "PackedFrame",
+    "ParsedFrames",
     "SegmentHeader",
-    "announced",
+    "announced_length",
     "chain_value",
+    "find_valid_frame",
     "is_whole_but_for_length",
-    "listed",
-    "next_valid",
-    "pack",
+    "list_frames",
+    "pack_frame",
     "pack_segment",
-    "parse",
+    "parse_frames",
     "read_segment",
 ]
 
@@ -83,11 +83,11 @@ _CHEAPLY_COPIED = 512
 """A slice of fewer bytes costs less as a copy than as a view."""
 
 _SEARCH_FACTOR = 64
-"""How many times the searched bytes `next_valid` may checksum before it gives up: text that
+"""How many times the searched bytes `find_valid_frame` may checksum before it gives up: text that
 is full of false beginnings must not make recovery quadratic."""
 
 
-class Link(Struct, frozen=True, gc=False):
+class FrameLink(Struct, frozen=True, gc=False):
     """A place between two frames, and what the next frame must hold to belong there.
 
     Args:
@@ -101,7 +101,7 @@ class Link(Struct, frozen=True, gc=False):
     previous: int
 
 
-class Packed(Struct, frozen=True, gc=False):
+class PackedFrame(Struct, frozen=True, gc=False):
     """A frame ready to be written, and what its successor must know of it."""
 
     data: bytes
@@ -109,7 +109,7 @@ class Packed(Struct, frozen=True, gc=False):
     chain: bytes
 
 
-class Parsed(NamedTuple):
+class ParsedFrames(NamedTuple):
     """Result of parsing: the frames that a run of bytes holds.
 
     Args:
@@ -119,7 +119,7 @@ class Parsed(NamedTuple):
     """
 
     last: int
-    link: Link
+    link: FrameLink
     problem: Problem
 
 
@@ -141,7 +141,7 @@ class SegmentHeader(NamedTuple):
     seed: int
 
 
-def pack(body: bytes, link: Link, chain: bytes, seed: int) -> Packed:
+def pack_frame(body: bytes, link: FrameLink, chain: bytes, seed: int) -> PackedFrame:
     """Make the frame of a body, an array of records, for the place that `link` describes.
 
     Raises:
@@ -156,7 +156,7 @@ def pack(body: bytes, link: Link, chain: bytes, seed: int) -> Packed:
     value = chain_value(chain, body)
     checked = _AFTER_CHECKSUM.pack(length, link.previous, link.seq, value) + body
     checksum = crc32(checked, seed)
-    return Packed(_BEGINNING.pack(_MARK, checksum) + checked, checksum, value)
+    return PackedFrame(_BEGINNING.pack(_MARK, checksum) + checked, checksum, value)
 
 
 def chain_value(chain: bytes, body: bytes) -> bytes:
@@ -167,11 +167,11 @@ def chain_value(chain: bytes, body: bytes) -> bytes:
     return value.digest()
 
 
-def parse(data: bytes, link: Link, seed: int) -> Parsed:
+def parse_frames(data: bytes, link: FrameLink, seed: int) -> ParsedFrames:
     """Check whole frames from the beginning of `data`, up to the first that does not belong.
 
     This is the inner loop of replay and recovery: it asks each question of a frame once, and why
-    one does not belong only when that is so. Which frames there are, `listed` tells.
+    one does not belong only when that is so. Which frames there are, `list_frames` tells.
 
     Args:
         data: Bytes that begin at a frame; they may end within one.
@@ -198,15 +198,15 @@ def parse(data: bytes, link: Link, seed: int) -> Parsed:
     except struct.error:
         pass  # The bytes end before a header does: cheaper to be told than to ask at each frame.
     if not at:
-        return Parsed(0, Link(link.seq, 0, previous), _problem(data, at, seed, link.seq))
+        return ParsedFrames(0, FrameLink(link.seq, 0, previous), _problem(data, at, seed, link.seq))
     # The links keep the order in between. `verification` compares the number of each frame with
     # what the one before it holds.
     _, first = _SPAN.unpack_from(data, last)
     count = _count(data[last + BODY_AT : last + BODY_AT + 5])
     if _SPAN.unpack_from(data)[1] != link.seq or first < link.seq or not count:
-        return Parsed(0, Link(link.seq, 0, 0), Problem.CONTENT)
+        return ParsedFrames(0, FrameLink(link.seq, 0, 0), Problem.CONTENT)
     after = first + count
-    return Parsed(last, Link(after, at, previous), _problem(data, at, seed, after))
+    return ParsedFrames(last, FrameLink(after, at, previous), _problem(data, at, seed, after))
 
 
 def _problem(data: bytes, at: int, seed: int, expected: int) -> Problem:
@@ -226,8 +226,8 @@ def _problem(data: bytes, at: int, seed: int, expected: int) -> Problem:
     return Problem.REWRITTEN if first == expected else Problem.ELSEWHERE
 
 
-def listed(data: bytes, end: int) -> list[tuple[int, int, int]]:
-    """List the frames that `parse` found whole in the first `end` bytes.
+def list_frames(data: bytes, end: int) -> list[tuple[int, int, int]]:
+    """List the frames that `parse_frames` found whole in the first `end` bytes.
 
     Returns:
         For each frame its first sequence number, and where it begins and ends in the bytes.
@@ -254,7 +254,7 @@ def _count(body: bytes) -> int:
             return 0
 
 
-def announced(data: bytes, at: int = 0) -> int:
+def announced_length(data: bytes, at: int = 0) -> int:
     """Return the length that a frame's header announces; 0 if no frame begins there."""
     if len(data) - at < HEADER_BYTES:
         return 0
@@ -276,7 +276,7 @@ def is_whole_but_for_length(data: bytes, seed: int) -> bool:
     return bool(crc32(length + data[12:], seed) == checksum)
 
 
-def next_valid(data: bytes, seq: int, seed: int) -> int | None:
+def find_valid_frame(data: bytes, seq: int, seed: int) -> int | None:
     """Find a frame that is valid by itself and holds `seq` or a later number.
 
     Its presence behind bytes that are no frame tells damage from a torn write: frames are written
@@ -288,7 +288,7 @@ def next_valid(data: bytes, seq: int, seed: int) -> int | None:
     """
     view, at, budget = memoryview(data), 0, _SEARCH_FACTOR * len(data)
     while (at := data.find(_MARK_BYTES, at)) >= 0:
-        length = announced(data, at)
+        length = announced_length(data, at)
         if length and at + length <= len(data):
             _, checksum, _, _, first = _FRAME.unpack_from(data, at)
             budget -= length
@@ -311,15 +311,15 @@ def read_segment(data: bytes) -> SegmentHeader:
         LogCorrupt: The bytes are no such header, or one that a newer kbd must read.
     """
     if len(data) < SEGMENT_BYTES:
-        raise misfit("the segment is too short to have a header", "truncated")
+        raise fault_error("the segment is too short to have a header", "truncated")
     magic, _, min_reader, first, salt, chain = _SEGMENT.unpack_from(data)
     (checksum,) = _CHECKSUM.unpack_from(data, _SEGMENT.size)
     if magic != _SEGMENT_MAGIC or crc32(data[: _SEGMENT.size]) != checksum:
-        raise misfit("the segment's header is damaged", "damaged")
+        raise fault_error("the segment's header is damaged", "damaged")
     if min_reader > FORMAT:
         needs = (
             f"the segment needs a kbd that reads log format {min_reader}; this one reads {FORMAT}"
         )
-        raise misfit(needs, "unknown")
+        raise fault_error(needs, "unknown")
     seed = crc32(_MARK_BYTES, crc32(salt.to_bytes(8, "little")))
     return SegmentHeader(first, salt, chain, checksum, seed)

@@ -19,9 +19,9 @@ from kbd.events import codec, segment
 from kbd.events.anchor import Anchor, AnchorFile
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK, Disk, LogPoisoned, is_full
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, Link, pack
-from kbd.events.repair import mend, remove_leftovers
-from kbd.events.scan import Survey, survey
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, FrameLink, pack_frame
+from kbd.events.repair import cut_torn_write, remove_leftovers
+from kbd.events.scan import LogSurvey, survey_log
 from kbd.events.segment import Block, Segment
 from kbd.events.tail import Tail
 from kbd.events.workbenches import LogRepaired
@@ -39,7 +39,7 @@ class _Tip(Struct, frozen=True, gc=False):
     """The durable end of the log; replaced as a whole, so that readers never see half of it."""
 
     segments: tuple[Segment, ...]
-    link: Link
+    link: FrameLink
     chain: bytes
 
 
@@ -55,7 +55,7 @@ class EventLog:
     def __init__(
         self,
         directory: Path,
-        found: Survey,
+        found: LogSurvey,
         repairs: tuple[LogRepaired, ...],
         *,
         segment_bytes: int,
@@ -111,13 +111,13 @@ class EventLog:
         """
         try:
             disk.make_directory(directory)
-            found = survey(directory, trusted=trusted)
+            found = survey_log(directory, trusted=trusted)
             repairs: tuple[LogRepaired, ...] = ()
             # A damaged log is left as it is found: it is evidence, and is only read.
             if found.fault is None:
                 remove_leftovers(directory)
                 if found.tear is not None:
-                    repairs = (mend(directory, found.tear, disk),)
+                    repairs = (cut_torn_write(directory, found.tear, disk),)
             return cls(
                 directory,
                 found,
@@ -170,7 +170,7 @@ class EventLog:
             tail = self._roll(tail)
             tip = self._tip
         link, last = tip.link, tip.segments[-1]
-        frame = pack(body, link, tip.chain, last.seed)
+        frame = pack_frame(body, link, tip.chain, last.seed)
         try:
             tail.write(frame.data, link.offset)
         except OSError as error:
@@ -180,7 +180,7 @@ class EventLog:
         except OSError as error:
             raise self._poisoned("The disk does not make the log durable.") from error
         # Only now: what readers see must be durable, so that no crash takes it back.
-        after = Link(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
+        after = FrameLink(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
         self._tip = _Tip(tip.segments, after, frame.chain)
         if after.offset >= last.unmarked:
             last.mark(after)
@@ -193,7 +193,7 @@ class EventLog:
     def frames(self, after: Seq = Seq(0)) -> Iterator[tuple[Seq, bytes]]:  # noqa: B008
         """Each frame that holds an event behind `after`: its first number and its body.
 
-        The first frame may begin at or before `after`. A body is read by `codec.plain` and
+        The first frame may begin at or before `after`. A body is read by `codec.decode_plain` and
         `codec.decode`.
 
         Raises:
@@ -296,7 +296,7 @@ class EventLog:
 
     def _claim(self) -> None:
         if not self._tip.segments:
-            first = self._born(Link(1, 0, 0), GENESIS)
+            first = self._born(FrameLink(1, 0, 0), GENESIS)
             self._tip = _Tip((first,), first.start, GENESIS)
         self._anchor = AnchorFile(self._directory, self._disk)
         self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
@@ -313,9 +313,9 @@ class EventLog:
             self._tail.close()
             self._tail = None
 
-    def _born(self, link: Link, chain: bytes) -> Segment:
+    def _born(self, link: FrameLink, chain: bytes) -> Segment:
         salt = int.from_bytes(self._entropy(8), "little")
-        return segment.born(self._directory, link.seq, chain, salt, self._disk)
+        return segment.create_segment(self._directory, link.seq, chain, salt, self._disk)
 
     def _check_writable(self) -> Tail:
         if self._poison:
@@ -380,10 +380,12 @@ class EventLog:
             fd = os.open(source.path, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 end = tip.offset if last else os.fstat(fd).st_size
-                for block in segment.walk(fd, source.header.seed, source.near(after + 1), end):
+                for block in segment.walk_blocks(
+                    fd, source.header.seed, source.near(after + 1), end
+                ):
                     yield source, block
                     if block.problem:
-                        error = segment.broken(block, source.name)
+                        error = segment.broken_error(block, source.name)
                         self.damage = self.damage or error
                         raise error
             finally:

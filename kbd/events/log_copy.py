@@ -12,13 +12,13 @@ import msgspec
 from kbd.errors import DiskFull, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor, write_anchor
 from kbd.events.disk import DISK, Disk, is_full
-from kbd.events.faults import damaged
+from kbd.events.faults import damage_error
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
-from kbd.events.scan import survey
+from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import Seq
 
-__all__ = ["Extent", "copy_log", "extent_of"]
+__all__ = ["Extent", "copy_log", "find_extent"]
 
 
 class Extent(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class _ReachedError(Exception):
     """Ends the walk: the frame that was looked for was found."""
 
 
-def extent_of(log_dir: Path, until: Seq | None) -> Extent:
+def find_extent(log_dir: Path, until: Seq | None) -> Extent:
     """Find the shortest beginning of a log that holds an event. Blocking; changes nothing.
 
     Args:
@@ -71,7 +71,7 @@ def extent_of(log_dir: Path, until: Seq | None) -> Extent:
 
     if until != 0:
         try:
-            found = survey(log_dir, visit=visit)
+            found = survey_log(log_dir, visit=visit)
         except _ReachedError:
             pass
         else:
@@ -92,7 +92,7 @@ def copy_log(log_dir: Path, extent: Extent, target: Path, disk: Disk = DISK) -> 
 
     Args:
         log_dir: The log's; it may be in use.
-        extent: Which part, as `extent_of` found it.
+        extent: Which part, as `find_extent` found it.
         target: The copy's; made if it is not there.
         disk: What writes.
 
@@ -131,11 +131,11 @@ def _copy_segment(source: Path, size: int, target: Path, disk: Disk) -> int:
             there = os.fstat(given).st_size
             if there > size:
                 reason = "the copy is longer than the log"
-                raise damaged(reason, target.name, size, int(target.stem))
+                raise damage_error(reason, target.name, size, int(target.stem))
             copied = disk.copy(taken, given, there, size)
             if copied < size - there:
                 reason = "the segment is shorter than it was"
-                raise damaged(reason, source.name, there + copied, int(source.stem))
+                raise damage_error(reason, source.name, there + copied, int(source.stem))
             disk.sync(given)
         finally:
             os.close(given)

@@ -11,12 +11,12 @@ from typing import Any
 
 from kbd.types import Seq
 
-__all__ = ["shown", "shown_time", "utc_day"]
+__all__ = ["format_time", "plain_record", "utc_day"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def shown_time(ts_us: int) -> str:
+def format_time(ts_us: int) -> str:
     """Return microseconds since 1970 UTC as `2026-01-31T09:30:00.123456Z`."""
     seconds, rest = divmod(ts_us, 1_000_000)
     return f"{_second(seconds)}.{rest:06}Z"
@@ -24,7 +24,7 @@ def shown_time(ts_us: int) -> str:
 
 def utc_day(ts_us: int) -> str:
     """Return the day of a time, as `2026-01-31`."""
-    return shown_time(ts_us)[:10]
+    return format_time(ts_us)[:10]
 
 
 @lru_cache(maxsize=256)
@@ -33,11 +33,11 @@ def _second(seconds: int) -> str:
     return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
 
 
-def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
+def plain_record(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
     """Convert a record to the plain form that clients see.
 
     Args:
-        record: The record as `codec.plain` gives it; fields of its data that this kbd does
+        record: The record as `codec.decode_plain` gives it; fields of its data that this kbd does
             not know are shown as they are.
         seq: Its number.
         log: The workbench's id, or "daemon".
@@ -48,7 +48,7 @@ def shown(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
         "id": f"{log}:{seq}",
         "type": kind,
         "version": version,
-        "ts": shown_time(ts_us),
+        "ts": format_time(ts_us),
         "data": data,
     }
     if run:

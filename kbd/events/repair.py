@@ -15,12 +15,12 @@ from kbd.errors import ValidationFailed
 from kbd.events.anchor import ANCHOR_NAME, Anchor, write_anchor
 from kbd.events.disk import DISK, Disk
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
-from kbd.events.scan import Survey, Tear, survey
+from kbd.events.scan import LogSurvey, TornWrite, survey_log
 from kbd.events.segment import Block, Segment, segment_names
 from kbd.events.workbenches import LogRepaired
 from kbd.types import Seq
 
-__all__ = ["Cut", "cut", "free_name", "mend", "remove_leftovers"]
+__all__ = ["LogCut", "cut_log", "cut_torn_write", "free_name", "remove_leftovers"]
 
 
 def free_name(directory: Path, name: str, why: str) -> str:
@@ -29,7 +29,7 @@ def free_name(directory: Path, name: str, why: str) -> str:
     return next(free for free in names if not (directory / free).exists())
 
 
-def mend(directory: Path, tear: Tear, disk: Disk) -> LogRepaired:
+def cut_torn_write(directory: Path, tear: TornWrite, disk: Disk) -> LogRepaired:
     """Cut off what a torn write left, after keeping a copy.
 
     A crash on the way leaves the copy, or nothing: the next start finds the same tear.
@@ -56,7 +56,7 @@ def remove_leftovers(directory: Path) -> None:
         leftover.unlink(missing_ok=True)
 
 
-class Cut(msgspec.Struct, frozen=True):
+class LogCut(msgspec.Struct, frozen=True):
     """What a cut took away.
 
     Args:
@@ -68,7 +68,7 @@ class Cut(msgspec.Struct, frozen=True):
     kept: tuple[str, ...]
 
 
-def cut(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> Cut:
+def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
     """Cut a log behind an event, on somebody's explicit wish; nobody may have it open.
 
     What is cut off, and the anchor, are kept as `<file>.cut-<n>`, unless it is reserved space only.
@@ -81,7 +81,7 @@ def cut(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> Cut:
     """
     place = _find(log_dir, to_seq)
     if (log_dir / ANCHOR_NAME).exists():
-        _keep(log_dir, ANCHOR_NAME, disk)
+        _keep_copy(log_dir, ANCHOR_NAME, disk)
     kept = []
     # The anchor first: to an older one a log that is cut already would look truncated. Then from
     # the last segment back, so that what a crash leaves is a history without a gap.
@@ -94,13 +94,13 @@ def cut(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> Cut:
         path = log_dir / place.segment
         behind = path.read_bytes()[place.offset :]
         if behind != bytes(len(behind)):
-            kept.append(_keep(log_dir, place.segment, disk))
+            kept.append(_keep_copy(log_dir, place.segment, disk))
         if behind:
             _truncate(path, place.offset, disk)
-    return Cut(to_seq, tuple(reversed(kept)))
+    return LogCut(to_seq, tuple(reversed(kept)))
 
 
-class _Place(msgspec.Struct):
+class _CutPlace(msgspec.Struct):
     """Where a cut goes: behind `offset` of `segment`; an empty name is before them all."""
 
     segment: str
@@ -109,13 +109,13 @@ class _Place(msgspec.Struct):
     near: list[int]
 
 
-def _find(log_dir: Path, to_seq: int) -> _Place:
+def _find(log_dir: Path, to_seq: int) -> _CutPlace:
     """Find the frame that ends with an event.
 
     Raises:
         ValidationFailed: There is none in the readable part.
     """
-    place = _Place("", 0, GENESIS, [0])
+    place = _CutPlace("", 0, GENESIS, [0])
     if to_seq == 0:
         return place
 
@@ -128,7 +128,7 @@ def _find(log_dir: Path, to_seq: int) -> _Place:
             elif len(place.near) == 1:
                 place.near.append(last)
 
-    found: Survey = survey(log_dir, visit=visit)
+    found: LogSurvey = survey_log(log_dir, visit=visit)
     if place.near[0] != to_seq:
         ends = " or ".join(str(seq) for seq in place.near)
         raise ValidationFailed(
@@ -138,7 +138,7 @@ def _find(log_dir: Path, to_seq: int) -> _Place:
     return place
 
 
-def _keep(log_dir: Path, name: str, disk: Disk) -> str:
+def _keep_copy(log_dir: Path, name: str, disk: Disk) -> str:
     """Keep a durable copy of a file beside it."""
     kept_as = free_name(log_dir, name, "cut")
     shutil.copyfile(log_dir / name, log_dir / kept_as)

@@ -25,26 +25,33 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor
 from kbd.events.base import Recorded
-from kbd.events.faults import FaultKind, Problem, damaged, kind_of
+from kbd.events.faults import FaultKind, Problem, damage_error, fault_kind
 from kbd.events.frame import (
     BODY_AT,
     GENESIS,
     HEADER_BYTES,
-    Link,
+    FrameLink,
     chain_value,
+    find_valid_frame,
     is_whole_but_for_length,
-    next_valid,
 )
-from kbd.events.segment import Block, Segment, name_of, opened, segment_names, walk
+from kbd.events.segment import (
+    Block,
+    Segment,
+    open_segment,
+    segment_name,
+    segment_names,
+    walk_blocks,
+)
 from kbd.types import Seq
 
-__all__ = ["Survey", "Tear", "read_log", "survey"]
+__all__ = ["LogSurvey", "TornWrite", "read_log", "survey_log"]
 
 Visit = Callable[[Segment, Block], None]
 """Called with each block of frames that were found whole."""
 
 
-class Tear(msgspec.Struct, frozen=True):
+class TornWrite(msgspec.Struct, frozen=True):
     """The place where a write was not finished.
 
     Args:
@@ -59,7 +66,7 @@ class Tear(msgspec.Struct, frozen=True):
     size_bytes: int
 
 
-class Survey(msgspec.Struct):
+class LogSurvey(msgspec.Struct):
     """What a log holds.
 
     Args:
@@ -72,10 +79,10 @@ class Survey(msgspec.Struct):
     """
 
     segments: list[Segment]
-    link: Link
+    link: FrameLink
     chain: bytes
     anchored: int | None
-    tear: Tear | None
+    tear: TornWrite | None
     fault: LogCorrupt | None
 
     @property
@@ -84,14 +91,14 @@ class Survey(msgspec.Struct):
         return Seq(self.link.seq - 1)
 
 
-def survey(
+def survey_log(
     directory: Path,
     *,
     trusted: int = 0,
     chained: bool = False,
     visit: Visit | None = None,
     durable: Anchor | None = None,
-) -> Survey:
+) -> LogSurvey:
     """Walk a log from its beginning, or from what is trusted, to its end or the first damage.
 
     Args:
@@ -104,13 +111,13 @@ def survey(
         durable: A place that is known to be durable, by whoever has the log open; the anchor on
             disk may lag behind it.
     """
-    found = Survey([], Link(1, 0, 0), GENESIS, None, None, None)
+    found = LogSurvey([], FrameLink(1, 0, 0), GENESIS, None, None, None)
     try:
         _Walker(directory, found, chained=chained, visit=visit, durable=durable).run(trusted)
     except LogCorrupt as error:
         if trusted:
             # What was passed by is needed now: it is all that can be read before the damage.
-            return survey(directory, chained=chained, visit=visit, durable=durable)
+            return survey_log(directory, chained=chained, visit=visit, durable=durable)
         found.fault = error
     return found
 
@@ -121,7 +128,7 @@ class _Walker:
     def __init__(
         self,
         directory: Path,
-        found: Survey,
+        found: LogSurvey,
         *,
         chained: bool,
         visit: Visit | None,
@@ -152,19 +159,19 @@ class _Walker:
         """Read a segment's header and see that it goes on where the one before ended."""
         found = self._found
         try:
-            segment = opened(self._directory / name)
+            segment = open_segment(self._directory / name)
         except LogCorrupt as error:
-            raise damaged(error.message, name, 0, found.link.seq, kind_of(error)) from error
+            raise damage_error(error.message, name, 0, found.link.seq, fault_kind(error)) from error
         if segment.header.first > found.link.seq:
             raise self._gap(Seq(segment.header.first - 1))
         if segment.header.first < found.link.seq:
             reason = "the segment begins with events that the one before it holds, too"
-            raise damaged(reason, name, 0, found.link.seq, "swapped")
+            raise damage_error(reason, name, 0, found.link.seq, "swapped")
         if segment.header.chain != found.chain:
             reason = (
                 "it does not go on from the segment before it: one of the two is of another log"
             )
-            raise damaged(reason, name, 0, found.link.seq, "swapped")
+            raise damage_error(reason, name, 0, found.link.seq, "swapped")
         found.segments.append(segment)
         found.link = segment.start
 
@@ -175,25 +182,27 @@ class _Walker:
         any other begins has not reached it, so its end is gone.
         """
         found = self._found
-        absent = name_of(found.link.seq)
+        absent = segment_name(found.link.seq)
         events = f"events {found.link.seq} to {until} are missing"
         if found.segments:
             before = found.segments[-1]
             others = [name for name in segment_names(self._directory) if name != before.name]
             if any(found.link.offset <= _before_last(self._directory / name) for name in others):
                 reason = f"{events}: the file ends too early"
-                return damaged(reason, before.name, found.link.offset, found.link.seq, "truncated")
+                return damage_error(
+                    reason, before.name, found.link.offset, found.link.seq, "truncated"
+                )
             events += f", in a segment that is gone or at the end of {before.name}"
-        return damaged(events, absent, 0, found.link.seq, "missing")
+        return damage_error(events, absent, 0, found.link.seq, "missing")
 
     def _pass_by(self, following: str) -> None:
         """Take a trusted segment's end from the header of the next."""
         try:
-            header = opened(self._directory / following).header
+            header = open_segment(self._directory / following).header
         except LogCorrupt as error:
             seq = self._found.link.seq
-            raise damaged(error.message, following, 0, seq, kind_of(error)) from error
-        self._found.link = Link(header.first, 0, 0)
+            raise damage_error(error.message, following, 0, seq, fault_kind(error)) from error
+        self._found.link = FrameLink(header.first, 0, 0)
         self._found.chain = header.chain
 
     def _walk(self, segment: Segment, *, last: bool) -> None:
@@ -217,7 +226,7 @@ class _Walker:
     def _advance(self, segment: Segment, fd: int, size: int) -> Problem:
         """Walk on from the last whole frame; return why no frame follows, empty at `size`."""
         problem = Problem.NONE
-        for block in walk(fd, segment.header.seed, self._found.link, size):
+        for block in walk_blocks(fd, segment.header.seed, self._found.link, size):
             self._take(segment, block)
             problem = block.problem
         return problem
@@ -244,32 +253,34 @@ class _Walker:
             value = block.data[at + HEADER_BYTES : at + BODY_AT]
             if self._chained and chain_value(chain, block.data[at + BODY_AT : stop]) != value:
                 reason = "the chain of hashes does not fit, so the log was changed"
-                raise damaged(reason, segment.name, block.base + at, first, "edited")
+                raise damage_error(reason, segment.name, block.base + at, first, "edited")
             if self._anchor and last == self._anchor.seq and value != self._anchor.chain:
                 reason = "the anchor knows another event here, so the log was changed"
-                raise damaged(reason, segment.name, block.base + at, first, "edited")
+                raise damage_error(reason, segment.name, block.base + at, first, "edited")
             chain = value
 
-    def _judge(self, segment: Segment, problem: Problem, rest: bytes, *, last: bool) -> Tear | None:
+    def _judge(
+        self, segment: Segment, problem: Problem, rest: bytes, *, last: bool
+    ) -> TornWrite | None:
         """Tell a torn write, and reserved space, from damage.
 
         Raises:
             LogCorrupt: It is damage.
         """
         link = self._found.link
-        is_followed = next_valid(rest, link.seq, segment.header.seed) is not None
+        is_followed = find_valid_frame(rest, link.seq, segment.header.seed) is not None
         is_zeros = rest == bytes(len(rest))
         if last and not is_followed:
             if is_zeros:
                 return None  # The log ends here; whether it may, the anchor says.
             if self._anchor is None or self._anchor.seq < link.seq:
-                return Tear(segment.name, link.offset, len(rest.rstrip(b"\0")))
+                return TornWrite(segment.name, link.offset, len(rest.rstrip(b"\0")))
         kind: FaultKind = problem.kind
         if kind == "truncated" and (
             is_followed or is_zeros or is_whole_but_for_length(rest, segment.header.seed)
         ):
             kind = "damaged"
-        raise damaged(problem, segment.name, link.offset, link.seq, kind)
+        raise damage_error(problem, segment.name, link.offset, link.seq, kind)
 
     def _check_anchor(self) -> None:
         """See that the log reaches as far as was acknowledged."""
@@ -278,11 +289,13 @@ class _Walker:
         if self._anchor is not None and self._anchor.seq > found.seq:
             reason = f"acknowledged events up to {self._anchor.seq} are missing"
             if found.segments:
-                raise damaged(reason, found.segments[-1].name, place.offset, place.seq, "truncated")
-            raise damaged(reason, name_of(place.seq), 0, place.seq, "missing")
+                raise damage_error(
+                    reason, found.segments[-1].name, place.offset, place.seq, "truncated"
+                )
+            raise damage_error(reason, segment_name(place.seq), 0, place.seq, "missing")
         if found.anchored is None and place.seq > 1:
             reason = "the anchor, which says how much was durable, is missing or unreadable"
-            raise damaged(reason, ANCHOR_NAME, 0, place.seq, "anchor")
+            raise damage_error(reason, ANCHOR_NAME, 0, place.seq, "anchor")
 
 
 def _before_last(path: Path) -> int:
@@ -291,12 +304,12 @@ def _before_last(path: Path) -> int:
     A segment was begun anew only at a size that is greater than this.
     """
     try:
-        segment = opened(path)
+        segment = open_segment(path)
     except LogCorrupt:
         return 0
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        blocks = walk(fd, segment.seed, segment.start, os.fstat(fd).st_size)
+        blocks = walk_blocks(fd, segment.seed, segment.start, os.fstat(fd).st_size)
         return max((block.base + block.last for block in blocks if block.frames), default=0)
     finally:
         os.close(fd)
@@ -304,7 +317,7 @@ def _before_last(path: Path) -> int:
 
 def read_log(
     directory: Path, apply: Callable[[Seq, Recorded], None], until: Seq | None = None
-) -> Survey:
+) -> LogSurvey:
     """Call `apply(seq, record)` for each event of a log, in order, up to one.
 
     Args:
@@ -329,4 +342,4 @@ def read_log(
                 if until is None or seq <= until:
                     apply(Seq(seq), record)
 
-    return survey(directory, visit=visit)
+    return survey_log(directory, visit=visit)

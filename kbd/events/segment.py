@@ -9,28 +9,28 @@ from typing import NamedTuple
 
 from kbd.errors import LogCorrupt
 from kbd.events.disk import Disk
-from kbd.events.faults import Problem, damaged, misfit
+from kbd.events.faults import Problem, damage_error, fault_error
 from kbd.events.frame import (
     HEADER_BYTES,
     SEGMENT_BYTES,
-    Link,
+    FrameLink,
     SegmentHeader,
-    announced,
-    listed,
+    announced_length,
+    list_frames,
     pack_segment,
-    parse,
+    parse_frames,
     read_segment,
 )
 
 __all__ = [
     "Block",
     "Segment",
-    "born",
-    "broken",
-    "name_of",
-    "opened",
+    "broken_error",
+    "create_segment",
+    "open_segment",
+    "segment_name",
     "segment_names",
-    "walk",
+    "walk_blocks",
 ]
 
 _SUFFIX = ".kbl"
@@ -62,7 +62,7 @@ class Segment:
     def __init__(self, path: Path, header: SegmentHeader) -> None:
         self.path = path
         self.header = header
-        self.start = Link(header.first, SEGMENT_BYTES, header.checksum)
+        self.start = FrameLink(header.first, SEGMENT_BYTES, header.checksum)
         self.seed = header.seed
         self.unmarked = SEGMENT_BYTES + _MARK_BYTES
         self._marks = [self.start]
@@ -72,13 +72,13 @@ class Segment:
         """The file's name: its first sequence number in 20 digits."""
         return self.path.name
 
-    def mark(self, link: Link) -> None:
+    def mark(self, link: FrameLink) -> None:
         """Remember a place between two frames, unless one near it is remembered."""
         if link.offset >= self.unmarked:
             self._marks.append(link)
             self.unmarked = link.offset + _MARK_BYTES
 
-    def near(self, seq: int) -> Link:
+    def near(self, seq: int) -> FrameLink:
         """The last marked place from which the event `seq` is still ahead."""
         return self._marks[max(0, bisect_right(self._marks, seq, key=_seq_of) - 1)]
 
@@ -97,13 +97,13 @@ class Block(NamedTuple):
     data: bytes
     base: int
     last: int
-    link: Link
+    link: FrameLink
     problem: Problem
 
     @property
     def frames(self) -> list[tuple[int, int, int]]:
         """For each frame its first sequence number, and where it begins and ends in `data`."""
-        return listed(self.data, self.link.offset - self.base)
+        return list_frames(self.data, self.link.offset - self.base)
 
     def spans(self) -> list[tuple[int, int, int, int]]:
         """For each frame: its first and last event, and where it begins and ends in `data`."""
@@ -113,7 +113,7 @@ class Block(NamedTuple):
         return [(first, after - 1, at, stop) for (first, at, stop), after in spans]
 
 
-def name_of(first: int) -> str:
+def segment_name(first: int) -> str:
     """Return the name of the segment that begins with an event."""
     return f"{first:020}{_SUFFIX}"
 
@@ -127,20 +127,20 @@ def segment_names(directory: Path) -> list[str]:
     )
 
 
-def born(directory: Path, first: int, chain: bytes, salt: int, disk: Disk) -> Segment:
+def create_segment(directory: Path, first: int, chain: bytes, salt: int, disk: Disk) -> Segment:
     """Create an empty segment. When it has its name, its header is durable and so is the name.
 
     Raises:
         DiskFull: There is no space for it.
         SyncError: It is not known to be durable.
     """
-    path = directory / name_of(first)
+    path = directory / segment_name(first)
     data = pack_segment(first, salt, chain)
     disk.write_file(path, [data])
     return Segment(path, read_segment(data))
 
 
-def opened(path: Path) -> Segment:
+def open_segment(path: Path) -> Segment:
     """Read a segment's header.
 
     Raises:
@@ -151,18 +151,18 @@ def opened(path: Path) -> Segment:
         header = read_segment(os.pread(fd, SEGMENT_BYTES, 0))
     finally:
         os.close(fd)
-    if path.name != name_of(header.first):
+    if path.name != segment_name(header.first):
         reason = "the segment's header names another place in the log than the file's name"
-        raise misfit(reason, "swapped")
+        raise fault_error(reason, "swapped")
     return Segment(path, header)
 
 
-def broken(block: Block, name: str) -> LogCorrupt:
+def broken_error(block: Block, name: str) -> LogCorrupt:
     """Return the error for a log that is damaged behind a block, for the block's problem."""
-    return damaged(block.problem, name, block.link.offset, block.link.seq, block.problem.kind)
+    return damage_error(block.problem, name, block.link.offset, block.link.seq, block.problem.kind)
 
 
-def walk(fd: int, seed: int, link: Link, end: int) -> Iterator[Block]:
+def walk_blocks(fd: int, seed: int, link: FrameLink, end: int) -> Iterator[Block]:
     """Read the frames of a segment from `link` up to the offset `end`, checking each.
 
     The last block tells by its `problem` if something other than a frame comes before `end`.
@@ -171,14 +171,14 @@ def walk(fd: int, seed: int, link: Link, end: int) -> Iterator[Block]:
     wanted = _BLOCK_BYTES
     while link.offset < end:
         data = _read(fd, min(wanted, end - link.offset), link.offset)
-        last, after, problem = parse(data, link, seed)
+        last, after, problem = parse_frames(data, link, seed)
         if not after.offset and not problem:
-            length = announced(data) or HEADER_BYTES
+            length = announced_length(data) or HEADER_BYTES
             if len(data) < length <= end - link.offset and wanted < length:
                 wanted = length
                 continue
             problem = Problem.CUT_SHORT
-        base, link = link.offset, Link(after.seq, link.offset + after.offset, after.previous)
+        base, link = link.offset, FrameLink(after.seq, link.offset + after.offset, after.previous)
         yield Block(data, base, last, link, problem)
         if problem:
             return

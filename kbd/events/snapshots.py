@@ -17,7 +17,7 @@ from kbd.errors import DiskFull
 from kbd.events.disk import DISK, Disk
 from kbd.types import Seq
 
-__all__ = ["Snapshot", "load", "save"]
+__all__ = ["Snapshot", "load_snapshot", "save_snapshot"]
 
 _HEADER = struct.Struct("<8sQ32sH")
 _CHECKSUM = struct.Struct("<I")
@@ -41,7 +41,7 @@ class Snapshot(NamedTuple):
     payload: bytes
 
 
-def save(
+def save_snapshot(
     directory: Path, seq: Seq, head: bytes, schema: str, payload: bytes, disk: Disk = DISK
 ) -> bool:
     """Keep a snapshot and remove older ones.
@@ -72,7 +72,7 @@ def save(
     return True
 
 
-def load(directory: Path, schema: str) -> Snapshot | None:
+def load_snapshot(directory: Path, schema: str) -> Snapshot | None:
     """Return the newest snapshot that is whole and of this schema, or None."""
     for path in _newest_first(directory):
         try:

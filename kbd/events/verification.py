@@ -14,20 +14,20 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore
-from kbd.events.faults import FaultKind, damaged, kind_of
+from kbd.events.faults import FaultKind, damage_error, fault_kind
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.named_blobs import named_blobs
-from kbd.events.scan import Survey, Tear, survey
+from kbd.events.scan import LogSurvey, TornWrite, survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import BlobHash, Seq
 
-__all__ = ["Fault", "Verification", "verify"]
+__all__ = ["LogFault", "Verification", "verify_log"]
 
-_TOLD = 100
+_MAX_BLOB_FAULTS = 100
 """How many blobs are named one by one; a folder of blobs that is gone is one story."""
 
 
-class Fault(msgspec.Struct, frozen=True):
+class LogFault(msgspec.Struct, frozen=True):
     """One thing that is wrong.
 
     Args:
@@ -67,11 +67,11 @@ class Verification(msgspec.Struct, frozen=True):
     anchored: int | None
     segments: int
     blobs_checked: int
-    tear: Tear | None
-    faults: tuple[Fault, ...]
+    tear: TornWrite | None
+    faults: tuple[LogFault, ...]
 
     @property
-    def fault(self) -> Fault | None:
+    def fault(self) -> LogFault | None:
         """The first fault, or None."""
         return self.faults[0] if self.faults else None
 
@@ -81,7 +81,7 @@ class Verification(msgspec.Struct, frozen=True):
         return not self.faults
 
 
-def verify(
+def verify_log(
     log_dir: Path,
     blobs: BlobStore | None = None,
     on_progress: Callable[[int], object] = lambda _: None,
@@ -103,8 +103,8 @@ def verify(
     Raises:
         OSError: A file of the log cannot be read.
     """
-    reading = _Reading(kept, on_progress, wants_blobs=blobs is not None)
-    found = survey(log_dir, chained=True, visit=reading.visit, durable=durable)
+    reading = _VerifyingReader(kept, on_progress, wants_blobs=blobs is not None)
+    found = survey_log(log_dir, chained=True, visit=reading.visit, durable=durable)
     faults = [] if found.fault is None else [_log_fault(found.fault)]
     if kept is not None and (unfit := reading.unfit(found)) is not None:
         faults.append(unfit)
@@ -127,7 +127,7 @@ def verify(
     )
 
 
-class _Reading:
+class _VerifyingReader:
     """One verification in progress: what is counted and compared on the way."""
 
     def __init__(
@@ -138,7 +138,7 @@ class _Reading:
         self.named: dict[BlobHash, int] = {}
         self._kept = kept
         self._on_progress = on_progress
-        self._other: Fault | None = None
+        self._other: LogFault | None = None
         self._is_met = kept is None or kept == (0, GENESIS)
 
     def visit(self, segment: Segment, block: Block) -> None:
@@ -152,12 +152,12 @@ class _Reading:
                 raise
             if len(records) != last + 1 - first:
                 reason = "the numbers of the events have a gap behind this frame"
-                raise damaged(reason, segment.name, offset, first, "edited")
+                raise damage_error(reason, segment.name, offset, first, "edited")
             self.frames += 1
             if self._kept is not None and first <= self._kept.seq <= last:
                 value = block.data[at + HEADER_BYTES : at + BODY_AT]
                 self._compare(
-                    self._kept, (last, value), Fault("head", segment.name, offset, first, "")
+                    self._kept, (last, value), LogFault("head", segment.name, offset, first, "")
                 )
             if self._wants_blobs:
                 for seq, record in enumerate(records, first):
@@ -165,7 +165,7 @@ class _Reading:
                         self.named.setdefault(blob, seq)
         self._on_progress(block.link.seq - 1)
 
-    def _compare(self, kept: Anchor, end: tuple[int, bytes], place: Fault) -> None:
+    def _compare(self, kept: Anchor, end: tuple[int, bytes], place: LogFault) -> None:
         """Compare the head that was kept with the end of the frame that holds its event."""
         self._is_met = kept == end
         if self._is_met:
@@ -175,39 +175,39 @@ class _Reading:
             reason = f"{reason}: none of its frames ends with that event"
         self._other = msgspec.structs.replace(place, reason=reason)
 
-    def unfit(self, found: Survey) -> Fault | None:
+    def unfit(self, found: LogSurvey) -> LogFault | None:
         """What is wrong between the log and the head that was kept."""
         if self._kept is None or self._is_met or self._other is not None:
             return self._other
         if found.fault is not None:
             return None  # The log cannot be read that far, and it is said why.
         if self._kept.seq == 0:
-            return Fault("head", "", 0, 0, "before the first event the chain value is all zeros")
+            return LogFault("head", "", 0, 0, "before the first event the chain value is all zeros")
         name = found.segments[-1].name if found.segments else ""
         reason = f"events up to {self._kept.seq}, whose head was kept, are missing"
-        return Fault("truncated", name, found.link.offset, found.link.seq, reason)
+        return LogFault("truncated", name, found.link.offset, found.link.seq, reason)
 
 
-def _log_fault(error: LogCorrupt) -> Fault:
+def _log_fault(error: LogCorrupt) -> LogFault:
     detail = error.detail
-    kind: FaultKind = "unknown" if isinstance(error, codec.NotUnderstood) else kind_of(error)
+    kind: FaultKind = "unknown" if isinstance(error, codec.NotUnderstood) else fault_kind(error)
     reason = str(detail.get("reason", error.message))
-    return Fault(kind, str(detail["file"]), int(detail["offset"]), int(detail["seq"]), reason)
+    return LogFault(kind, str(detail["file"]), int(detail["offset"]), int(detail["seq"]), reason)
 
 
 def _blob_faults(
     blobs: BlobStore, named: dict[BlobHash, int], wrong: dict[BlobHash, FaultKind]
-) -> list[Fault]:
+) -> list[LogFault]:
     faults = []
-    for blob in sorted(wrong, key=lambda blob: named[blob])[:_TOLD]:
+    for blob in sorted(wrong, key=lambda blob: named[blob])[:_MAX_BLOB_FAULTS]:
         path, seq = blobs.path(blob), named[blob]
         reason = f"the file version that event {seq} names is not there"
         if wrong[blob] == "blob damaged":
             size = path.lstat().st_size
             reason = f"its {size} bytes are not those that its name and event {seq} promise"
         file = f"{path.parent.name}/{path.name}"
-        faults.append(Fault(wrong[blob], file, 0, seq, reason))
-    if len(wrong) > _TOLD:
-        more = f"{faults[-1].reason}; {len(wrong) - _TOLD} more are missing or damaged"
+        faults.append(LogFault(wrong[blob], file, 0, seq, reason))
+    if len(wrong) > _MAX_BLOB_FAULTS:
+        more = f"{faults[-1].reason}; {len(wrong) - _MAX_BLOB_FAULTS} more are missing or damaged"
         faults[-1] = msgspec.structs.replace(faults[-1], reason=more)
     return faults

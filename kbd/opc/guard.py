@@ -53,11 +53,11 @@ def check_magic(name: str, file: IO[bytes]) -> None:
     if head.startswith(b"PK"):
         raise FileReadFailed(f"{name} is a zip file without contents.")
     raise FileReadFailed(
-        f"{name} is not an Office file: it is {_described(head)}, whatever its name says; {save}."
+        f"{name} is not an Office file: it is {_describe(head)}, whatever its name says; {save}."
     )
 
 
-def _described(head: bytes) -> str:
+def _describe(head: bytes) -> str:
     """Name what the first bytes show: markup, text, or only that it is something else."""
     encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     # The last character may be cut.
@@ -94,7 +94,7 @@ _UTF8 = 0x800
 _OVERFLOWN = 0xFFFFFFFF
 
 _XML = re.compile(r"\.(xml|rels|vml)$", re.IGNORECASE)
-_LEAVES = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|[\x00-\x1f]")
+_ESCAPING = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|[\x00-\x1f]")
 
 
 def part_key(part: str) -> str:
@@ -214,7 +214,7 @@ def _checked_entries(name: str, infos: list[ZipInfo]) -> dict[str, ZipInfo]:
     total = 0
     for info in infos:
         part = info.filename = _name(info)
-        if _LEAVES.search(part):
+        if _ESCAPING.search(part):
             raise FileReadFailed(f"{name} holds a part whose name leaves the package.")
         total += info.file_size
         for size, limit in ((info.file_size, MAX_PART_BYTES), (total, MAX_TOTAL_BYTES)):

@@ -60,7 +60,7 @@ class LentPackage(Protocol):
         """Yield each part once."""
 
 
-class _Known(msgspec.Struct, frozen=True):
+class _LoadedPart(msgspec.Struct, frozen=True):
     """A part as it was when the library had loaded it, under the name of its entry."""
 
     part: LentPart
@@ -82,7 +82,7 @@ class Lending:
 
     def __init__(self, package: Package, identity: Identity, plain_type: str) -> None:
         self._package, self._identity, self._plain_type = package, identity, plain_type
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, _LoadedPart] = {}
         self._names = {
             part_key(info.filename): info.filename for info in package.entries if not info.is_dir()
         }
@@ -102,9 +102,9 @@ class Lending:
             for part in ("", *self._parts()):
                 relations = self._relations(part)
                 if relations:
-                    archive.writestr(relations_part(_plain(part)), relations)
+                    archive.writestr(relations_part(_plain_type(part)), relations)
                 if part:
-                    archive.writestr(_plain(part), self._contents(part))
+                    archive.writestr(_plain_type(part), self._contents(part))
         made.seek(0)
         return made
 
@@ -112,7 +112,7 @@ class Lending:
         """Remember what the library has loaded, before anything changes it."""
         for part in package.iter_parts():
             name = self._names.get(part_key(part.partname), "")
-            self._known[id(part)] = _Known(part, name, part.blob, _relations_of(part))
+            self._known[id(part)] = _LoadedPart(part, name, part.blob, _relations_of(part))
 
     def name_of(self, part: LentPart) -> str:
         """Return the entry of a part that was lent, "" for one that the library made."""
@@ -163,7 +163,7 @@ class Lending:
             type_ = self._content_types.of(part) or _STUB_TYPE
             if part_key(part) == part_key(self._identity.part):
                 type_ = self._plain_type
-            rows.append(_override(_plain(part), type_))
+            rows.append(_override(_plain_type(part), type_))
         space = "http://schemas.openxmlformats.org/package/2006/content-types"
         defaults = (
             '<Default Extension="rels" '
@@ -178,7 +178,7 @@ class Lending:
             target, mode = relation.target, ' TargetMode="External"'
             if not relation.external:
                 found = self._names.get(part_key(target))
-                target, mode = f"/{_plain(found) if found else _STUB}", ""
+                target, mode = f"/{_plain_type(found) if found else _STUB}", ""
             type_ = transitional(relation.type.encode()).decode()
             rows.append(
                 f"<Relationship Id={quoteattr(relation.id)} Type={quoteattr(type_)} "
@@ -187,7 +187,9 @@ class Lending:
         space = "http://schemas.openxmlformats.org/package/2006/relationships"
         return f'<Relationships xmlns="{space}">{"".join(rows)}</Relationships>' if rows else ""
 
-    def _put(self, rewriting: Rewriting, name: str, part: LentPart, known: _Known | None) -> None:
+    def _put(
+        self, rewriting: Rewriting, name: str, part: LentPart, known: _LoadedPart | None
+    ) -> None:
         """Replace a part's bytes if the library changed them."""
         if known is None:
             return
@@ -259,7 +261,7 @@ def _relate(
         rewriting.relate(name, kind, goal, external=outside, relation_id=relation_id)
 
 
-def _plain(part: str) -> str:
+def _plain_type(part: str) -> str:
     return part.replace("\\", "/").lstrip("/")
 
 

@@ -77,14 +77,14 @@ def prolog_fault(file: PartStream | io.BytesIO) -> str:
     while len(head) < _MOST_BYTES:
         more = file.read(wanted)
         head += more
-        fault = _judged(head, is_whole=len(more) < wanted)
+        fault = _find_fault(head, is_whole=len(more) < wanted)
         if fault is not None:
             return fault
         wanted = len(head)
     return "a part that begins with too much before its contents"
 
 
-def _judged(head: bytes, *, is_whole: bool) -> str | None:
+def _find_fault(head: bytes, *, is_whole: bool) -> str | None:
     """Return the fault, "" for none, None if more must be read to know."""
     if _PLAIN.match(head):
         return ""

@@ -8,30 +8,36 @@
 Nothing here knows a method; the table of their records is an argument.
 """
 
-from kbd.rpc.encoding import ErrorData, answer, batch, failure, notification, refusal
+from kbd.rpc.encoding import (
+    ErrorData,
+    encode_answer,
+    encode_batch,
+    encode_failure,
+    encode_notification,
+    encode_refusal,
+)
 from kbd.rpc.framing import MESSAGE_BYTES, Framer, FramingError
 from kbd.rpc.parsing import (
-    BATCH,
-    NESTING,
-    PARTS,
+    BATCH_MESSAGES,
+    MAX_NESTING,
+    MAX_PARTS,
     Batch,
-    Call,
     Cancel,
     Code,
     MessageId,
     Parsed,
     Parser,
     Refusal,
+    RpcCall,
     shape_fault,
 )
 
 __all__ = [
-    "BATCH",
+    "BATCH_MESSAGES",
+    "MAX_NESTING",
+    "MAX_PARTS",
     "MESSAGE_BYTES",
-    "NESTING",
-    "PARTS",
     "Batch",
-    "Call",
     "Cancel",
     "Code",
     "ErrorData",
@@ -41,10 +47,11 @@ __all__ = [
     "Parsed",
     "Parser",
     "Refusal",
-    "answer",
-    "batch",
-    "failure",
-    "notification",
-    "refusal",
+    "RpcCall",
+    "encode_answer",
+    "encode_batch",
+    "encode_failure",
+    "encode_notification",
+    "encode_refusal",
     "shape_fault",
 ]

@@ -8,7 +8,14 @@ import msgspec
 from kbd.errors import KbdError
 from kbd.rpc.parsing import Code
 
-__all__ = ["ErrorData", "answer", "batch", "failure", "notification", "refusal"]
+__all__ = [
+    "ErrorData",
+    "encode_answer",
+    "encode_batch",
+    "encode_failure",
+    "encode_notification",
+    "encode_refusal",
+]
 
 _CONTEXT = ("subphase", "provider_id", "model_id", "workbench_id", "run_id", "scope_hash")
 """Facts of an error that have a place of their own on the wire."""
@@ -66,17 +73,19 @@ class _Notification(msgspec.Struct):
 _encode = msgspec.json.Encoder().encode
 
 
-def answer(message_id: int | str, result: Any) -> bytes:
+def encode_answer(message_id: int | str, result: Any) -> bytes:
     """Return the line that answers a request with a record (or ready-made `msgspec.Raw`)."""
     return _encode(_Answer("2.0", message_id, result)) + b"\n"
 
 
-def refusal(message_id: int | str | None, code: int, message: str, data: Any = None) -> bytes:
+def encode_refusal(
+    message_id: int | str | None, code: int, message: str, data: Any = None
+) -> bytes:
     """Return the line that answers a request with an error of the protocol."""
     return _encode(_Failure("2.0", message_id, _Error(code, message, data))) + b"\n"
 
 
-def failure(message_id: int | str | None, error: KbdError, phase: str) -> bytes:
+def encode_failure(message_id: int | str | None, error: KbdError, phase: str) -> bytes:
     """Return the line that answers a request with an application's error.
 
     Args:
@@ -94,14 +103,14 @@ def failure(message_id: int | str | None, error: KbdError, phase: str) -> bytes:
         detail=detail,
         **context,
     )
-    return refusal(message_id, Code.APPLICATION, error.message, data)
+    return encode_refusal(message_id, Code.APPLICATION, error.message, data)
 
 
-def notification(record: msgspec.Struct) -> bytes:
+def encode_notification(record: msgspec.Struct) -> bytes:
     """Return the line of a notification; its method is the name of the record's class."""
     return _encode(_Notification("2.0", type(record).__name__, record)) + b"\n"
 
 
-def batch(lines: Sequence[bytes]) -> bytes:
+def encode_batch(lines: Sequence[bytes]) -> bytes:
     """Return the line that answers a batch with the lines of its parts."""
     return b"[%b]\n" % b",".join(line.rstrip(b"\n") for line in lines)

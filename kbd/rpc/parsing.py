@@ -20,31 +20,31 @@ from typing import Annotated, Any, Literal, TypeVar, Union
 import msgspec
 
 __all__ = [
-    "BATCH",
-    "NESTING",
-    "PARTS",
+    "BATCH_MESSAGES",
+    "MAX_NESTING",
+    "MAX_PARTS",
     "Batch",
-    "Call",
     "Cancel",
     "Code",
     "MessageId",
     "Parsed",
     "Parser",
     "Refusal",
+    "RpcCall",
     "shape_fault",
 ]
 
-NESTING = 64
+MAX_NESTING = 64
 """The deepest nesting of arrays and objects, by default."""
 
-PARTS = 100_000
+MAX_PARTS = 100_000
 """The most arrays and objects in a message (reliability.md 4), those inside of text not counted."""
 
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_BRACKETS_OR_QUOTES = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 
 
-def shape_fault(raw: bytes, *, nesting: int = NESTING, parts: int = PARTS) -> str | None:
+def shape_fault(raw: bytes, *, nesting: int = MAX_NESTING, parts: int = MAX_PARTS) -> str | None:
     """Return what is wrong with a message's shape, or None.
 
     Args:
@@ -82,7 +82,7 @@ def _brackets_outside_text(raw: bytes, parts: int) -> bytes | None:
 
 _T = TypeVar("_T")
 
-BATCH = 100
+BATCH_MESSAGES = 100
 """The most messages in a batch, by default."""
 
 MessageId = (
@@ -110,7 +110,7 @@ class Code(IntEnum):
     CANCELLED = -32800
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class RpcCall(msgspec.Struct, frozen=True, kw_only=True):
     """A request to be answered, or (without an id) one that is only carried out.
 
     Args:
@@ -150,10 +150,10 @@ class Refusal(msgspec.Struct, frozen=True):
 class Batch(msgspec.Struct, frozen=True):
     """Several messages that are answered together."""
 
-    parts: tuple[Call | Cancel | Refusal, ...]
+    parts: tuple[RpcCall | Cancel | Refusal, ...]
 
 
-Parsed = Call | Cancel | Refusal | Batch | None
+Parsed = RpcCall | Cancel | Refusal | Batch | None
 """What a message can be; None is one that wants no answer and asks for nothing we know."""
 
 
@@ -214,9 +214,9 @@ class Parser:
         methods: Mapping[str, type[msgspec.Struct]],
         *,
         api_version: str = "1",
-        nesting: int = NESTING,
-        parts: int = PARTS,
-        batch: int = BATCH,
+        nesting: int = MAX_NESTING,
+        parts: int = MAX_PARTS,
+        batch: int = BATCH_MESSAGES,
     ) -> None:
         self._expected = api_version
         self._nesting = nesting
@@ -224,7 +224,7 @@ class Parser:
         self._batch = batch
         self._params = {name: msgspec.json.Decoder(kind) for name, kind in methods.items()}
         calls = tuple(_call_type(name, kind) for name, kind in methods.items())
-        decoder: msgspec.json.Decoder[Call] = msgspec.json.Decoder(Union[calls])  # noqa: UP007 - made at run time
+        decoder: msgspec.json.Decoder[RpcCall] = msgspec.json.Decoder(Union[calls])  # noqa: UP007 - made at run time
         self._decode_call = decoder.decode
 
     def parse(self, raw: bytes) -> Parsed:
@@ -257,7 +257,7 @@ class Parser:
         parsed = (self._parse_slowly(bytes(item)) for item in items)
         return Batch(tuple(part for part in parsed if part is not None))
 
-    def _parse_slowly(self, raw: bytes) -> Call | Cancel | Refusal | None:
+    def _parse_slowly(self, raw: bytes) -> RpcCall | Cancel | Refusal | None:
         try:
             envelope = _envelope.decode(raw)
         except msgspec.ValidationError:
@@ -281,7 +281,7 @@ class Parser:
 
     def _read_call(
         self, method: str, envelope: _Envelope, message_id: int | str | None
-    ) -> Call | Cancel:
+    ) -> RpcCall | Cancel:
         params = bytes(envelope.params) if isinstance(envelope.params, msgspec.Raw) else b"{}"
         if params in _NO_PARAMS:
             params = b"{}"
@@ -297,8 +297,8 @@ class Parser:
             raise _RefusedError(Code.METHOD_NOT_FOUND, f"method not found: {shown}")
         record = _decode(decoder, params)
         if message_id is None:
-            return Call(jsonrpc="2.0", params=record)
-        return Call(jsonrpc="2.0", params=record, id=message_id)
+            return RpcCall(jsonrpc="2.0", params=record)
+        return RpcCall(jsonrpc="2.0", params=record, id=message_id)
 
     def _check_version(self, found: msgspec.Raw | msgspec.UnsetType) -> None:
         if isinstance(found, msgspec.Raw) and bytes(found) != b'"%b"' % self._expected.encode():
@@ -307,21 +307,21 @@ class Parser:
             )
 
 
-def _call_type(name: str, params: type[msgspec.Struct]) -> type[Call]:
-    """Return `Call` for one method; if all parameters are optional they may be absent."""
+def _call_type(name: str, params: type[msgspec.Struct]) -> type[RpcCall]:
+    """Return `RpcCall` for one method; if all parameters are optional they may be absent."""
     field: tuple[Any, ...] = ("params", params)
     if not any(part.required for part in msgspec.structs.fields(params)):
         field = (*field, params())
     made = msgspec.defstruct(
         f"{name}Call",
         [field],
-        bases=(Call,),
+        bases=(RpcCall,),
         tag_field="method",
         tag=name,
         frozen=True,
         kw_only=True,
     )
-    assert issubclass(made, Call)
+    assert issubclass(made, RpcCall)
     return made
 
 

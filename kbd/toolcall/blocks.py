@@ -110,21 +110,21 @@ def parse_toolcalls(text: str) -> ParsedText:
     follows. If no call stands before it, there is nothing to answer, so it counts as a malformed
     call.
     """
-    at = _thought(text)
+    at = _end_of_thoughts(text)
     parts: list[str | Toolcall | MalformedToolcall] = [text[:at]] if at else []
     count = 0
     while found := TAG.search(text, at):
-        parts = _with(parts, text[at : found.start()])
+        parts = _append_text(parts, text[at : found.start()])
         at, count = found.end(), count + 1
         if count > MOST_TAGS:
-            parts.append(MalformedToolcall(SURPLUS, text[found.start() :], found.start()))
+            parts.append(MalformedToolcall(TOO_MANY_CALLS, text[found.start() :], found.start()))
             return ParsedText(tuple(parts))
         if found["kind"].lower() == "result":
             if found["end"]:
                 continue
             invented = text[found.start() :]
             if not any(isinstance(part, Toolcall) for part in parts):
-                parts.append(MalformedToolcall(INVENTED, invented, found.start()))
+                parts.append(MalformedToolcall(FORGED_RESULT, invented, found.start()))
             return ParsedText(tuple(parts), invented)
         if not found["end"]:
             call = _block(text, found)
@@ -132,10 +132,10 @@ def parse_toolcalls(text: str) -> ParsedText:
             if isinstance(call, MalformedToolcall):
                 return ParsedText(tuple(parts))
             at = call.end
-    return ParsedText(tuple(_with(parts, text[at:])))
+    return ParsedText(tuple(_append_text(parts, text[at:])))
 
 
-def _thought(text: str) -> int:
+def _end_of_thoughts(text: str) -> int:
     """Return where the thoughts end that a text begins with, 0 if it begins with none."""
     if _THOUGHT.match(text) is None:
         return 0
@@ -143,7 +143,7 @@ def _thought(text: str) -> int:
     return end.end() if end else len(text)
 
 
-def _with(
+def _append_text(
     parts: list[str | Toolcall | MalformedToolcall], text: str
 ) -> list[str | Toolcall | MalformedToolcall]:
     """Return the parts with a text behind them; if thoughts end in it, without the calls before."""
@@ -152,9 +152,9 @@ def _with(
     return [*parts, text] if text else parts
 
 
-SURPLUS = f"one text may make {MOST_TAGS:,} calls; this one and what follows was not read."
+TOO_MANY_CALLS = f"one text may make {MOST_TAGS:,} calls; this one and what follows was not read."
 
-INVENTED = (
+FORGED_RESULT = (
     "this result was not given by a tool: results are given to you, never written by you. "
     f"Nothing was called. To call a tool, write a call and stop. {EXAMPLE}"
 )

@@ -18,13 +18,13 @@ from typing import Any, NoReturn
 
 __all__ = [
     "MOST_NESTING",
+    "AmbiguousJson",
     "NotObject",
-    "Refused",
     "lenient_object",
     "nesting_of",
     "parts_of_call",
     "read_object",
-    "unique",
+    "unique_pairs",
 ]
 
 MOST_NESTING = 64
@@ -61,7 +61,7 @@ class NotObject(Exception):
         self.is_cut = is_cut
 
 
-class Refused(ValueError):
+class AmbiguousJson(ValueError):
     """JSON that could mean two things, or nothing."""
 
 
@@ -71,11 +71,11 @@ def lenient_object(text: str, start: int) -> tuple[dict[str, Any], int]:
     Raises:
         NotObject: There is none.
     """
-    reading = _Reading(text, start)
+    reading = _TolerantReader(text, start)
     return reading.object(0), reading.at
 
 
-def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def unique_pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return the pairs of an object.
 
     Raises:
@@ -86,11 +86,11 @@ def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
         msg = f'"{twice[:40]}" stands twice in one object'
-        raise Refused(msg)
+        raise AmbiguousJson(msg)
     return made
 
 
-class _Reading:
+class _TolerantReader:
     """Tolerant reader of one object."""
 
     def __init__(self, text: str, start: int) -> None:
@@ -112,8 +112,8 @@ class _Reading:
             self._separate("}")
         self.at += 1
         try:
-            return unique(pairs)
-        except Refused as fault:
+            return unique_pairs(pairs)
+        except AmbiguousJson as fault:
             raise NotObject(begins, str(fault)) from None
 
     def _list(self, depth: int) -> list[Any]:
@@ -196,7 +196,7 @@ def _requoted(found: re.Match[str]) -> str:
 WINDOW_CHARACTERS = 64 * 1024
 OUT_OF_RANGE = "a number in it is out of range"
 
-BELOW = ("arguments", "parameters", "args")
+ARGUMENT_KEYS = ("arguments", "parameters", "args")
 """Under which names models put the arguments that the protocol has beside the tool's name."""
 
 
@@ -214,7 +214,7 @@ def read_object(text: str, start: int) -> tuple[dict[str, Any], int]:
         value, end = lenient_object(text, start)
     except RecursionError:
         raise NotObject(start, f"it is nested deeper than {MOST_NESTING}") from None
-    except Refused as fault:
+    except AmbiguousJson as fault:
         raise NotObject(start, str(fault)) from None
     except ValueError:  # Python's own limit of the digits of a number.
         raise NotObject(start, OUT_OF_RANGE) from None
@@ -231,9 +231,9 @@ def parts_of_call(written: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | No
     arguments = {key: value for key, value in written.items() if key != "name"}
     if len(arguments) == 1:
         key, below = next(iter(arguments.items()))
-        if key in BELOW and isinstance(below, str):
+        if key in ARGUMENT_KEYS and isinstance(below, str):
             below = _object_in(below)
-        if key in BELOW and isinstance(below, dict):
+        if key in ARGUMENT_KEYS and isinstance(below, dict):
             arguments = below
     return name.strip(), arguments
 
@@ -286,19 +286,19 @@ _HOLDING = (dict, list, tuple)
 
 def _refused(constant: str) -> Any:
     msg = f"{constant} is no number"
-    raise Refused(msg)
+    raise AmbiguousJson(msg)
 
 
 def _finite(written: str) -> float:
     number = float(written)
     if not math.isfinite(number):
-        raise Refused(OUT_OF_RANGE)
+        raise AmbiguousJson(OUT_OF_RANGE)
     return number
 
 
 _STRICT = json.JSONDecoder(
     strict=False,
-    object_pairs_hook=unique,
+    object_pairs_hook=unique_pairs,
     parse_constant=_refused,
     parse_float=_finite,
 )

@@ -11,7 +11,7 @@ from backends import on_asyncio, on_trio
 from kbd.client.aio import connect
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, RemoteError
-from kbd.client.following import Followed
+from kbd.client.following import FollowedEvents
 from kbd.core.server.limits import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase
@@ -24,7 +24,7 @@ STARTED = WorkshopPhaseStarted(workbench_id=WORKBENCH, phase=Phase.PLAN)
 
 def test_an_event_counts_once_and_if_it_comes_next() -> None:
     """Whatever subscription tells it again, or tells what lies further on."""
-    followed = Followed("*", {"a": 2})
+    followed = FollowedEvents("*", {"a": 2})
 
     def take(log: str, *seqs: int) -> list[tuple[str, int]]:
         followed.take(log, [{"seq": seq} for seq in seqs])
@@ -37,7 +37,7 @@ def test_an_event_counts_once_and_if_it_comes_next() -> None:
     assert followed.given == {"a": 5, "b": 1}
 
 
-def _given(followed: Followed) -> Iterator[tuple[str, Any]]:
+def _given(followed: FollowedEvents) -> Iterator[tuple[str, Any]]:
     while len(followed):
         yield followed.give()
 

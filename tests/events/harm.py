@@ -10,9 +10,17 @@ from kbd.events import EventLog, codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor, write_anchor
 from kbd.events.base import Recorded
 from kbd.events.disk import DISK
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, Link, Packed, listed, pack
-from kbd.events.segment import opened
-from kbd.events.verification import Fault, Verification, verify
+from kbd.events.frame import (
+    BODY_AT,
+    GENESIS,
+    HEADER_BYTES,
+    FrameLink,
+    PackedFrame,
+    list_frames,
+    pack_frame,
+)
+from kbd.events.segment import open_segment
+from kbd.events.verification import LogFault, Verification, verify_log
 
 __all__ = ["SEGMENT", "Frame", "Victim", "forged"]
 
@@ -57,7 +65,7 @@ class Victim:
         self.frames = [
             Frame(first, name, 64 + at, 64 + stop)
             for name in self.segments
-            for first, at, stop in listed(self.files[name][64:], len(self.files[name]) - 64)
+            for first, at, stop in list_frames(self.files[name][64:], len(self.files[name]) - 64)
         ]
         self.heads = [self._bytes(frame)[HEADER_BYTES:BODY_AT] for frame in self.frames]
 
@@ -82,9 +90,9 @@ class Victim:
 
     def checked(self, files: Mapping[str, bytes], kept: Anchor | None = None) -> Verification:
         """Verify the log with other files in the place of its own."""
-        return verify(self.lay(files), kept=kept)
+        return verify_log(self.lay(files), kept=kept)
 
-    def fault(self, files: Mapping[str, bytes]) -> Fault:
+    def fault(self, files: Mapping[str, bytes]) -> LogFault:
         """The one fault of the log with other files; what comes before it is the exact prefix."""
         found = self.checked(files)
         (fault,) = found.faults
@@ -123,7 +131,7 @@ class Victim:
 
 def forged(
     victim: Victim, place: int, records: list[Recorded], behind: bytes | None = None
-) -> Packed:
+) -> PackedFrame:
     """A frame for a place of the log with other events and the right checksum.
 
     Args:
@@ -133,7 +141,7 @@ def forged(
         behind: The chain value that its own is computed from; the right one if None.
     """
     old, before = victim.frames[place], victim.frames[place - 1]
-    seed = opened(victim.lay({}) / old.segment).header.seed
+    seed = open_segment(victim.lay({}) / old.segment).header.seed
     previous = int.from_bytes(victim.files[old.segment][before.at + 4 : before.at + 8], "little")
-    link = Link(old.first, old.at, previous)
-    return pack(codec.encode(records), link, behind or victim.heads[place - 1], seed)
+    link = FrameLink(old.first, old.at, previous)
+    return pack_frame(codec.encode(records), link, behind or victim.heads[place - 1], seed)

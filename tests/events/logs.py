@@ -14,7 +14,7 @@ APRIL = 1_775_000_000_000_000
 
 def note(text: str) -> Recorded:
     """An event that holds a text."""
-    return codec.recorded(ResearchWritten(text), APRIL)
+    return codec.wrap_event(ResearchWritten(text), APRIL)
 
 
 def notes(count: int) -> list[Recorded]:

@@ -19,11 +19,11 @@ CURRENT = ["ModelChosen", 1, {"model_id": "a:b"}, APRIL, 0, 0, 0]
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_every_event_comes_back(event: Any) -> None:
     """Each type of event is decoded to what was encoded, on the fast path and on the slow one."""
-    record = codec.recorded(event, APRIL, 2, 7)
+    record = codec.wrap_event(event, APRIL, 2, 7)
     body = codec.encode([record])
     assert codec.decode(body) == [record]
     unknown = ["FromTheFuture", 1, {}, 0, 0, 0, 0]
-    mixed = msgpack.packb([*codec.plain(body), unknown])
+    mixed = msgpack.packb([*codec.decode_plain(body), unknown])
     assert codec.decode(mixed)[0] == record
     assert type(codec.decode(mixed)[0].data) is type(event)
 
@@ -36,9 +36,9 @@ def test_old_versions_are_lifted_step_by_step() -> None:
     }
     body = msgpack.packb([["ModelChosen", -1, {"p": "a", "n": "b"}, APRIL, 1, 2, 0], CURRENT])
     first, second = codec.decode(body, MappingProxyType(liftings))
-    assert first == codec.recorded(ModelChosen("a:b"), APRIL, 1, 2)
-    assert second == codec.recorded(ModelChosen("a:b"), APRIL)
-    assert codec.plain(body)[0][:3] == ["ModelChosen", -1, {"p": "a", "n": "b"}]
+    assert first == codec.wrap_event(ModelChosen("a:b"), APRIL, 1, 2)
+    assert second == codec.wrap_event(ModelChosen("a:b"), APRIL)
+    assert codec.decode_plain(body)[0][:3] == ["ModelChosen", -1, {"p": "a", "n": "b"}]
 
 
 def test_an_old_version_without_lifting_is_named() -> None:
@@ -78,7 +78,7 @@ def test_unknown_fields_and_elements_are_tolerated_and_shown() -> None:
     item = ["ModelChosen", 1, {"model_id": "a:b", "mood": "new"}, APRIL, 0, 0, 0, "later"]
     body = msgpack.packb([item])
     assert codec.decode(body)[0].data == ModelChosen("a:b")
-    assert codec.plain(body) == [item]
+    assert codec.decode_plain(body) == [item]
 
 
 def test_an_unknown_event_is_not_written_again() -> None:
@@ -114,19 +114,19 @@ def test_bytes_that_are_no_records_are_damage(body: bytes) -> None:
     with pytest.raises(LogCorrupt):
         codec.decode(body)
     with pytest.raises(LogCorrupt):
-        codec.plain(body)
+        codec.decode_plain(body)
 
 
 def test_defaults_are_left_out() -> None:
     """Fields at their default take no space, so that adding one costs old readers nothing."""
-    body = codec.encode([codec.recorded(ItemStarted(3), APRIL)])
-    assert codec.plain(body) == [["ItemStarted", 1, {"item": 3}, APRIL, 0, 0, 0]]
+    body = codec.encode([codec.wrap_event(ItemStarted(3), APRIL)])
+    assert codec.decode_plain(body) == [["ItemStarted", 1, {"item": 3}, APRIL, 0, 0, 0]]
 
 
 def test_strange_texts_come_back() -> None:
     """Any text that UTF-8 can say is kept."""
     text = "é\0\x1b[31m\u202e\U0001f600"
-    body = codec.encode([codec.recorded(UserMessageAdded("m", text), APRIL), note("")])
+    body = codec.encode([codec.wrap_event(UserMessageAdded("m", text), APRIL), note("")])
     assert codec.decode(body)[0].data == UserMessageAdded("m", text)
 
 
@@ -134,4 +134,4 @@ def test_strange_texts_come_back() -> None:
 def test_what_msgpack_cannot_say_is_refused(event: Any) -> None:
     """Half a surrogate pair or a number past 64 bits is refused before anything is written."""
     with pytest.raises(ValidationFailed):
-        codec.encode([codec.recorded(event, APRIL)])
+        codec.encode([codec.wrap_event(event, APRIL)])

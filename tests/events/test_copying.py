@@ -13,8 +13,8 @@ from kbd.errors import DiskFull, LogCorrupt, NotFound
 from kbd.events import EventLog
 from kbd.events.disk import SyncError
 from kbd.events.frame import GENESIS
-from kbd.events.log_copy import Extent, copy_log, extent_of
-from kbd.events.verification import verify
+from kbd.events.log_copy import Extent, copy_log, find_extent
+from kbd.events.verification import verify_log
 from kbd.types import Seq
 
 UNSYNCED = Unsynced()
@@ -40,7 +40,7 @@ def test_the_copy_up_to_each_event_is_a_log(tmp_path: Path) -> None:
     log = rolled(tmp_path / "log")
     events = texts(log)
     for until in range(31):
-        extent = extent_of(tmp_path / "log", Seq(until))
+        extent = find_extent(tmp_path / "log", Seq(until))
         assert extent.seq == until + until % 2
         assert extent.head == log.chain_at(extent.seq)
         copied = copy_log(tmp_path / "log", extent, tmp_path / str(until), UNSYNCED)
@@ -54,24 +54,24 @@ def test_the_copy_up_to_each_event_is_a_log(tmp_path: Path) -> None:
         )  # fmt: skip
         assert copy.append([note("more")]) == extent.seq + 1
         copy.close()
-        assert verify(tmp_path / str(until)).whole
-    assert extent_of(tmp_path / "log", Seq(0)) == Extent((), Seq(0), GENESIS)
-    assert extent_of(tmp_path / "log", None) == extent_of(tmp_path / "log", Seq(30))
+        assert verify_log(tmp_path / str(until)).whole
+    assert find_extent(tmp_path / "log", Seq(0)) == Extent((), Seq(0), GENESIS)
+    assert find_extent(tmp_path / "log", None) == find_extent(tmp_path / "log", Seq(30))
     with pytest.raises(NotFound):
-        extent_of(tmp_path / "log", Seq(31))
+        find_extent(tmp_path / "log", Seq(31))
     log.close()
 
 
 def test_a_copy_grows(tmp_path: Path) -> None:
     """Only what came since is copied; a copy that is longer than asked for is not touched."""
     log = rolled(tmp_path / "log")
-    extent = extent_of(tmp_path / "log", Seq(1))
+    extent = find_extent(tmp_path / "log", Seq(1))
     for until in (3, 9, 10, 10, 30):
-        extent = extent_of(tmp_path / "log", Seq(until))
+        extent = find_extent(tmp_path / "log", Seq(until))
         copy_log(tmp_path / "log", extent, tmp_path / "copy", UNSYNCED)
     assert copy_log(tmp_path / "log", extent, tmp_path / "copy", UNSYNCED) == 0
     with pytest.raises(LogCorrupt, match="longer"):
-        copy_log(tmp_path / "log", extent_of(tmp_path / "log", Seq(1)), tmp_path / "copy")
+        copy_log(tmp_path / "log", find_extent(tmp_path / "log", Seq(1)), tmp_path / "copy")
     copy = opened_whole(tmp_path / "copy")
     assert texts(copy) == texts(log)
     copy.close()
@@ -95,7 +95,7 @@ def test_a_log_is_copied_while_it_is_written(tmp_path: Path) -> None:
     try:
         for n in range(10):
             durable = log.seq
-            extent = extent_of(tmp_path / "log", durable)
+            extent = find_extent(tmp_path / "log", durable)
             disk = SeenDisk() if n == 7 else UNSYNCED
             copy_log(tmp_path / "log", extent, tmp_path / str(n), disk)
             assert extent.seq == durable
@@ -120,18 +120,18 @@ def test_damage_before_the_event_is_told(tmp_path: Path) -> None:
     second.chmod(0o600)
     second.write_bytes(data)
     before = Seq(int(second.stem) - 1)
-    assert extent_of(tmp_path / "log", before).seq == before
+    assert find_extent(tmp_path / "log", before).seq == before
     for until in (Seq(before + 1), None):
         with pytest.raises(LogCorrupt):
-            extent_of(tmp_path / "log", until)
+            find_extent(tmp_path / "log", until)
     with pytest.raises(FileNotFoundError):
-        extent_of(tmp_path / "no log", Seq(1))
+        find_extent(tmp_path / "no log", Seq(1))
 
 
 def test_a_failing_disk_is_told(tmp_path: Path) -> None:
     """A full disk and one that does not sync fail the copy by name, at every step of it."""
     rolled(tmp_path / "log").close()
-    extent = extent_of(tmp_path / "log", None)
+    extent = find_extent(tmp_path / "log", None)
     for space in (0, 100, 1500):
         with pytest.raises(DiskFull):
             copy_log(tmp_path / "log", extent, tmp_path / f"full {space}", FullDisk(space))
@@ -150,7 +150,7 @@ def test_a_failing_disk_is_told(tmp_path: Path) -> None:
 def test_a_copy_that_was_finished_survives_a_power_cut(tmp_path: Path) -> None:
     """Whatever the disk forgets that was not synced: on return all of it is durable."""
     rolled(tmp_path / "log").close()
-    extent = extent_of(tmp_path / "log", None)
+    extent = find_extent(tmp_path / "log", None)
     for seed in range(5):
         disk = PowerDisk(tmp_path / "attic", 10_000, seed)
         copy_log(tmp_path / "log", extent, tmp_path / str(seed), disk)

@@ -16,7 +16,7 @@ from events.failing_disks import BadDisk, FullDisk, PowerCutError, PowerDisk, dr
 from events.logs import Unsynced, make_log, note, tail_of, texts
 from kbd.errors import DiskFull
 from kbd.events import Disk, EventLog, LogPoisoned
-from kbd.events.verification import verify
+from kbd.events.verification import verify_log
 
 TEXTS = [f"event {n}" for n in range(14)]
 
@@ -383,7 +383,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
             rest = process.stdout.read().split("\n")[:-1]
         acked = int(rest[-1]) if rest else acked
         size = max(tmp_path.glob("*.kbl")).stat().st_size
-        assert verify(tmp_path).whole
+        assert verify_log(tmp_path).whole
         log = EventLog.open(tmp_path)
         assert (log.damage, log.repairs) == (None, ())
         reserved += size - log._tip.link.offset

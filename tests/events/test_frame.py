@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 import kbd.events
 from kbd.errors import LogCorrupt
 from kbd.events import frame
-from kbd.events.frame import GENESIS, Link
+from kbd.events.frame import GENESIS, FrameLink
 
 SEGMENT = frame.read_segment(frame.pack_segment(1, 7, GENESIS))
-START = Link(1, 0, SEGMENT.checksum)
+START = FrameLink(1, 0, SEGMENT.checksum)
 
 
 def bodies_packed(bodies: list[list[object]], seed: int = SEGMENT.seed) -> bytes:
     """Frames with these bodies, in order."""
     link, chain, data = START, GENESIS, b""
     for body in bodies:
-        made = frame.pack(msgpack.packb(body), link, chain, seed)
+        made = frame.pack_frame(msgpack.packb(body), link, chain, seed)
         data += made.data
-        link, chain = Link(link.seq + len(body), 0, made.checksum), made.chain
+        link, chain = FrameLink(link.seq + len(body), 0, made.checksum), made.chain
     return data
 
 
@@ -55,15 +55,15 @@ def test_the_format_in_words_is_the_format() -> None:
 
 def spans(data: bytes) -> list[tuple[int, int]]:
     """Where the frames begin and end that are found whole at the beginning of the bytes."""
-    end = frame.parse(data, START, SEGMENT.seed).link.offset
-    return [(at, stop) for _, at, stop in frame.listed(data, end)]
+    end = frame.parse_frames(data, START, SEGMENT.seed).link.offset
+    return [(at, stop) for _, at, stop in frame.list_frames(data, end)]
 
 
 @given(st.lists(st.lists(st.text(max_size=30), min_size=1, max_size=40), max_size=8))
 def test_frames_come_back(bodies: list[list[object]]) -> None:
     """What was packed is parsed: every body, every number, up to the last byte."""
     data = bodies_packed(bodies)
-    parsed = frame.parse(data, START, SEGMENT.seed)
+    parsed = frame.parse_frames(data, START, SEGMENT.seed)
     assert parsed.problem == ""
     assert parsed.link.offset == len(data)
     assert parsed.link.seq == 1 + sum(len(body) for body in bodies)
@@ -73,7 +73,7 @@ def test_frames_come_back(bodies: list[list[object]]) -> None:
 @pytest.mark.parametrize("count", [1, 15, 16, 65_535, 65_536])
 def test_the_number_of_events_is_known_without_decoding(count: int) -> None:
     """All forms of a msgpack array's length are read."""
-    parsed = frame.parse(bodies_packed([[0] * count]), START, SEGMENT.seed)
+    parsed = frame.parse_frames(bodies_packed([[0] * count]), START, SEGMENT.seed)
     assert parsed.link.seq == 1 + count
 
 
@@ -90,7 +90,7 @@ def test_frames_cannot_be_dropped_doubled_or_swapped() -> None:
     """A valid frame in a wrong place does not belong."""
     one, two, three = (THREE[at:stop] for at, stop in spans(THREE))
     for data, good in [(one + three, 1), (one + one + two, 1), (two + one, 0), (one + three, 1)]:
-        parsed = frame.parse(data, START, SEGMENT.seed)
+        parsed = frame.parse_frames(data, START, SEGMENT.seed)
         assert len(spans(data)) == good
         assert parsed.problem == "the frame does not follow from the one before it"
 
@@ -99,46 +99,48 @@ def test_frames_cannot_be_dropped_doubled_or_swapped() -> None:
 def test_zeros_are_no_frame(size: int) -> None:
     """A tail of zeros, as a preallocated or half-written file has, holds no frames."""
     assert len(spans(THREE + bytes(size))) == 3
-    assert frame.next_valid(bytes(size), 1, SEGMENT.seed) is None
+    assert frame.find_valid_frame(bytes(size), 1, SEGMENT.seed) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"\x90", b"\xc0", b"\xdc\x00\x00", b"\xdd\x00\x00\x00\x00"])
 def test_a_body_without_events_is_no_frame(body: bytes) -> None:
     """A frame must hold at least one event."""
-    made = frame.pack(body, START, GENESIS, SEGMENT.seed)
-    assert frame.parse(made.data, START, SEGMENT.seed).problem
+    made = frame.pack_frame(body, START, GENESIS, SEGMENT.seed)
+    assert frame.parse_frames(made.data, START, SEGMENT.seed).problem
 
 
 @pytest.mark.parametrize(("first", "second"), [(2, 3), (0, 1), (1, 0)])
 def test_a_frame_with_a_wrong_number_is_refused(first: int, second: int) -> None:
     """A run must begin with the number that is expected, and may not end before it."""
-    one = frame.pack(b"\x91\xc0", Link(first, 0, SEGMENT.checksum), GENESIS, SEGMENT.seed)
-    two = frame.pack(b"\x91\xc0", Link(second, 0, one.checksum), one.chain, SEGMENT.seed)
-    parsed = frame.parse(one.data + two.data, START, SEGMENT.seed)
+    one = frame.pack_frame(
+        b"\x91\xc0", FrameLink(first, 0, SEGMENT.checksum), GENESIS, SEGMENT.seed
+    )
+    two = frame.pack_frame(b"\x91\xc0", FrameLink(second, 0, one.checksum), one.chain, SEGMENT.seed)
+    parsed = frame.parse_frames(one.data + two.data, START, SEGMENT.seed)
     assert (parsed.link.offset, parsed.problem) == (0, "the frame's number or body is wrong")
 
 
 def test_a_later_frame_is_found_behind_damage() -> None:
-    """`next_valid` finds a valid frame at any offset if its number is high enough."""
+    """`find_valid_frame` finds a valid frame at any offset if its number is high enough."""
     _, (at, stop), _ = spans(THREE)
     data = b"KB\x01\x00 damage KB" + THREE[at:stop] + b"more"
-    assert frame.next_valid(data, 2, SEGMENT.seed) == data.index(THREE[at:stop])
-    assert frame.next_valid(data, 3, SEGMENT.seed) is None
+    assert frame.find_valid_frame(data, 2, SEGMENT.seed) == data.index(THREE[at:stop])
+    assert frame.find_valid_frame(data, 3, SEGMENT.seed) is None
 
 
 def test_quoted_frames_of_another_log_are_not_found() -> None:
     """Bytes of another log are not taken for this one's: its frames are salted otherwise."""
     other = frame.read_segment(frame.pack_segment(1, 8, GENESIS))
     data = bodies_packed([["planted"]], seed=other.seed)
-    assert frame.next_valid(data, 1, SEGMENT.seed) is None
-    assert frame.next_valid(data, 1, other.seed) == 0
+    assert frame.find_valid_frame(data, 1, SEGMENT.seed) is None
+    assert frame.find_valid_frame(data, 1, other.seed) == 0
 
 
 def test_the_search_gives_up_on_text_full_of_beginnings() -> None:
     """Many long false beginnings count as damage instead of costing quadratic time."""
     false = b"KB\x01\x00" + struct.pack("<IIIQ", 0, 150_000, 0, 9)
     data = false * 10_000
-    at = frame.next_valid(data, 1, SEGMENT.seed)
+    at = frame.find_valid_frame(data, 1, SEGMENT.seed)
     assert at is not None
     assert at % len(false) == 0
 

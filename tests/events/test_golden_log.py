@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from kbd.events import VERSIONS, EventLog, codec
-from kbd.events.verification import verify
+from kbd.events.verification import verify_log
 from kbd.types import Seq
 from logs.make_golden import ADDED, CURRENT, EVENTS, HERE, SHOWN, commits, write
 
@@ -29,7 +29,7 @@ def test_there_is_a_golden_log_with_every_event() -> None:
 
 def test_golden_logs_are_whole(golden: Path) -> None:
     """Every golden log passes verification and opens for writing."""
-    assert verify(golden).fault is None
+    assert verify_log(golden).fault is None
     log = EventLog.open(golden)
     assert (log.damage, log.repairs) == (None, ())
     log.close()
@@ -38,7 +38,7 @@ def test_golden_logs_are_whole(golden: Path) -> None:
 def test_golden_logs_hold_what_was_recorded(golden: Path) -> None:
     """Each record is what stands beside the log as text, numbered from 1; every one decodes."""
     log = EventLog.open(golden)
-    stored = [item for _, body in log.frames() for item in codec.plain(body)]
+    stored = [item for _, body in log.frames() for item in codec.decode_plain(body)]
     expected = [msgspec.json.decode(line) for line in (golden / SHOWN).read_bytes().splitlines()]
     assert stored == expected
     assert [seq for seq, _ in log.read(Seq(0), 10_000)] == list(range(1, len(stored) + 1))

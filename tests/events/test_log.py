@@ -23,7 +23,7 @@ def test_a_new_log_is_empty(tmp_path: Path) -> None:
 
 def test_what_was_appended_is_read_back_by_the_next_process(tmp_path: Path) -> None:
     """Events come back as they were recorded, with run, cause and time."""
-    records = [codec.recorded(note("a").data, APRIL, 3, 2), note("b")]
+    records = [codec.wrap_event(note("a").data, APRIL, 3, 2), note("b")]
     log = EventLog.open(tmp_path)
     assert log.append(records) == 2
     head = log.head
@@ -41,7 +41,7 @@ def test_a_commit_is_one_frame(tmp_path: Path) -> None:
     log.append(notes(20))
     frames = list(log.frames())
     assert [first for first, _ in frames] == [1, 6]
-    assert [len(codec.plain(body)) for _, body in frames] == [5, 20]
+    assert [len(codec.decode_plain(body)) for _, body in frames] == [5, 20]
     log.close()
 
 

@@ -9,8 +9,8 @@ from events.logs import Unsynced, note, texts
 from kbd.errors import DiskFull, ValidationFailed
 from kbd.events import EventLog
 from kbd.events.anchor import ANCHOR_NAME
-from kbd.events.repair import cut
-from kbd.events.verification import verify
+from kbd.events.repair import cut_log
+from kbd.events.verification import verify_log
 from kbd.types import Seq
 
 SEGMENT = "00000000000000000001.kbl"
@@ -35,13 +35,13 @@ def test_a_cut_leaves_the_prefix_and_keeps_the_rest(tmp_path: Path, to: int) -> 
     """Behind any frame: the log ends there, is whole and goes on; what was cut is kept."""
     rolled(tmp_path)
     before = contents(tmp_path)
-    done = cut(tmp_path, Seq(to))
+    done = cut_log(tmp_path, Seq(to))
     assert done.seq == to
     kept = {name: data for name, data in contents(tmp_path).items() if ".cut-" in name}
     assert {name.rpartition(".cut-")[0] for name in kept} - {ANCHOR_NAME} <= set(before)
     assert all(data == before[name.rpartition(".cut-")[0]] for name, data in kept.items())
     assert set(done.kept) == set(kept) - {f"{ANCHOR_NAME}.cut-1"}
-    assert verify(tmp_path).whole
+    assert verify_log(tmp_path).whole
     log = EventLog.open(tmp_path)
     assert (log.damage, log.seq) == (None, to)
     assert log.append([note("after")]) == to + 1
@@ -54,11 +54,11 @@ def test_a_damaged_log_is_written_again_after_a_cut(tmp_path: Path) -> None:
     names = rolled(tmp_path)
     path = tmp_path / names[1]
     path.write_bytes(path.read_bytes()[:-1] + b"?")
-    found = verify(tmp_path)
+    found = verify_log(tmp_path)
     assert not found.whole
-    cut(tmp_path, found.seq)
-    assert verify(tmp_path).whole
-    assert verify(tmp_path).seq == found.seq
+    cut_log(tmp_path, found.seq)
+    assert verify_log(tmp_path).whole
+    assert verify_log(tmp_path).seq == found.seq
 
 
 def test_a_cut_within_a_frame_names_its_ends(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_a_cut_within_a_frame_names_its_ends(tmp_path: Path) -> None:
     rolled(tmp_path)
     before = contents(tmp_path)
     with pytest.raises(ValidationFailed, match="nearest place is 6 or 8"):
-        cut(tmp_path, Seq(7))
+        cut_log(tmp_path, Seq(7))
     with pytest.raises(ValidationFailed, match="nearest place is 20"):
-        cut(tmp_path, Seq(21))
+        cut_log(tmp_path, Seq(21))
     assert contents(tmp_path) == before
 
 
@@ -76,7 +76,7 @@ def test_a_cut_without_space_changes_nothing_that_counts(tmp_path: Path) -> None
     """If no copy can be kept the log is as it was."""
     rolled(tmp_path)
     with pytest.raises(DiskFull):
-        cut(tmp_path, Seq(4), FullDisk(0))
+        cut_log(tmp_path, Seq(4), FullDisk(0))
     log = EventLog.open(tmp_path)
     assert (log.damage, log.seq) == (None, 20)
     log.close()
@@ -89,12 +89,12 @@ def test_a_cut_that_was_interrupted_can_be_made_again(tmp_path: Path) -> None:
         rolled(place)
         disk = PowerDisk(tmp_path / f"attic-{calls}", calls, calls)
         try:
-            cut(place, Seq(4), disk)
+            cut_log(place, Seq(4), disk)
             ended = True
         except PowerCutError:
             ended = False
         disk.crash()
-        cut(place, Seq(4))
+        cut_log(place, Seq(4))
         log = EventLog.open(place)
         assert (log.damage, log.seq) == (None, 4)
         log.close()

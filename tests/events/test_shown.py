@@ -2,15 +2,15 @@
 
 from events.logs import APRIL
 from kbd.events import codec
-from kbd.events.plain_form import shown
+from kbd.events.plain_form import plain_record
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq
 
 
 def test_run_and_cause_are_shown_as_ids() -> None:
     """The run's number becomes its id, the cause an event's id, the time readable."""
-    body = codec.encode([codec.recorded(ModelChosen("a:b"), APRIL + 1500, 3, 7)])
-    assert shown(codec.plain(body)[0], Seq(9), "00ff") == {
+    body = codec.encode([codec.wrap_event(ModelChosen("a:b"), APRIL + 1500, 3, 7)])
+    assert plain_record(codec.decode_plain(body)[0], Seq(9), "00ff") == {
         "seq": 9,
         "id": "00ff:9",
         "type": "ModelChosen",
@@ -24,6 +24,6 @@ def test_run_and_cause_are_shown_as_ids() -> None:
 
 def test_none_is_left_out() -> None:
     """An event without a run and a cause shows neither."""
-    body = codec.encode([codec.recorded(ModelChosen("a:b"), APRIL)])
-    event = shown(codec.plain(body)[0], Seq(1), "daemon")
+    body = codec.encode([codec.wrap_event(ModelChosen("a:b"), APRIL)])
+    event = plain_record(codec.decode_plain(body)[0], Seq(1), "daemon")
     assert set(event) == {"seq", "id", "type", "version", "ts", "data"}

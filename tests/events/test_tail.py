@@ -8,11 +8,11 @@ import pytest
 
 from events.logs import Unsynced, make_log, note, notes, tail_of, texts
 from kbd.events import EventLog, frame
-from kbd.events.frame import GENESIS, Link
-from kbd.events.repair import cut
-from kbd.events.scan import survey
+from kbd.events.frame import GENESIS, FrameLink
+from kbd.events.repair import cut_log
+from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
-from kbd.events.verification import verify
+from kbd.events.verification import verify_log
 from kbd.types import Seq
 
 SEGMENT = "00000000000000000001.kbl"
@@ -99,7 +99,7 @@ def test_a_copy_of_a_log_in_use_is_whole(tmp_path: Path) -> None:
     expected, end = texts(log), end_of(log)
     log.close()
     assert (tmp_path / "copy" / SEGMENT).stat().st_size > end
-    found = verify(tmp_path / "copy")
+    found = verify_log(tmp_path / "copy")
     assert (found.fault, found.tear, found.seq) == (None, None, 4)
     copy = EventLog.open(tmp_path / "copy")
     assert (copy.damage, copy.repairs, texts(copy)) == (None, (), expected)
@@ -128,7 +128,7 @@ def test_a_survey_of_a_log_that_is_being_written_finds_no_fault(
             log.append([note("a" * size)])
             log.append([note("b")])
 
-    found = survey(tmp_path, chained=True, visit=visit)
+    found = survey_log(tmp_path, chained=True, visit=visit)
     assert went_on == 3
     assert (found.fault, bool(found.tear)) == (None, looks_torn)
     assert found.seq == (5 if looks_torn else 9)
@@ -141,25 +141,25 @@ def test_a_cut_keeps_no_reserved_space(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "log", tmp_path / "copy")
     end = end_of(log)
     log.close()
-    assert cut(tmp_path / "copy", Seq(3)).kept == ()
+    assert cut_log(tmp_path / "copy", Seq(3)).kept == ()
     assert (tmp_path / "copy" / SEGMENT).stat().st_size == end
-    (kept,) = cut(tmp_path / "copy", Seq(1)).kept
+    (kept,) = cut_log(tmp_path / "copy", Seq(1)).kept
     assert (tmp_path / "copy" / kept).stat().st_size == end
-    assert verify(tmp_path / "copy").whole
+    assert verify_log(tmp_path / "copy").whole
 
 
 @pytest.mark.parametrize("seed", [0, 1, 0xFFFFFFFF])
 def test_no_number_of_zeros_is_a_frame(seed: int) -> None:
     """A frame's mark is not zero, so no seed and no length make zeros one; none is looked for."""
-    made = frame.pack(b"\x91\xc0", Link(1, 0, 0), GENESIS, seed).data
+    made = frame.pack_frame(b"\x91\xc0", FrameLink(1, 0, 0), GENESIS, seed).data
     for size in (*range(1, 300), 511, 512, 4095, 4096, 4097, 65_521, 65_535, 65_536, 65_537):
         zeros = bytes(size)
-        assert frame.parse(zeros, Link(1, 0, 0), seed).link.offset == 0
-        behind = frame.parse(made + zeros, Link(1, 0, 0), seed)
+        assert frame.parse_frames(zeros, FrameLink(1, 0, 0), seed).link.offset == 0
+        behind = frame.parse_frames(made + zeros, FrameLink(1, 0, 0), seed)
         assert (behind.link.seq, behind.link.offset) == (2, len(made))
         assert bool(behind.problem) == (size >= 24)
-        assert frame.announced(zeros) == 0
-        assert frame.next_valid(zeros, 0, seed) is None
+        assert frame.announced_length(zeros) == 0
+        assert frame.find_valid_frame(zeros, 0, seed) is None
 
 
 def test_an_undone_commit_leaves_no_reserved_space(tmp_path: Path) -> None:

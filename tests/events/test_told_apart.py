@@ -11,8 +11,8 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor
 from kbd.events.faults import FaultKind
-from kbd.events.frame import GENESIS, Link, pack, parse, read_segment
-from kbd.events.segment import opened
+from kbd.events.frame import GENESIS, FrameLink, pack_frame, parse_frames, read_segment
+from kbd.events.segment import open_segment
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_every_byte_of_a_mebibyte_flipped(tmp_path: Path) -> None:
     assert sum(len(victim.files[name]) for name in victim.segments) > 1 << 20
     chance, seen = random.Random(1), 0
     for name in victim.segments:
-        whole, segment = victim.files[name], opened(victim.lay({}) / name)
+        whole, segment = victim.files[name], open_segment(victim.lay({}) / name)
         for offset in range(64):
             harmed = bytearray(whole[:64])
             harmed[offset] ^= 1 << chance.randrange(8)
@@ -56,14 +56,14 @@ def test_every_byte_of_a_mebibyte_flipped(tmp_path: Path) -> None:
                 read_segment(bytes(harmed))
         previous = segment.header.checksum
         for frame in (each for each in victim.frames if each.segment == name):
-            link = Link(frame.first, 0, previous)
+            link = FrameLink(frame.first, 0, previous)
             data = bytearray(whole[frame.at : frame.stop + 100])
             size = frame.stop - frame.at
-            assert parse(bytes(data[:size]), link, segment.seed).link.offset == size
+            assert parse_frames(bytes(data[:size]), link, segment.seed).link.offset == size
             for at in range(size):
                 bit = 1 << chance.randrange(8)
                 data[at] ^= bit
-                assert not parse(bytes(data), link, segment.seed).link.offset
+                assert not parse_frames(bytes(data), link, segment.seed).link.offset
                 data[at] ^= bit
                 seen += 1
                 if not seen % 500:
@@ -176,9 +176,9 @@ def test_frames_whose_numbers_leave_a_gap_are_edited(victim: Victim) -> None:
     """Checksums, links and chain made right: still the frame does not hold what is numbered."""
     frame, following = victim.frames[1], victim.frames[2]
     made = forged(victim, 1, [note("one instead of two")])
-    seed = opened(victim.lay({}) / SEGMENT).header.seed
-    link = Link(following.first, 0, made.checksum)
-    after = pack(codec.encode([note("as before")]), link, made.chain, seed)
+    seed = open_segment(victim.lay({}) / SEGMENT).header.seed
+    link = FrameLink(following.first, 0, made.checksum)
+    after = pack_frame(codec.encode([note("as before")]), link, made.chain, seed)
     harmed = victim.files[SEGMENT][: frame.at] + made.data + after.data
     fault = victim.checked({SEGMENT: harmed}).fault
     assert fault is not None

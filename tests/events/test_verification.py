@@ -11,9 +11,9 @@ from events.logs import APRIL, Unsynced, make_log, note
 from kbd.events import BlobStore, EventLog, codec
 from kbd.events.anchor import Anchor, write_anchor
 from kbd.events.disk import DISK
-from kbd.events.frame import GENESIS, Link, pack
-from kbd.events.segment import opened
-from kbd.events.verification import Fault, verify
+from kbd.events.frame import GENESIS, FrameLink, pack_frame
+from kbd.events.segment import open_segment
+from kbd.events.verification import LogFault, verify_log
 from kbd.events.workbenches import FileAdded
 from kbd.types import BlobHash, FileName
 
@@ -37,7 +37,7 @@ def test_a_whole_log_is_whole(tmp_path: Path) -> None:
     rolled(tmp_path)
     before = contents(tmp_path)
     progress: list[int] = []
-    found = verify(tmp_path, None, progress.append)
+    found = verify_log(tmp_path, None, progress.append)
     assert found.whole
     assert (found.frames, found.seq, found.anchored, found.tear) == (10, 20, 20, None)
     assert progress[-1] == 20
@@ -53,7 +53,7 @@ def test_a_torn_end_is_no_fault(tmp_path: Path) -> None:
     size = (tmp_path / SEGMENT).stat().st_size
     with (tmp_path / SEGMENT).open("ab") as file:
         file.write(b"KB\x01\x00 half a frame")
-    found = verify(tmp_path)
+    found = verify_log(tmp_path)
     assert found.fault is None
     assert found.tear is not None
     assert (found.tear.segment, found.tear.offset, found.tear.size_bytes) == (SEGMENT, size, 17)
@@ -67,9 +67,9 @@ def test_damage_is_named(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[100] ^= 1
     path.write_bytes(data)
-    found = verify(tmp_path)
+    found = verify_log(tmp_path)
     reason = "the frame's checksum does not match its bytes"
-    assert found.faults == (Fault("damaged", names[1], 64, int(names[1][:20]), reason),)
+    assert found.faults == (LogFault("damaged", names[1], 64, int(names[1][:20]), reason),)
     assert found.seq == int(names[1][:20]) - 1
 
 
@@ -78,15 +78,17 @@ def test_the_chain_tells_of_an_edit_that_the_checksums_hide(tmp_path: Path) -> N
     log = make_log(tmp_path, [1])
     head = log.head
     log.close()
-    header = opened(tmp_path / SEGMENT).header
+    header = open_segment(tmp_path / SEGMENT).header
     forged = codec.encode([note("forged")])
-    frame = pack(forged, Link(1, 64, header.checksum), b"another chain".ljust(32), header.seed)
+    frame = pack_frame(
+        forged, FrameLink(1, 64, header.checksum), b"another chain".ljust(32), header.seed
+    )
     with (tmp_path / SEGMENT).open("r+b") as file:
         file.truncate(64)
         file.seek(64)
         file.write(frame.data)
     write_anchor(tmp_path, Anchor(0, GENESIS), DISK)
-    found = verify(tmp_path)
+    found = verify_log(tmp_path)
     assert found.fault is not None
     assert found.fault.kind == "edited"
     assert found.fault.reason.startswith("the chain of hashes")
@@ -97,11 +99,11 @@ def test_the_chain_tells_of_an_edit_that_the_checksums_hide(tmp_path: Path) -> N
 def test_an_event_that_must_be_understood_is_unknown_not_damaged(tmp_path: Path) -> None:
     """A log from a newer kbd is called that."""
     make_log(tmp_path, []).close()
-    header = opened(tmp_path / SEGMENT).header
+    header = open_segment(tmp_path / SEGMENT).header
     body = msgpack.packb([["FromTheFuture", 1, {}, APRIL, 0, 0, 1]])
     with (tmp_path / SEGMENT).open("ab") as file:
-        file.write(pack(body, Link(1, 64, header.checksum), GENESIS, header.seed).data)
-    fault = verify(tmp_path).fault
+        file.write(pack_frame(body, FrameLink(1, 64, header.checksum), GENESIS, header.seed).data)
+    fault = verify_log(tmp_path).fault
     assert fault is not None
     assert (fault.kind, fault.file, fault.offset, fault.seq) == ("unknown", SEGMENT, 64, 1)
     log = EventLog.open(tmp_path)
@@ -120,29 +122,29 @@ def test_blobs_that_events_name_are_checked(tmp_path: Path) -> None:
     log = EventLog.open(tmp_path / "log")
     gone = BlobHash("9" * 64)
     log.append(
-        [codec.recorded(FileAdded(FileName(f"{n}"), blob, 4), APRIL)
+        [codec.wrap_event(FileAdded(FileName(f"{n}"), blob, 4), APRIL)
          for n, blob in enumerate([good, good, bad])]
     )  # fmt: skip
-    assert verify(tmp_path / "log", store).blobs_checked == 2
+    assert verify_log(tmp_path / "log", store).blobs_checked == 2
     store.path(bad).chmod(0o600)
-    log.append([codec.recorded(FileAdded(FileName("x"), gone, 4), APRIL)])
+    log.append([codec.wrap_event(FileAdded(FileName("x"), gone, 4), APRIL)])
     for harm in (b"BAD", b"ba", b""):
         store.path(bad).write_bytes(harm)
-        damaged, missing = verify(tmp_path / "log", store).faults
+        damaged, missing = verify_log(tmp_path / "log", store).faults
         assert (damaged.kind, damaged.file) == ("blob damaged", f"{bad[:2]}/{bad}")
         assert (damaged.offset, damaged.seq) == (0, 3)
         assert f"its {len(harm)} bytes" in damaged.reason
         assert (missing.kind, missing.file, missing.seq) == ("blob missing", f"99/{gone}", 4)
-    assert verify(tmp_path / "log").whole
+    assert verify_log(tmp_path / "log").whole
     log.close()
 
 
 def test_verify_sees_a_log_in_use(tmp_path: Path) -> None:
     """Verification of a log that is being written finds no fault."""
     log = make_log(tmp_path, [1, 2])
-    assert verify(tmp_path).whole
+    assert verify_log(tmp_path).whole
     log.append([note("more")])
-    assert verify(tmp_path).seq == 4
+    assert verify_log(tmp_path).seq == 4
     log.close()
     assert os.listdir(tmp_path) != []
 
@@ -152,11 +154,11 @@ def test_many_blobs_that_are_gone_are_one_story(tmp_path: Path) -> None:
     log = EventLog.open(tmp_path / "log", disk=Unsynced())
     blobs = [BlobHash(f"{n:064x}") for n in range(103)]
     log.append(
-        [codec.recorded(FileAdded(FileName(str(n)), blob, 4), APRIL)
+        [codec.wrap_event(FileAdded(FileName(str(n)), blob, 4), APRIL)
          for n, blob in enumerate(blobs)]
     )  # fmt: skip
     log.close()
-    faults = verify(tmp_path / "log", BlobStore(tmp_path / "blobs")).faults
+    faults = verify_log(tmp_path / "log", BlobStore(tmp_path / "blobs")).faults
     assert {fault.kind for fault in faults} == {"blob missing"}
     assert [fault.seq for fault in faults] == list(range(1, 101))
     assert faults[-1].reason.endswith("; 3 more are missing or damaged")
@@ -168,16 +170,16 @@ def test_the_end_of_an_open_log_is_guarded_better_than_by_its_anchor(tmp_path: P
     path = tmp_path / SEGMENT
     end, size = log.end, path.stat().st_size
     whole = path.read_bytes()
-    assert verify(tmp_path, durable=end).whole
+    assert verify_log(tmp_path, durable=end).whole
     last = whole.rstrip(b"\0").rindex(b"KB\x01\x00")
     path.write_bytes(whole[:last].ljust(size, b"\0"))
-    assert verify(tmp_path).whole
-    fault = verify(tmp_path, durable=end).fault
+    assert verify_log(tmp_path).whole
+    fault = verify_log(tmp_path, durable=end).fault
     assert fault is not None
     assert (fault.kind, fault.offset, fault.seq) == ("truncated", last, 3)
     path.write_bytes(whole[: last + 60] + b"?" + whole[last + 61 :])
-    assert verify(tmp_path).whole
-    fault = verify(tmp_path, durable=end).fault
+    assert verify_log(tmp_path).whole
+    fault = verify_log(tmp_path, durable=end).fault
     assert fault is not None
     assert (fault.kind, fault.offset) == ("damaged", last)
     path.write_bytes(whole)

@@ -24,7 +24,7 @@ from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, Wo
 HERE = Path(__file__).resolve().parent
 CURRENT = HERE / "v1"
 SHOWN = "events.jsonl"
-"""The records as plain values, one a line, as `codec.plain` gives them."""
+"""The records as plain values, one a line, as `codec.decode_plain` gives them."""
 
 FIRST_US = 1_700_000_000_000_000
 BENCH = WorkbenchId("00112233445566ff")
@@ -233,7 +233,7 @@ watched folders, what models cost, are told and may undo, and searches."""
 def commits() -> list[list[Recorded]]:
     """The golden records: commits of one, two, three events in turn, as a run would write them."""
     records = [
-        codec.recorded(event, _time_us(n), run=n % 3, cause=n if n % 4 == 0 else 0)
+        codec.wrap_event(event, _time_us(n), run=n % 3, cause=n if n % 4 == 0 else 0)
         for n, event in enumerate(EVENTS)
     ]
     place = len(records)
@@ -243,7 +243,7 @@ def commits() -> list[list[Recorded]]:
         made.append(records[:size])
         records = records[size:]
     for commit in ADDED:
-        made.append([codec.recorded(event, _time_us(place)) for event in commit])
+        made.append([codec.wrap_event(event, _time_us(place)) for event in commit])
         place += 1
     return made
 
@@ -266,7 +266,7 @@ def main() -> None:
     """Replace the golden log of the current format."""
     shutil.rmtree(CURRENT, ignore_errors=True)
     write(CURRENT)
-    lines = [codec.plain(codec.encode(commit)) for commit in commits()]
+    lines = [codec.decode_plain(codec.encode(commit)) for commit in commits()]
     shown = b"".join(msgspec.json.encode(item) + b"\n" for commit in lines for item in commit)
     (CURRENT / SHOWN).write_bytes(shown)
     sys.stdout.write(f"{CURRENT}: {sum(map(len, commits()))} events\n")

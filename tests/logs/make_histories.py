@@ -66,7 +66,7 @@ def _records(commits: Sequence[tuple[int, Sequence[Event]]]) -> tuple[tuple[Reco
     for run, events in commits:
         ts_us = FIRST_US + len(made) * 1_000_003
         cause = seq if run and len(made) % 3 else 0
-        made.append(tuple(codec.recorded(event, ts_us, run, cause) for event in events))
+        made.append(tuple(codec.wrap_event(event, ts_us, run, cause) for event in events))
         seq += len(events)
     return tuple(made)
 
@@ -262,7 +262,7 @@ def main() -> None:
         place = HERE / history.name
         if not place.exists():
             write(history, place)
-            bodies = [codec.plain(codec.encode(commit)) for commit in history.commits]
+            bodies = [codec.decode_plain(codec.encode(commit)) for commit in history.commits]
             lines = [msgspec.json.encode(item) + b"\n" for body in bodies for item in body]
             (place / SHOWN).write_bytes(b"".join(lines))
             text = json.dumps(found[-1], indent=1, sort_keys=True, ensure_ascii=False)

@@ -6,7 +6,7 @@ from typing import Any
 from kbd.errors import DiskFull, EgressConsentRequired
 from kbd.requests.daemon import SandboxInfo, ToolWorkerStatus
 from kbd.requests.notifications import EventsSynced, WorkshopPhaseStarted
-from kbd.rpc import answer, batch, failure, notification, refusal
+from kbd.rpc import encode_answer, encode_batch, encode_failure, encode_notification, encode_refusal
 from kbd.types import Phase, Seq
 
 
@@ -19,7 +19,7 @@ def _read(line: bytes) -> Any:
 def test_an_answer_leaves_out_what_there_is_not() -> None:
     """An answer carries the request's id and its record, without the fields that are not set."""
     status = ToolWorkerStatus(available=True, workers=0, sandbox=SandboxInfo(level="rlimits"))
-    assert _read(answer("a", status)) == {
+    assert _read(encode_answer("a", status)) == {
         "jsonrpc": "2.0",
         "id": "a",
         "result": {"available": True, "workers": 0, "sandbox": {"level": "rlimits"}},
@@ -28,7 +28,7 @@ def test_an_answer_leaves_out_what_there_is_not() -> None:
 
 def test_a_refusal_without_an_id_says_null() -> None:
     """A refusal of a message whose id cannot be told has `null` for an id, and no data."""
-    assert _read(refusal(None, -32700, "parse error")) == {
+    assert _read(encode_refusal(None, -32700, "parse error")) == {
         "jsonrpc": "2.0",
         "id": None,
         "error": {"code": -32700, "message": "parse error"},
@@ -42,7 +42,7 @@ def test_an_application_error_carries_the_contracts_data() -> None:
         actions=("grant consent",),
         detail={"provider_id": "openai", "scope_hash": "ab", "files": ["a.txt"]},
     )
-    assert _read(failure(1, error, "egress"))["error"] == {
+    assert _read(encode_failure(1, error, "egress"))["error"] == {
         "code": -32000,
         "message": "files would leave",
         "data": {
@@ -60,7 +60,7 @@ def test_an_application_error_carries_the_contracts_data() -> None:
 def test_an_error_may_name_its_own_phase() -> None:
     """A phase in the error's detail overrules the request's, and the error is left as it was."""
     error = DiskFull("no space", detail={"phase": "workshop", "subphase": "rpi_plan"})
-    data = _read(failure(1, error, "daemon"))["error"]["data"]
+    data = _read(encode_failure(1, error, "daemon"))["error"]["data"]
     assert data == {
         "error_code": "DISK_FULL",
         "phase": "workshop",
@@ -73,15 +73,17 @@ def test_an_error_may_name_its_own_phase() -> None:
 def test_a_notification_is_named_by_its_record() -> None:
     """A notification's method is its record's name; it has no id, and leaves out what is unset."""
     started = WorkshopPhaseStarted(workbench_id="a", seq=Seq(4), phase=Phase.PLAN)
-    assert _read(notification(started)) == {
+    assert _read(encode_notification(started)) == {
         "jsonrpc": "2.0",
         "method": "WorkshopPhaseStarted",
         "params": {"workbench_id": "a", "seq": 4, "phase": "plan"},
     }
-    assert _read(notification(EventsSynced(workbench_id="a")))["params"] == {"workbench_id": "a"}
+    assert _read(encode_notification(EventsSynced(workbench_id="a")))["params"] == {
+        "workbench_id": "a"
+    }
 
 
 def test_the_parts_of_a_batch_are_answered_in_one_line() -> None:
     """The answers to a batch are one line: an array, in the order of its parts."""
-    lines = [refusal(1, -1, "x"), refusal(2, -1, "y")]
-    assert [part["id"] for part in _read(batch(lines))] == [1, 2]
+    lines = [encode_refusal(1, -1, "x"), encode_refusal(2, -1, "y")]
+    assert [part["id"] for part in _read(encode_batch(lines))] == [1, 2]

@@ -13,7 +13,7 @@ from kbd.requests.daemon import EngineGetInfo
 from kbd.requests.events import EventsRead
 from kbd.requests.workbenches import WorkbenchCreate, WorkbenchOpen
 from kbd.requests.workshop import RunGet, RunList
-from kbd.rpc.parsing import Batch, Call, Cancel, Code, Parser, Refusal
+from kbd.rpc.parsing import Batch, Cancel, Code, Parser, Refusal, RpcCall
 from kbd.types import Seq
 
 PARSER = Parser(METHODS)
@@ -27,7 +27,7 @@ def _parse(**message: Any) -> Any:
 def test_a_request_becomes_its_record() -> None:
     """A request becomes a call with its id and the record of its method, defaults filled in."""
     call = _parse(method="WorkbenchCreate", params={"name": "März"}, id="a")
-    assert isinstance(call, Call)
+    assert isinstance(call, RpcCall)
     assert (call.id, call.params) == ("a", WorkbenchCreate(name="März"))
     read = _parse(method="EventsRead", params={"workbench_id": "daemon", "after": 3})
     assert read.params == EventsRead(workbench_id="daemon", after=Seq(3), limit=1000)
@@ -49,7 +49,7 @@ def test_parameters_that_hold_nothing_are_none(none: Any) -> None:
 def test_a_notification_has_no_id() -> None:
     """A message without an id is a call that wants no answer."""
     call = PARSER.parse(b'{"jsonrpc":"2.0","method":"RunList"}')
-    assert isinstance(call, Call)
+    assert isinstance(call, RpcCall)
     assert call.id is msgspec.UNSET
 
 
@@ -63,7 +63,7 @@ def test_of_a_key_that_occurs_twice_the_last_counts() -> None:
     """Where a message has two methods, the last one is carried out."""
     raw = b'{"jsonrpc":"2.0","id":1,"method":"EngineGetInfo","method":"RunList"}'
     call = PARSER.parse(raw)
-    assert isinstance(call, Call)
+    assert isinstance(call, RpcCall)
     assert call.params == RunList()
 
 
@@ -185,8 +185,8 @@ def test_another_api_version_is_refused_before_anything_else(beside: bool) -> No
 
 def test_our_api_version_is_taken_in_both_places() -> None:
     """Our version may stand beside the method or among its parameters."""
-    assert isinstance(_parse(method="RunList", api_version="1"), Call)
-    assert isinstance(_parse(method="RunList", params={"api_version": "1"}), Call)
+    assert isinstance(_parse(method="RunList", api_version="1"), RpcCall)
+    assert isinstance(_parse(method="RunList", params={"api_version": "1"}), RpcCall)
 
 
 def test_a_batch_is_taken_apart_and_each_part_judged_alone() -> None:
@@ -200,7 +200,7 @@ def test_a_batch_is_taken_apart_and_each_part_judged_alone() -> None:
     batch = PARSER.parse(json.dumps(parts).encode())
     assert isinstance(batch, Batch)
     call, unknown, nested = batch.parts
-    assert isinstance(call, Call)
+    assert isinstance(call, RpcCall)
     assert isinstance(unknown, Refusal)
     assert unknown.code == Code.METHOD_NOT_FOUND
     assert isinstance(nested, Refusal)
@@ -239,7 +239,7 @@ _MESSAGE = st.fixed_dictionaries(
 @given(st.binary(max_size=200) | _MESSAGE.map(lambda m: json.dumps(m).encode()))
 def test_no_bytes_at_all_raise(raw: bytes) -> None:
     """Whatever the bytes or the message, parsing returns one of its five outcomes."""
-    assert isinstance(PARSER.parse(raw), Call | Cancel | Refusal | Batch | None)
+    assert isinstance(PARSER.parse(raw), RpcCall | Cancel | Refusal | Batch | None)
 
 
 @given(_MESSAGE, st.integers(0, 300), st.integers(0, 255))
@@ -247,4 +247,4 @@ def test_no_damaged_byte_raises(message: Any, place: int, byte: int) -> None:
     """A message with any one byte damaged still parses to one of the five outcomes."""
     raw = bytearray(json.dumps(message).encode())
     raw[place % len(raw)] = byte
-    assert isinstance(PARSER.parse(bytes(raw)), Call | Cancel | Refusal | Batch | None)
+    assert isinstance(PARSER.parse(bytes(raw)), RpcCall | Cancel | Refusal | Batch | None)

@@ -22,10 +22,10 @@ from kbd.core.domain.commands import AddFiles, Command, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import RunLimits
@@ -188,7 +188,12 @@ async def _keeper(
 
 
 async def seeded_run(
-    folder: Path, seed: int, turns: int, files: Sequence[Path], catalog: Catalog, workers: Workers
+    folder: Path,
+    seed: int,
+    turns: int,
+    files: Sequence[Path],
+    catalog: Catalog,
+    workers: WorkerPool,
 ) -> tuple[WorkbenchFolders, list[Recorded]]:
     """Make a workbench of files, have a seeded model work on it, and return it with its events."""
     folders = WorkbenchFolders(id=WorkbenchId(f"{seed:016x}"), root=folder)
@@ -215,8 +220,8 @@ def _context(
     keeper: Keeper[WorkbenchState, Command],
     blobs: Blobs,
     catalog: Catalog,
-    workers: Workers,
-    purse: Purse,
+    workers: WorkerPool,
+    purse: DailyBudget,
     model: tuple[int, int],
 ) -> RunContext:
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:

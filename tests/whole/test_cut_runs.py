@@ -21,7 +21,7 @@ from kbd.core.domain.commands import AddFiles, InterruptRun, RequestCancel, Star
 from kbd.core.domain.run_state import ItemState, Plan, RunStatus
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.errors import ProviderRateLimited
 from kbd.events.base import Recorded
@@ -45,7 +45,7 @@ from whole.twelve_items import FAILED, ITEMS, REQUEST, play, table
 
 pytestmark = pytest.mark.anyio
 
-Tools = tuple[Catalog, Workers]
+Tools = tuple[Catalog, WorkerPool]
 
 LIMITS = RunLimits(retry_s=(1.0, 2.0))
 EVERY_DAY = 4
@@ -83,7 +83,7 @@ class Recording(msgspec.Struct, frozen=True):
 @asynccontextmanager
 async def _tools() -> AsyncIterator[Tools]:
     plugins = Plugins.discover(Settings())
-    async with Workers(plugins, Settings()) as workers:
+    async with WorkerPool(plugins, Settings()) as workers:
         yield Catalog(plugins), workers
 
 

@@ -15,7 +15,7 @@ from backends import on_trio
 from kbd.core.audit.proof import prove
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings
 from kbd.formats import Editable
 from kbd.requests.proofs import RunReplayed
@@ -43,8 +43,8 @@ THERE = {"TZ": "America/St_Johns", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "40000
 
 
 @asynccontextmanager
-async def _workers(plugins: Plugins) -> AsyncIterator[tuple[Catalog, Workers]]:
-    async with Workers(plugins, Settings()) as workers:
+async def _workers(plugins: Plugins) -> AsyncIterator[tuple[Catalog, WorkerPool]]:
+    async with WorkerPool(plugins, Settings()) as workers:
         yield Catalog(plugins), workers
 
 

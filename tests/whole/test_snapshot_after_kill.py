@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from events.logs import Unsynced
-from kbd.core.store.snapshotting import RENEWED_EVENTS
+from kbd.core.store.snapshotting import SNAPSHOT_EVENTS
 from kbd.events import EventLog, codec
 from kbd.events.workbenches import ModelChosen, WorkbenchCreated
 from kbd.types import WorkbenchId
@@ -22,14 +22,14 @@ WAIT_S = 60.0
 def _lay_down(home: Path) -> None:
     """Make a home with one workbench that has a long log and no snapshot."""
     home.mkdir(mode=0o700)
-    created = codec.recorded(WorkbenchCreated(BENCH, "long"), 1)
+    created = codec.wrap_event(WorkbenchCreated(BENCH, "long"), 1)
     daemon = EventLog.open(home / "daemon" / "log", disk=Unsynced())
     daemon.append([created])
     daemon.close()
     log = EventLog.open(home / "workbenches" / BENCH / "log", disk=Unsynced())
     log.append([created])
-    for first in range(0, RENEWED_EVENTS, 500):
-        log.append([codec.recorded(ModelChosen(f"p:{first + n}"), 2) for n in range(500)])
+    for first in range(0, SNAPSHOT_EVENTS, 500):
+        log.append([codec.wrap_event(ModelChosen(f"p:{first + n}"), 2) for n in range(500)])
     log.close()
 
 
@@ -55,12 +55,12 @@ def test_a_killed_daemon_left_a_snapshot(short_dir: Path, backend: str) -> None:
     daemon = RealDaemon(home, backend)
     daemon.start()
     try:
-        assert _told(daemon)["default_model_id"] == f"p:{RENEWED_EVENTS - 1}"
+        assert _told(daemon)["default_model_id"] == f"p:{SNAPSHOT_EVENTS - 1}"
         snap = home / "workbenches" / BENCH / "snap"
         made = _waited_for(snap)
         daemon.ask("WorkshopSendUserMessage", workbench_id=BENCH, text="one more")
         daemon.kill()
-        assert int(made.stem) >= RENEWED_EVENTS
+        assert int(made.stem) >= SNAPSHOT_EVENTS
         kept = made.stat().st_mtime_ns
 
         daemon.start()

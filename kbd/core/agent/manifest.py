@@ -28,7 +28,7 @@ import anyio
 import msgspec
 
 from kbd.core.agent.blocks import json_text
-from kbd.core.plugins.format_calls import Look
+from kbd.core.plugins.format_calls import FileOverview
 from kbd.errors import ContextExhausted
 from kbd.formats import FormatHandler
 from kbd.providers import ModelInfo
@@ -131,7 +131,7 @@ class FileInspector(Protocol):
     def for_name(self, name: str) -> FormatHandler | None:
         """Return the format of a file, or None for an opaque one."""
 
-    async def look(self, file: FileRef, text_bytes: int) -> Look:
+    async def look(self, file: FileRef, text_bytes: int) -> FileOverview:
         """Return its map, and its text if that has at most so many bytes."""
 
 

@@ -20,7 +20,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.store.journal import Journal
 from kbd.events.base import Recorded
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.types import Seq
 
@@ -92,7 +92,7 @@ def _call_line(returned: ToolReturned, tool: str, record: Recorded) -> dict[str,
         "blob": returned.blob,
         "size_bytes": returned.size_bytes,
         "duration_ms": returned.duration_ms,
-        "created_at": shown_time(record.ts_us),
+        "created_at": format_time(record.ts_us),
     }
 
 

@@ -11,10 +11,10 @@ from kbd.core.agent.tool_execution import OpenSearch
 from kbd.core.domain.commands import Command
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.keeper import Keeper
@@ -69,12 +69,12 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     formats: FormatCalls
     recall: Recall
     search: OpenSearch
-    workers: Workers
+    workers: WorkerPool
     catalog: Catalog
     complete: Complete
     model: Callable[[str], ModelInfo]
     effort: Callable[[str, Phase], str]
-    purse: Purse
+    purse: DailyBudget
     told_bytes: Callable[[str, Sequence[ToolSchema]], int | None] = _as_schemas
     announce: Announce
     limits: RunLimits

@@ -18,7 +18,7 @@ from kbd.core.agent.truncation import shown
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
-from kbd.core.plugins.worker_pool import Workers, name_of
+from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.workbench.call_files import CallFiles
@@ -98,7 +98,7 @@ class ToolExecution:
         formats: FormatCalls,
         recall: Recall,
         search: OpenSearch,
-        workers: Workers,
+        workers: WorkerPool,
     ) -> None:
         self.entry, self._files, self._now_us = entry, files, now_us
         self._formats = formats.noted_by(self._note)
@@ -150,7 +150,7 @@ class ToolExecution:
         self._note(self.entry.plugin)
         return await self._workers.call(
             self.entry.plugin.name,
-            name_of(function),
+            function_name(function),
             arguments,
             limits or tool.limits,
             what=tool.name,

@@ -23,7 +23,7 @@ from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.extraction import record_planned_writes
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.base import FileVersion
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.requests import archives as wire
 from kbd.requests.base import Request
 from kbd.types import BlobHash, FileName, WatchId, WorkbenchId
@@ -100,7 +100,7 @@ class BackupMethods:
             for each in known.values():
                 await self._take(backup, each, taken)
             if known.keys() <= daemon.state.workbenches.keys():
-                return shown_time(now_us)
+                return format_time(now_us)
         msg = f"Workbenches were deleted while they were copied, {ROUNDS} times over; try it again."
         raise FileReadFailed(msg, retryable=True)
 

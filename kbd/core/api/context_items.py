@@ -5,14 +5,14 @@ import msgspec
 from kbd.core.agent.context_items import weigh_context
 from kbd.core.api.files import read_client_file
 from kbd.core.domain.commands import RemoveContext, SetContext
-from kbd.core.domain.context_decisions import category_of
+from kbd.core.domain.context_decisions import parse_category
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, ValidationFailed
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.requests import contexts as wire
 from kbd.requests.base import Request
 from kbd.types import ContextCategory
@@ -46,7 +46,7 @@ class ContextMethods:
         """Return one category's text."""
         del session
         state = (await self._benches.open(request.workbench_id)).state
-        category = category_of(request.category)
+        category = parse_category(request.category)
         item = state.context.get(category)
         return wire.ContextFound(item=_render_row(state, category), text=item.text if item else "")
 
@@ -54,7 +54,7 @@ class ContextMethods:
         """Set one category, from a text or from a client's file."""
         del session
         bench = await self._benches.open(request.workbench_id)
-        category = category_of(request.category)
+        category = parse_category(request.category)
         text, name = await self._given(bench, request)
         limit = self._context.settings.limits.context_characters
         await bench.keeper.submit(SetContext(category, text, name, limit))
@@ -67,7 +67,7 @@ class ContextMethods:
         del session
         bench = await self._benches.open(request.workbench_id)
         outcome = await bench.keeper.submit(RemoveContext(request.category))
-        row = _render_row(bench.state, category_of(request.category))
+        row = _render_row(bench.state, parse_category(request.category))
         return wire.ContextDeleted(item=row, deleted=bool(outcome.events))
 
     async def _given(self, bench: OpenWorkbench, request: wire.ContextSet) -> tuple[str, str]:
@@ -105,5 +105,5 @@ def _render_row(state: WorkbenchState, category: ContextCategory) -> wire.Contex
         status="set",
         characters=len(item.text),
         source_name=item.source_name or msgspec.UNSET,
-        updated_at=shown_time(item.set_at_us),
+        updated_at=format_time(item.set_at_us),
     )

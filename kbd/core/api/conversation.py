@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.core.api.runs import wait_for_run
 from kbd.core.domain.commands import StartRun
-from kbd.core.domain.rewind_decisions import answered
+from kbd.core.domain.rewind_decisions import find_exchange
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
@@ -71,7 +71,7 @@ class ConversationMethods:
         del session
         bench = await self._benches.open(request.workbench_id)
         named, chosen = request.message_id, request.model_id
-        asked, answer = answered(
+        asked, answer = find_exchange(
             bench.state, None if isinstance(named, msgspec.UnsetType) else named
         )
         model_id = (

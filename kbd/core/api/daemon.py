@@ -22,11 +22,11 @@ from kbd.core.api.handlers import handlers
 from kbd.core.audit.restored_home import settle_restored
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home
@@ -42,8 +42,8 @@ from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
-from kbd.core.store.snapshots import of_daemon
-from kbd.core.store.snapshotting import Renewal
+from kbd.core.store.snapshots import daemon_snapshots
+from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.notifications import watch_notification
@@ -91,7 +91,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
             diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
-            with diagnostics.blotted(secrets.redact):
+            with diagnostics.redacted_output(secrets.redact):
                 serve = partial(_serve, place, settings, secrets, environment, backend)
                 return _run(serve, backend)
     except HomeLockedError as error:
@@ -131,7 +131,7 @@ async def _serve(
     plugins = await run_sync(partial(Plugins.discover, settings, environment=environment))
     catalog = await run_sync(Catalog, plugins)
     of_plugin = partial(settings.of_plugin, environment=environment)
-    async with anyio.create_task_group() as tasks, Workers(plugins, settings) as workers:
+    async with anyio.create_task_group() as tasks, WorkerPool(plugins, settings) as workers:
         started_s = clock.monotonic_s()
         async with _open_daemon_log(home, clock, secrets, tasks) as daemon:
             context = ApiContext(
@@ -143,7 +143,7 @@ async def _serve(
                 workers=workers,
                 rooms=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
-                purse=Purse(daemon, catalog, settings.run, clock),
+                purse=DailyBudget(daemon, catalog, settings.run, clock),
                 tell=hub.announce,
                 stop=stop.set,
                 backend=backend,
@@ -200,7 +200,7 @@ async def _open_daemon_log(
     Raises:
         LogCorrupt: It is damaged: which workbenches there are cannot be said.
     """
-    snapshots = of_daemon(home.daemon_log, home.daemon_snap)
+    snapshots = daemon_snapshots(home.daemon_log, home.daemon_snap)
     log, copies = await run_sync(snapshots.open)
     if log.damage is not None:
         raise log.damage
@@ -213,7 +213,7 @@ async def _open_daemon_log(
         redact=Redaction(secrets).event,
     )
     await keeper.load(copies)
-    renewal = Renewal(snapshots, log)
+    renewal = SnapshotScheduler(snapshots, log)
     keeper.observe(renewal.observe)
     tasks.start_soon(keeper.run)
     tasks.start_soon(renewal.run)

@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint, DiscardDraft
-from kbd.core.domain.rewind_decisions import checkpoint_of
+from kbd.core.domain.rewind_decisions import find_checkpoint
 from kbd.core.domain.workbench_state import Checkpoint
 from kbd.core.runtime.deferred import Deferred
 from kbd.core.server.dispatch import Handler, Session
@@ -17,7 +17,7 @@ from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase
@@ -53,7 +53,7 @@ class DraftMethods:
         return wire.DraftState(
             has_draft=True,
             draft_id=draft.draft_id,
-            created_at=shown_time(draft.created_at_us),
+            created_at=format_time(draft.created_at_us),
             source=wire.DraftSource(kind=kind, ref=ref),
         )
 
@@ -143,7 +143,7 @@ class CheckpointMethods:
         """Describe a checkpoint with its files."""
         del session
         bench = await self._benches.open(request.workbench_id)
-        found = checkpoint_of(bench.state, request.checkpoint_id)
+        found = find_checkpoint(bench.state, request.checkpoint_id)
         files = tuple(
             wire.CheckpointFile(path=file.name, size_bytes=file.size_bytes, hash=file.blob)
             for file in found.files
@@ -185,7 +185,7 @@ def _render_checkpoint(checkpoint: Checkpoint) -> wire.CheckpointRow:
     total = sum(file.size_bytes for file in checkpoint.files)
     return wire.CheckpointRow(
         checkpoint_id=checkpoint.checkpoint_id,
-        created_at=shown_time(checkpoint.created_at_us),
+        created_at=format_time(checkpoint.created_at_us),
         reason=checkpoint.reason,
         description=checkpoint.description,
         stats=wire.CheckpointStats(files=len(checkpoint.files), total_bytes=total),

@@ -18,7 +18,7 @@ from kbd.core.workbench.event_rows import FOLLOW_BATCH, EventRows
 from kbd.errors import FileReadFailed, KbdError, NotFound, ValidationFailed
 from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore
-from kbd.events.verification import Verification, verify
+from kbd.events.verification import Verification, verify_log
 from kbd.requests import daemon as wire_daemon
 from kbd.requests import events as wire
 from kbd.requests.base import UNSET, Request
@@ -96,7 +96,7 @@ class LogMethods:
             folders = await run_sync(home.existing, request.workbench_id)
             folder, blobs = folders.log, BlobStore(folders.blobs)
         checked = partial(
-            verify,
+            verify_log,
             folder,
             blobs,
             durable=self._end(request.workbench_id),

@@ -20,7 +20,7 @@ from kbd.core.workbench.run_rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import NotFound
 from kbd.events.base import FileVersion
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.events.scan import read_log
 from kbd.requests import replays as wire
 from kbd.requests.base import Request
@@ -105,7 +105,7 @@ class ReplayMethods:
         return wire.StateFound(
             workbench_id=bench.id,
             seq=request.seq,
-            ts=shown_time(state.updated_at_us),
+            ts=format_time(state.updated_at_us),
             name=state.name,
             state_hash=await run_sync(state_hash, state),
             files=files_at(state),

@@ -23,9 +23,9 @@ from kbd.errors import FileWriteFailed, KbdError, LogCorrupt, SandboxViolation
 from kbd.events.anchor import ANCHOR_NAME
 from kbd.events.blobs import BlobStore, BlobVerification
 from kbd.events.disk import Disk
-from kbd.events.log_copy import Extent, copy_log, extent_of
+from kbd.events.log_copy import Extent, copy_log, find_extent
 from kbd.events.segment import segment_names
-from kbd.events.verification import Verification, verify
+from kbd.events.verification import Verification, verify_log
 from kbd.types import BlobHash, FileName, Seq
 
 __all__ = [
@@ -66,7 +66,7 @@ def verify_and_list_blobs(
         OSError: It cannot be read.
     """
     learning = _RecordingBlobStore()
-    return verify(log_dir, learning, on_progress), learning.named
+    return verify_log(log_dir, learning, on_progress), learning.named
 
 
 def hash_file(path: Path) -> str:
@@ -239,7 +239,7 @@ class BackupCopier:
         make_private_folder(target / "log")
         for part in ("log", "blobs", "published"):
             self._take_tree(source, place, part)
-        found = verify(target / "log")
+        found = verify_log(target / "log")
         blobs = f"{(place / 'blobs').as_posix()}/"
         self._logs[place] = InventoryLog(
             workbench_id=who.workbench_id,
@@ -424,7 +424,7 @@ def _find_extent(log_dir: Path, until: Seq | None) -> Extent:
         LogCorrupt: It is damaged before, or a part of it cannot be read.
     """
     try:
-        return extent_of(log_dir, until)
+        return find_extent(log_dir, until)
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -37,9 +37,9 @@ from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import decode
 from kbd.events.frame import BODY_AT
-from kbd.events.log_copy import Extent, extent_of
+from kbd.events.log_copy import Extent, find_extent
 from kbd.events.named_blobs import named_blobs
-from kbd.events.scan import survey
+from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import BlobHash, Seq
 
@@ -232,7 +232,7 @@ def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numb
                     raise
                 events.extend((Seq(seq), record) for seq, record in enumerate(records, first))
 
-    fault = survey(log_dir, chained=True, visit=visit, durable=wanted.end).fault
+    fault = survey_log(log_dir, chained=True, visit=visit, durable=wanted.end).fault
     last = max((seq for seq, record in events if record.run == wanted.number), default=Seq(0))
     if wanted.is_active:
         last = Seq(wanted.end.seq)
@@ -241,7 +241,7 @@ def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numb
     if not last:
         msg = f"there is no run {wanted.folders.id}-{wanted.number}"
         raise NotFound(msg)
-    extent = extent_of(log_dir, last)
+    extent = find_extent(log_dir, last)
     return extent, events[: extent.seq]
 
 

@@ -15,7 +15,7 @@ from zipfile import ZipInfo
 import msgspec
 
 from kbd.core.audit.repeated_call import CallOutcome
-from kbd.core.runtime.secrets import BLOTTED
+from kbd.core.runtime.secrets import REDACTED
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.entries import PartStream
@@ -70,7 +70,7 @@ def _is_same_text(recorded: str, replayed: str) -> bool:
 
     A proof is made without the daemon's keys, so it cannot tell which.
     """
-    first, *others = recorded.split(BLOTTED)
+    first, *others = recorded.split(REDACTED)
     if recorded == replayed or not others:
         return recorded == replayed
     *between, last = others
@@ -78,11 +78,11 @@ def _is_same_text(recorded: str, replayed: str) -> bool:
     if not (replayed.startswith(first) and replayed.endswith(last)):
         return False
     for part in between:
-        found = replayed.find(part, at + len(BLOTTED), end)
+        found = replayed.find(part, at + len(REDACTED), end)
         if found < 0:
             return False
         at = found + len(part)
-    return at + len(BLOTTED) <= end
+    return at + len(REDACTED) <= end
 
 
 def common_prefix_length(one: AnyStr, other: AnyStr) -> int:

@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.errors import ValidationFailed
 
@@ -42,7 +42,7 @@ class Replacement(msgspec.Struct, frozen=True):
     version: str | None = None
 
 
-def plugin_packages(points: Collection[Installed]) -> frozenset[str]:
+def plugin_packages(points: Collection[EntryPoint]) -> frozenset[str]:
     """Return the top packages of plugins."""
     return frozenset(_package_name(point) for point in points)
 
@@ -74,7 +74,7 @@ def copy_package(path: Path, into: Path, packages: Collection[str]) -> Replaceme
     return Replacement(found.name, into)
 
 
-def with_replaced_version(points: Sequence[Installed], taken: Replacement) -> list[Installed]:
+def with_replaced_version(points: Sequence[EntryPoint], taken: Replacement) -> list[EntryPoint]:
     """Return the entry points with the version of what was taken, where it is known."""
     return [
         msgspec.structs.replace(point, version=taken.version)
@@ -84,7 +84,7 @@ def with_replaced_version(points: Sequence[Installed], taken: Replacement) -> li
     ]
 
 
-def check_loaded(plugins: Plugins, points: Sequence[Installed], taken: Replacement) -> None:
+def check_loaded(plugins: Plugins, points: Sequence[EntryPoint], taken: Replacement) -> None:
     """Check that the replacement is what was loaded.
 
     Raises:
@@ -97,7 +97,7 @@ def check_loaded(plugins: Plugins, points: Sequence[Installed], taken: Replaceme
             raise ValidationFailed(msg)
 
 
-def _package_name(point: Installed) -> str:
+def _package_name(point: EntryPoint) -> str:
     return point.value.partition(":")[0].partition(".")[0].strip()
 
 

@@ -29,7 +29,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
@@ -42,7 +42,7 @@ from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
-from kbd.events.scan import Survey, read_log
+from kbd.events.scan import LogSurvey, read_log
 from kbd.requests.proofs import (
     Divergence,
     FileDiff,
@@ -196,7 +196,7 @@ async def prove(
     scratch: Path,
     *,
     catalog: Catalog,
-    workers: Workers,
+    workers: WorkerPool,
     settings: Settings,
     until: Seq | None = None,
 ) -> RunReplayed:
@@ -237,7 +237,7 @@ class _Proof:
         folders: WorkbenchFolders,
         scratch: Path,
         catalog: Catalog,
-        workers: Workers,
+        workers: WorkerPool,
         settings: Settings,
     ) -> None:
         self._folders, self._scratch = folders, scratch
@@ -453,7 +453,7 @@ class _Reader:
         elif not retelling.has_run:
             self.failure = NotFound(f"there is no run {self._number} in this workbench")
 
-    def _read(self, retelling: CallFold) -> Survey:
+    def _read(self, retelling: CallFold) -> LogSurvey:
         found = read_log(self._log, retelling.apply, self._until)
         retelling.finish()
         return found

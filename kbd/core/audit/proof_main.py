@@ -23,9 +23,9 @@ from kbd.core.audit.plugin_replacement import (
 from kbd.core.audit.proof import prove
 from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, Proved, Refused
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import installed
+from kbd.core.plugins.entry_points import installed_entry_points
 from kbd.core.plugins.host import GROUP, Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.errors import KbdError
@@ -81,7 +81,7 @@ async def _prove(order: ProofOrder) -> ProofAnswer:
     except KbdError as error:
         return _refusal(error)
     folders = WorkbenchFolders(id=order.workbench_id, root=Path(order.root))
-    async with Workers(plugins, order.settings, extra_paths=paths) as workers:
+    async with WorkerPool(plugins, order.settings, extra_paths=paths) as workers:
         try:
             found = await prove(
                 folders,
@@ -107,7 +107,7 @@ def _load_plugins(order: ProofOrder, scratch: Path) -> tuple[Plugins, list[Path]
     Raises:
         ValidationFailed: That is none, or cannot be used.
     """
-    points = installed(GROUP, sys.path)
+    points = installed_entry_points(GROUP, sys.path)
     if order.with_plugin is None:
         return Plugins.discover(order.settings, found=points), []
     taken = copy_package(Path(order.with_plugin), scratch / "plugin", plugin_packages(points))

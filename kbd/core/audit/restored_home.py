@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 from kbd.core.audit.restore import RESTORED_NAME, Restored
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
-from kbd.core.domain.watch_decisions import FinishRun, NoteCommand, PauseWatch
+from kbd.core.domain.watch_decisions import FinishRun, PauseWatch, RecordCommandEnd
 from kbd.core.domain.watch_state import LandingStage, Watch, WatchStatus
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
@@ -56,7 +56,7 @@ async def settle_restored(
             await keeper.submit(FinishRun(finished, retryable=False, now_us=clock.now_us()))
         for due in tuple(watch.due):
             ended = WatchCommandEnded(watch.watch_id, due.landings, None, "kbd was restored")
-            await keeper.submit(NoteCommand(ended))
+            await keeper.submit(RecordCommandEnd(ended))
     # Last: after a crash the next start finds the file, and repeats all of it.
     await run_sync(_remove_marker, path)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.domain.event_context import CallContext
-from kbd.core.domain.event_text import change_of
+from kbd.core.domain.event_context import EventCall
+from kbd.core.domain.event_text import draft_change
 from kbd.core.domain.fold_runs import RUN_FOLDS
 from kbd.core.domain.run_state import ItemState, Run
 from kbd.core.domain.state_text import plan_markdown
@@ -138,7 +138,7 @@ def file_step(change: FileChanged) -> FileStep:
     """Return the record of a file's change."""
     return FileStep(
         path=change.name,
-        change=change_of(change),
+        change=draft_change(change),
         before=change.before,
         after=change.after,
         size_bytes=change.size_bytes,
@@ -147,7 +147,7 @@ def file_step(change: FileChanged) -> FileStep:
     )
 
 
-def call_opened(data: ToolCalled, call: CallContext) -> CallStep:
+def call_opened(data: ToolCalled, call: EventCall) -> CallStep:
     """Return the record of a call that starts."""
     return CallStep(
         call_id=data.call_id,
@@ -176,7 +176,7 @@ def call_returned(call: CallStep, data: ToolReturned) -> CallStep:
     )
 
 
-def call_refused(data: ToolRefused, call: CallContext) -> CallStep:
+def call_refused(data: ToolRefused, call: EventCall) -> CallStep:
     """Return the record of a call that was refused."""
     return CallStep(
         call_id=data.call_id,

@@ -22,7 +22,7 @@ from kbd.core.domain.event_text import completed_text, event_text, publish_text
 from kbd.core.domain.run_text import call_text, turn_text
 from kbd.events import drafts, runs, workbenches
 from kbd.events.base import Recorded
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.events.runs import RunStarted
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.requests.events import EventPlace
@@ -232,7 +232,7 @@ class _StepBuilder(msgspec.Struct):
             seq=self.seqs[-1],
             kind=self.kind,
             title=self.title,
-            ts=shown_time(self.began_us),
+            ts=format_time(self.began_us),
             duration_ms=self.duration_ms,
             phase=self.context.phase,
             item=self.context.item,

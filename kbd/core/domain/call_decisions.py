@@ -3,7 +3,7 @@
 import msgspec
 
 from kbd.core.domain.commands import FinishCall, RecordCall, StartCall
-from kbd.core.domain.decision import Decision, not_cancelled, refuse_while_running
+from kbd.core.domain.decision import Decision, refuse_while_running, require_ongoing_run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import DraftOpened, FileChanged
@@ -23,7 +23,7 @@ def start(state: WorkbenchState, command: StartCall) -> Decision:
         ValidationFailed: That run is not under way.
         UserCanceled: It was asked to stop.
     """
-    run = not_cancelled(state, command.run)
+    run = require_ongoing_run(state, command.run)
     turns = run.chain.turns
     entry_id = turns[-1].entries.get(command.call_id) if turns else None
     called = ToolCalled(
@@ -43,7 +43,7 @@ def finish(state: WorkbenchState, command: FinishCall) -> Decision:
         ValidationFailed: That run is not under way, or a file changed since the call saw it.
         UserCanceled: It was asked to stop: nothing lands.
     """
-    not_cancelled(state, command.run)
+    require_ongoing_run(state, command.run)
     written = _written(state, command.changes, command.draft_id)
     return Decision((*written, command.returned), run=command.run)
 

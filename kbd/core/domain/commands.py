@@ -29,8 +29,8 @@ __all__ = [
     "GrantConsent",
     "IntendPublish",
     "InterruptRun",
-    "Record",
     "RecordCall",
+    "RecordFacts",
     "RecordRun",
     "RemoveContext",
     "RemoveFiles",
@@ -274,7 +274,7 @@ class CreateCheckpoint(msgspec.Struct, frozen=True):
     description: str
 
 
-class Record(msgspec.Struct, frozen=True):
+class RecordFacts(msgspec.Struct, frozen=True):
     """Record facts that need no decision: effects, repairs, the first event of a workbench."""
 
     facts: tuple[Event, ...]
@@ -305,6 +305,6 @@ Command = (
     | Rewind
     | RestoreCheckpoint
     | CreateCheckpoint
-    | Record
+    | RecordFacts
 )
 """Everything that `decide` answers."""

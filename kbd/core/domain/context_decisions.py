@@ -7,10 +7,10 @@ from kbd.errors import ValidationFailed
 from kbd.events.workbenches import ContextRemoved, ContextSet
 from kbd.types import ContextCategory
 
-__all__ = ["category_of", "remove", "set_item"]
+__all__ = ["parse_category", "remove_item", "set_item"]
 
 
-def category_of(name: str) -> ContextCategory:
+def parse_category(name: str) -> ContextCategory:
     """Return a category by its name.
 
     Raises:
@@ -30,7 +30,7 @@ def set_item(state: WorkbenchState, command: SetContext) -> Decision:
         ValidationFailed: There is no such category, the text is blank or too long, or a run is
             under way, which would not see it.
     """
-    category = category_of(command.category)
+    category = parse_category(command.category)
     refuse_while_running(state)
     text = command.text.strip()
     if not text:
@@ -46,13 +46,13 @@ def set_item(state: WorkbenchState, command: SetContext) -> Decision:
     return Decision((ContextSet(category.value, text, command.source_name),))
 
 
-def remove(state: WorkbenchState, command: RemoveContext) -> Decision:
+def remove_item(state: WorkbenchState, command: RemoveContext) -> Decision:
     """Remove an item; of one that is not set, nothing need be recorded.
 
     Raises:
         ValidationFailed: There is no such category, or a run is under way.
     """
-    category = category_of(command.category)
+    category = parse_category(command.category)
     refuse_while_running(state)
     if category.value not in state.context:
         return Decision()

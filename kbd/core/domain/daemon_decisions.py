@@ -69,7 +69,7 @@ def reserve(state: DaemonState, command: ReserveBudget) -> Decision:
     """
     gone = state.gone(command.day)
     if 0 < command.day_tokens < gone.tokens + command.tokens:
-        raise _reached(
+        raise _cap_error(
             command,
             "run.day_tokens",
             f"the runs of {command.day} have used or reserved {gone.tokens:,} tokens and this"
@@ -77,7 +77,7 @@ def reserve(state: DaemonState, command: ReserveBudget) -> Decision:
             {"used": gone.tokens, "asked": command.tokens, "cap": command.day_tokens},
         )
     if 0 < command.day_cost < gone.cost + command.cost:
-        raise _reached(
+        raise _cap_error(
             command,
             "run.day_cost",
             f"the runs of {command.day} have used or reserved ${gone.cost:.2f} and this turn may"
@@ -106,7 +106,7 @@ def charge(state: DaemonState, command: ChargeBudget) -> Decision:
     return Decision((BudgetCharged(command.reservation, command.tokens, command.cost),))
 
 
-def _reached(
+def _cap_error(
     command: ReserveBudget, setting: str, told: str, figures: dict[str, float]
 ) -> BudgetCapReached:
     """Say which cap was reached, by which setting, and when the day ends."""

@@ -25,8 +25,8 @@ from kbd.core.domain.commands import (
     GrantConsent,
     IntendPublish,
     InterruptRun,
-    Record,
     RecordCall,
+    RecordFacts,
     RecordRun,
     RemoveContext,
     RemoveFiles,
@@ -53,13 +53,13 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
     """
     match command:
         case AddFiles():
-            return file_decisions.add(state, command)
+            return file_decisions.add_files(state, command)
         case RemoveFiles():
-            return file_decisions.remove(state, command)
+            return file_decisions.remove_files(state, command)
         case ChooseModel(model_id=model_id):
             return Decision((ModelChosen(model_id),))
         case GrantConsent():
-            return file_decisions.grant(command)
+            return file_decisions.grant_consent(command)
         case SendMessage():
             return run_decisions.send(state, command)
         case StartRun():
@@ -83,7 +83,7 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
         case SetContext():
             return context_decisions.set_item(state, command)
         case RemoveContext():
-            return context_decisions.remove(state, command)
+            return context_decisions.remove_item(state, command)
         case DiscardDraft():
             return draft_decisions.discard(state)
         case ConfirmDeletions():
@@ -97,10 +97,10 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
         case Rewind():
             return rewind_decisions.rewind(state, command)
         case RestoreCheckpoint():
-            return rewind_decisions.restore(state, command)
+            return rewind_decisions.restore_checkpoint(state, command)
         case CreateCheckpoint():
-            return rewind_decisions.checkpoint(state, command)
-        case Record(facts=facts):
+            return rewind_decisions.create_checkpoint(state, command)
+        case RecordFacts(facts=facts):
             return Decision(facts)
         case _:
             assert_never(command)

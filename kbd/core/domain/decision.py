@@ -14,10 +14,10 @@ from kbd.types import Seq
 
 __all__ = [
     "Decision",
-    "active",
-    "not_cancelled",
     "refuse_while_rewinding",
     "refuse_while_running",
+    "require_active_run",
+    "require_ongoing_run",
 ]
 
 
@@ -60,7 +60,7 @@ def refuse_while_rewinding(state: WorkbenchState) -> None:
         raise ValidationFailed(msg, retryable=True)
 
 
-def active(state: WorkbenchState, number: int) -> Run:
+def require_active_run(state: WorkbenchState, number: int) -> Run:
     """Return the active run, which must be this one.
 
     Raises:
@@ -73,14 +73,14 @@ def active(state: WorkbenchState, number: int) -> Run:
     return run
 
 
-def not_cancelled(state: WorkbenchState, number: int) -> Run:
+def require_ongoing_run(state: WorkbenchState, number: int) -> Run:
     """Return the active run, which must be this one and not be asked to stop.
 
     Raises:
         ValidationFailed: It is not under way.
         UserCanceled: It was asked to stop.
     """
-    run = active(state, number)
+    run = require_active_run(state, number)
     if run.cancel_requested:
         msg = "the run was cancelled"
         raise UserCanceled(msg)

@@ -4,7 +4,7 @@ import msgspec
 
 from kbd.core.domain.commands import AbortPublish, CompletePublish, ConfirmDeletions, IntendPublish
 from kbd.core.domain.decision import Decision
-from kbd.core.domain.rewind_decisions import published_now
+from kbd.core.domain.rewind_decisions import published_files
 from kbd.core.domain.workbench_state import Draft, WorkbenchState
 from kbd.errors import ConflictPublishedChanged, NotFound, ValidationFailed
 from kbd.events.drafts import (
@@ -73,7 +73,7 @@ def intend(state: WorkbenchState, command: IntendPublish) -> Decision:
         ConflictPublishedChanged: Published files are not what the draft started from.
     """
     draft = _open_draft(state)
-    names = _chosen(draft, command.names)
+    names = _chosen_files(draft, command.names)
     _check_deletions(draft, names)
     _check_warnings(draft, names, accepted=command.accept_external)
     conflicts = [name for name in names if command.found.get(name) != draft.files[name].base]
@@ -99,7 +99,7 @@ def intend(state: WorkbenchState, command: IntendPublish) -> Decision:
     return Decision((PublishIntended(command.publish_id, tuple(planned), tuple(kept)),))
 
 
-def _chosen(draft: Draft, names: tuple[FileName, ...] | None) -> list[FileName]:
+def _chosen_files(draft: Draft, names: tuple[FileName, ...] | None) -> list[FileName]:
     if names is None:
         return sorted(draft.files)
     for name in names:
@@ -141,23 +141,23 @@ def complete(state: WorkbenchState, command: CompletePublish) -> Decision:
         msg = "no publish is under way"
         raise ValidationFailed(msg)
     intended = state.publish
-    reason, description = _before_what(intended)
+    reason, description = _checkpoint_reason(intended)
     checkpoint = CheckpointCreated(
         checkpoint_id=command.checkpoint_id,
         reason=reason,
         description=description,
-        files=published_now(state),
+        files=published_files(state),
     )
     done = PublishCompleted(intended.publish_id, command.checkpoint_id, command.conflicted)
     if intended.rewind is not None:
-        return Decision((checkpoint, done, _carried_out(state, intended.rewind, command)))
+        return Decision((checkpoint, done, _completed_rewind(state, intended.rewind, command)))
     if intended.restores:
         restored = CheckpointRestored(intended.restores, command.checkpoint_id)
         return Decision((checkpoint, done, restored))
     return Decision((checkpoint, done))
 
 
-def _before_what(intended: PublishIntended) -> tuple[str, str]:
+def _checkpoint_reason(intended: PublishIntended) -> tuple[str, str]:
     """Return why there is a checkpoint, for programs and for people."""
     if intended.rewind is not None:
         back = intended.rewind
@@ -168,7 +168,7 @@ def _before_what(intended: PublishIntended) -> tuple[str, str]:
     return "publish", f"before publishing {len(intended.files)} file(s)"
 
 
-def _carried_out(
+def _completed_rewind(
     state: WorkbenchState, back: ConversationRewound, command: CompletePublish
 ) -> ConversationRewound:
     """Return a rewind as it was carried out: with the files that somebody changed meanwhile.

@@ -39,10 +39,10 @@ from kbd.events.runs import (
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, Phase
 
-__all__ = ["CallContext", "ContextFold", "EventContext", "Spent"]
+__all__ = ["ContextFold", "EventCall", "EventContext", "WorkTotals"]
 
 
-class Spent(msgspec.Struct, frozen=True):
+class WorkTotals(msgspec.Struct, frozen=True):
     """Totals of what has ended: microseconds of work, turns, calls, tokens."""
 
     took_us: int = 0
@@ -51,7 +51,7 @@ class Spent(msgspec.Struct, frozen=True):
     usage: Usage = Usage()
 
 
-class CallContext(msgspec.Struct, frozen=True):
+class EventCall(msgspec.Struct, frozen=True):
     """A call that was asked for or has begun.
 
     Args:
@@ -67,7 +67,7 @@ class CallContext(msgspec.Struct, frozen=True):
     plugin: str = ""
 
 
-_NO_CALL = CallContext()
+_NO_CALL = EventCall()
 
 
 class EventContext(msgspec.Struct, frozen=True):
@@ -91,8 +91,8 @@ class EventContext(msgspec.Struct, frozen=True):
     attempt: int = 0
     items: int = 0
     text: str = ""
-    call: CallContext = _NO_CALL
-    spent: Spent | None = None
+    call: EventCall = _NO_CALL
+    spent: WorkTotals | None = None
     rolled_back: int = 0
 
 
@@ -100,9 +100,9 @@ class ContextFold:
     """Fold of a log, from its first event on, into the context of each event."""
 
     def __init__(self) -> None:
-        self._runs: dict[int, _Course] = {}
+        self._runs: dict[int, _OpenRun] = {}
         # Clients' own calls belong to no run.
-        self._loose = _Course(0)
+        self._loose = _OpenRun(0)
 
     def take(self, record: Recorded) -> EventContext:
         """Return the context of the next event."""
@@ -120,15 +120,15 @@ class ContextFold:
         """Return a fold that goes on from here by itself."""
         return copy.deepcopy(self)
 
-    def _course(self, run: int, kind: type) -> "_Course":
+    def _course(self, run: int, kind: type) -> "_OpenRun":
         if not run:
             return self._loose
         if kind is RunStarted or run not in self._runs:
-            self._runs[run] = _Course(run)
+            self._runs[run] = _OpenRun(run)
         return self._runs[run]
 
 
-class _Stretch(msgspec.Struct):
+class _WorkSpan(msgspec.Struct):
     """Work since a moment: of a run, a phase, an attempt at an item."""
 
     since_us: int
@@ -136,10 +136,10 @@ class _Stretch(msgspec.Struct):
     calls: int = 0
     usage: Usage = Usage()
 
-    def spent(self, until_us: int) -> Spent:
+    def spent(self, until_us: int) -> WorkTotals:
         """Return what it took until a moment; a clock that went back makes it nothing."""
         took_us = max(until_us - self.since_us, 0)
-        return Spent(took_us, self.turns, self.calls, self.usage)
+        return WorkTotals(took_us, self.turns, self.calls, self.usage)
 
 
 _ENDS: Mapping[type, str] = MappingProxyType(
@@ -157,7 +157,7 @@ _ENDS: Mapping[type, str] = MappingProxyType(
 """What comes to an end with an event, for good or for now."""
 
 
-class _Course:
+class _OpenRun:
     """The open phase, items, turn and calls of a run.
 
     `worked_us` is when it was last heard of: a daemon that was killed says that the run was
@@ -168,13 +168,13 @@ class _Course:
         self.run, self.item, self.attempt = run, 0, 0
         self.phase: Phase | None = None
         self.items: list[str] = []
-        self.calls: dict[CallId, CallContext] = {}
-        self.stretches: dict[str, _Stretch] = {}
+        self.calls: dict[CallId, EventCall] = {}
+        self.stretches: dict[str, _WorkSpan] = {}
         self.asked_us = self.tried_us = self.worked_us = 0
 
     def run_started(self, _data: RunStarted, ts_us: int) -> None:
         """Begin the run."""
-        self.stretches["run"] = _Stretch(ts_us)
+        self.stretches["run"] = _WorkSpan(ts_us)
 
     def run_resumed(self, _data: RunResumed, ts_us: int) -> None:
         """Go on: the time in which the run stood counts for nothing."""
@@ -184,7 +184,7 @@ class _Course:
     def phase_started(self, data: PhaseStarted, ts_us: int) -> None:
         """Begin a phase."""
         self.phase, self.item = data.phase, 0
-        self.stretches["phase"] = _Stretch(ts_us)
+        self.stretches["phase"] = _WorkSpan(ts_us)
 
     def planned(self, data: PlanWritten, _ts_us: int) -> None:
         """Take the plan."""
@@ -197,7 +197,7 @@ class _Course:
     def item_started(self, data: ItemStarted, ts_us: int) -> None:
         """Begin an attempt at an item."""
         self.item, self.attempt = data.item, data.attempt
-        self.stretches["item"] = _Stretch(ts_us)
+        self.stretches["item"] = _WorkSpan(ts_us)
 
     def asked(self, _data: ModelRequested, ts_us: int) -> None:
         """Begin a turn; calls of the turn before have all ended."""
@@ -209,7 +209,7 @@ class _Course:
         for stretch in self.stretches.values():
             stretch.turns += 1
             stretch.usage += data.usage
-        self.calls.update({call.id: _asked_for(call) for call in data.calls})
+        self.calls.update({call.id: _requested_call(call) for call in data.calls})
 
     def called(self, data: ToolCalled, _ts_us: int) -> None:
         """Count a call, and take what it was given: a client's own says so itself."""
@@ -217,7 +217,7 @@ class _Course:
             stretch.calls += 1
         asked = self.calls.get(data.call_id, _NO_CALL)
         given, blob = data.arguments or asked.arguments, data.arguments_blob or asked.blob
-        self.calls[data.call_id] = CallContext(data.tool, given, blob, data.plugin)
+        self.calls[data.call_id] = EventCall(data.tool, given, blob, data.plugin)
 
     def context(self, kind: type, data: Any, ts_us: int) -> EventContext:
         """Return the context of an event, between what it begins and what it ends."""
@@ -232,16 +232,16 @@ class _Course:
             self._spent(kind, data, ts_us),
         )
 
-    def _call(self, kind: type, data: Any) -> CallContext:
+    def _call(self, kind: type, data: Any) -> EventCall:
         if kind not in _ABOUT_CALLS or data.call_id is None:
             return _NO_CALL
         return self.calls.get(data.call_id, _NO_CALL)
 
-    def _spent(self, kind: type, data: Any, ts_us: int) -> Spent | None:
+    def _spent(self, kind: type, data: Any, ts_us: int) -> WorkTotals | None:
         if kind is ModelReplied and self.asked_us:
-            return Spent(max(ts_us - self.asked_us, 0), usage=data.usage)
+            return WorkTotals(max(ts_us - self.asked_us, 0), usage=data.usage)
         if kind is ModelFailed and self.tried_us:
-            return Spent(max(ts_us - self.tried_us, 0))
+            return WorkTotals(max(ts_us - self.tried_us, 0))
         stretch = self.stretches.get(_ENDS.get(kind, ""))
         if stretch is None:
             return None
@@ -264,23 +264,23 @@ class _Course:
             self.stretches.pop("item", None)
 
 
-def _asked_for(call: ReplyCall) -> CallContext:
-    return CallContext(call.name, call.arguments, call.blob)
+def _requested_call(call: ReplyCall) -> EventCall:
+    return EventCall(call.name, call.arguments, call.blob)
 
 
 _ABOUT_CALLS = frozenset({ToolCalled, ToolReturned, ToolRefused, FileChanged})
 
-_BEGINS: Mapping[type, Callable[[_Course, Any, int], None]] = MappingProxyType(
+_BEGINS: Mapping[type, Callable[[_OpenRun, Any, int], None]] = MappingProxyType(
     {
-        RunStarted: _Course.run_started,
-        RunResumed: _Course.run_resumed,
-        PhaseStarted: _Course.phase_started,
-        PlanWritten: _Course.planned,
-        ItemsAdded: _Course.items_added,
-        ItemStarted: _Course.item_started,
-        ModelRequested: _Course.asked,
-        ModelReplied: _Course.replied,
-        ToolCalled: _Course.called,
+        RunStarted: _OpenRun.run_started,
+        RunResumed: _OpenRun.run_resumed,
+        PhaseStarted: _OpenRun.phase_started,
+        PlanWritten: _OpenRun.planned,
+        ItemsAdded: _OpenRun.items_added,
+        ItemStarted: _OpenRun.item_started,
+        ModelRequested: _OpenRun.asked,
+        ModelReplied: _OpenRun.replied,
+        ToolCalled: _OpenRun.called,
     }
 )
 """What an event begins; by type, for every event of a log is asked about."""

@@ -13,10 +13,10 @@ __all__ = [
     "FIELD_CHARACTERS",
     "TITLE_CHARACTERS",
     "argument_list",
-    "fields_of",
+    "count_repeats",
+    "field_list",
     "file_list",
-    "joined",
-    "text_of",
+    "labeled_text",
     "title_line",
 ]
 
@@ -48,7 +48,7 @@ def title_line(text: str, most: int = TITLE_CHARACTERS) -> str:
     return one if len(one) <= most and len(text) <= 8 * most else one[: most - 1] + "…"
 
 
-def joined(texts: Iterable[str]) -> str:
+def count_repeats(texts: Iterable[str]) -> str:
     """Join texts in their order, each once, with its count if it occurs several times."""
     counts = Counter(texts)
     return ", ".join(text if count == 1 else f"{text} ×{count}" for text, count in counts.items())
@@ -68,10 +68,10 @@ def argument_list(text: str) -> str:
         return text
     if not isinstance(given, dict):
         return text
-    return fields_of(given)
+    return field_list(given)
 
 
-def fields_of(record: dict[str, Any]) -> str:
+def field_list(record: dict[str, Any]) -> str:
     """Return a record as `name=value, …`, each value cut."""
     return ", ".join(f"{name}={_value(value)}" for name, value in record.items())
 
@@ -81,6 +81,6 @@ def _value(value: Any) -> str:
     return title_line(text, VALUE_CHARACTERS)
 
 
-def text_of(what: str) -> Callable[[Any, Any], str]:
+def labeled_text(what: str) -> Callable[[Any, Any], str]:
     """Return a renderer of events as their text, behind a word that labels it."""
     return lambda data, _context: f"{what}: {data.text[:FIELD_CHARACTERS]}"

@@ -5,7 +5,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from kbd.core.domain.event_context import CallContext, EventContext
+from kbd.core.domain.event_context import EventCall, EventContext
 from kbd.core.domain.run_state import item_label
 from kbd.events import drafts, runs, watches, workbenches
 from kbd.requests.events import EventPlace
@@ -13,7 +13,7 @@ from kbd.types import Phase
 
 __all__ = ["event_place"]
 
-_NOWHERE = EventPlace()
+_NO_PLACE = EventPlace()
 
 _AROUND_ITEMS = frozenset({runs.ItemStarted, runs.ItemCompleted, runs.ItemRetried, runs.ItemFailed})
 """What stands around the events of an item, less far in than they."""
@@ -54,7 +54,7 @@ def event_place(data: Any, context: EventContext) -> EventPlace:
     tools = _tools(data, context.call)
     is_failure = kind in _FAILURES or (kind in _OUTCOMES and _OUTCOMES[kind](data))
     if context.phase is None and not context.item and not tools and not is_failure:
-        return _NOWHERE
+        return _NO_PLACE
     label = item_label(context.text) if context.text else ""
     level = _level(kind, context)
     at = (context.phase, context.item, context.items, context.attempt)
@@ -91,7 +91,7 @@ def _place(
     )
 
 
-def _tools(data: Any, call: CallContext) -> tuple[str, ...]:
+def _tools(data: Any, call: EventCall) -> tuple[str, ...]:
     if call.tool:
         return (call.tool,)
     if isinstance(data, runs.ModelReplied):

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from kbd.core.domain.event_context import EventContext
 from kbd.core.domain.event_phrases import (
     FIELD_CHARACTERS,
-    fields_of,
+    field_list,
     file_list,
-    text_of,
+    labeled_text,
     title_line,
 )
 from kbd.core.domain.run_text import RUN_TEXTS
@@ -22,7 +22,7 @@ from kbd.events import drafts, watches, workbenches
 from kbd.events.codec import Unknown
 from kbd.figures import counted, money, size
 
-__all__ = ["EVENT_TEXTS", "change_of", "completed_text", "event_text", "publish_text"]
+__all__ = ["EVENT_TEXTS", "completed_text", "draft_change", "event_text", "publish_text"]
 
 LANDINGS_NAMED = 5
 """How many landed files a title names by their numbers."""
@@ -38,7 +38,7 @@ _PURPOSES = {
 }
 """What a request was sent for."""
 
-_TAKEN = {
+_FORK_MODES = {
     "clone_all": "all of it",
     "clone_files_and_context_no_chat": "files and context",
     "clone_files_only": "files",
@@ -65,13 +65,13 @@ def event_text(data: Any, context: EventContext) -> str:
         data: The event.
         context: What the events before say of it.
     """
-    return title_line(EVENT_TEXTS.get(type(data), _unnamed)(data, context))
+    return title_line(EVENT_TEXTS.get(type(data), _unknown_event)(data, context))
 
 
 # What several sentences, and steps of several events, have in common.
 
 
-def change_of(change: drafts.FileChanged) -> Change:
+def draft_change(change: drafts.FileChanged) -> Change:
     """Return how a file of the draft changed."""
     if change.cause == "rollback":
         return "rolled back"
@@ -102,7 +102,7 @@ def _file_changed(data: drafts.FileChanged, _context: EventContext) -> str:
     sizes = f"{before} -> {after}" if before and after else after
     sizes = sizes or (f"was {before}" if before else "gone")
     warned = f", {counted(len(data.warnings), 'warning')}" if data.warnings else ""
-    return f"draft: {change_of(data)} {data.name} ({sizes}){warned}"
+    return f"draft: {draft_change(data)} {data.name} ({sizes}){warned}"
 
 
 def _checkpoint(data: drafts.CheckpointCreated, _context: EventContext) -> str:
@@ -121,7 +121,7 @@ def _effect(data: drafts.EffectIntended, _context: EventContext) -> str:
 
 
 def _forked(data: workbenches.WorkbenchForked, _context: EventContext) -> str:
-    taken = _TAKEN.get(data.mode, data.mode)
+    taken = _FORK_MODES.get(data.mode, data.mode)
     upto = f" as after message {data.from_message_id}" if data.from_message_id else ""
     return f"forked from {data.source_workbench_id} at its event {data.source_seq}: {taken}{upto}"
 
@@ -154,12 +154,12 @@ def _setting(data: workbenches.SettingChanged, _context: EventContext) -> str:
     return f"setting {data.name}{f' of {of}' if of else ''} is now {data.value}"
 
 
-def _costing(cost: float) -> str:
+def _cost(cost: float) -> str:
     return f" ({money(cost)})" if cost else ""
 
 
 def _reserved(data: workbenches.BudgetReserved, _context: EventContext) -> str:
-    most = f"up to {data.tokens} tokens{_costing(data.cost)}"
+    most = f"up to {data.tokens} tokens{_cost(data.cost)}"
     return f"{most} reserved for {data.model_id}, {data.workbench_id}"
 
 
@@ -212,12 +212,12 @@ def _written(data: watches.FilesWritten, _context: EventContext) -> str:
     return f"kbd writes {files} into {data.folder}: no reason for a run"
 
 
-def _unnamed(data: Any, _context: EventContext) -> str:
+def _unknown_event(data: Any, _context: EventContext) -> str:
     """Render an event of a newer kbd, or an unreadable one, by its name and its fields."""
     if not isinstance(data, Unknown):
         return type(data).__name__
     fields = data.data if isinstance(data.data, dict) else {}
-    told = fields_of(fields)
+    told = field_list(fields)
     return f"{data.type}, of a newer kbd{f': {told}' if told else ''}"
 
 
@@ -234,13 +234,13 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         workbenches.ModelChosen: lambda e, _: f"model {e.model_id} was chosen",
         workbenches.ContextSet: _context_set,
         workbenches.ContextRemoved: lambda e, _: f"{e.category} taken out",
-        workbenches.UserMessageAdded: text_of("asked"),
-        workbenches.AssistantMessageAdded: text_of("answered"),
+        workbenches.UserMessageAdded: labeled_text("asked"),
+        workbenches.AssistantMessageAdded: labeled_text("answered"),
         workbenches.ConversationRewound: _rewound,
         workbenches.RequestSent: _request,
         workbenches.SettingChanged: _setting,
         workbenches.BudgetReserved: _reserved,
-        workbenches.BudgetCharged: lambda e, _: f"{e.tokens} tokens{_costing(e.cost)} charged",
+        workbenches.BudgetCharged: lambda e, _: f"{e.tokens} tokens{_cost(e.cost)} charged",
         workbenches.DaemonStarted: lambda e, _: (
             f"daemon {e.engine_version} started, process {e.pid}, {e.backend}"
         ),

@@ -8,10 +8,10 @@ from kbd.events.drafts import FileChanged
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import FileAdded, FileRemoved
 
-__all__ = ["add", "grant", "remove"]
+__all__ = ["add_files", "grant_consent", "remove_files"]
 
 
-def add(state: WorkbenchState, command: AddFiles) -> Decision:
+def add_files(state: WorkbenchState, command: AddFiles) -> Decision:
     """Add the files whose names are free; refuse a batch over the workbench's limit whole.
 
     Raises:
@@ -36,7 +36,7 @@ def add(state: WorkbenchState, command: AddFiles) -> Decision:
     return Decision(tuple(added))
 
 
-def remove(state: WorkbenchState, command: RemoveFiles) -> Decision:
+def remove_files(state: WorkbenchState, command: RemoveFiles) -> Decision:
     """Remove files; with a draft open, as deletions that the review shows.
 
     Raises:
@@ -57,7 +57,7 @@ def remove(state: WorkbenchState, command: RemoveFiles) -> Decision:
     return Decision(tuple(events))
 
 
-def grant(command: GrantConsent) -> Decision:
+def grant_consent(command: GrantConsent) -> Decision:
     """Record a consent.
 
     Raises:

@@ -92,17 +92,17 @@ def _forked(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     )
 
 
-def _asked(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+def _user_message(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: UserMessageAdded = record.data
-    _say(state, seq, record, data, "user")
+    _add_message(state, seq, record, data, "user")
     state.current = 0
 
 
-def _answered(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
-    _say(state, seq, record, record.data, "assistant")
+def _assistant_message(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    _add_message(state, seq, record, record.data, "assistant")
 
 
-def _say(
+def _add_message(
     state: WorkbenchState,
     seq: Seq,
     record: Recorded,
@@ -181,8 +181,8 @@ def _context_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
 
 CONVERSATION_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
     WorkbenchForked: _forked,
-    UserMessageAdded: _asked,
-    AssistantMessageAdded: _answered,
+    UserMessageAdded: _user_message,
+    AssistantMessageAdded: _assistant_message,
     ConversationRewound: _rewound,
     ContextSet: _context_set,
     ContextRemoved: _context_removed,

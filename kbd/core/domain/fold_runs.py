@@ -210,12 +210,12 @@ def _items_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         plan.refused.extend(data.items)
 
 
-def _summarised(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+def _summary_written(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: SummaryWritten = record.data
     state.run(record.run).summary = data.text
 
 
-def _asked_model(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+def _model_requested(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ModelRequested = record.data
     chain = state.run(record.run).chain
     chain.opening, chain.asked = data.opening, data.turn
@@ -254,7 +254,7 @@ def _model_failed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         run.without.append(data.option)
 
 
-def _noticed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+def _notice_given(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: NoticeGiven = record.data
     if record.run:
         state.run(record.run).notices.append(Notice(data.code, data.message))
@@ -309,11 +309,11 @@ RUN_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
     ItemFailed: _item_failed,
     ItemsAdded: _items_added,
     ItemsRefused: _items_refused,
-    SummaryWritten: _summarised,
-    ModelRequested: _asked_model,
+    SummaryWritten: _summary_written,
+    ModelRequested: _model_requested,
     ModelReplied: _model_replied,
     ModelFailed: _model_failed,
-    NoticeGiven: _noticed,
+    NoticeGiven: _notice_given,
     ToolCalled: _tool_called,
     ToolReturned: _tool_returned,
     ToolRefused: _tool_refused,

@@ -36,9 +36,9 @@ from kbd.events.watches import (
 )
 from kbd.types import RunId, Seq, WorkbenchId
 
-__all__ = ["RECENT", "WATCH_FOLDS"]
+__all__ = ["RECENT_OUTCOMES", "WATCH_FOLDS"]
 
-RECENT = 50
+RECENT_OUTCOMES = 50
 """How many outcomes of a watch are kept at hand; all of them are in the log."""
 
 
@@ -61,23 +61,23 @@ def _removed(state: Watching, _seq: Seq, record: Recorded) -> None:
             LandingStage.WAITING, LandingStage.RETRYING, LandingStage.PARKED
         ):
             del watch.landings[landing.landing_id]
-        _forget(state, watch)
+        _forget_removed(state, watch)
 
 
 def _paused(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: WatchPaused = record.data
-    _stand(state.watches.get(data.watch_id), WatchStatus.PAUSED, "", data.reason)
+    _set_status(state.watches.get(data.watch_id), WatchStatus.PAUSED, "", data.reason)
 
 
 def _suspended(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: WatchSuspended = record.data
-    _stand(state.watches.get(data.watch_id), WatchStatus.SUSPENDED, data.code, data.reason)
+    _set_status(state.watches.get(data.watch_id), WatchStatus.SUSPENDED, data.code, data.reason)
 
 
 def _resumed(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: WatchResumed = record.data
     watch = state.watches.get(data.watch_id)
-    _stand(watch, WatchStatus.ACTIVE, "", "")
+    _set_status(watch, WatchStatus.ACTIVE, "", "")
     if watch is not None:
         # A person has looked: what the hour held before does not count against the watch again.
         watch.starts.clear()
@@ -85,7 +85,7 @@ def _resumed(state: Watching, _seq: Seq, record: Recorded) -> None:
             watch.rule = msgspec.structs.replace(watch.rule, consent=data.consent)
 
 
-def _stand(watch: Watch | None, status: WatchStatus, code: str, reason: str) -> None:
+def _set_status(watch: Watch | None, status: WatchStatus, code: str, reason: str) -> None:
     if watch is not None and watch.status is not WatchStatus.REMOVED:
         watch.status, watch.code, watch.reason = status, code, reason
 
@@ -116,7 +116,7 @@ def _landed(state: Watching, seq: Seq, record: Recorded) -> None:
     if data.outcome == "failed":
         landing.stage = LandingStage.PARKED
     if data.outcome:
-        _end(watch, _ended(data.outcome, [landing], record.ts_us))
+        _record_outcome(watch, _outcome(data.outcome, [landing], record.ts_us))
 
 
 def _supersede(watch: Watch, path: str) -> None:
@@ -161,8 +161,8 @@ def _finished(state: Watching, _seq: Seq, record: Recorded) -> None:
         else:
             del watch.landings[landing.landing_id]
     if not data.retry_at_us:
-        _end(watch, _ended(data.outcome, group, record.ts_us, data.delivered))
-    _forget(state, watch)
+        _record_outcome(watch, _outcome(data.outcome, group, record.ts_us, data.delivered))
+    _forget_removed(state, watch)
 
 
 def _parked(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -174,7 +174,7 @@ def _parked(state: Watching, _seq: Seq, record: Recorded) -> None:
     for landing in group:
         landing.stage = LandingStage.PARKED
         landing.code, landing.message = data.code, data.message
-    _end(watch, _ended("failed", group, record.ts_us))
+    _record_outcome(watch, _outcome("failed", group, record.ts_us))
 
 
 def _retried(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -203,7 +203,7 @@ def _command_ended(state: Watching, _seq: Seq, record: Recorded) -> None:
             if ended.landings == data.landings:
                 del watch.due[place]
                 break
-        _forget(state, watch)
+        _forget_removed(state, watch)
 
 
 def _written(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -221,7 +221,7 @@ def _landings(watch: Watch, numbers: tuple[Seq, ...]) -> list[Landing]:
     return [watch.landings[number] for number in numbers if number in watch.landings]
 
 
-def _ended(
+def _outcome(
     outcome: str, group: list[Landing], at_us: int, delivered: tuple[str, ...] = ()
 ) -> Ended:
     """Return the outcome of landings that were worked on, or put aside, together."""
@@ -239,16 +239,16 @@ def _ended(
     )
 
 
-def _end(watch: Watch, ended: Ended) -> None:
+def _record_outcome(watch: Watch, ended: Ended) -> None:
     if not ended.landings:  # None of them is there any more.
         return
     watch.ended[ended.outcome] = watch.ended.get(ended.outcome, 0) + len(ended.landings)
-    watch.recent = [*watch.recent[-RECENT + 1 :], ended]
+    watch.recent = [*watch.recent[-RECENT_OUTCOMES + 1 :], ended]
     if watch.rule.on_outcome and ended.outcome not in ("moved", "own"):
         watch.due.append(ended)
 
 
-def _forget(state: Watching, watch: Watch) -> None:
+def _forget_removed(state: Watching, watch: Watch) -> None:
     """Let go of a removed watch when nothing of it is under way any more."""
     if watch.status is WatchStatus.REMOVED and not watch.landings and not watch.due:
         del state.watches[watch.watch_id]

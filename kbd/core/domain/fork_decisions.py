@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kbd.core.domain.rewind_decisions import message_said
+from kbd.core.domain.rewind_decisions import find_message
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import CheckpointCreated
@@ -17,12 +17,12 @@ from kbd.events.workbenches import (
 )
 from kbd.types import Seq
 
-__all__ = ["fork_point", "refuse_to_fork", "taken_over"]
+__all__ = ["check_forkable", "fork_events", "fork_point"]
 
 _WITH_CONTEXT = ("clone_all", "clone_files_and_context_no_chat")
 
 
-def refuse_to_fork(state: WorkbenchState) -> None:
+def check_forkable(state: WorkbenchState) -> None:
     """Refuse to fork a workbench that somebody is at work in.
 
     Raises:
@@ -51,7 +51,7 @@ def fork_point(state: WorkbenchState, message_id: str | None, seq: Seq | None) -
         msg = "name from_message_id or from_seq, not both"
         raise ValidationFailed(msg)
     if message_id is not None:
-        return message_said(state, message_id).seq
+        return find_message(state, message_id).seq
     if seq is None:
         return state.seq
     if not 1 <= seq <= state.seq:
@@ -60,7 +60,7 @@ def fork_point(state: WorkbenchState, message_id: str | None, seq: Seq | None) -
     return seq
 
 
-def taken_over(then: WorkbenchState, forked: WorkbenchForked) -> tuple[Event, ...]:
+def fork_events(then: WorkbenchState, forked: WorkbenchForked) -> tuple[Event, ...]:
     """Return the events of a fork: that it is one, then what it holds from the start.
 
     Neither draft nor consent nor runs are taken over.

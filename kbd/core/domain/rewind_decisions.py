@@ -20,22 +20,22 @@ from kbd.events.workbenches import (
 from kbd.types import BlobHash, FileName
 
 __all__ = [
-    "answered",
-    "checkpoint",
-    "checkpoint_of",
+    "create_checkpoint",
     "differences",
-    "message_said",
-    "published_now",
-    "restore",
+    "find_checkpoint",
+    "find_exchange",
+    "find_message",
+    "published_files",
+    "restore_checkpoint",
     "rewind",
-    "rewound",
+    "rewind_event",
 ]
 
 _OTHER_ENTRY = re.compile(r"m[0-9]+")
 """The ids that a conversation shows of entries that are not messages: their event's number."""
 
 
-def message_said(state: WorkbenchState, message_id: str) -> Said:
+def find_message(state: WorkbenchState, message_id: str) -> Said:
     """Return a message of the person or an answer, cut off or not.
 
     Raises:
@@ -52,7 +52,7 @@ def message_said(state: WorkbenchState, message_id: str) -> Said:
     raise NotFound(msg)
 
 
-def answered(state: WorkbenchState, message_id: str | None) -> tuple[Said, Said]:
+def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, Said]:
     """Return a message of the person and the answer to it that another one shall replace.
 
     Args:
@@ -66,7 +66,7 @@ def answered(state: WorkbenchState, message_id: str | None) -> tuple[Said, Said]
     if message_id is None:
         answer = next((said for said in reversed(state.said) if said.role == "assistant"), None)
     else:
-        named = message_said(state, message_id)
+        named = find_message(state, message_id)
         answer = named if named.role == "assistant" else _answer_to(state, named)
     asked = answer
     while asked is not None and asked.role != "user":
@@ -86,7 +86,7 @@ def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
     return None
 
 
-def rewound(
+def rewind_event(
     then: WorkbenchState, message_id: str, reason: Literal["undo", "regenerate"] = "undo"
 ) -> ConversationRewound:
     """Return the event that has everything stand again as it did.
@@ -137,7 +137,7 @@ def _draft_then(draft: Draft) -> DraftThen:
     return DraftThen(draft.draft_id, draft.created_at_us, draft.run, files, tuple(draft.confirmed))
 
 
-def published_now(state: WorkbenchState) -> tuple[FileVersion, ...]:
+def published_files(state: WorkbenchState) -> tuple[FileVersion, ...]:
     """Return the published files, by name."""
     return tuple(
         FileVersion(name, entry.blob, entry.size_bytes)
@@ -170,7 +170,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
     """
     back = command.rewound
-    message_said(state, back.message_id)
+    find_message(state, back.message_id)
     _refuse_while_busy(state)
     planned = differences(state, back.files)
     if not planned:
@@ -179,7 +179,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
     return Decision((PublishIntended(command.publish_id, planned, rewind=back),))
 
 
-def restore(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:
+def restore_checkpoint(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:
     """Restore published/ to a checkpoint; carried out like a publish.
 
     Raises:
@@ -188,7 +188,7 @@ def restore(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:
             meanwhile.
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
     """
-    found = checkpoint_of(state, command.checkpoint_id)
+    found = find_checkpoint(state, command.checkpoint_id)
     _refuse_while_busy(state)
     if state.draft is not None:
         msg = "a draft is open in this workbench: publish or discard it first"
@@ -199,7 +199,7 @@ def restore(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:
     return Decision((PublishIntended(command.publish_id, planned, restores=restores),))
 
 
-def checkpoint(state: WorkbenchState, command: CreateCheckpoint) -> Decision:
+def create_checkpoint(state: WorkbenchState, command: CreateCheckpoint) -> Decision:
     """Create a checkpoint of what published/ holds.
 
     Raises:
@@ -207,12 +207,12 @@ def checkpoint(state: WorkbenchState, command: CreateCheckpoint) -> Decision:
     """
     _refuse_publish(state)
     created = CheckpointCreated(
-        command.checkpoint_id, "manual", command.description, published_now(state)
+        command.checkpoint_id, "manual", command.description, published_files(state)
     )
     return Decision((created,))
 
 
-def checkpoint_of(state: WorkbenchState, checkpoint_id: str) -> Checkpoint:
+def find_checkpoint(state: WorkbenchState, checkpoint_id: str) -> Checkpoint:
     """Return a checkpoint.
 
     Raises:

@@ -10,10 +10,10 @@ from kbd.core.domain.commands import (
 )
 from kbd.core.domain.decision import (
     Decision,
-    active,
-    not_cancelled,
     refuse_while_rewinding,
     refuse_while_running,
+    require_active_run,
+    require_ongoing_run,
 )
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -106,7 +106,7 @@ def record(state: WorkbenchState, command: RecordRun) -> Decision:
         ValidationFailed: That run is not under way.
         UserCanceled: It was asked to stop.
     """
-    not_cancelled(state, command.run)
+    require_ongoing_run(state, command.run)
     return Decision(command.facts, run=command.run)
 
 
@@ -116,7 +116,7 @@ def end(state: WorkbenchState, command: EndRun) -> Decision:
     Raises:
         ValidationFailed: That run is not under way.
     """
-    run = active(state, command.run)
+    run = require_active_run(state, command.run)
     if run.cancel_requested:
         return Decision((RunCancelled(),), run=command.run)
     return Decision((*command.facts, command.outcome), run=command.run)
@@ -129,7 +129,7 @@ def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
         ValidationFailed: That run is not under way or works on no item.
         UserCanceled: It was asked to stop.
     """
-    run = not_cancelled(state, command.run)
+    run = require_ongoing_run(state, command.run)
     if not run.item:
         msg = "no item is being worked on"
         raise ValidationFailed(msg)

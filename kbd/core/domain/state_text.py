@@ -6,9 +6,16 @@ import msgspec
 
 from kbd.core.domain.run_state import Item, ItemState, Plan
 from kbd.core.domain.workbench_state import Said
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 
-__all__ = ["PlanLine", "conversation_lines", "item_line", "one_line", "plan_markdown", "render"]
+__all__ = [
+    "PlanLine",
+    "conversation_lines",
+    "item_line",
+    "one_line",
+    "plan_markdown",
+    "render_plan",
+]
 
 MAX_REASON_CHARS = 220
 
@@ -35,16 +42,16 @@ class _Message(msgspec.Struct, frozen=True):
 
 def item_line(place: int, item: Item) -> str:
     """Render an item as plan.md shows it."""
-    return _line(place, _shown(item))
+    return _line(place, _plan_line(item))
 
 
 def plan_markdown(plan: Plan) -> str:
     """Render plan.md of a plan as it stands."""
-    lines = [_shown(item) for item in plan.items]
-    return render(plan.task, lines, plan.notes, plan.original_count)
+    lines = [_plan_line(item) for item in plan.items]
+    return render_plan(plan.task, lines, plan.notes, plan.original_count)
 
 
-def render(task: str, lines: Sequence[PlanLine], notes: str, original_count: int) -> str:
+def render_plan(task: str, lines: Sequence[PlanLine], notes: str, original_count: int) -> str:
     """Render plan.md from its parts."""
     body = [_line(place, line) for place, line in enumerate(lines, 1)]
     parts = [
@@ -75,7 +82,7 @@ def conversation_lines(said: Iterable[Said]) -> str:
     return "".join(msgspec.json.encode(_message(one)).decode() + "\n" for one in said)
 
 
-def _shown(item: Item) -> PlanLine:
+def _plan_line(item: Item) -> PlanLine:
     return PlanLine(item.text, _MARKS[item.state], item.reason)
 
 
@@ -86,4 +93,4 @@ def _line(place: int, line: PlanLine) -> str:
 
 def _message(said: Said) -> _Message:
     kind = "user_message" if said.role == "user" else "assistant_message"
-    return _Message(kind, said.message_id, said.role, said.text, shown_time(said.created_at_us))
+    return _Message(kind, said.message_id, said.role, said.text, format_time(said.created_at_us))

@@ -51,11 +51,11 @@ __all__ = [
     "AddWatch",
     "DismissLandings",
     "FinishRun",
-    "Land",
-    "NoteCommand",
-    "NoteWritten",
-    "PassOver",
+    "PassOverFiles",
     "PauseWatch",
+    "RecordCommandEnd",
+    "RecordLanding",
+    "RecordWrites",
     "RemoveWatch",
     "ResumeWatch",
     "RetryLandings",
@@ -64,7 +64,7 @@ __all__ = [
     "decide_watch",
     "finish_run",
     "start_next",
-    "workbench_of",
+    "workbench_for",
 ]
 
 
@@ -129,7 +129,7 @@ def finish_run(
     return Decision(tuple(facts))
 
 
-def workbench_of(watch: Watch, group: list[Landing]) -> WorkbenchId:
+def workbench_for(watch: Watch, group: list[Landing]) -> WorkbenchId:
     """Return the id of the workbench for a run on landed files: the same for the same files."""
     digest = hashlib.sha256(watch.watch_id.encode())
     for landing in group:
@@ -147,11 +147,11 @@ def _next_group(watch: Watch, now_us: int, *, batch_closed: bool) -> list[Landin
         elif landing.stage is LandingStage.WAITING or (
             landing.stage is LandingStage.RETRYING and landing.retry_at_us <= now_us
         ):
-            return _together(watch, landing)
+            return _resumed_group(watch, landing)
     return _batch(watch, closed=batch_closed) if watch.rule.mode == "batch" else []
 
 
-def _together(watch: Watch, first: Landing) -> list[Landing]:
+def _resumed_group(watch: Watch, first: Landing) -> list[Landing]:
     """Return the files of a run that are to be resumed; a person may have asked for a part."""
     found = (watch.landings.get(number) for number in first.group)
     return [
@@ -184,12 +184,12 @@ def _started(watch: Watch, group: list[Landing]) -> Decision:
     if first.group == numbers:
         workbench_id, attempt = first.workbench_id, first.attempt + 1
     else:  # The first one, or a part of a batch: that is another run.
-        workbench_id, attempt = workbench_of(watch, group), 1
+        workbench_id, attempt = workbench_for(watch, group), 1
     started = WatchRunStarted(watch.watch_id, numbers, workbench_id, attempt)
     return Decision((started,), cause=numbers[-1])
 
 
-PASSED_AT_ONCE = 1000
+PASSED_PER_EVENT = 1000
 """How many files one event names; a client reads events in messages of at most 10 MiB."""
 
 MAX_PASSED = 300_000
@@ -207,7 +207,7 @@ class AddWatch(msgspec.Struct, frozen=True):
     passed: tuple[PassedFile, ...] = ()
 
 
-class PassOver(msgspec.Struct, frozen=True):
+class PassOverFiles(msgspec.Struct, frozen=True):
     """Go on leaving files alone that were passed over: they were renamed, or their mode changed."""
 
     watch_id: WatchId
@@ -234,7 +234,7 @@ class ResumeWatch(msgspec.Struct, frozen=True):
     consent: WatchConsent | None = None
 
 
-class Land(msgspec.Struct, frozen=True):
+class RecordLanding(msgspec.Struct, frozen=True):
     """Record a file that was copied whole, or could not be; nothing if this content was here.
 
     Args:
@@ -302,13 +302,13 @@ class DismissLandings(msgspec.Struct, frozen=True):
     landings: tuple[Seq, ...] | None
 
 
-class NoteWritten(msgspec.Struct, frozen=True):
+class RecordWrites(msgspec.Struct, frozen=True):
     """Record that kbd is about to write files into a folder."""
 
     written: FilesWritten
 
 
-class NoteCommand(msgspec.Struct, frozen=True):
+class RecordCommandEnd(msgspec.Struct, frozen=True):
     """Record that a rule's command was run."""
 
     ended: WatchCommandEnded
@@ -316,17 +316,17 @@ class NoteCommand(msgspec.Struct, frozen=True):
 
 WatchCommand = (
     AddWatch
-    | PassOver
+    | PassOverFiles
     | RemoveWatch
     | PauseWatch
     | ResumeWatch
-    | Land
+    | RecordLanding
     | StartNext
     | FinishRun
     | RetryLandings
     | DismissLandings
-    | NoteWritten
-    | NoteCommand
+    | RecordWrites
+    | RecordCommandEnd
 )
 """Everything that `decide_watch` answers."""
 
@@ -341,7 +341,7 @@ def decide_watch(state: Watching, command: WatchCommand) -> Decision:
     match command:
         case AddWatch():
             return _add(state, command)
-        case PassOver(watch_id=watch_id, passed=passed):
+        case PassOverFiles(watch_id=watch_id, passed=passed):
             return Decision((FilesPassedOver(_watch(state, watch_id).watch_id, passed),))
         case RemoveWatch(watch_id=watch_id):
             return Decision((WatchRemoved(_watch(state, watch_id).watch_id),))
@@ -352,7 +352,7 @@ def decide_watch(state: Watching, command: WatchCommand) -> Decision:
             active = _watch(state, watch_id).status is WatchStatus.ACTIVE
             nothing = active and consent is None
             return Decision() if nothing else Decision((WatchResumed(watch_id, consent),))
-        case Land():
+        case RecordLanding():
             return _land(state, command)
         case StartNext(watch_id=watch_id, now_us=now_us, batch_closed=batch_closed):
             watch = state.watches.get(watch_id)
@@ -365,9 +365,9 @@ def decide_watch(state: Watching, command: WatchCommand) -> Decision:
             retried = isinstance(command, RetryLandings)
             kind = LandingsRetried if retried else LandingsDismissed
             return Decision((kind(watch_id, parked),) if parked else ())
-        case NoteWritten(written=written):
-            return Decision() if _is_noted(state, written) else Decision((written,))
-        case NoteCommand(ended=ended):
+        case RecordWrites(written=written):
+            return Decision() if _is_recorded(state, written) else Decision((written,))
+        case RecordCommandEnd(ended=ended):
             watch = state.watches.get(ended.watch_id)
             due = watch.due if watch is not None else ()
             is_due = any(each.landings == ended.landings for each in due)
@@ -395,13 +395,13 @@ def _add(state: Watching, command: AddWatch) -> Decision:
         msg = f"more than {MAX_PASSED:,} files are in the folder: watch a folder below it"
         raise ValidationFailed(msg)
     facts: list[Event] = [WatchAdded(command.watch_id, command.rule)]
-    for place in range(0, len(command.passed), PASSED_AT_ONCE):
-        files = command.passed[place : place + PASSED_AT_ONCE]
+    for place in range(0, len(command.passed), PASSED_PER_EVENT):
+        files = command.passed[place : place + PASSED_PER_EVENT]
         facts.append(FilesPassedOver(command.watch_id, files))
     return Decision(tuple(facts))
 
 
-def _land(state: Watching, command: Land) -> Decision:
+def _land(state: Watching, command: RecordLanding) -> Decision:
     watch = _watch(state, command.watch_id)
     landed = FileLanded(
         watch_id=command.watch_id,
@@ -438,7 +438,7 @@ def _land(state: Watching, command: Land) -> Decision:
     return Decision((landed,))
 
 
-def _is_noted(state: Watching, written: FilesWritten) -> bool:
+def _is_recorded(state: Watching, written: FilesWritten) -> bool:
     place = Written(written.folder, written.watch_id, written.depth)
     return all(place in state.written.get(sha256, ()) for sha256 in written.hashes)
 

@@ -17,10 +17,10 @@ from kbd.errors import NotFound
 from kbd.events.plain_form import utc_day
 from kbd.types import WorkbenchId
 
-__all__ = ["Purse"]
+__all__ = ["DailyBudget"]
 
 
-class Purse:
+class DailyBudget:
     """Budget of the turns of all runs, by day in UTC.
 
     Args:

@@ -13,9 +13,9 @@ from kbd.core.runtime.settings import Settings
 from kbd.errors import KbdError, NotFound, ProviderNotConfigured
 from kbd.providers import Embedder, ModelInfo, ProviderStatus
 
-__all__ = ["NONE", "ChosenEmbedder", "DescribedEmbedder", "Embedders"]
+__all__ = ["NO_EMBEDDER", "ChosenEmbedder", "DescribedEmbedder", "Embedders"]
 
-NONE = "none"
+NO_EMBEDDER = "none"
 """What stands in the settings for a search by words alone."""
 
 _FAULTY = "The embedder {} failed inside ({})."
@@ -81,7 +81,7 @@ class Embedders:
         nobody is asked for consent because of what merely is installed.
         """
         named = self._settings.search.embedder.strip()
-        if named == NONE:
+        if named == NO_EMBEDDER:
             return ChosenEmbedder(reason='The setting search.embedder is "none".')
         if named:
             return self._named(named)

@@ -17,8 +17,8 @@ from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.gateway.embedders import ChosenEmbedder, Embedders
 from kbd.core.gateway.models import Models
-from kbd.core.gateway.outbound_call import Crossings, Lent, RecordSent, Sending
-from kbd.core.gateway.redacted_stream import Telling, cleaned
+from kbd.core.gateway.outbound_call import LentAccess, OutboundCalls, RecordSent, RequestPurpose
+from kbd.core.gateway.redacted_stream import RedactedStream, redact_reply
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.diagnostics import get_logger
@@ -68,7 +68,7 @@ def scope_hash(state: WorkbenchState, model_id: str) -> str:
     return digest.hexdigest()
 
 
-CLOSING_S = 5.0
+CLOSE_TIMEOUT_S = 5.0
 """An embedder that does not let go of what it holds keeps the daemon no longer than this."""
 
 _log = get_logger(__name__)
@@ -102,7 +102,7 @@ class Egress:
         self._daemon = daemon
         self.redaction = Redaction(secrets)
         self._allowed: tuple[Host, ...] = tuple(map(parse_host, settings.egress.hosts))
-        self._crossings = Crossings(
+        self._crossings = OutboundCalls(
             of_plugin, secrets, self.redaction, self._allowed, settings.run.provider_s
         )
         self.models = Models(catalog, settings, of_plugin, lambda: daemon.state)
@@ -234,9 +234,9 @@ class Egress:
         self.check(state, model_id)
         provider, wrapper = self.models.provider(model_id), self.models.wrapper(model_id)
         asked = self.models.asked(model_id)
-        telling = Telling(self.redaction, emit)
+        telling = RedactedStream(self.redaction, emit)
 
-        async def work(lent: Lent) -> ModelReply:
+        async def work(lent: LentAccess) -> ModelReply:
             if wrapper is None:
                 return await provider.complete(request, lent, telling)
 
@@ -246,13 +246,13 @@ class Egress:
                     msgspec.structs.replace(inner, model=model), lent, emit
                 )
 
-            nothing_else = Lent(None, None, None, lent.timeout_s, ask)
+            nothing_else = LentAccess(None, None, None, lent.timeout_s, ask)
             return await wrapper.complete(request, nothing_else, telling)
 
         owner = self._catalog.provider(provider.name)
-        reply = await self._crossings.cross(owner, Sending(asked, purpose, record), work)
+        reply = await self._crossings.cross(owner, RequestPurpose(asked, purpose, record), work)
         telling.finish()
-        return cleaned(reply, self.redaction)
+        return redact_reply(reply, self.redaction)
 
     async def fingerprint(self, model_id: str = "") -> str:
         """Return under what the vectors of `embedder()` are kept.
@@ -265,7 +265,7 @@ class Egress:
             KbdError: As for `Embedder.fingerprint`.
         """
         owned, model = self.embedders.asked(self.embedders.usable(model_id).model_id)
-        with _faults_told(owned.item):
+        with _contain_faults(owned.item):
             return f"{owned.item.name}:{await owned.item.fingerprint(model)}"
 
     async def embed(
@@ -291,11 +291,13 @@ class Egress:
         owned, model = self.embedders.asked(chosen.model_id)
         asked = msgspec.structs.replace(request, model=model)
 
-        async def work(lent: Lent) -> Embeddings:
-            with _faults_told(owned.item):
+        async def work(lent: LentAccess) -> Embeddings:
+            with _contain_faults(owned.item):
                 return await owned.item.embed(asked, lent)
 
-        made = await self._crossings.cross(owned, Sending(chosen.model_id, "embed", record), work)
+        made = await self._crossings.cross(
+            owned, RequestPurpose(chosen.model_id, "embed", record), work
+        )
         if made.size < 1 or len(made.data) != 4 * made.size * len(asked.texts):
             msg = f"{chosen.model_id} returned other vectors than were asked for."
             raise MalformedReply(msg)
@@ -320,11 +322,11 @@ class Egress:
             raise ProviderNotConfigured(status.reason or f"{provider_id} is not set up")
         self._check_host(status.endpoint)
 
-        async def work(lent: Lent) -> None:
+        async def work(lent: LentAccess) -> None:
             if isinstance(party, Provider):
                 await party.validate(lent)
             else:
-                with _faults_told(party):
+                with _contain_faults(party):
                     await party.embed(EmbedRequest("", ("word",), "query"), lent)
 
         async def record(sent: RequestSent) -> None:
@@ -333,7 +335,7 @@ class Egress:
         limit_s = self._settings.run.provider_s
         try:
             with anyio.fail_after(limit_s):
-                await self._crossings.cross(owned, Sending("", "validate", record), work)
+                await self._crossings.cross(owned, RequestPurpose("", "validate", record), work)
         except TimeoutError:
             msg = f"The provider did not answer within {limit_s:g} s."
             raise ProviderUnavailable(msg) from None
@@ -353,7 +355,7 @@ class Egress:
         """Close the connections, and have embedders let go of what they hold."""
         for owned in self._catalog.embedders():
             try:
-                with anyio.move_on_after(CLOSING_S):
+                with anyio.move_on_after(CLOSE_TIMEOUT_S):
                     await owned.item.aclose()
             except Exception as fault:  # noqa: BLE001 - a plugin's fault keeps nobody from closing
                 _log.warning("embedder_failed", embedder=owned.item.name, exc_info=fault)
@@ -397,7 +399,7 @@ class Egress:
 
 
 @contextmanager
-def _faults_told(embedder: Embedder) -> Iterator[None]:
+def _contain_faults(embedder: Embedder) -> Iterator[None]:
     """Report a fault of a plugin's code as its absence."""
     try:
         yield

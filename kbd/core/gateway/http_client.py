@@ -13,13 +13,13 @@ import msgspec
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.errors import EgressBlockedByPolicy, KbdError, ValidationFailed
 
-__all__ = ["Crossing", "Leaving", "Record", "connections"]
+__all__ = ["Crossing", "OutboundRequest", "RecordRequest", "connections"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _VERSION = b"HTTP/1.1"
 
 
-class Leaving(msgspec.Struct, frozen=True):
+class OutboundRequest(msgspec.Struct, frozen=True):
     """A request that is about to leave.
 
     Args:
@@ -35,7 +35,7 @@ class Leaving(msgspec.Struct, frozen=True):
     bytes_out: int
 
 
-Record = Callable[[Leaving], Awaitable[None]]
+RecordRequest = Callable[[OutboundRequest], Awaitable[None]]
 """Makes durable that a request is about to leave, or raises."""
 
 
@@ -65,19 +65,19 @@ class Crossing:
         pool: httpx2.AsyncBaseTransport,
         endpoint: str,
         allowed: Sequence[Host],
-        record: Record,
+        record: RecordRequest,
         timeout_s: float,
     ) -> None:
         self.refusal: KbdError | None = None
         self.client = httpx2.AsyncClient(
-            transport=_Confined(self, pool, endpoint, allowed, record),
+            transport=_ConfinedTransport(self, pool, endpoint, allowed, record),
             follow_redirects=False,
             trust_env=False,
             timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
         )
 
 
-class _Confined(httpx2.AsyncBaseTransport):
+class _ConfinedTransport(httpx2.AsyncBaseTransport):
     """Transport of what may leave. The pool outlives it, so closing it closes nothing."""
 
     def __init__(
@@ -86,7 +86,7 @@ class _Confined(httpx2.AsyncBaseTransport):
         pool: httpx2.AsyncBaseTransport,
         endpoint: str,
         allowed: Sequence[Host],
-        record: Record,
+        record: RecordRequest,
     ) -> None:
         self._crossing, self._pool, self._record = crossing, pool, record
         self._endpoint, self._allowed = endpoint, tuple(allowed)
@@ -100,9 +100,9 @@ class _Confined(httpx2.AsyncBaseTransport):
         """
         try:
             asked = self._checked(request)
-            plain = await _plain(request)
+            plain = await _buffered(request)
             await self._record(
-                Leaving(str(asked), plain.method, plain.url.path, _size_bytes(plain))
+                OutboundRequest(str(asked), plain.method, plain.url.path, _size_bytes(plain))
             )
         except KbdError as refusal:
             self._crossing.refusal = self._crossing.refusal or refusal
@@ -128,7 +128,7 @@ class _Confined(httpx2.AsyncBaseTransport):
         return asked
 
 
-async def _plain(request: httpx2.Request) -> httpx2.Request:
+async def _buffered(request: httpx2.Request) -> httpx2.Request:
     """Return a request as it is sent: its body whole, and nothing that would send it elsewhere.
 
     Of the extensions only the time-outs stay; others name another target or another host.

@@ -14,13 +14,13 @@ from kbd.errors import NotFound, ProviderNotConfigured, ValidationFailed
 from kbd.providers import Embedder, ModelInfo, Provider, ProviderStatus, ToolSchema
 from kbd.types import Phase
 
-__all__ = ["OFFLINE_MODEL", "Described", "Models"]
+__all__ = ["OFFLINE_MODEL", "DescribedProvider", "Models"]
 
 OFFLINE_MODEL = "offline:planner"
 """What works without a key; it stands in until a provider is set up."""
 
 
-class Described(NamedTuple):
+class DescribedProvider(NamedTuple):
     """A provider, how it is set up, and whether people let it be used."""
 
     provider: Provider
@@ -48,10 +48,12 @@ class Models:
         self._catalog, self._settings = catalog, settings
         self._of_plugin, self._state = of_plugin, state
 
-    def described(self) -> tuple[Described, ...]:
+    def described(self) -> tuple[DescribedProvider, ...]:
         """Return all providers."""
         return tuple(
-            Described(owned.item, self._status(owned.item), self.is_enabled(owned.item.name))
+            DescribedProvider(
+                owned.item, self._status(owned.item), self.is_enabled(owned.item.name)
+            )
             for owned in self._catalog.providers()
         )
 

@@ -8,7 +8,7 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.gateway.redacted_stream import cleaned_error
+from kbd.core.gateway.redacted_stream import redact_error
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.hosts import Host
 from kbd.core.runtime.secrets import Secrets
@@ -17,7 +17,7 @@ from kbd.errors import KbdError, ProviderAuthFailed
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Ask, Embedder, Provider
 
-__all__ = ["Crossings", "Lent", "RecordSent", "Sending"]
+__all__ = ["LentAccess", "OutboundCalls", "RecordSent", "RequestPurpose"]
 
 RecordSent = Callable[[RequestSent], Awaitable[object]]
 """Makes durable, in a workbench's log, that a request is about to leave; raises if it cannot."""
@@ -25,7 +25,7 @@ RecordSent = Callable[[RequestSent], Awaitable[object]]
 T = TypeVar("T")
 
 
-class Lent(msgspec.Struct, frozen=True):
+class LentAccess(msgspec.Struct, frozen=True):
     """`kbd.providers.Access`: what a provider holds during one call."""
 
     api_key: str | None
@@ -35,10 +35,10 @@ class Lent(msgspec.Struct, frozen=True):
     ask: Ask | None = None
 
     def __repr__(self) -> str:
-        return "Lent(…)"
+        return "LentAccess(…)"
 
 
-class Sending(msgspec.Struct, frozen=True):
+class RequestPurpose(msgspec.Struct, frozen=True):
     """How the requests of a call are recorded: their model, their purpose, their log.
 
     Args:
@@ -52,7 +52,7 @@ class Sending(msgspec.Struct, frozen=True):
     record: RecordSent
 
 
-class Crossings:
+class OutboundCalls:
     """Calls of plugins across the gateway, each lent what reaches its own address and no other.
 
     Args:
@@ -84,8 +84,8 @@ class Crossings:
     async def cross(
         self,
         owned: Owned[Provider] | Owned[Embedder],
-        sending: Sending,
-        work: Callable[[Lent], Awaitable[T]],
+        sending: RequestPurpose,
+        work: Callable[[LentAccess], Awaitable[T]],
     ) -> T:
         """Do one call with a key and a client lent; what it raises holds no key.
 
@@ -96,7 +96,7 @@ class Crossings:
         base_url, timeout_s = self._of_plugin(owner).get("base_url"), self._timeout_s
         endpoint = party.status().endpoint
         if not endpoint:
-            return await work(Lent(None, base_url, None, timeout_s))
+            return await work(LentAccess(None, base_url, None, timeout_s))
 
         async def tell(leaving: Any) -> None:
             sent = RequestSent(
@@ -111,19 +111,19 @@ class Crossings:
         key = await run_sync(find, abandon_on_cancel=True)
         crossing = await self._crossing(party.name, endpoint, tell)
         try:
-            made = await work(Lent(key, base_url, crossing.client, timeout_s))
+            made = await work(LentAccess(key, base_url, crossing.client, timeout_s))
         except Exception as error:
             if isinstance(error, ProviderAuthFailed):
                 self._secrets.forget(owner)  # A command may print another one by now.
             told = crossing.refusal or error
             if not isinstance(told, KbdError):
                 raise
-            raise cleaned_error(told, self._redaction) from None
+            raise redact_error(told, self._redaction) from None
         finally:
             with anyio.CancelScope(shield=True):
                 await crossing.client.aclose()
         if crossing.refusal is not None:
-            raise cleaned_error(crossing.refusal, self._redaction)
+            raise redact_error(crossing.refusal, self._redaction)
         return made
 
     async def _crossing(self, provider_id: str, endpoint: str, tell: Any) -> Any:

@@ -8,10 +8,10 @@ from kbd.messages import ToolCall
 from kbd.providers import Emit, ModelReply
 from kbd.types import CallId
 
-__all__ = ["Telling", "cleaned", "cleaned_error"]
+__all__ = ["RedactedStream", "redact_error", "redact_reply"]
 
 
-class Telling:
+class RedactedStream:
     """Stream of a text in pieces, redacted: a key that is split over them is not passed on.
 
     What may be the beginning of a key waits for the next piece.
@@ -40,7 +40,7 @@ class Telling:
             self._held = ""
 
 
-def cleaned(reply: ModelReply, redaction: Redaction) -> ModelReply:
+def redact_reply(reply: ModelReply, redaction: Redaction) -> ModelReply:
     """Redact known keys in a reply: in its text and in the arguments of its calls."""
     if not redaction.has_keys:
         return reply
@@ -59,7 +59,7 @@ def cleaned(reply: ModelReply, redaction: Redaction) -> ModelReply:
     )
 
 
-def cleaned_error(error: KbdError, redaction: Redaction) -> KbdError:
+def redact_error(error: KbdError, redaction: Redaction) -> KbdError:
     """Redact known keys in an error's message and facts; the error itself is changed."""
     error.message = redaction.text(error.message)
     error.args = (error.message,)

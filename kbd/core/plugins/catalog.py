@@ -48,7 +48,7 @@ class FileKind(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str | None = None
 
 
-class _ToldSchema(ToolSchema, frozen=True, dict=True):
+class _StrictToolSchema(ToolSchema, frozen=True, dict=True):
     """The schema of a tool whose strict form is made when it is first read, and kept.
 
     To make those of all tools is dearer than all else a catalog does, and only a provider that
@@ -102,7 +102,7 @@ class Catalog(FormatCatalog):
         Raises:
             NotFound: There is none.
         """
-        return _known(self._format_owners, name, "format")
+        return _find(self._format_owners, name, "format")
 
     def methods(self) -> tuple[Owned[WireMethod], ...]:
         """Return the wire methods that formats contribute, in the order of loading."""
@@ -140,7 +140,7 @@ class Catalog(FormatCatalog):
         Raises:
             NotFound: There is none.
         """
-        return _known(self._tools, name, "tool")
+        return _find(self._tools, name, "tool")
 
     def tools(self) -> tuple[ToolEntry, ...]:
         """Return all tools, sorted by name."""
@@ -174,7 +174,7 @@ class Catalog(FormatCatalog):
         known = self._styles.get(handler.name)
         if known is None:
             folder = self.format(handler.name).plugin.folder
-            known = await to_thread.run_sync(_style, handler, folder)
+            known = await to_thread.run_sync(_read_style_guidance, handler, folder)
             self._styles[handler.name] = known
         return known
 
@@ -184,7 +184,7 @@ class Catalog(FormatCatalog):
         Raises:
             NotFound: There is none.
         """
-        return _known(self._providers, name, "provider")
+        return _find(self._providers, name, "provider")
 
     def asked(self, model_id: str) -> str:
         """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
@@ -202,7 +202,7 @@ class Catalog(FormatCatalog):
         Raises:
             NotFound: There is none.
         """
-        return _known(self._embedders, name, "embedder")
+        return _find(self._embedders, name, "embedder")
 
     def embedders(self) -> tuple[Owned[Embedder], ...]:
         """Return all embedders, in the order of loading: built-in plugins come first."""
@@ -224,7 +224,7 @@ def content_hash(plugin: Plugin) -> str:
     return digest.hexdigest()
 
 
-def _style(handler: FormatHandler, folder: Path) -> str:
+def _read_style_guidance(handler: FormatHandler, folder: Path) -> str:
     try:
         with (folder / handler.style_file).open("rb") as file:
             text = file.read(STYLE_BYTES + 1).decode()
@@ -239,10 +239,10 @@ def _style(handler: FormatHandler, folder: Path) -> str:
 
 
 def _schema(tool: Tool) -> ToolSchema:
-    return _ToldSchema(tool.name, tool.description, plain_schema(tool.arguments))
+    return _StrictToolSchema(tool.name, tool.description, plain_schema(tool.arguments))
 
 
-def _known(things: Mapping[str, T], name: str, kind: str) -> T:
+def _find(things: Mapping[str, T], name: str, kind: str) -> T:
     if name not in things:
         msg = f"There is no {kind} {name!r}; there are: {', '.join(sorted(things)) or 'none'}."
         raise NotFound(msg)

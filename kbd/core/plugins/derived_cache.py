@@ -23,13 +23,13 @@ from kbd.core.plugins.host import Owned
 from kbd.formats import FormatHandler
 from kbd.tools import FileRef
 
-__all__ = ["Derived", "Shelves", "key_of"]
+__all__ = ["DerivedCache", "ShelfCache", "cache_key"]
 
-IN_MEMORY = 256
+MEMORY_ENTRIES = 256
 """Maps and short texts that are kept in memory; a workbench has 200 files by default."""
 
 
-class Derived:
+class DerivedCache:
     """Cache of one workbench's derived values, each under a key.
 
     Args:
@@ -66,11 +66,11 @@ class Derived:
     def _remember(self, key: str, data: bytes) -> None:
         self._memory[key] = data
         self._memory.move_to_end(key)
-        if len(self._memory) > IN_MEMORY:
+        if len(self._memory) > MEMORY_ENTRIES:
             self._memory.popitem(last=False)
 
 
-def key_of(what: str, owned: Owned[FormatHandler], file: FileRef) -> str:
+def cache_key(what: str, owned: Owned[FormatHandler], file: FileRef) -> str:
     """Return a cache key of all that a value depends on; also the name: a suffix can decide."""
     parts = (owned.plugin.name, owned.plugin.version, owned.item.name, file.name, file.blob)
     return f"{what}-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
@@ -96,11 +96,11 @@ def _save(path: Path, value: bytes) -> None:
         fresh.unlink(missing_ok=True)
 
 
-SHELVES_BYTES = 512 * 1024 * 1024
+SHELF_CACHE_BYTES = 512 * 1024 * 1024
 """What the shelves of one workbench hold: some 30 sheets of two million cells."""
 
 
-class Shelves:
+class ShelfCache:
     """Cache of one workbench's shelves.
 
     Args:
@@ -108,7 +108,7 @@ class Shelves:
         limit_bytes: What they hold all together; one larger than this stays until the next is used.
     """
 
-    def __init__(self, folder: Path, limit_bytes: int = SHELVES_BYTES) -> None:
+    def __init__(self, folder: Path, limit_bytes: int = SHELF_CACHE_BYTES) -> None:
         self._folder = folder
         self._limit_bytes = limit_bytes
         self._sizes: dict[Path, int] = {}

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-__all__ = ["Installed", "installed"]
+__all__ = ["EntryPoint", "installed_entry_points"]
 
 
-class Installed(msgspec.Struct, frozen=True):
+class EntryPoint(msgspec.Struct, frozen=True):
     """An entry point of an installed distribution.
 
     Args:
@@ -44,21 +44,21 @@ class Installed(msgspec.Struct, frozen=True):
         return attrgetter(part.strip())(loaded) if part else loaded
 
 
-def installed(group: str, folders: Iterable[str]) -> list[Installed]:
+def installed_entry_points(group: str, folders: Iterable[str]) -> list[EntryPoint]:
     """Return the entry points of a group; of two distributions of one name, the first's.
 
     Args:
         group: The section of `entry_points.txt`.
         folders: As `sys.path` has them, in its order; what cannot be read holds nothing.
     """
-    points: list[Installed] = []
+    points: list[EntryPoint] = []
     seen: set[str] = set()
     for folder in folders:
         for place in _distributions(folder or "."):
             name = re.sub("[-_.]+", "-", place.stem.partition("-")[0]).lower()
             if name not in seen:
                 seen.add(name)
-                points += _points(place, group)
+                points += _entry_points_of(place, group)
     return points
 
 
@@ -72,7 +72,7 @@ def _distributions(folder: str) -> list[Path]:
     ]
 
 
-def _points(place: Path, group: str) -> Iterator[Installed]:
+def _entry_points_of(place: Path, group: str) -> Iterator[EntryPoint]:
     """Read a distribution's entry points; its name and version only if it has any."""
     section = ""
     found: list[tuple[str, str]] = []
@@ -87,7 +87,7 @@ def _points(place: Path, group: str) -> Iterator[Installed]:
         source = told.get("name", place.stem.partition("-")[0])
         version = told.get("version", "0")
         for name, value in found:
-            yield Installed(name, value, version, source)
+            yield EntryPoint(name, value, version, source)
 
 
 def _headers(place: Path) -> dict[str, str]:

@@ -27,15 +27,15 @@ from kbd.core.plugins.worker_messages import (
 from kbd.errors import DiskFull, KbdError
 from kbd.tools import CallLimits
 
-__all__ = ["ENTRY", "die_with_parent", "run"]
+__all__ = ["ENTRY", "die_with_parent", "run_call"]
 
 ENTRY = "kbd.core.plugins.worker_entry"
 """The module of kbd whose functions may be called in any plugin's worker."""
 
-NOFILE = 64
+OPEN_FILES = 64
 """Open files of one call (reliability, section 4)."""
 
-LAST_WORDS_BYTES = 64 * 1024 * 1024
+RESERVED_BYTES = 64 * 1024 * 1024
 """Address space kept back, so that a call out of memory can still say so."""
 
 TRACE_CHARACTERS = 8000
@@ -43,7 +43,7 @@ MESSAGE_CHARACTERS = 500
 PR_SET_PDEATHSIG = 1
 
 
-def run(channel: socket.socket, package: str, limits: CallLimits, zygote: int) -> NoReturn:
+def run_call(channel: socket.socket, package: str, limits: CallLimits, zygote: int) -> NoReturn:
     """Do one call and exit; called in the child right after the fork.
 
     Args:
@@ -55,7 +55,7 @@ def run(channel: socket.socket, package: str, limits: CallLimits, zygote: int) -
     try:
         _confine(limits, zygote)
         channel.settimeout(None)
-        answer = _work(channel, package, limits)
+        answer = _encoded_answer(channel, package, limits)
         channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)
     except BaseException:  # noqa: BLE001 - told to whoever reads what workers print
         traceback.print_exc()
@@ -80,12 +80,12 @@ def _confine(limits: CallLimits, zygote: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NOFILE, NOFILE)
+    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     _limit(resource.RLIMIT_FSIZE, limits.file_bytes)
     # At the soft limit comes SIGXCPU, by which the daemon knows why; the hard one is for those
     # who catch it.
     _limit(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1)
-    _limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + LAST_WORDS_BYTES)
+    _limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + RESERVED_BYTES)
 
 
 def _limit(which: int, soft: int, hard: int | None = None) -> None:
@@ -96,7 +96,7 @@ def _limit(which: int, soft: int, hard: int | None = None) -> None:
     resource.setrlimit(which, (min(soft, ceiling), ceiling))
 
 
-def _work(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
+def _encoded_answer(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
     """Return the encoded answer, whatever the function does short of killing the process."""
     answer: Answer
     try:

@@ -1,6 +1,6 @@
 """Calls of formats' capabilities, each in its plugin's worker, for tools and the daemon.
 
-Operations come as a client or a model gives them; `operations_of` makes them the records of a
+Operations come as a client or a model gives them; `parse_operations` makes them the records of a
 format's handler.
 """
 
@@ -17,10 +17,10 @@ from anyio import to_thread
 from kbd.arguments import record_of
 from kbd.core.plugins import forked_call
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.derived_cache import Derived, Shelves, key_of
+from kbd.core.plugins.derived_cache import DerivedCache, ShelfCache, cache_key
 from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.plugins.pieces import CUT_EDITION, Extract
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
 from kbd.formats import (
     Applied,
@@ -43,18 +43,18 @@ from kbd.formats import (
 )
 from kbd.tools import FileRef, Formats
 
-__all__ = ["FormatCalls", "Look", "cannot", "edition_of", "operations_of"]
+__all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition", "unsupported_error"]
 
 MOST_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
 
 
-def cannot(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
+def unsupported_error(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
     """Return the error for a capability that a file's format does not offer."""
     return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
 
 
-def operations_of(
+def parse_operations(
     handler: FormatHandler, operations: Sequence[Mapping[str, Any]]
 ) -> tuple[msgspec.Struct, ...]:
     """Parse operations into the handler's records.
@@ -63,7 +63,7 @@ def operations_of(
         ValidationFailed: The format takes none, or one is unknown or ill-formed.
     """
     if not isinstance(handler, Editable):
-        raise cannot(handler, "be edited by operations", "A file")
+        raise unsupported_error(handler, "be edited by operations", "A file")
     records = {str(record.__struct_config__.tag): record for record in handler.operations}
     return tuple(
         _operation(records, handler.aliases, f"operations[{place}]", operation)
@@ -89,12 +89,12 @@ def _operation(
         msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
         raise ValidationFailed(msg)
     record = records[name]
-    made = record_of(_spelt(record, aliases, operation), record, place, f" ({name})")
+    made = record_of(_resolve_aliases(record, aliases, operation), record, place, f" ({name})")
     assert isinstance(made, record)
     return made
 
 
-def _spelt(
+def _resolve_aliases(
     record: type[msgspec.Struct], aliases: Mapping[str, str], operation: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Replace aliases in an operation by the record's own names."""
@@ -110,7 +110,7 @@ def _spelt(
 T = TypeVar("T")
 
 
-class Look(msgspec.Struct, frozen=True):
+class FileOverview(msgspec.Struct, frozen=True):
     """Overview of a file: its map and short text; `error` says why the rest is missing."""
 
     structure: dict[str, Any] | None = None
@@ -127,12 +127,12 @@ class FormatCalls(Formats):
         cache: The workbench's folder of derived files; None keeps maps in memory only.
     """
 
-    def __init__(self, catalog: Catalog, workers: Workers, cache: Path | None = None) -> None:
+    def __init__(self, catalog: Catalog, workers: WorkerPool, cache: Path | None = None) -> None:
         self._catalog = catalog
         self._workers = workers
         self._note: Callable[[Plugin], None] | None = None
-        self._shelves = None if cache is None else Shelves(cache / "shelves")
-        self._derived = Derived(cache)
+        self._shelves = None if cache is None else ShelfCache(cache / "shelves")
+        self._derived = DerivedCache(cache)
 
     def noted_by(self, note: Callable[[Plugin], None]) -> "FormatCalls":
         """Return the same, with what it has cached, that names each plugin that it asks to `note`.
@@ -162,15 +162,15 @@ class FormatCalls(Formats):
         """Return `Mappable.map`, cached by content, name and the plugin's version."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Mappable):
-            raise cannot(owned.item, "tell its structure", file.name)
-        key = key_of("map", owned, file)
+            raise unsupported_error(owned.item, "tell its structure", file.name)
+        key = cache_key("map", owned, file)
         known = await self._derived.find(key)
         if known is None:
             known = await self._read(owned, "map_file", dict[str, Any], file)
             await self._derived.keep(key, known)
         return known
 
-    async def look(self, file: FileRef, text_bytes: int) -> Look:
+    async def look(self, file: FileRef, text_bytes: int) -> FileOverview:
         """Return what a file shows at a glance: its map, and all its text if that is short.
 
         Where neither is cached, one call of a worker finds both.
@@ -193,14 +193,17 @@ class FormatCalls(Formats):
             if is_read:
                 text = (known or await self._short_text(owned, file, text_bytes))["text"]
         except KbdError as error:
-            return Look(structure, text, error)
-        return Look(structure, text)
+            return FileOverview(structure, text, error)
+        return FileOverview(structure, text)
 
     async def _look_once(
         self, owned: Owned[FormatHandler], file: FileRef, most_bytes: int
     ) -> dict[str, Any] | None:
         """Find map and text in one call if neither is cached; return the text, if it is known."""
-        map_key, text_key = key_of("map", owned, file), key_of(f"text-{most_bytes}", owned, file)
+        map_key, text_key = (
+            cache_key("map", owned, file),
+            cache_key(f"text-{most_bytes}", owned, file),
+        )
         known = await self._derived.find(text_key)
         if known is not None or await self._derived.find(map_key) is not None:
             return known
@@ -214,7 +217,7 @@ class FormatCalls(Formats):
     async def _short_text(
         self, owned: Owned[FormatHandler], file: FileRef, most_bytes: int
     ) -> dict[str, Any]:
-        key = key_of(f"text-{most_bytes}", owned, file)
+        key = cache_key(f"text-{most_bytes}", owned, file)
         known = await self._derived.find(key)
         if known is None:
             most = {"most_bytes": most_bytes}
@@ -226,28 +229,28 @@ class FormatCalls(Formats):
         """Return `Readable.read`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
-            raise cannot(owned.item, "be read as text", file.name)
+            raise unsupported_error(owned.item, "be read as text", file.name)
         return await self._read_region(owned, owned.item, "read", file, region)
 
     async def cells(self, file: FileRef, region: Region) -> Reading:
         """Return `Celled.cells`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Celled):
-            raise cannot(owned.item, "be read by cells", file.name)
+            raise unsupported_error(owned.item, "be read by cells", file.name)
         return await self._read_region(owned, owned.item, "cells", file, region)
 
     async def objects(self, file: FileRef, region: Region) -> Reading:
         """Return `Composed.objects`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Composed):
-            raise cannot(owned.item, "be read by objects", file.name)
+            raise unsupported_error(owned.item, "be read by objects", file.name)
         return await self._read_region(owned, owned.item, "objects", file, region)
 
     async def preview(self, file: FileRef, index: int, edge_px: int) -> Preview:
         """Return `Previewable.preview`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Previewable):
-            raise cannot(owned.item, "be shown as a picture", file.name)
+            raise unsupported_error(owned.item, "be shown as a picture", file.name)
         which = {"index": index, "edge_px": edge_px}
         return await self._read(owned, "preview", Preview, file, which)
 
@@ -257,15 +260,15 @@ class FormatCalls(Formats):
         """Return a part of all text, or of a region's if one is given; see `extracts.extract`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
-            raise cannot(owned.item, "be read as text", file.name)
+            raise unsupported_error(owned.item, "be read as text", file.name)
         _check_coordinates(owned.item, file, region)
         more = {"passage": passage, "character": character, "limit": limit}
         more["region"] = msgspec.to_builtins(region)
         return await self._read(owned, "extract_text", Extract, file, more)
 
     def edition(self, name: str) -> str:
-        """Return `edition_of` the formats there are."""
-        return edition_of(self._catalog, name)
+        """Return `text_edition` the formats there are."""
+        return text_edition(self._catalog, name)
 
     async def pieces(self, file: FileRef, target: Path, most_characters: int) -> int:
         """Have a file's text written to a new file in pieces (`pieces.read_pieces`).
@@ -280,7 +283,7 @@ class FormatCalls(Formats):
         """
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
-            raise cannot(owned.item, "be read as text", file.name)
+            raise unsupported_error(owned.item, "be read as text", file.name)
         more = {"most": most_characters, "target": str(target)}
         return await self._read(owned, "pieces", int, file, more)
 
@@ -288,7 +291,7 @@ class FormatCalls(Formats):
         """Return `Styled.get_styles`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Styled):
-            raise cannot(owned.item, "tell its styles", file.name)
+            raise unsupported_error(owned.item, "tell its styles", file.name)
         return await self._read(owned, "get_styles", dict[str, Any], file, {"sheet": sheet})
 
     async def copy_assets(
@@ -297,8 +300,8 @@ class FormatCalls(Formats):
         """Return `Styled.copy_assets`."""
         owned = self._format_of(source)
         if not isinstance(owned.item, Styled):
-            raise cannot(owned.item, "give styles or media", source.name)
-        arguments = _of(source) | {
+            raise unsupported_error(owned.item, "give styles or media", source.name)
+        arguments = _file_arguments(source) | {
             "into": None if into is None else (str(into.path), into.name),
             "picks": msgspec.to_builtins(tuple(picks)),
             "target": str(target),
@@ -318,16 +321,16 @@ class FormatCalls(Formats):
             ValidationFailed: An operation is unknown or ill-formed; the message has its place and,
                 for an unknown one, those that there are.
         """
-        records = operations_of(handler, operations)
+        records = parse_operations(handler, operations)
         plain = [msgspec.to_builtins(record) for record in records]
-        arguments = _of(source) | {"operations": plain, "target": str(target)}
+        arguments = _file_arguments(source) | {"operations": plain, "target": str(target)}
         return await self._write(handler, "apply", Applied, arguments)
 
     async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
         """Return `Tabular.read_table`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Tabular):
-            raise cannot(owned.item, "be read as a table", file.name)
+            raise unsupported_error(owned.item, "be read as a table", file.name)
         more = {"sheet": sheet, "target": str(target)}
         return await self._read(owned, "read_table", Table, file, more)
 
@@ -341,9 +344,15 @@ class FormatCalls(Formats):
     ) -> Written:
         """Return `Tabular.write_table`."""
         if not isinstance(handler, Tabular):
-            raise cannot(handler, "be written as a table", source.name if source else "A new file")
+            raise unsupported_error(
+                handler, "be written as a table", source.name if source else "A new file"
+            )
         where = msgspec.to_builtins(placement)
-        arguments = _of(source) | {"rows": str(rows), "placement": where, "target": str(target)}
+        arguments = _file_arguments(source) | {
+            "rows": str(rows),
+            "placement": where,
+            "target": str(target),
+        }
         return await self._write(handler, "write_table", Written, arguments)
 
     def _format_of(self, file: FileRef) -> Owned[FormatHandler]:
@@ -382,11 +391,11 @@ class FormatCalls(Formats):
     ) -> T:
         """Call what only reads, with a shelf for what the handler derives from these bytes."""
         if self._shelves is None:
-            arguments = {**_of(file), "shelf": None, **more}
+            arguments = {**_file_arguments(file), "shelf": None, **more}
             return await self._call(owned, function, kind, arguments, FileReadFailed)
         plugin = owned.plugin
         shelf = self._shelves.shelf(plugin.name, plugin.version, owned.item.name, file.blob)
-        arguments = {**_of(file), "shelf": str(shelf), **more}
+        arguments = {**_file_arguments(file), "shelf": str(shelf), **more}
         value = await self._call(owned, function, kind, arguments, FileReadFailed)
         await to_thread.run_sync(self._shelves.used, shelf)
         return value
@@ -420,7 +429,7 @@ class FormatCalls(Formats):
             raise failure(msg) from None
 
 
-def edition_of(catalog: Catalog, name: str) -> str:
+def text_edition(catalog: Catalog, name: str) -> str:
     """Return the version of the reader that would cut a file's text; "" if there is none.
 
     It is another one whenever the pieces could be others.
@@ -445,5 +454,5 @@ def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None
         raise ValidationFailed(msg)
 
 
-def _of(file: FileRef | None) -> dict[str, Any]:
+def _file_arguments(file: FileRef | None) -> dict[str, Any]:
     return {"path": str(file.path) if file else None, "name": file.name if file else ""}

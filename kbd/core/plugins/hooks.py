@@ -16,7 +16,7 @@ from kbd import hookspecs
 from kbd.errors import KbdError
 from kbd.formats import FormatHandler
 
-__all__ = ["PluginError", "call_hook", "formats_of", "new_registry", "register"]
+__all__ = ["PluginError", "call_hook", "declared_formats", "new_registry", "register"]
 
 
 class PluginError(KbdError):
@@ -80,7 +80,7 @@ def call_hook(
     return ()
 
 
-def formats_of(module: ModuleType, settings: Mapping[str, Any]) -> Sequence[FormatHandler]:
+def declared_formats(module: ModuleType, settings: Mapping[str, Any]) -> Sequence[FormatHandler]:
     """Return the handlers that a package declares; what a worker of that package calls.
 
     Raises:

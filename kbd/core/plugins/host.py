@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from kbd.core.plugins.entry_points import Installed, installed
+from kbd.core.plugins.entry_points import EntryPoint, installed_entry_points
 from kbd.core.plugins.hooks import PluginError, call_hook, new_registry, register
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.suffixes import FormatsByName
@@ -57,7 +57,7 @@ def check_format(item: object) -> str:
         TypeError: An operation has no JSON schema.
     """
     if not isinstance(item, FormatHandler):
-        raise PluginError(_stranger(item, "FormatHandler"))
+        raise PluginError(_type_error(item, "FormatHandler"))
     name = _matching(item, "name", _NAME)
     _matching(item, "wire_name", _WIRE_NAME)
     _require(item, "kind", isinstance(item.kind, str) and bool(item.kind))
@@ -82,7 +82,7 @@ def check_tool(item: object) -> str:
             no JSON schema.
     """
     if not isinstance(item, Tool):
-        raise PluginError(_stranger(item, "Tool"))
+        raise PluginError(_type_error(item, "Tool"))
     name = _matching(item, "name", _TOOL_NAME)
     _require(item, "description", isinstance(item.description, str) and bool(item.description))
     _require(item, "effect", isinstance(item.effect, Effect))
@@ -104,7 +104,7 @@ def check_provider(item: object) -> str:
         PluginError: It is not a provider, or its name is missing or ill-formed.
     """
     if not isinstance(item, Provider):
-        raise PluginError(_stranger(item, "Provider"))
+        raise PluginError(_type_error(item, "Provider"))
     return _matching(item, "name", _NAME)
 
 
@@ -115,14 +115,14 @@ def check_embedder(item: object) -> str:
         PluginError: It is not an embedder, or an attribute is missing or ill-formed.
     """
     if not isinstance(item, Embedder):
-        raise PluginError(_stranger(item, "Embedder"))
+        raise PluginError(_type_error(item, "Embedder"))
     name = _matching(item, "name", _NAME)
     most = item.most_texts
     _require(item, "most_texts", type(most) is int and 1 <= most <= MOST_TEXTS)
     return name
 
 
-def _stranger(item: object, due: str) -> str:
+def _type_error(item: object, due: str) -> str:
     return f"it returned {type(item).__name__} where a {due} is due"
 
 
@@ -149,7 +149,7 @@ GROUP = "kbd"
 """The group of entry points in which plugins are found."""
 
 T = TypeVar("T")
-Found = Literal["loaded", "left_out", "blocked"]
+FoundState = Literal["loaded", "left_out", "blocked"]
 
 
 class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -170,7 +170,7 @@ class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     version: str
     source: str
     kind: str
-    status: Found
+    status: FoundState
     reason: str | None = None
     brings: tuple[str, ...] = ()
 
@@ -200,10 +200,10 @@ class Owned(msgspec.Struct, Generic[T], frozen=True):
     item: T
 
 
-class _Entry:
+class _PluginEntry:
     """One entry point and what became of it."""
 
-    def __init__(self, point: Installed) -> None:
+    def __init__(self, point: EntryPoint) -> None:
         self.name = point.name
         self.version = point.version
         self.source = point.source
@@ -215,7 +215,7 @@ class _Entry:
 
     def status(self) -> PluginStatus:
         """Return its status for clients."""
-        state: Found = "loaded" if self.brings else "left_out"
+        state: FoundState = "loaded" if self.brings else "left_out"
         faults = self.faults
         if self.blocked:
             state, faults = "blocked", ["the setting blocked_plugins names it"]
@@ -246,7 +246,7 @@ class Plugins:
 
     def __init__(self) -> None:
         self._registry = new_registry()
-        self._entries: list[_Entry] = []
+        self._entries: list[_PluginEntry] = []
         self.statuses: tuple[PluginStatus, ...] = ()
         self.formats: tuple[Owned[FormatHandler], ...] = ()
         self.providers: tuple[Owned[Provider], ...] = ()
@@ -260,7 +260,7 @@ class Plugins:
         settings: Settings,
         *,
         environment: Mapping[str, str] | None = None,
-        found: Iterable[Installed] | None = None,
+        found: Iterable[EntryPoint] | None = None,
     ) -> "Plugins":
         """Load all plugins and take what they declare. No plugin's fault is raised.
 
@@ -270,7 +270,7 @@ class Plugins:
             found: The entry points to load; those that are installed if None.
         """
         plugins = cls()
-        points = installed(GROUP, sys.path) if found is None else found
+        points = installed_entry_points(GROUP, sys.path) if found is None else found
         for point in sorted(points, key=_order):
             plugins._load(point, settings, environment or {})
         plugins.formats = plugins._take("kbd_register_formats", "format", check_format)
@@ -303,9 +303,9 @@ class Plugins:
         tools = [each.item.preload for each in self.tools if each.plugin.name == name]
         return tuple(dict.fromkeys(module for part in (*formats, *tools) for module in part))
 
-    def _load(self, point: Installed, settings: Settings, environment: Mapping[str, str]) -> None:
+    def _load(self, point: EntryPoint, settings: Settings, environment: Mapping[str, str]) -> None:
         """Import one plugin and register its hooks, or note why not."""
-        entry = _Entry(point)
+        entry = _PluginEntry(point)
         self._entries.append(entry)
         if point.name in settings.blocked_plugins:
             entry.blocked = True
@@ -320,7 +320,7 @@ class Plugins:
                 raise PluginError(msg)
             register(self._registry, module)
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - its fault stays its own
-            entry.faults.append(_told(fault))
+            entry.faults.append(_fault_line(fault))
             return
         entry.module = module
         entry.plugin = Plugin(
@@ -364,7 +364,7 @@ class Plugins:
                         msg = f"{kind} {name} is left out: that is a name of plugin {held.name}'s"
                         raise PluginError(msg)
                 except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
-                    entry.faults.append(_told(fault))
+                    entry.faults.append(_fault_line(fault))
                     continue
                 taken[name] = Owned(plugin=entry.plugin, item=item)
                 entry.brings.append((kind, name))
@@ -386,21 +386,23 @@ class Plugins:
                     taken[name] = Owned(plugin=owned.plugin, item=method)
         return tuple(taken.values())
 
-    def _declarations(self, entry: _Entry, hook: str, offered: Mapping[str, Any]) -> Sequence[Any]:
+    def _declarations(
+        self, entry: _PluginEntry, hook: str, offered: Mapping[str, Any]
+    ) -> Sequence[Any]:
         if entry.module is None or entry.plugin is None:
             return ()
         try:
             return call_hook(self._registry, entry.module, hook, entry.plugin.settings, **offered)
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
-            entry.faults.append(f"{hook}: {_told(fault)}")
+            entry.faults.append(f"{hook}: {_fault_line(fault)}")
             return ()
 
 
-def _order(point: Installed) -> tuple[bool, str, str]:
+def _order(point: EntryPoint) -> tuple[bool, str, str]:
     return (point.source != "kbd", point.name, point.source)
 
 
-def _told(fault: BaseException) -> str:
+def _fault_line(fault: BaseException) -> str:
     """Render a fault in one line, without the folders of the paths in it."""
     if isinstance(fault, PluginError):
         return fault.message

@@ -22,14 +22,14 @@ __all__ = [
     "CUT_EDITION",
     "MOST_BYTES",
     "Extract",
-    "Lines",
-    "Piece",
-    "cut",
+    "PassageLines",
+    "TextPiece",
+    "cut_pieces",
     "extract",
-    "narrowed",
+    "narrow_place",
     "read_pieces",
     "short_text",
-    "spans",
+    "split_spans",
     "write_pieces",
 ]
 
@@ -37,7 +37,7 @@ MOST_BYTES = 1150
 """The longest piece: some 190 words of English, which a small sentence model reads whole (256 word
 pieces). Bytes, since a letter of a script without blanks counts for more than one of Latin."""
 
-FEW = 0.55
+LEAST_FILL = 0.55
 """A piece may end with a paragraph once it is as full as this."""
 
 SHORT_BYTES = 60
@@ -63,7 +63,7 @@ class _Unit(msgspec.Struct):
     is_heading: bool = False
 
 
-class Lines:
+class PassageLines:
     """Lines of a passage, with the place and coordinates of each.
 
     Args:
@@ -82,7 +82,7 @@ class Lines:
         )
 
 
-def spans(text: str) -> Iterator[tuple[int, int]]:
+def split_spans(text: str) -> Iterator[tuple[int, int]]:
     """Split a text: yield where its pieces begin and end; none is blank unless all of it is."""
     units = list(_units(text))
     left = sum(unit.size for unit in units)
@@ -98,7 +98,7 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
             start, size = unit.end, 0
 
 
-def narrowed(lines: Lines, first: int, last: int) -> tuple[str, dict[str, Any]]:
+def narrow_place(lines: PassageLines, first: int, last: int) -> tuple[str, dict[str, Any]]:
     """Narrow a passage's place and coordinates to a part of it, as near as can be told.
 
     Args:
@@ -130,7 +130,7 @@ def _is_end(unit: _Unit, following: _Unit, size: int, rest: int) -> bool:
     # What is left, with this piece, makes at least so many pieces.
     even = rest / -(-rest // MOST_BYTES)
     is_good = unit.is_last_of_paragraph or following.is_heading
-    return size >= even or (is_good and rest > MOST_BYTES and size >= FEW * MOST_BYTES)
+    return size >= even or (is_good and rest > MOST_BYTES and size >= LEAST_FILL * MOST_BYTES)
 
 
 def _units(text: str) -> Iterator[_Unit]:
@@ -220,7 +220,7 @@ TINY_BYTES = 400
 BUFFER_BYTES = 1 << 16
 
 
-class Piece(msgspec.Struct, frozen=True, array_like=True):
+class TextPiece(msgspec.Struct, frozen=True, array_like=True):
     """A piece of a document's text.
 
     The texts of all pieces, one after the other, are the document's whole text.
@@ -242,7 +242,7 @@ class Piece(msgspec.Struct, frozen=True, array_like=True):
     heading: str = ""
 
 
-def cut(passages: Iterable[Passage], most_characters: int) -> Iterator[Piece]:
+def cut_pieces(passages: Iterable[Passage], most_characters: int) -> Iterator[TextPiece]:
     """Yield the pieces of a document, in order.
 
     Each is of one passage, or of small ones that one region can name; passages without any text
@@ -254,25 +254,25 @@ def cut(passages: Iterable[Passage], most_characters: int) -> Iterator[Piece]:
         most_characters: Where to stop: a text that is cut short there has exactly so many.
     """
     left, line = most_characters, 1
-    for passage in _joined(passages):
+    for passage in _merge_passages(passages):
         if left <= 0:
             return
         text = passage.text[:left]
         left -= len(text)
-        lines = Lines(passage)
+        lines = PassageLines(passage)
         breaks = 0
-        for start, end in spans(text):
+        for start, end in split_spans(text):
             piece = text[start:end]
             inner = piece.count("\n")
             last = breaks + inner - piece.endswith("\n")
-            place, region = narrowed(lines, breaks, max(breaks, last))
+            place, region = narrow_place(lines, breaks, max(breaks, last))
             ends = line + max(breaks, last)
-            yield Piece(piece, place, line + breaks, ends, region, passage.heading)
+            yield TextPiece(piece, place, line + breaks, ends, region, passage.heading)
             breaks += inner
         line += breaks
 
 
-def write_pieces(pieces: Iterable[Piece], target: Path) -> int:
+def write_pieces(pieces: Iterable[TextPiece], target: Path) -> int:
     """Write pieces to a new file and return how many they are.
 
     Raises:
@@ -289,14 +289,14 @@ def write_pieces(pieces: Iterable[Piece], target: Path) -> int:
     return count
 
 
-def read_pieces(target: Path) -> Iterator[Piece]:
+def read_pieces(target: Path) -> Iterator[TextPiece]:
     """Yield what `write_pieces` wrote.
 
     Raises:
         OSError: The file cannot be read.
         ValueError: It is not whole, or something else.
     """
-    decoder = msgspec.msgpack.Decoder(Piece)
+    decoder = msgspec.msgpack.Decoder(TextPiece)
     with target.open("rb", BUFFER_BYTES) as file:
         while header := file.read(4):
             size = int.from_bytes(header)
@@ -307,15 +307,15 @@ def read_pieces(target: Path) -> Iterator[Piece]:
             yield decoder.decode(body)
 
 
-def _joined(passages: Iterable[Passage]) -> Iterator[Passage]:
+def _merge_passages(passages: Iterable[Passage]) -> Iterator[Passage]:
     """Yield passages that say something, each on lines of its own, small neighbors as one."""
     held: Passage | None = None
     first = ""
     for passage in passages:
         if not passage.text.strip():
             continue
-        found = msgspec.structs.replace(passage, text=_ended(passage.text))
-        both = None if held is None else _as_one(held, found, first)
+        found = msgspec.structs.replace(passage, text=_clean_text(passage.text))
+        both = None if held is None else _merge_pair(held, found, first)
         if held is not None and both is None:
             yield held
         if both is None:
@@ -325,7 +325,7 @@ def _joined(passages: Iterable[Passage]) -> Iterator[Passage]:
         yield held
 
 
-def _ended(text: str) -> str:
+def _clean_text(text: str) -> str:
     """End the last line, too, and leave nothing in the text that UTF-8 cannot hold."""
     try:
         text.encode()
@@ -334,7 +334,7 @@ def _ended(text: str) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def _as_one(first: Passage, second: Passage, begin: str) -> Passage | None:
+def _merge_pair(first: Passage, second: Passage, begin: str) -> Passage | None:
     """Return two passages as one, if they are small and one region can name them.
 
     Args:

@@ -101,7 +101,7 @@ _BOUNDS = (
 _Schema = dict[str, Any]
 
 
-class _Untellable(Exception):
+class _InexpressibleSchemaError(Exception):
     """The strict form cannot express this schema."""
 
 
@@ -118,7 +118,7 @@ def strict_schema(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     try:
         found = _strict(schema)
         _check_limits(found)
-    except _Untellable:
+    except _InexpressibleSchemaError:
         return None
     return found if found.get("type") == "object" else None
 
@@ -141,7 +141,7 @@ def _strict(schema: Mapping[str, Any]) -> _Schema:
         case {"type": "string" | "integer" | "number" | "boolean" | "null" as kind}:
             told = {"type": kind}
         case _:
-            raise _Untellable
+            raise _InexpressibleSchemaError
     description = _described(schema)
     return {"description": description, **told} if description else told
 
@@ -174,7 +174,7 @@ def _object(schema: Mapping[str, Any]) -> _Schema:
             without = {other: strict for other, strict in told.items() if other != name}
             return {"anyOf": [_closed({name: told[name], **without}), _closed(without)]}
         case _:
-            raise _Untellable
+            raise _InexpressibleSchemaError
 
 
 def _closed(properties: Mapping[str, _Schema]) -> _Schema:
@@ -215,7 +215,7 @@ def _choice(values: tuple[Any, ...]) -> _Schema:
     """Return a choice of values with their kind; null among them becomes a branch."""
     kinds = {_kind(value) for value in values if value is not None}
     if len(kinds) != 1:
-        raise _Untellable
+        raise _InexpressibleSchemaError
     told: _Schema = {
         "type": kinds.pop(),
         "enum": [value for value in values if value is not None],
@@ -227,7 +227,7 @@ def _kind(value: object) -> str:
     for kind, name in _PRIMITIVES:
         if isinstance(value, kind):
             return name
-    raise _Untellable
+    raise _InexpressibleSchemaError
 
 
 def _check_limits(schema: Mapping[str, Any]) -> None:
@@ -246,9 +246,9 @@ def _check_limits(schema: Mapping[str, Any]) -> None:
         characters += size + sum(map(len, names))
         choices += len(values)
         if large or level > MOST_LEVELS:
-            raise _Untellable
+            raise _InexpressibleSchemaError
     if properties > MOST_PROPERTIES or characters > MOST_CHARACTERS or choices > MOST_CHOICES:
-        raise _Untellable
+        raise _InexpressibleSchemaError
 
 
 def _check_first_properties(branches: Sequence[Mapping[str, Any]]) -> None:
@@ -259,7 +259,7 @@ def _check_first_properties(branches: Sequence[Mapping[str, Any]]) -> None:
         values = tuple(properties.get(name, {}).get("enum", ()))
         key = (name, values) if len(values) == 1 else name
         if key in known or name in known:
-            raise _Untellable
+            raise _InexpressibleSchemaError
         known.add(key)
 
 

@@ -13,8 +13,8 @@ from typing import Any, Union
 
 import msgspec
 
-from kbd.core.plugins.hooks import formats_of
-from kbd.core.plugins.pieces import cut, extract, short_text, write_pieces
+from kbd.core.plugins.hooks import declared_formats
+from kbd.core.plugins.pieces import cut_pieces, extract, short_text, write_pieces
 from kbd.formats import (
     AssetPick,
     Celled,
@@ -156,7 +156,7 @@ def pieces(
     handler = _handler(handle)
     assert isinstance(handler, Readable)
     passages = handler.passages(_file(path, name, shelf))
-    return write_pieces(cut(passages, most), Path(target))
+    return write_pieces(cut_pieces(passages, most), Path(target))
 
 
 def get_styles(
@@ -232,7 +232,7 @@ def write_table(
 def _handler(handle: dict[str, Any]) -> Any:
     wanted = msgspec.convert(handle, Handle)
     module = importlib.import_module(wanted.package)
-    for handler in formats_of(module, wanted.settings):
+    for handler in declared_formats(module, wanted.settings):
         if handler.name == wanted.name:
             return handler
     msg = f"{wanted.package} brings no format {wanted.name} in its worker"

@@ -1,4 +1,4 @@
-"""Worker pool of all plugins: `Workers.call` runs one function of one plugin in a process.
+"""Worker pool of all plugins: `WorkerPool.call` runs one function of one plugin in a process.
 
 The end of a call means its value, or the error that the caller sees: that is decided here, too.
 """
@@ -27,7 +27,7 @@ from kbd.core.plugins.worker_messages import (
     Returned,
     encode,
 )
-from kbd.core.plugins.worker_process import Finished, WorkerGone, WorkerProcess
+from kbd.core.plugins.worker_process import FinishedCall, WorkerGone, WorkerProcess
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
@@ -43,23 +43,25 @@ from kbd.tools import CallLimits
 
 __all__ = [
     "SandboxLevel",
-    "Workers",
+    "WorkerPool",
     "WorkersStatus",
-    "name_of",
-    "outcome",
-    "steady",
-    "without_paths",
+    "call_result",
+    "function_name",
+    "strip_paths",
+    "strip_volatile",
 ]
 
 MIB = 1024 * 1024
 
 _PATH = re.compile(r"(?<![\w./:])/(?:[^\s/:'\"<>()\[\],;]+/)*([^\s/:'\"<>()\[\],;]*)")
 
-_MOMENTARY = re.compile(r"\b0x[0-9a-f]{4,}|[0-9a-f]{32,}|\btmp[a-z0-9_]{8}\b")
+_VOLATILE = re.compile(r"\b0x[0-9a-f]{4,}|[0-9a-f]{32,}|\btmp[a-z0-9_]{8}\b")
 """An address in memory, the name of a staged file, that of a temporary one (`tempfile`)."""
 
 
-def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[KbdError]) -> Any:
+def call_result(
+    finished: FinishedCall, limits: CallLimits, *, what: str, failure: type[KbdError]
+) -> Any:
     """Return a call's value, or raise what went wrong.
 
     Args:
@@ -77,7 +79,7 @@ def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[
         msg = f"{what} was stopped after {limits.wall_s:g} s."
         raise ToolTimeout(msg)
     if finished.answer is None:
-        raise _death(finished.status, limits, what)
+        raise _death_error(finished.status, limits, what)
     try:
         answer = msgspec.msgpack.decode(finished.answer, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -91,26 +93,26 @@ def outcome(finished: Finished, limits: CallLimits, *, what: str, failure: type[
             error.retryable, error.actions = answer.retryable, answer.actions
             raise error
         case Exceeded(limit=limit):
-            raise _exceeded(limit, limits, what)
+            raise _limit_error(limit, limits, what)
         case Crashed():
             log = get_logger(__name__)
             log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
-            told = f": {steady(without_paths(answer.message))}" if answer.message else ""
+            told = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{told}"
             raise failure(msg)
 
 
-def without_paths(text: str) -> str:
+def strip_paths(text: str) -> str:
     """Strip the folders from each absolute path in a text."""
     return _PATH.sub(lambda path: path[1] or "…", text)
 
 
-def steady(text: str) -> str:
+def strip_volatile(text: str) -> str:
     """Strip from a text what would differ if the same call were made again."""
-    return _MOMENTARY.sub("…", text)
+    return _VOLATILE.sub("…", text)
 
 
-def _exceeded(limit: str, limits: CallLimits, what: str) -> KbdError:
+def _limit_error(limit: str, limits: CallLimits, what: str) -> KbdError:
     match limit:
         case "memory":
             msg = f"{what} needs more than its {limits.memory_bytes // MIB} MiB of memory."
@@ -123,7 +125,7 @@ def _exceeded(limit: str, limits: CallLimits, what: str) -> KbdError:
             return ValidationFailed(msg, detail={"limit": limit})
 
 
-def _death(status: int | None, limits: CallLimits, what: str) -> KbdError:
+def _death_error(status: int | None, limits: CallLimits, what: str) -> KbdError:
     if status is None or status == -1:
         return ToolWorkerUnavailable(f"The worker of {what} died or could not be started.")
     code = os.waitstatus_to_exitcode(status)
@@ -168,7 +170,7 @@ class WorkersStatus(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class Workers:
+class WorkerPool:
     """The workers of one daemon: `async with Workers(plugins, settings) as workers`.
 
     A zygote is started at the first call of its plugin, and again at the next call if it died.
@@ -256,9 +258,9 @@ class Workers:
         async with self._slots:
             finished = await self._finished(self._plugin(plugin), request, limits)
         if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
-            return outcome(finished, limits, what=what, failure=failure)
+            return call_result(finished, limits, what=what, failure=failure)
         return await to_thread.run_sync(
-            lambda: outcome(finished, limits, what=what, failure=failure)
+            lambda: call_result(finished, limits, what=what, failure=failure)
         )
 
     def status(self) -> WorkersStatus:
@@ -278,7 +280,7 @@ class Workers:
             msg = f"There is no plugin {name}."
             raise NotFound(msg) from None
 
-    async def _finished(self, plugin: Plugin, request: bytes, limits: CallLimits) -> Finished:
+    async def _finished(self, plugin: Plugin, request: bytes, limits: CallLimits) -> FinishedCall:
         # Twice, for a zygote may die unnoticed between two calls.
         for _ in range(2):
             process = await self._process(plugin)
@@ -327,8 +329,8 @@ class Workers:
         return process
 
 
-def name_of(function: Callable[..., Any]) -> str:
-    """Return the name by which `Workers.call` finds a function.
+def function_name(function: Callable[..., Any]) -> str:
+    """Return the name by which `WorkerPool.call` finds a function.
 
     Raises:
         ValidationFailed: It is not at the top of its module, so that no other process finds it.

@@ -31,7 +31,7 @@ from kbd.core.plugins.worker_messages import (
 from kbd.errors import ToolWorkerUnavailable
 from kbd.tools import CallLimits
 
-__all__ = ["Finished", "WorkerGone", "WorkerProcess", "exchange"]
+__all__ = ["FinishedCall", "WorkerGone", "WorkerProcess", "exchange"]
 
 
 async def exchange(channel: socket.socket, request: bytes, limit: int) -> bytes | None:
@@ -85,7 +85,7 @@ NOISE_BYTES = 4096
 OVERHEAD_BYTES = 65536
 """How much longer an answer may be than the value in it: an error with its trace."""
 
-KILL_S = 5.0
+KILL_TIMEOUT_S = 5.0
 """Seconds in which a killed call must be reported as ended, else its zygote is killed, too."""
 
 
@@ -93,7 +93,7 @@ class WorkerGone(Exception):
     """The zygote died before it took the call; the call may go to a new one."""
 
 
-class Finished(msgspec.Struct, frozen=True):
+class FinishedCall(msgspec.Struct, frozen=True):
     """A finished call: its answer and how its process ended.
 
     Args:
@@ -107,7 +107,7 @@ class Finished(msgspec.Struct, frozen=True):
     timed_out: bool = False
 
 
-class _Pending:
+class _PendingCall:
     """A call that was handed to the zygote and has not ended."""
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class WorkerProcess:
         self._tail = b""
         self._sending = anyio.Lock()
         self._reports = msgspec.msgpack.Decoder(Report)
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, _PendingCall] = {}
         self._last_id = 0
         self._stopped = False
         self.threads = 1
@@ -207,7 +207,7 @@ class WorkerProcess:
             case Begun() | Ended() | Ready() | StartFailed():
                 pass
 
-    async def call(self, request: bytes, limits: CallLimits) -> Finished:
+    async def call(self, request: bytes, limits: CallLimits) -> FinishedCall:
         """Have one call made and wait until its process is reaped.
 
         Cancelling this kills the call's group, and returns when it is dead.
@@ -218,7 +218,7 @@ class WorkerProcess:
         if not self.alive:
             raise WorkerGone
         self._last_id += 1
-        call_id, pending = self._last_id, _Pending()
+        call_id, pending = self._last_id, _PendingCall()
         self._pending[call_id] = pending
         ours, theirs = socket.socketpair()
         ours.settimeout(0)
@@ -235,7 +235,7 @@ class WorkerProcess:
             # The zygote died and had not begun: nothing was done, so another one may take the call.
             if pending.status is None and not (pending.begun or wall.cancelled_caught):
                 raise WorkerGone
-            return Finished(answer, pending.status, timed_out=wall.cancelled_caught)
+            return FinishedCall(answer, pending.status, timed_out=wall.cancelled_caught)
         finally:
             try:
                 if sent and not pending.ended.is_set():
@@ -253,9 +253,9 @@ class WorkerProcess:
         self._stopped = True
         with anyio.CancelScope(shield=True):
             self._control.close()
-            with anyio.move_on_after(KILL_S):
+            with anyio.move_on_after(KILL_TIMEOUT_S):
                 # Its end of the channel is closed, so it leaves by itself, unless it hangs.
-                await to_thread.run_sync(self._reap_for, KILL_S / 2)
+                await to_thread.run_sync(self._reap_for, KILL_TIMEOUT_S / 2)
             os.close(self._noise)
 
     def noise(self) -> str:
@@ -272,14 +272,14 @@ class WorkerProcess:
             self._process.kill()
             self._process.wait()
 
-    async def _kill(self, call_id: int, pending: _Pending) -> None:
+    async def _kill(self, call_id: int, pending: _PendingCall) -> None:
         with anyio.CancelScope(shield=True):
             try:
                 self._control.send(encode(Kill(call_id)))
             except OSError:
                 # It cannot be told; its own death takes its calls along.
                 self._process.kill()
-            with anyio.move_on_after(KILL_S):
+            with anyio.move_on_after(KILL_TIMEOUT_S):
                 await pending.ended.wait()
                 return
             # It does not obey: its own death takes its calls along (PDEATHSIG).

@@ -35,7 +35,7 @@ from kbd.core.plugins.worker_messages import (
 __all__ = ["Zygote", "main"]
 
 PR_SET_CHILD_SUBREAPER = 36
-IMPORT_S = 300
+IMPORT_TIMEOUT_S = 300
 """Seconds after which an import that hangs ends the process, should the daemon be dead by then."""
 
 
@@ -57,7 +57,7 @@ class Zygote:
 
     def start(self) -> bool:
         """Import what the first order says and report; return whether to go on."""
-        signal.alarm(IMPORT_S)
+        signal.alarm(IMPORT_TIMEOUT_S)
         packet = self._control.recv(PACKET_BYTES)
         if not packet:
             return False
@@ -139,7 +139,7 @@ class Zygote:
                 for mine in (self._control, self._woken, self._waker):
                     mine.close()
             finally:
-                forked_call.run(channel, self._package, call.limits, zygote)
+                forked_call.run_call(channel, self._package, call.limits, zygote)
         self._pids[call.id] = pid
 
     def _reap(self) -> None:
@@ -161,7 +161,7 @@ class Zygote:
                 self._pids.pop(calls[pid])
                 ended.append(Ended(calls[pid], status))
         if not self._pids:
-            _clear_strays()
+            _reap_orphans()
         for report in ended:
             self._report(report)
 
@@ -179,7 +179,7 @@ def _kill_group(pid: int) -> None:
             kill(pid, signal.SIGKILL)
 
 
-def _clear_strays() -> None:
+def _reap_orphans() -> None:
     """Kill and reap processes that calls have left behind; called when no call is alive."""
     while True:
         try:

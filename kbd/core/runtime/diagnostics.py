@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
-__all__ = ["blotted", "configure", "get_logger"]
+__all__ = ["configure", "get_logger", "redacted_output"]
 
 
 @contextmanager
-def _absent(package: str) -> Iterator[None]:
+def _import_absent(package: str) -> Iterator[None]:
     """Let imports find a package missing, as None in `sys.modules` does, unless it is there."""
     if package in sys.modules:
         yield
@@ -30,15 +30,15 @@ def _absent(package: str) -> Iterator[None]:
 
 # structlog uses rich, where it is installed, for tracebacks in a form that we do not show. Without
 # it the daemon starts in 100 ms less. Whoever imports structlog sooner has it with rich, and works.
-with _absent("rich"):
+with _import_absent("rich"):
     import structlog
     from structlog import get_logger
 
 
-LONGEST_TEXT = 8192
+TEXT_CHARACTERS = 8192
 """Characters of one value that are shown: a log line is read, or indexed, not archived."""
 
-DEEPEST = 6
+NESTING_LEVELS = 6
 """Levels of nested values that are shown."""
 
 # C0 and C1 controls, line and paragraph separators, and the marks that turn writing round.
@@ -72,7 +72,7 @@ def configure(
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
             structlog.processors.format_exc_info,
-            _Clean(redact),
+            _EntryCleaner(redact),
             structlog.processors.JSONRenderer(sort_keys=True) if json else _console(stream),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -91,18 +91,18 @@ def _console(stream: TextIO) -> structlog.types.Processor:
 
 
 @contextmanager
-def blotted(redact: Callable[[str], str]) -> Iterator[None]:
+def redacted_output(redact: Callable[[str], str]) -> Iterator[None]:
     """Redact secrets, within the block, from what plugins print and libraries log.
 
     Args:
         redact: Replaces secrets in a text, as `Secrets.redact` does.
     """
-    out, err = _Blotted(sys.stdout, redact), _Blotted(sys.stderr, redact)
+    out, err = _RedactedStream(sys.stdout, redact), _RedactedStream(sys.stderr, redact)
     with redirect_stdout(out), redirect_stderr(err):
         yield
 
 
-class _Blotted(io.TextIOBase):
+class _RedactedStream(io.TextIOBase):
     """Text stream that redacts secrets, so that its writer need not know them.
 
     Args:
@@ -131,7 +131,7 @@ class _Blotted(io.TextIOBase):
         return self._stream.isatty()
 
 
-class _Clean:
+class _EntryCleaner:
     """Processor of log entries that redacts, shortens and escapes every text."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
@@ -142,7 +142,7 @@ class _Clean:
     ) -> MutableMapping[str, Any]:
         trace = entry.pop("exception", None)
         clean: dict[str, Any] = {
-            self._text(str(key)): self._value(value, DEEPEST) for key, value in entry.items()
+            self._text(str(key)): self._value(value, NESTING_LEVELS) for key, value in entry.items()
         }
         if isinstance(trace, str):
             lines = self._redact(trace).split("\n")
@@ -163,6 +163,6 @@ class _Clean:
     def _text(self, text: str) -> str:
         # Redacted before it is cut, so that half a key does not slip through.
         text = self._redact(text)
-        if len(text) > LONGEST_TEXT:
-            text = f"{text[:LONGEST_TEXT]}... ({len(text)} characters)"
+        if len(text) > TEXT_CHARACTERS:
+            text = f"{text[:TEXT_CHARACTERS]}... ({len(text)} characters)"
         return text.translate(_ESCAPES)

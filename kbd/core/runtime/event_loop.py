@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-__all__ = ["Bell", "Wakeup", "asyncio_loop", "serve_readable"]
+__all__ = ["Notifier", "Wakeup", "asyncio_loop", "serve_readable"]
 
 
 async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
@@ -108,7 +108,7 @@ def _trio_wait_readable() -> Callable[[int], Awaitable[None]]:
     return wait_readable
 
 
-class Bell:
+class Notifier:
     """Condition that is rung when something has changed; whoever waits looks again.
 
     An event of anyio is set once and then replaced, and to make one takes longer than to record

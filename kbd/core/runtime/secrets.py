@@ -21,12 +21,12 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import read_table
 from kbd.errors import ProviderNotConfigured, ValidationFailed
 
-__all__ = ["BLOTTED", "Secrets", "hide_environment"]
+__all__ = ["REDACTED", "Secrets", "hide_environment"]
 
-COMMAND_S = 30.0
+COMMAND_TIMEOUT_S = 30.0
 """Seconds that a command may take to print a key; it may ask the user to unlock something."""
 
-SHORTEST_REDACTED = 8
+SHORTEST_SECRET = 8
 """A shorter key is nobody's real key, and blotting it out would blot out ordinary words."""
 
 PLACEHOLDERS = frozenset(
@@ -39,7 +39,7 @@ PLACEHOLDERS = frozenset(
 """What the manuals of servers on one's own machine tell people to set where any key will do; a
 person's document may be about them, and no run may write `***` into it."""
 
-BLOTTED = "***"
+REDACTED = "***"
 """What stands in the place of a key."""
 
 PR_SET_DUMPABLE = 4
@@ -135,7 +135,7 @@ class Secrets:
         """Return a text with every known key in it replaced by `***`."""
         for form in self._forms:
             if form in text:
-                text = text.replace(form, BLOTTED)
+                text = text.replace(form, REDACTED)
         return text
 
     def _find(self, name: str, key: str) -> None:
@@ -151,7 +151,7 @@ class Secrets:
 
 
 def _is_secret(key: str) -> bool:
-    return len(key) >= SHORTEST_REDACTED and key.lower() not in PLACEHOLDERS
+    return len(key) >= SHORTEST_SECRET and key.lower() not in PLACEHOLDERS
 
 
 def _password(address: str) -> str:
@@ -199,7 +199,7 @@ def _printed(plugin: str, command: object) -> str:
     try:
         # No shell: the words are the user's own, and nothing in them is expanded.
         done = subprocess.run(
-            words, capture_output=True, check=False, text=True, timeout=COMMAND_S,
+            words, capture_output=True, check=False, text=True, timeout=COMMAND_TIMEOUT_S,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as fault:

@@ -47,7 +47,7 @@ MIB = 1024 * 1024
 
 _KEYS = ("api_key", "api_key_command")
 
-_OF_ENVIRONMENT = ("base_url", "model", "embedding_base_url", "embedding_model")
+_ENVIRONMENT_KEYS = ("base_url", "model", "embedding_base_url", "embedding_model")
 """What of a plugin's table `<NAME>_<KEY>` of the environment sets."""
 
 
@@ -257,7 +257,7 @@ class Settings(msgspec.Struct, frozen=True):
         try:
             plain = msgspec.convert(table, cls, strict=False)
         except msgspec.ValidationError as fault:
-            raise ValidationFailed(_reworded(str(fault))) from None
+            raise ValidationFailed(_key_first(str(fault))) from None
         for host in plain.egress.hosts:
             try:
                 parse_host(host)
@@ -281,7 +281,7 @@ class Settings(msgspec.Struct, frozen=True):
         merged = dict(self.plugins.get(name, {}))
         prefix = re.sub(r"\W", "_", name).upper()
         found = environment or {}
-        for key in _OF_ENVIRONMENT:
+        for key in _ENVIRONMENT_KEYS:
             if given := found.get(f"{prefix}_{key}".upper()):
                 merged[key] = given
         if found.get(f"{prefix}_API_KEY"):
@@ -368,7 +368,7 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _reworded(fault: str) -> str:
+def _key_first(fault: str) -> str:
     """Reword msgspec's `Expected … - at `$.run.tokens`` so that the key comes first."""
     text, _, path = fault.partition(" - at `$.")
     return f"Setting {path.rstrip('`')}: {text[:1].lower()}{text[1:]}." if path else f"{text}."

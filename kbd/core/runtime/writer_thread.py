@@ -17,7 +17,7 @@ import anyio
 from kbd.core.runtime.event_loop import Wakeup
 from kbd.errors import ToolWorkerUnavailable
 
-__all__ = ["Scribe"]
+__all__ = ["WriterThread"]
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class _Call(Generic[T]):
         self.error: BaseException | None = None
 
 
-class _Desk(Generic[T]):
+class _CallQueue(Generic[T]):
     """The queue of one thread's calls, and the wakeup for when one is done."""
 
     __slots__ = ("calls", "done")
@@ -46,13 +46,13 @@ class _Desk(Generic[T]):
         self.done = Wakeup()
 
 
-class Scribe(Generic[T]):
+class WriterThread(Generic[T]):
     """Thread for blocking calls, one after the other; it lives while there is work."""
 
     def __init__(self) -> None:
         # Held while a thread is started or takes its leave, so that no call is left lying.
         self._door = threading.Lock()
-        self._desk: _Desk[T] | None = None
+        self._desk: _CallQueue[T] | None = None
         self._is_awaited = False
 
     async def call(self, work: Callable[[], T]) -> T:
@@ -67,7 +67,7 @@ class Scribe(Generic[T]):
         call = _Call(work)
         with self._door:
             if self._is_awaited:
-                raise RuntimeError("a scribe is called again before it has answered")
+                raise RuntimeError("the writer thread is called again before it has answered")
             desk = self._desk = self._desk or self._started()
             self._is_awaited = True
         # A write that has begun cannot be taken back, so its outcome is waited for.
@@ -85,10 +85,10 @@ class Scribe(Generic[T]):
                 self._desk.calls.put(None)
                 self._leave(self._desk)
 
-    def _started(self) -> _Desk[T]:
+    def _started(self) -> _CallQueue[T]:
         """Start a thread; return its queue."""
         try:
-            desk: _Desk[T] = _Desk()
+            desk: _CallQueue[T] = _CallQueue()
             try:
                 threading.Thread(target=self._work, args=(desk,), daemon=True).start()
             except RuntimeError:
@@ -98,11 +98,11 @@ class Scribe(Generic[T]):
             raise ToolWorkerUnavailable("no thread can be started to write the log") from error
         return desk
 
-    def _leave(self, desk: _Desk[T]) -> None:
+    def _leave(self, desk: _CallQueue[T]) -> None:
         self._desk = None
         desk.done.close()
 
-    def _work(self, desk: _Desk[T]) -> None:
+    def _work(self, desk: _CallQueue[T]) -> None:
         while True:
             try:
                 call = desk.calls.get(timeout=_IDLE_S)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.plugins.pieces import Piece
+from kbd.core.plugins.pieces import TextPiece
 from kbd.core.search.folder import FileSignature
 from kbd.core.search.ports import SourceFile
 from kbd.core.search.tokenizer import index_terms
@@ -163,7 +163,7 @@ def sync_documents(
 def put_document(
     connection: sqlite3.Connection,
     entry: DocumentEntry,
-    pieces: Iterable[Piece],
+    pieces: Iterable[TextPiece],
     most_characters: int,
 ) -> None:
     """Replace a document's pieces in the index by what was read of it.

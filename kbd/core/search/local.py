@@ -21,9 +21,9 @@ import structlog
 from anyio.from_thread import BlockingPortal
 
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.format_calls import FormatCalls, edition_of
+from kbd.core.plugins.format_calls import FormatCalls, text_edition
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.ports import SourceFile
@@ -79,7 +79,7 @@ class LocalRuntime:
         """
         with self._lock:
             _, _, catalog = self._found()
-        return edition_of(catalog, name)
+        return text_edition(catalog, name)
 
     def read(self, file: SourceFile, target: Path) -> None:
         """Write the pieces of a file to `target`; raises KbdError."""
@@ -156,7 +156,7 @@ class LocalRuntime:
 
         async def serve() -> None:
             stopped = anyio.Event()
-            async with Workers(plugins, settings) as workers, BlockingPortal() as portal:
+            async with WorkerPool(plugins, settings) as workers, BlockingPortal() as portal:
                 started.set_result((portal, stopped, FormatCalls(catalog, workers)))
                 # Python waits for threads before it tells anybody that it leaves, so this looks.
                 while threading.main_thread().is_alive() and not stopped.is_set():

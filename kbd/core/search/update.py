@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.core.plugins.pieces import Piece, read_pieces
+from kbd.core.plugins.pieces import TextPiece, read_pieces
 from kbd.core.search.documents_table import (
     DocumentEntry,
     find_entry,
@@ -224,7 +224,7 @@ def _is_same(entry: DocumentEntry, read: _ReadDocument) -> bool:
     return bool(read.edition) and state[:2] == (read.content, read.edition)
 
 
-def _read_pieces(read: _ReadDocument) -> Iterator[Piece]:
+def _read_pieces(read: _ReadDocument) -> Iterator[TextPiece]:
     """Yield the pieces that a reader wrote.
 
     Raises:

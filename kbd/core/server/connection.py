@@ -26,8 +26,15 @@ from kbd.core.server.subscriptions import send_stream
 from kbd.errors import KbdError, ValidationFailed
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded
-from kbd.rpc import Framer, answer, batch, failure, notification, refusal
-from kbd.rpc.parsing import Batch, Call, Cancel, Code, Parser, Refusal
+from kbd.rpc import (
+    Framer,
+    encode_answer,
+    encode_batch,
+    encode_failure,
+    encode_notification,
+    encode_refusal,
+)
+from kbd.rpc.parsing import Batch, Cancel, Code, Parser, Refusal, RpcCall
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["Connection", "cancelled_line", "duplicate_line", "failed_line", "refused_line"]
@@ -37,38 +44,40 @@ log = get_logger()
 
 def refused_line(refused: Refusal) -> bytes:
     """Return the line for a message that is no valid request."""
-    return refusal(refused.id, refused.code, refused.message, refused.data)
+    return encode_refusal(refused.id, refused.code, refused.message, refused.data)
 
 
-def duplicate_line(call: Call) -> bytes:
+def duplicate_line(call: RpcCall) -> bytes:
     """Return the line for a request whose id is in flight already."""
-    return refusal(_request_id(call), Code.INVALID_REQUEST, "a request with this id is in flight")
+    return encode_refusal(
+        _request_id(call), Code.INVALID_REQUEST, "a request with this id is in flight"
+    )
 
 
-def cancelled_line(call: Call) -> bytes | None:
+def cancelled_line(call: RpcCall) -> bytes | None:
     """Return the line for a request that its client cancelled; None if it wants no answer."""
     message_id = _request_id(call)
     if message_id is None:
         return None
-    return refusal(message_id, Code.CANCELLED, "request cancelled")
+    return encode_refusal(message_id, Code.CANCELLED, "request cancelled")
 
 
-def failed_line(call: Call, route: Route, error: Exception) -> bytes | None:
+def failed_line(call: RpcCall, route: Route, error: Exception) -> bytes | None:
     """Return the line for a request whose handler raised; None if it wants no answer.
 
     What is no KbdError stays in the daemon's own log, under the reference that the client gets.
     """
     message_id = _request_id(call)
     if isinstance(error, KbdError):
-        line = failure(message_id, error, route.kind.subject)
+        line = encode_failure(message_id, error, route.kind.subject)
     else:
         reference = token_hex(6)
         log.error("request failed", method=route.kind.method, reference=reference, exc_info=error)
-        line = refusal(message_id, Code.INTERNAL, "internal error", {"reference": reference})
+        line = encode_refusal(message_id, Code.INTERNAL, "internal error", {"reference": reference})
     return None if message_id is None else line
 
 
-def _request_id(call: Call) -> int | str | None:
+def _request_id(call: RpcCall) -> int | str | None:
     return None if isinstance(call.id, msgspec.UnsetType) else call.id
 
 
@@ -147,7 +156,7 @@ class Connection:
 
     def notify(self, record: Notification) -> None:
         """Send a notification to this client alone."""
-        self.push(notification(record))
+        self.push(encode_notification(record))
 
     def subscribe(self, subscription: str, stream: Stream, cursors: Mapping[str, Seq]) -> None:
         """Send this client a stream of events after the answer.
@@ -185,7 +194,7 @@ class Connection:
         parse, routes, outbox, intake = self._parser.parse, self._routes, self.outbox, self._intake
         for place, message in enumerate(messages):
             parsed = parse(message)
-            if isinstance(parsed, Call):
+            if isinstance(parsed, RpcCall):
                 route = routes[type(parsed.params)]
                 is_taken = (self._begin if route.waits else self._answer_now)(parsed, route)
             else:
@@ -221,7 +230,7 @@ class Connection:
                 assert_never(parsed)
         return True
 
-    def _answer_now(self, call: Call, route: Route) -> bool:
+    def _answer_now(self, call: RpcCall, route: Route) -> bool:
         """Answer a request of a fast handler; False if it is not, and there is no place yet."""
         try:
             if route.names is not None:
@@ -230,12 +239,12 @@ class Connection:
             if type(result) is Deferred:
                 return self._begin(call, route, result)
             if call.id is not _UNSET:
-                self.outbox.put(answer(call.id, result))
+                self.outbox.put(encode_answer(call.id, result))
         except Exception as error:  # noqa: BLE001 - a handler's fault is an answer, not our end
             self._put(failed_line(call, route, error))
         return True
 
-    def _begin(self, call: Call, route: Route, result: Deferred[Any] | None = None) -> bool:
+    def _begin(self, call: RpcCall, route: Route, result: Deferred[Any] | None = None) -> bool:
         """Begin to answer a request that waits; False if there is no place yet.
 
         Its id must not be in flight.
@@ -254,7 +263,7 @@ class Connection:
             self._crew.begin(PendingRequest(key, work, partial(cancelled_line, call)))
         return True
 
-    def _tell(self, key: object, call: Call, route: Route, result: Any) -> None:
+    def _tell(self, key: object, call: RpcCall, route: Route, result: Any) -> None:
         """Send an answer that was promised, or the error in its place."""
         self._crew.leave(key)
         self._send(_answer_line(call, route, result))
@@ -271,22 +280,22 @@ class Connection:
         else:
             self.outbox.post()
 
-    def _expected(self, parts: Batch) -> list[Call | bytes]:
+    def _expected(self, parts: Batch) -> list[RpcCall | bytes]:
         """Note what a batch asks for, and heed at once what it cancels.
 
         Returns:
             Its calls, and the lines that answer what is none.
         """
-        found: list[Call | bytes] = []
+        found: list[RpcCall | bytes] = []
         for part in parts.parts:
             match part:
                 case Cancel():
                     self._crew.cancel(part.id)
                 case Refusal():
                     found.append(refused_line(part))
-                case Call() if part.id in self._crew:
+                case RpcCall() if part.id in self._crew:
                     found.append(duplicate_line(part))
-                case Call():
+                case RpcCall():
                     if part.id is not _UNSET:
                         self._crew.expect(part.id)
                     found.append(part)
@@ -294,17 +303,17 @@ class Connection:
                     assert_never(part)
         return found
 
-    async def _answer_batch(self, parts: list[Call | bytes]) -> bytes | None:
+    async def _answer_batch(self, parts: list[RpcCall | bytes]) -> bytes | None:
         """Return the line that answers a batch; its calls are carried out one after the other."""
         told = []
         for part in parts:
             line = part if isinstance(part, bytes) else await self._answer_within(part)
             if line is not None:
                 told.append(line)
-        return batch(told) if told else None
+        return encode_batch(told) if told else None
 
     async def _answer_later(
-        self, call: Call, route: Route, begun: Deferred[Any] | None = None
+        self, call: RpcCall, route: Route, begun: Deferred[Any] | None = None
     ) -> bytes | None:
         """Return the line that answers a request, whatever kind of handler it has."""
         try:
@@ -321,7 +330,7 @@ class Connection:
             return failed_line(call, route, error)
         return _answer_line(call, route, result)
 
-    async def _answer_within(self, call: Call) -> bytes | None:
+    async def _answer_within(self, call: RpcCall) -> bytes | None:
         """Return the line that answers a part of a batch, which can be cancelled alone."""
         key = object() if call.id is _UNSET else call.id
         scope = self._crew.enter(key)
@@ -374,17 +383,17 @@ class Connection:
         self._intake.close()
         last = ConnectionDropped(reason=reason, cursors=self.outbox.cursors())
         log.info("client dropped", reason=reason, cursors=last.cursors)
-        self.outbox.replace_with(notification(last))
+        self.outbox.replace_with(encode_notification(last))
         for workbench_id in self._names:
             self._hub.leave(workbench_id, self)
         self._whole.deadline = anyio.current_time() + self._limits.stall_s
 
 
-def _answer_line(call: Call, route: Route, result: Any) -> bytes | None:
+def _answer_line(call: RpcCall, route: Route, result: Any) -> bytes | None:
     """Return the line for an answer, or for the error in its place."""
     if isinstance(result, Exception):
         return failed_line(call, route, result)
     try:
-        return None if call.id is msgspec.UNSET else answer(call.id, result)
+        return None if call.id is msgspec.UNSET else encode_answer(call.id, result)
     except Exception as error:  # noqa: BLE001 - what cannot be said is the handler's fault
         return failed_line(call, route, error)

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from kbd.requests.base import Notification
-from kbd.rpc import notification
+from kbd.rpc import encode_notification
 
 __all__ = ["Hub", "Listener"]
 
@@ -25,7 +25,7 @@ class Hub:
         """Publish a notification; it is encoded once, and nobody is waited for."""
         listeners = self._listeners.get(record.workbench_id)
         if listeners:
-            line = notification(record)
+            line = encode_notification(record)
             # A copy: a listener that is too slow leaves while it is told.
             for listener in tuple(listeners):
                 listener.push(line)

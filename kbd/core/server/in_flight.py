@@ -7,7 +7,7 @@ from typing import NamedTuple
 import anyio
 from anyio.abc import TaskGroup
 
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 
 __all__ = ["InFlight", "PendingRequest"]
 
@@ -51,9 +51,9 @@ class InFlight:
         self._untaken: deque[PendingRequest] = deque()
         self._unwanted: set[object] = set()
         self._expected: set[object] = set()
-        self._idle: list[Bell] = []
+        self._idle: list[Notifier] = []
         self._is_called = False
-        self._ended = Bell()
+        self._ended = Notifier()
         self._is_closed = False
 
     def __contains__(self, key: object) -> bool:
@@ -139,7 +139,7 @@ class InFlight:
     async def _work(self) -> None:
         """Answer one request after the other; cancelling one ends the task."""
         self._is_called = False
-        scope, called = anyio.CancelScope(), Bell()
+        scope, called = anyio.CancelScope(), Notifier()
         job = line = None
         with scope:
             while not scope.cancel_called:

@@ -11,7 +11,7 @@ from kbd.core.server.in_flight import InFlight
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox
 from kbd.core.server.poller import PolledSocket
-from kbd.rpc import Framer, FramingError, refusal
+from kbd.rpc import Framer, FramingError, encode_refusal
 from kbd.rpc.parsing import Code
 
 __all__ = ["Intake", "WaitingMessages"]
@@ -148,7 +148,7 @@ class Intake:
 
     def _refuse(self, reason: str) -> None:
         """Answer what cannot be cut into messages; nothing behind it can be understood."""
-        self._outbox.put(refusal(None, Code.PARSE, f"parse error: {reason}"))
+        self._outbox.put(encode_refusal(None, Code.PARSE, f"parse error: {reason}"))
         self._end()
 
     def _end(self) -> None:

@@ -3,7 +3,7 @@
 import msgspec
 
 from kbd.rpc import MESSAGE_BYTES
-from kbd.rpc.parsing import BATCH, NESTING, PARTS
+from kbd.rpc.parsing import BATCH_MESSAGES, MAX_NESTING, MAX_PARTS
 
 __all__ = ["ServerLimits"]
 
@@ -31,9 +31,9 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     message_bytes: int = MESSAGE_BYTES
-    nesting: int = NESTING
-    parts: int = PARTS
-    batch: int = BATCH
+    nesting: int = MAX_NESTING
+    parts: int = MAX_PARTS
+    batch: int = BATCH_MESSAGES
     connections: int = 1000
     in_flight: int = 32
     names: int = 10_000

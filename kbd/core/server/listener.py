@@ -29,8 +29,8 @@ from kbd.errors import ValidationFailed
 from kbd.requests import API_VERSION
 from kbd.requests.base import Request
 from kbd.requests.daemon import RpcDiscover
-from kbd.rpc import Framer, FramingError, refusal
-from kbd.rpc.parsing import Call, Code, Parser
+from kbd.rpc import Framer, FramingError, encode_refusal
+from kbd.rpc.parsing import Code, Parser, RpcCall
 
 __all__ = ["Server", "bind_socket", "peer_uid", "remove_socket"]
 
@@ -259,11 +259,11 @@ class Server:
                 while not messages:
                     messages = framer.feed(await stream.receive())
                 first = self._parser.parse(messages[0])
-                if isinstance(first, Call) and not isinstance(first.id, msgspec.UnsetType):
+                if isinstance(first, RpcCall) and not isinstance(first.id, msgspec.UnsetType):
                     message_id = first.id
         except (anyio.EndOfStream, anyio.BrokenResourceError, FramingError):
             pass  # it may still listen
-        line = refusal(message_id, Code.OVERLOADED, "too many connections; try again later")
+        line = encode_refusal(message_id, Code.OVERLOADED, "too many connections; try again later")
         with anyio.move_on_after(_REFUSE_TIMEOUT_S):
             try:
                 await stream.send(framer.frame(line))

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 import anyio
 
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.poller import PolledSocket
 from kbd.rpc import Framer
@@ -71,7 +71,7 @@ class Outbox:
         self._sends = 0
         self._is_waiting = False
         self._is_last = False
-        self._moved = Bell()
+        self._moved = Notifier()
         self._cursors: dict[str, dict[str, Seq]] = {}
 
     @property
@@ -235,7 +235,7 @@ class Post:
 
     def __init__(self) -> None:
         self._due: set[Outbox] = set()
-        self._called = Bell()
+        self._called = Notifier()
 
     def call(self, outbox: Outbox) -> None:
         """Have an outbox sent soon."""

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import anyio
 
-from kbd.core.runtime.event_loop import Bell, serve_readable
+from kbd.core.runtime.event_loop import Notifier, serve_readable
 
 __all__ = ["PollCallbacks", "PolledSocket", "Poller"]
 
@@ -92,7 +92,7 @@ class Poller:
         self._watches: dict[int, PolledSocket] = {}
         self._ready: list[tuple[int, int]] = []
         self._deadlines: dict[PolledSocket, float] = {}
-        self._expected = Bell()
+        self._expected = Notifier()
 
     async def run(self) -> None:
         """Serve for ever."""

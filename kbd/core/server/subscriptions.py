@@ -16,7 +16,7 @@ from kbd.requests.events import (
     EventsUnsubscribed,
 )
 from kbd.requests.notifications import EventsSynced
-from kbd.rpc import notification
+from kbd.rpc import encode_notification
 from kbd.types import Seq
 
 __all__ = ["encode_lines", "send_stream", "subscription_handlers"]
@@ -60,10 +60,13 @@ def encode_lines(
                 yield line, SentCursor(subscription, workbench_id, last_seq)
                 start = end
         case Synced(cursors) if subscription == EVERY_LOG:
-            yield notification(EventsSynced(workbench_id=EVERY_LOG, cursors=dict(cursors))), None
+            yield (
+                encode_notification(EventsSynced(workbench_id=EVERY_LOG, cursors=dict(cursors))),
+                None,
+            )
         case Synced(cursors):
             synced = EventsSynced(workbench_id=subscription, seq=cursors[subscription])
-            yield notification(synced), None
+            yield encode_notification(synced), None
         case _:
             assert_never(item)
 

@@ -5,11 +5,11 @@ from typing import Protocol
 
 import msgspec
 
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
@@ -53,10 +53,10 @@ class ApiContext(msgspec.Struct, frozen=True):
     clock: Clock
     plugins: Plugins
     catalog: Catalog
-    workers: Workers
+    workers: WorkerPool
     rooms: EnginePool
     egress: Egress
-    purse: Purse
+    purse: DailyBudget
     tell: Notify
     stop: Stopping
     backend: str

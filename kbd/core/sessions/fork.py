@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_over
+from kbd.core.domain.fork_decisions import check_forkable, fork_events, fork_point
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.sessions.api_context import ApiContext
@@ -22,7 +22,7 @@ from kbd.core.store.history import state_at
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, NotFound
 from kbd.events.blobs import BlobStore
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.disk import DISK
 from kbd.events.log import EventLog
 from kbd.events.named_blobs import named_blobs
@@ -63,7 +63,7 @@ async def fork_workbench(
     """
     source = await benches.open(source_id)
     if source.damage is None:
-        refuse_to_fork(source.state)
+        check_forkable(source.state)
     elif message_id is None and seq is None:
         raise source.damage.with_traceback(None)
     point = fork_point(source.state, message_id, seq)
@@ -73,7 +73,7 @@ async def fork_workbench(
     folders = context.home.workbench(workbench_id)
     try:
         with translate_disk_errors():
-            await _prepare(folders, context.clock, source, name, taken_over(then, forked))
+            await _prepare(folders, context.clock, source, name, fork_events(then, forked))
         # The commit point: from here on a start keeps the folder, mark or none.
         await benches.create(name, workbench_id)
     except BaseException:
@@ -121,8 +121,8 @@ def _copy_blobs(source: BlobStore, target: BlobStore, blob: BlobHash) -> None:
 def _write_log(folders: WorkbenchFolders, now_us: int, name: str, facts: Sequence[Event]) -> None:
     log = EventLog.open(folders.log)
     try:
-        log.append([recorded(WorkbenchCreated(folders.id, name), now_us)])
-        log.append([recorded(fact, now_us) for fact in facts])
+        log.append([wrap_event(WorkbenchCreated(folders.id, name), now_us)])
+        log.append([wrap_event(fact, now_us) for fact in facts])
     finally:
         log.close()
     # The names, too, are durable before the daemon's log names the fork.

@@ -18,7 +18,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.readable_copies import write_copies, write_tool_log
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.conversation import ConversationBranch, conversation_entry
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
@@ -188,7 +188,7 @@ class Projection:
 
     def __init__(self, bench: OpenWorkbench) -> None:
         self._bench = bench
-        self._changed = Bell()
+        self._changed = Notifier()
         self._draft = self._copies = self._tool_log = False
         self._conversation = ConversationCopy(bench.folders.workshop, bench.keeper.journal)
 

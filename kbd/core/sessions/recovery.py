@@ -13,7 +13,7 @@ from kbd.core.agent.readable_copies import (
     write_copies,
     write_tool_log,
 )
-from kbd.core.domain.commands import Command, InterruptRun, Record
+from kbd.core.domain.commands import Command, InterruptRun, RecordFacts
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -22,7 +22,7 @@ from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
-from kbd.core.store.snapshots import of_workbench
+from kbd.core.store.snapshots import workbench_snapshots
 from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.extraction import close_unfinished_effects
 from kbd.core.workbench.file_store import FileStore
@@ -54,7 +54,7 @@ async def open_workbench(
     """
     with translate_disk_errors():
         await run_sync(_prepare_folders, folders)
-    snapshots = of_workbench(folders.log, folders.snap)
+    snapshots = workbench_snapshots(folders.log, folders.snap)
     log, copies = await run_sync(snapshots.open)
     keeper: Keeper[WorkbenchState, Command] = Keeper(
         Journal(log),
@@ -99,9 +99,9 @@ async def _recover_steps(
     bench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
 ) -> None:
     if bench.state.seq == 0:
-        await bench.keeper.submit(Record((WorkbenchCreated(workbench_id, name),)))
+        await bench.keeper.submit(RecordFacts((WorkbenchCreated(workbench_id, name),)))
     if bench.keeper.journal.log.repairs:
-        await bench.keeper.submit(Record(bench.keeper.journal.log.repairs))
+        await bench.keeper.submit(RecordFacts(bench.keeper.journal.log.repairs))
     await bench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
     await run_sync(bench.files.clear_stage)
     await run_sync(bench.blobs.store.sweep)

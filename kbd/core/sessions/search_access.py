@@ -18,8 +18,8 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.budget import check_budget, cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.window import reply_tokens
-from kbd.core.domain.commands import Record, RecordRun
-from kbd.core.gateway.embedders import NONE
+from kbd.core.domain.commands import RecordFacts, RecordRun
+from kbd.core.gateway.embedders import NO_EMBEDDER
 from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.search.call_reader import CallReader
@@ -210,7 +210,7 @@ class CallModels:
         chosen, named = context.egress.embedder(), context.settings.search.embedder.strip()
         self.embedder, self.model = chosen.model_id, model_id
         self.doubt = ""
-        if not chosen.model_id and named not in ("", NONE):
+        if not chosen.model_id and named not in ("", NO_EMBEDDER):
             self.embedder, self.doubt = named, chosen.reason
         elif chosen.leaves_machine:
             try:
@@ -280,7 +280,7 @@ def request_recorder(bench: OpenWorkbench, run: int) -> RecordSent:
     """Return a recorder of requests before they leave: in a run, or beside all runs (0)."""
 
     async def record(sent: RequestSent) -> None:
-        await bench.keeper.submit(RecordRun(run, (sent,)) if run else Record((sent,)))
+        await bench.keeper.submit(RecordRun(run, (sent,)) if run else RecordFacts((sent,)))
 
     return record
 

@@ -18,13 +18,13 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, DeleteWorkbench
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import checked_id
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
 from kbd.core.sessions.recovery import close_workbench, open_workbench, recover_workbench
 from kbd.core.store.keeper import Keeper, Observer
-from kbd.core.store.snapshotting import Renewal
+from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.core.workbench.event_rows import EventRows
 from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -120,7 +120,7 @@ class Workbenches:
         self._openings: Counter[WorkbenchId] = Counter()
         self._is_tended = False
         self.daemon_wire = EventRows("daemon", daemon.journal)
-        self.moved = Bell()
+        self.moved = Notifier()
         daemon.observe(self._wake)
 
     def log_ids(self) -> tuple[str, ...]:
@@ -343,7 +343,7 @@ class Workbenches:
         projection = Projection(bench)
         bench.keeper.observe(lambda seq, record: self._tell(opened, seq, record))
         bench.keeper.observe(projection.observe)
-        renewal = Renewal(bench.snapshots, bench.keeper.journal.log)
+        renewal = SnapshotScheduler(bench.snapshots, bench.keeper.journal.log)
         bench.keeper.observe(renewal.observe)
         bench.keeper.observe(self._watch(bench))
         if bench.damage is not None:

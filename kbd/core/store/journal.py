@@ -10,8 +10,8 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from kbd.core.runtime.event_loop import Bell
-from kbd.core.runtime.writer_thread import Scribe
+from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.writer_thread import WriterThread
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
@@ -29,8 +29,8 @@ class Journal:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._scribe: Scribe[object] = Scribe()
-        self._grown = Bell()
+        self._scribe: WriterThread[object] = WriterThread()
+        self._grown = Notifier()
         self._closed = False
 
     @property
@@ -73,7 +73,7 @@ class Journal:
     def _read_plain(self, after: Seq, limit: int) -> list[tuple[Seq, list[Any]]]:
         found: list[tuple[Seq, list[Any]]] = []
         for first, body in self._log.frames(after):
-            for seq, item in enumerate(codec.plain(body), first):
+            for seq, item in enumerate(codec.decode_plain(body), first):
                 if seq > after:
                     found.append((Seq(seq), item))
                     if len(found) == limit:

@@ -19,11 +19,11 @@ import msgspec
 from kbd.core.domain.decision import Decision
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.deferred import Settle
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.store.journal import Journal
 from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
@@ -90,7 +90,7 @@ class _Batch(Generic[C]):
 
     def __init__(self) -> None:
         self.waiting: list[_Waiting[C]] = []
-        self.done = Bell()
+        self.done = Notifier()
         self.is_settled = False
 
     def settle(self) -> None:
@@ -134,7 +134,7 @@ class Keeper(Generic[S, C]):
         # The batch that is worked on, and the one that gathers meanwhile.
         self._taken: _Batch[C] = _Batch()
         self._gathering: _Batch[C] = _Batch()
-        self._arrived = Bell()
+        self._arrived = Notifier()
         self._observers: list[Observer] = []
         self._stopped: Exception | None = None
 
@@ -282,7 +282,7 @@ class Keeper(Generic[S, C]):
                 continue
             first = Seq(seq + 1 if decision.events else 0)
             for event in events:
-                record = recorded(event, now_us, decision.run, decision.cause)
+                record = wrap_event(event, now_us, decision.run, decision.cause)
                 seq = Seq(seq + 1)
                 if ahead is not None:
                     self._fold(ahead, seq, record)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from kbd.core.runtime.secrets import BLOTTED, Secrets
+from kbd.core.runtime.secrets import REDACTED, Secrets
 from kbd.types import BlobHash, FileName, RunId, WatchId, WorkbenchId
 
 __all__ = ["Redaction"]
@@ -70,7 +70,7 @@ class Redaction:
     def data(self, data: bytes) -> bytes:
         """Redact bytes; those that hold no key are returned as they are, whatever they are."""
         for form in self._secrets.forms:
-            data = data.replace(form.encode(), BLOTTED.encode())
+            data = data.replace(form.encode(), REDACTED.encode())
         return data
 
     def settled(self, text: str) -> int:

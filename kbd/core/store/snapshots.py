@@ -26,11 +26,11 @@ from kbd.events import codec, snapshots
 from kbd.events.base import Recorded
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.log import EventLog
-from kbd.events.scan import survey
+from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import Seq
 
-__all__ = ["Kind", "Snapshots", "main", "of_daemon", "of_workbench"]
+__all__ = ["Kind", "Snapshots", "daemon_snapshots", "main", "workbench_snapshots"]
 
 CLOSED_EVENTS = 2000
 """A snapshot is kept at close when so many events came since the last one (4 ms of replay)."""
@@ -82,12 +82,12 @@ class Snapshots(Generic[S]):
             DiskFull: There is no space for a new log or a repair.
             LogPoisoned: The disk failed, or does not make the log durable.
         """
-        found = snapshots.load(self.folder, self._schema())
+        found = snapshots.load_snapshot(self.folder, self._schema())
         log = EventLog.open(self.log_dir, trusted=found.seq if found else Seq(0))
-        if found is None or not _has(log, found):
+        if found is None or not _is_of_log(log, found):
             return log, None
         decode = msgspec.msgpack.Decoder(self._shape).decode
-        with _uncollected():
+        with _gc_paused():
             copies = decode(found.payload), decode(found.payload)
         self.since = found.seq
         return log, copies
@@ -95,7 +95,7 @@ class Snapshots(Generic[S]):
     def keep(self, state: S, head: bytes) -> bool:
         """Keep a state, with the log's chain value behind its last event; return if it was kept."""
         payload = msgspec.msgpack.encode(state)
-        kept = snapshots.save(self.folder, state.seq, head, self._schema(), payload)
+        kept = snapshots.save_snapshot(self.folder, state.seq, head, self._schema(), payload)
         if kept:
             self.since = state.seq
         return kept
@@ -116,15 +116,15 @@ class Snapshots(Generic[S]):
         Returns:
             Whether it was kept. That it cannot be done is no error.
         """
-        found = snapshots.load(self.folder, self._schema())
-        with _uncollected():
+        found = snapshots.load_snapshot(self.folder, self._schema())
+        with _gc_paused():
             if found is not None and found.seq < until:
                 state = msgspec.msgpack.decode(found.payload, type=self._shape)
-                onward = _Onward(state, found.head, self._fold, until)
+                onward = _IncrementalFold(state, found.head, self._fold, until)
                 if onward.walk(self.log_dir):
                     return self.keep(onward.state, onward.head)
             # There is none, or it is of another log, or of an end that was cut off since.
-            onward = _Onward(self._shape(), GENESIS, self._fold, until)
+            onward = _IncrementalFold(self._shape(), GENESIS, self._fold, until)
             return onward.walk(self.log_dir) and self.keep(onward.state, onward.head)
 
     def _schema(self) -> str:
@@ -133,12 +133,12 @@ class Snapshots(Generic[S]):
         return f"{__version__}-{hashlib.sha256(shape).hexdigest()[:16]}"
 
 
-def of_workbench(log_dir: Path, folder: Path) -> Snapshots[WorkbenchState]:
+def workbench_snapshots(log_dir: Path, folder: Path) -> Snapshots[WorkbenchState]:
     """Return the snapshots of a workbench's log."""
     return Snapshots("workbench", log_dir, folder, WorkbenchState, fold_workbench)
 
 
-def of_daemon(log_dir: Path, folder: Path) -> Snapshots[DaemonState]:
+def daemon_snapshots(log_dir: Path, folder: Path) -> Snapshots[DaemonState]:
     """Return the snapshots of the daemon's own log."""
     return Snapshots("daemon", log_dir, folder, DaemonState, fold_daemon)
 
@@ -147,7 +147,7 @@ class _StoppedError(Exception):
     """The last event that counts was folded, or the log is not the one that the state is of."""
 
 
-class _Onward(Generic[S]):
+class _IncrementalFold(Generic[S]):
     """Incremental fold of a log that somebody may be writing: from a state up to an event.
 
     Args:
@@ -171,7 +171,7 @@ class _Onward(Generic[S]):
     def walk(self, log_dir: Path) -> bool:
         """Fold; tell whether the log has what the state comes from, and reaches so far."""
         try:
-            survey(log_dir, trusted=self.state.seq, visit=self._visit)
+            survey_log(log_dir, trusted=self.state.seq, visit=self._visit)
         except (_StoppedError, OSError):
             pass
         return self.state.seq == self._until
@@ -192,7 +192,7 @@ class _Onward(Generic[S]):
                 raise _StoppedError
 
 
-def _has(log: EventLog, found: snapshots.Snapshot) -> bool:
+def _is_of_log(log: EventLog, found: snapshots.Snapshot) -> bool:
     """Whether a snapshot is of this log; damage that is met stays with the log."""
     try:
         return log.chain_at(found.seq) == found.head
@@ -201,7 +201,7 @@ def _has(log: EventLog, found: snapshots.Snapshot) -> bool:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _gc_paused() -> Iterator[None]:
     """Pause garbage collection, which would walk state that only grows: 2 to 3 times."""
     collecting = gc.isenabled()
     gc.disable()
@@ -212,12 +212,12 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _of(kind: Kind, log_dir: Path, folder: Path) -> Snapshots[Any]:
+def _snapshots_of(kind: Kind, log_dir: Path, folder: Path) -> Snapshots[Any]:
     match kind:
         case "daemon":
-            return of_daemon(log_dir, folder)
+            return daemon_snapshots(log_dir, folder)
         case "workbench":
-            return of_workbench(log_dir, folder)
+            return workbench_snapshots(log_dir, folder)
         case _:
             assert_never(kind)
 
@@ -227,7 +227,7 @@ def main(kind: str, log_dir: str, folder: str, until: str) -> int:
     if kind not in get_args(Kind):
         return 2
     os.nice(_NICENESS)
-    ours = _of(cast("Kind", kind), Path(log_dir), Path(folder))
+    ours = _snapshots_of(cast("Kind", kind), Path(log_dir), Path(folder))
     return 0 if ours.renew(Seq(int(until))) else 1
 
 

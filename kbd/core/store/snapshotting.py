@@ -15,15 +15,15 @@ from typing import Any
 import anyio
 
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.store.snapshots import Snapshots
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
 from kbd.types import Seq
 
-__all__ = ["Renewal"]
+__all__ = ["SnapshotScheduler"]
 
-RENEWED_EVENTS = 50_000
+SNAPSHOT_EVENTS = 50_000
 """A snapshot is made anew after so many events (0.1 to 0.4 s of replay)."""
 
 KEPT_VARIABLES = ("PATH", "TMPDIR")
@@ -32,7 +32,7 @@ KEPT_VARIABLES = ("PATH", "TMPDIR")
 _log = get_logger(__name__)
 
 
-class Renewal:
+class SnapshotScheduler:
     """Scheduler of snapshots: sees a log grow, and has one made every so many events.
 
     Args:
@@ -42,11 +42,11 @@ class Renewal:
     """
 
     def __init__(
-        self, snapshots: Snapshots[Any], log: EventLog, after: int = RENEWED_EVENTS
+        self, snapshots: Snapshots[Any], log: EventLog, after: int = SNAPSHOT_EVENTS
     ) -> None:
         self._snapshots, self._log, self._after = snapshots, log, after
         self._due = snapshots.since + after
-        self._grown = Bell()
+        self._grown = Notifier()
 
     def observe(self, seq: Seq, record: Recorded) -> None:
         """Take note of an event that is durable."""
@@ -62,14 +62,14 @@ class Renewal:
             until = self._log.seq
             # Set whether it succeeds or not: a full disk is not tried again at each event.
             self._due = until + self._after
-            code = await _renewed(self._snapshots, until)
+            code = await _run_snapshot_process(self._snapshots, until)
             if code == 0:
                 self._snapshots.since = until
             else:
                 _log.warning("no_snapshot", kind=self._snapshots.kind, seq=until, code=code)
 
 
-async def _renewed(snapshots: Snapshots[Any], until: Seq) -> int:
+async def _run_snapshot_process(snapshots: Snapshots[Any], until: Seq) -> int:
     """Have a process make a snapshot and return its exit code; -1 if none can be started.
 
     The process dies with the task that waits for it.

@@ -13,7 +13,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter, fail_after
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -94,25 +94,27 @@ class Deliveries:
             if made is None:
                 await self._in_thread(remove_partial, effect)
                 aborted = EffectAborted(effect.effect_id, "it was cut off")
-                await bench.keeper.submit(Record((aborted,)))
+                await bench.keeper.submit(RecordFacts((aborted,)))
             else:
-                await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
+                await bench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
         for done in bench.state.delivered:
             await self._in_thread(remove_partial, done.intended)
 
     async def _deliver(self, bench: OpenWorkbench, directory: str, file: FileVersion) -> None:
         # The intent is durable before the copy: after a crash it says where to look for one.
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
-        await bench.keeper.submit(Record((effect,)))
+        await bench.keeper.submit(RecordFacts((effect,)))
         try:
             made = await self._in_thread(copy_to_folder, effect, bench.blobs.path(file.blob))
         except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.
             raise
         except (DiskFull, FileWriteFailed) as error:
-            await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
+            await bench.keeper.submit(
+                RecordFacts((EffectAborted(effect.effect_id, error.message),))
+            )
             raise
-        await bench.keeper.submit(Record((EffectDone(effect.effect_id, made),)))
+        await bench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
         # Only now: until the outcome is durable, the partial is what tells that the copy was made.
         await self._in_thread(remove_partial, effect)
 

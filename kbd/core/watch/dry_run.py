@@ -12,7 +12,7 @@ from typing import Literal, assert_never
 
 import msgspec
 
-from kbd.core.domain.watch_decisions import Land, decide_watch
+from kbd.core.domain.watch_decisions import RecordLanding, decide_watch
 from kbd.core.domain.watch_state import Landing, LandingStage, Watch, Watching
 from kbd.core.watch.ingest import Ingested, hash_file
 from kbd.core.watch.name_patterns import NamePatterns
@@ -192,7 +192,7 @@ class _Classifier:
         if not sha256:
             return _verdict(found, "failed", "it went away while it was looked at")
         taken = Ingested(sha256, found.size_bytes, found.signature)
-        land = Land(
+        land = RecordLanding(
             watch_id=self._watch.watch_id,
             path=found.path,
             folder="/".join((self._tree.folder, *found.path.split("/")[:-1])),

@@ -15,7 +15,7 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, from_thread
 from anyio.to_thread import run_sync
 
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.watch.name_patterns import is_temporary
 
 __all__ = ["MOUNTS", "ChangeHints", "OnChange", "is_remote"]
@@ -107,7 +107,7 @@ class ChangeHints:
         # One that hangs keeps its own thread, and no other's.
         self._thread = CapacityLimiter(1)
         self._scope = CancelScope()
-        self._anew = Bell()
+        self._anew = Notifier()
 
     async def run(self) -> None:
         """Listen for ever; takes about a step to stop."""

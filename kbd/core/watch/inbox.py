@@ -16,10 +16,10 @@ from anyio.to_thread import run_sync
 
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
-from kbd.core.domain.watch_decisions import Land, PassOver
+from kbd.core.domain.watch_decisions import PassOverFiles, RecordLanding
 from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.settings import WatchSettings
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.hints import ChangeHints
@@ -106,7 +106,7 @@ class Inbox:
         # What is new: at these places; anywhere, if `_all_is_new`.
         self._news: set[str] = set()
         self._all_is_new = True
-        self._bell = Bell()
+        self._bell = Notifier()
         self._looking, self._taking = CapacityLimiter(1), CapacityLimiter(_MAX_CONCURRENT_COPIES)
         self._identity: tuple[int, int] | None = None
         # Why the folder, folders below it, or files cannot be looked at or kept.
@@ -284,7 +284,7 @@ class Inbox:
         return self._settling.put_off(found.raw, anyio.current_time() + pause_s)
 
     async def _settle(
-        self, found: FolderEntry, finding: Land | PassOver | FolderEntry | None
+        self, found: FolderEntry, finding: RecordLanding | PassOverFiles | FolderEntry | None
     ) -> None:
         """Record what became of a file, or look at it again if it changed."""
         if isinstance(finding, FolderEntry):
@@ -295,7 +295,7 @@ class Inbox:
         elif finding is not None:
             outcome = await submit_with_retry(self._keeper, finding)
             events = outcome.events if outcome is not None else ()
-            if isinstance(finding, Land) and not events:
+            if isinstance(finding, RecordLanding) and not events:
                 self._known.remember(found)
             if any(isinstance(event, FileLanded) and not event.outcome for event in events):
                 self._landed_s = anyio.current_time()

@@ -5,10 +5,10 @@ from anyio import CapacityLimiter
 
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
-from kbd.core.domain.watch_decisions import NoteCommand
+from kbd.core.domain.watch_decisions import RecordCommandEnd
 from kbd.core.domain.watch_state import Ended, Watch
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import CommandRunner
 from kbd.core.watch.retry import must_stop, submit_with_retry
@@ -35,7 +35,7 @@ class OutcomeCommands:
     """
 
     def __init__(self, keeper: Keeper[DaemonState, DaemonCommand], notify: CommandRunner) -> None:
-        self.bell = Bell()
+        self.bell = Notifier()
         self._keeper, self._notify = keeper, notify
 
     async def run(self) -> None:
@@ -49,7 +49,7 @@ class OutcomeCommands:
                     async with limiter:
                         ended = await self._ended(*due)
                     # Recorded after the run: a crash in between runs it again, hence at least once.
-                    await submit_with_retry(self._keeper, NoteCommand(ended))
+                    await submit_with_retry(self._keeper, RecordCommandEnd(ended))
             finally:
                 busy.discard(watch_id)
 

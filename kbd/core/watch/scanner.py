@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kbd.core.domain.watch_decisions import Land, PassOver
+from kbd.core.domain.watch_decisions import PassOverFiles, RecordLanding
 from kbd.core.domain.watch_state import Watch
 from kbd.core.watch.ingest import Unsettled, ingest_file
 from kbd.core.watch.name_patterns import NamePatterns
@@ -94,7 +94,7 @@ class Scanner:
 
     def examine(
         self, watch: Watch, found: FolderEntry, store: BlobStore
-    ) -> Land | PassOver | FolderEntry | None:
+    ) -> RecordLanding | PassOverFiles | FolderEntry | None:
         """Examine a file that has settled, and copy it if it may be new.
 
         Returns:
@@ -112,12 +112,12 @@ class Scanner:
             if now.signature != found.signature:
                 return now
             if self._known.was_passed(watch, tree, now):
-                return PassOver(self._watch_id, (PassedFile(now.path, now.signature),))
+                return PassOverFiles(self._watch_id, (PassedFile(now.path, now.signature),))
             file_name(now.raw)
             if self._known.is_touched(watch, tree, now):
                 return now
             taken = ingest_file(tree, now.raw, store, self._file_bytes)
-            return Land(
+            return RecordLanding(
                 watch_id=self._watch_id,
                 path=now.path,
                 folder=self._folder_of(now),
@@ -134,9 +134,9 @@ class Scanner:
         except KbdError:
             raise Unsettled from None
 
-    def failed(self, found: FolderEntry, error: KbdError) -> Land:
+    def failed(self, found: FolderEntry, error: KbdError) -> RecordLanding:
         """Return what is to be recorded of a file that could not be taken."""
-        return Land(
+        return RecordLanding(
             watch_id=self._watch_id,
             path=found.path,
             folder=self._folder_of(found),

@@ -18,7 +18,7 @@ from kbd.core.domain.watch_decisions import FinishRun, StartNext
 from kbd.core.domain.watch_state import Landing, LandingStage, Watch, WatchStatus
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import Job, JobFile, JobResult, JobRunner
@@ -71,7 +71,7 @@ class Scheduler:
         labour: JobRunner,
         arrivals: Callable[[WatchId], BatchStatus | None],
     ) -> None:
-        self.bell = Bell()
+        self.bell = Notifier()
         self._keeper, self._home, self._concurrency = keeper, home, concurrency
         self._clock, self._labour, self._arrivals = clock, labour, arrivals
         self._left: deque[Job] = deque()

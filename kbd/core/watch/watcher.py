@@ -17,7 +17,7 @@ from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.watch_state import Watch, WatchStatus
 from kbd.core.runtime.clock import Clock, SystemClock
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.store.keeper import Keeper
@@ -83,7 +83,7 @@ class Watcher:
             labour,
             self._inboxes.get,
         )
-        self._changed, self._outdated = Bell(), Bell()
+        self._changed, self._outdated = Notifier(), Notifier()
         self._unswept: dict[WatchId, None] = {}
         keeper.observe(self._observe)
 

@@ -15,7 +15,7 @@ from kbd.events.drafts import (
     CheckpointRestored,
     DraftDiscarded,
 )
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.events.runs import ModelReplied, NoticeGiven, ToolRefused, ToolReturned
 from kbd.events.workbenches import (
     AssistantMessageAdded,
@@ -93,7 +93,7 @@ def conversation_entry(seq: Seq, record: Recorded) -> wire.ConversationMessage |
     # Asked of every event that is recorded, and most are none of these.
     if type(data) not in _SHOWN_EVENTS:
         return None
-    created = shown_time(record.ts_us)
+    created = format_time(record.ts_us)
     match data:
         case UserMessageAdded() | AssistantMessageAdded():
             return _message_entry(seq, record.ts_us, data)
@@ -123,7 +123,7 @@ def _message_entry(
         message_id=data.message_id,
         role="user" if is_asked else "assistant",
         text=data.text,
-        created_at=shown_time(data.said_at_us or ts_us),
+        created_at=format_time(data.said_at_us or ts_us),
         seq=seq,
     )
 

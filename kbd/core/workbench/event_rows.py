@@ -22,7 +22,7 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
-from kbd.events.plain_form import shown, shown_time
+from kbd.events.plain_form import format_time, plain_record
 from kbd.events.workbenches import RequestSent
 from kbd.requests.base import UNSET
 from kbd.requests.egress import EgressEvents, EgressRow
@@ -107,7 +107,7 @@ class EventRows:
     def _encoded(self, seq: Seq, item: list[Any]) -> bytes:
         kept = self._kept.get(seq)
         if kept is None:
-            kept = self._kept[seq] = self._encode(shown(item, seq, self._log_id))
+            kept = self._kept[seq] = self._encode(plain_record(item, seq, self._log_id))
             if len(self._kept) > MAX_CACHED_EVENTS:
                 self._kept.popitem(last=False)
         return kept
@@ -117,9 +117,9 @@ class EventRows:
         fold = self._contexts.after(after)
         rows: list[bytes] = []
         for first, body in self._journal.log.frames(after):
-            items, records = codec.plain(body), _decode_records(body)
+            items, records = codec.decode_plain(body), _decode_records(body)
             for seq in range(max(first, after + 1), first + len(items)):
-                event = shown(items[seq - first], Seq(seq), self._log_id)
+                event = plain_record(items[seq - first], Seq(seq), self._log_id)
                 if records:
                     event |= _title_and_place(fold, records[seq - first])
                     self._contexts.mark(Seq(seq), fold)
@@ -231,7 +231,7 @@ async def sent_requests(log_id: str, journal: Journal, after: Seq, limit: int) -
 def _request_row(log_id: str, seq: Seq, ts_us: int, run: int, sent: RequestSent) -> EgressRow:
     return EgressRow(
         seq=seq,
-        ts=shown_time(ts_us),
+        ts=format_time(ts_us),
         run_id=RunId(f"{log_id}-{run}") if run else UNSET,
         provider_id=sent.provider_id,
         model_id=sent.model_id,

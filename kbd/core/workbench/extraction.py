@@ -20,10 +20,10 @@ import msgspec
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState
-from kbd.core.domain.watch_decisions import NoteWritten
+from kbd.core.domain.watch_decisions import RecordWrites
 from kbd.core.domain.watch_state import Watching, WatchStatus, Written
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
@@ -232,7 +232,7 @@ async def close_unfinished_effects(bench: OpenWorkbench) -> None:
             continue
         await run_sync(remove_partial, effect)
         aborted = EffectAborted(effect.effect_id, "the daemon stopped meanwhile")
-        await bench.keeper.submit(Record((aborted,)))
+        await bench.keeper.submit(RecordFacts((aborted,)))
 
 
 async def _extract_file(
@@ -252,13 +252,13 @@ async def _extract_file(
         directory=directory,
         file=FileVersion(name, entry.blob, entry.size_bytes),
     )
-    await bench.keeper.submit(Record((effect,)))
+    await bench.keeper.submit(RecordFacts((effect,)))
     try:
         final = await run_sync(copy_to_folder, effect, bench.blobs.path(entry.blob))
     except KbdError as error:
-        await bench.keeper.submit(Record((EffectAborted(effect.effect_id, error.message),)))
+        await bench.keeper.submit(RecordFacts((EffectAborted(effect.effect_id, error.message),)))
         return ExtractResult(workbench_path=path, status="failed", reason=error.message)
-    await bench.keeper.submit(Record((EffectDone(effect.effect_id, final),)))
+    await bench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, final),)))
     return ExtractResult(
         workbench_path=path,
         status="extracted",
@@ -303,7 +303,7 @@ async def record_planned_writes(
         )
         if fresh:
             written = FilesWritten(folder, fresh, watch_id, depth)
-            await daemon.submit(NoteWritten(written))
+            await daemon.submit(RecordWrites(written))
 
 
 def _is_watched(watching: Watching, folder: str) -> bool:

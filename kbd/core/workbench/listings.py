@@ -9,7 +9,7 @@ from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.runtime.settings import Limits
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.requests import workbenches as wire
 from kbd.types import Seq
 
@@ -41,8 +41,8 @@ def workbench_row(bench: OpenWorkbench, size_bytes: int) -> wire.WorkbenchRow:
     return wire.WorkbenchRow(
         id=state.workbench_id or bench.id,
         name=state.name,
-        created_at=shown_time(state.created_at_us),
-        updated_at=shown_time(state.updated_at_us),
+        created_at=format_time(state.created_at_us),
+        updated_at=format_time(state.updated_at_us),
         has_draft=state.draft is not None,
         files=sum(1 for _ in state.all_seen()),
         last_seq=state.seq,
@@ -54,7 +54,7 @@ def workbench_row(bench: OpenWorkbench, size_bytes: int) -> wire.WorkbenchRow:
 
 def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> wire.WorkbenchRow:
     """Return the line of a workbench that cannot be opened."""
-    created_at = shown_time(known.created_at_us)
+    created_at = format_time(known.created_at_us)
     return wire.WorkbenchRow(
         id=known.workbench_id,
         name=known.name,
@@ -80,7 +80,7 @@ def workbench_info(
             workbench_id=parent.workbench_id,
             mode=parent.mode,
             seq=parent.source_seq,
-            forked_at=shown_time(parent.forked_at_us),
+            forked_at=format_time(parent.forked_at_us),
             from_message_id=parent.from_message_id or msgspec.UNSET,
         )
     return wire.WorkbenchInfo(
@@ -98,8 +98,8 @@ def file_rows(bench: OpenWorkbench, catalog: Catalog) -> tuple[wire.FileRow, ...
             wire.FileRow(
                 path=seen.name,
                 size=seen.size_bytes,
-                modified_at=shown_time(seen.modified_at_us),
-                added_at=shown_time(entry.added_at_us if entry else seen.modified_at_us),
+                modified_at=format_time(seen.modified_at_us),
+                added_at=format_time(entry.added_at_us if entry else seen.modified_at_us),
                 file_kind=kind.kind,
                 mime_type=kind.mime_type,
                 is_opaque=kind.is_opaque,

@@ -18,7 +18,7 @@ from kbd.core.workbench.file_store import conflict_name
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import ValidationFailed
 from kbd.events.drafts import PublishIntended
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.requests import drafts as wire
 from kbd.requests.notifications import PublishPhase
 from kbd.types import BlobHash, FileName
@@ -146,7 +146,7 @@ def _publish_answer(
     )
     kept = (*intended.kept_both, *moved.items())
     return wire.DraftPublished(
-        published_at=shown_time(bench.state.updated_at_us),
+        published_at=format_time(bench.state.updated_at_us),
         checkpoint_id=checkpoint_id,
         published=published,
         kept_both=tuple(wire.KeptBoth(path=name, published_as=given) for name, given in kept),

@@ -13,7 +13,12 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.commands import RestoreCheckpoint, Rewind
-from kbd.core.domain.rewind_decisions import checkpoint_of, differences, message_said, rewound
+from kbd.core.domain.rewind_decisions import (
+    differences,
+    find_checkpoint,
+    find_message,
+    rewind_event,
+)
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.history import state_at
@@ -63,9 +68,9 @@ async def rewind_to(
         FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
-    said = message_said(bench.state, message_id)
+    said = find_message(bench.state, message_id)
     then = await run_sync(state_at, bench.folders.log, said.seq)
-    back = rewound(then, message_id, reason)
+    back = rewind_event(then, message_id, reason)
     check(then)
     async with _publish_lock(bench, clock):
         planned = differences(bench.state, back.files)
@@ -95,7 +100,7 @@ async def restore_checkpoint(
         FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
-    files = checkpoint_of(bench.state, checkpoint_id).files
+    files = find_checkpoint(bench.state, checkpoint_id).files
     async with _publish_lock(bench, clock):
         planned = differences(bench.state, files)
         await run_sync(_check_blobs, bench.blobs.store, _needed_blobs(planned))

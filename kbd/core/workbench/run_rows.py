@@ -6,7 +6,7 @@ from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.settings import RunLimits
-from kbd.events.plain_form import shown_time, utc_day
+from kbd.events.plain_form import format_time, utc_day
 from kbd.requests import workshop as wire
 from kbd.types import Phase
 
@@ -63,8 +63,8 @@ def run_info(
         usage=run.usage,
         cost=round(run.cost, 6),
         error=error,
-        started_at=shown_time(run.started_at_us),
-        ended_at=shown_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
+        started_at=format_time(run.started_at_us),
+        ended_at=format_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
         undone=run.undone,
         budget=budget,
     )

@@ -14,7 +14,7 @@ from kbd.errors import (
     ProviderNotConfigured,
     SandboxViolation,
 )
-from kbd.events.plain_form import shown_time
+from kbd.events.plain_form import format_time
 from kbd.events.watches import WatchRule
 from kbd.requests import watched as wire
 from kbd.requests.watches import FailedFound
@@ -52,7 +52,7 @@ def watch_row(watch: Watch, hints: Hints, trouble: str) -> wire.WatchRow:
         status=_status(watch),
         code=watch.code or msgspec.UNSET,
         reason=watch.reason or trouble or msgspec.UNSET,
-        created_at=shown_time(watch.created_at_us),
+        created_at=format_time(watch.created_at_us),
         hints=hints,
         landed=watch.landed,
         waiting=len(watch.in_stage(LandingStage.WAITING, LandingStage.RETRYING)),
@@ -146,10 +146,10 @@ def _landing_row(landing: Landing) -> wire.LandingRow:
         landing_id=landing.landing_id,
         path=landing.path,
         size_bytes=landing.size_bytes,
-        landed_at=shown_time(landing.landed_at_us),
+        landed_at=format_time(landing.landed_at_us),
         stage=landing.stage.value,
         attempt=landing.attempt,
-        retry_at=shown_time(retry_at_us) if retry_at_us else msgspec.UNSET,
+        retry_at=format_time(retry_at_us) if retry_at_us else msgspec.UNSET,
         workbench_id=landing.workbench_id or msgspec.UNSET,
         run_id=landing.run_id or msgspec.UNSET,
         code=landing.code or msgspec.UNSET,
@@ -162,7 +162,7 @@ def _outcome(ended: Ended) -> wire.OutcomeRow:
         landing_ids=ended.landings,
         paths=ended.paths[:MAX_OUTCOME_PATHS],
         outcome=cast("Outcome", ended.outcome),
-        ended_at=shown_time(ended.ended_at_us),
+        ended_at=format_time(ended.ended_at_us),
         workbench_id=ended.workbench_id or msgspec.UNSET,
         run_id=ended.run_id or msgspec.UNSET,
         code=ended.code or msgspec.UNSET,

@@ -10,9 +10,9 @@ from agent_rig import Opened, two_items
 from backends import on_asyncio, on_trio
 from kbd import hookimpl
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings
@@ -94,7 +94,7 @@ async def test_a_cap_that_cannot_be_kept_is_told(opened: Opened) -> None:
     """Without a price a cap in money stops nothing, and the person should know which to set."""
     limits = RunLimits(cost=1.0, day_cost=9.0)
     async with opened(costly, limits=limits) as rig:
-        rig.purse = Purse(rig.daemon, Catalog(_elsewhere()), limits, SystemClock())
+        rig.purse = DailyBudget(rig.daemon, Catalog(_elsewhere()), limits, SystemClock())
         run = await rig.go()
 
         assert run.status is RunStatus.FINISHED
@@ -118,4 +118,4 @@ def _elsewhere() -> Plugins:
     module.__file__ = __file__
     vars(module)["kbd_register_providers"] = kbd_register_providers
     sys.modules["agent_test_provider"] = module
-    return Plugins.discover(Settings(), found=[Installed("elsewhere", "agent_test_provider")])
+    return Plugins.discover(Settings(), found=[EntryPoint("elsewhere", "agent_test_provider")])

@@ -5,7 +5,7 @@ import pytest
 
 from agent_rig import Opened, Rig, two_items
 from backends import on_asyncio
-from kbd.core.domain.commands import Record, SendMessage
+from kbd.core.domain.commands import RecordFacts, SendMessage
 from kbd.core.sessions.projection import ConversationCopy
 from kbd.events.base import Recorded
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
@@ -91,8 +91,8 @@ async def test_what_was_undone_is_not_in_the_copy(opened: Opened) -> None:
         ]  # fmt: skip
         assert len(_ids(rig)) > 6  # with the tool traffic of the run
         asked = rig.state.said[0]
-        await rig.keeper.submit(Record((ConversationRewound("u-1", asked.seq),)))
-        await rig.keeper.submit(Record((UserMessageAdded("u-2", "second"),)))
+        await rig.keeper.submit(RecordFacts((ConversationRewound("u-1", asked.seq),)))
+        await rig.keeper.submit(RecordFacts((UserMessageAdded("u-2", "second"),)))
         undone = rig.state.seq - 1
         crashed = ConversationCopy(rig.folder, rig.keeper.journal)
         await crashed.catch_up()

@@ -12,7 +12,7 @@ import pytest
 from backends import on_asyncio, on_trio
 from kbd.core.agent.blocks import json_block
 from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, listing_bytes
-from kbd.core.plugins.format_calls import Look
+from kbd.core.plugins.format_calls import FileOverview
 from kbd.errors import ContextExhausted, FileReadFailed, ToolWorkerUnavailable
 from kbd.formats import (
     FormatHandler,
@@ -69,20 +69,20 @@ class Looked:
         """Return the format of a file."""
         return self._formats.for_name(name)
 
-    async def look(self, file: FileRef, text_bytes: int) -> Look:
+    async def look(self, file: FileRef, text_bytes: int) -> FileOverview:
         """Return its map, and its text if it is short."""
         self.asked.append(file.name)
         if file.name == self._slow:
             await anyio.sleep_forever()
         if self.away:
             self.away -= 1
-            return Look(error=ToolWorkerUnavailable("it died"))
+            return FileOverview(error=ToolWorkerUnavailable("it died"))
         try:
             structure = await self._formats.map(file)
         except FileReadFailed as error:
-            return Look(error=error)
+            return FileOverview(error=error)
         text = (await self._formats.read(file, Region())).text
-        return Look(structure, text if len(text.encode()) <= text_bytes else None)
+        return FileOverview(structure, text if len(text.encode()) <= text_bytes else None)
 
 
 def listed(listing: Mapping[str, Any]) -> list[dict[str, Any]]:

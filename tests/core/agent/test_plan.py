@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.core.agent import plan
-from kbd.core.domain.state_text import PlanLine, render
+from kbd.core.domain.state_text import PlanLine, render_plan
 from kbd.errors import ValidationFailed
 
 MOST = 1000
@@ -94,7 +94,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         return
     lines = [PlanLine(item) for item in read.items]
 
-    assert plan.parse(render("", lines, "", len(lines)), MOST).items == read.items
+    assert plan.parse(render_plan("", lines, "", len(lines)), MOST).items == read.items
 
 
 def test_nothing_in_a_plan_is_hidden_from_who_reads_it() -> None:
@@ -103,7 +103,7 @@ def test_nothing_in_a_plan_is_hidden_from_who_reads_it() -> None:
     read = plan.parse(hidden, 10)
     assert read.items == ("a <! -- and delete all --> bc",)
     assert read.notes == "<!<! -- xy --> z"
-    told = render(read.task, [PlanLine(text) for text in read.items], read.notes, 1)
+    told = render_plan(read.task, [PlanLine(text) for text in read.items], read.notes, 1)
     assert told.count("<!--") == 1  # our own first line
     ticked = plan.parse("---\napproved: true\n---\n- [x] 1. a\n## Approved\n- [!] 2. b\n", 10)
     assert ticked.items == ("a", "b")
@@ -125,7 +125,7 @@ def test_the_rendering_shows_every_mark() -> None:
         PlanLine("three"),
     ]
 
-    text = render("Task", lines, "- note", 2)
+    text = render_plan("Task", lines, "- note", 2)
 
     assert text.startswith("<!-- original_count: 2 -->\n# Execution Plan\n\n## Task\nTask\n")
     assert "- [x] 1. one\n- [!] 2. two [Failed: it broke zz" in text

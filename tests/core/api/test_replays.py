@@ -7,12 +7,12 @@ import pytest
 
 from backends import on_asyncio
 from kbd.core.api.replays import PAGE_BYTES, ReplayMethods
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.watch_decisions import AddWatch
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Session
 from kbd.errors import LogCorrupt, NotFound, ValidationFailed
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.log import EventLog
 from kbd.events.runs import ResearchWritten, RunStarted
 from kbd.events.vocabulary import Event
@@ -43,7 +43,7 @@ async def recorded_run(home: Path, *texts: str) -> Home:
         *((ResearchWritten(text), 1) for text in texts),
     ]
     for fact, run in facts:
-        events.append([recorded(fact, 1, run)])
+        events.append([wrap_event(fact, 1, run)])
     events.close()
     return first
 
@@ -71,7 +71,7 @@ async def test_steps_come_in_pages(tmp_path: Path) -> None:
         assert [len(page) for page in pages] == [3, 1, 4]
         # What is recorded meanwhile is told at the next question.
         bench = await running.benches.open(workbench_id)
-        await bench.keeper.submit(Record((ModelChosen("x:y"),)))
+        await bench.keeper.submit(RecordFacts((ModelChosen("x:y"),)))
         again = await steps(running, methods, run_id, after=7)
         assert [step.title for step in again.steps] == [
             "run interrupted: the daemon stopped meanwhile", "model x:y was chosen",

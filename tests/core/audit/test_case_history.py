@@ -21,10 +21,10 @@ from kbd.errors import LogCorrupt
 from kbd.events import VERSIONS, codec
 from kbd.events.anchor import ANCHOR_NAME
 from kbd.events.base import Recorded
-from kbd.events.log_copy import copy_log, extent_of
+from kbd.events.log_copy import copy_log, find_extent
 from kbd.events.named_blobs import named_blobs
 from kbd.events.scan import read_log
-from kbd.events.verification import verify
+from kbd.events.verification import verify_log
 from kbd.types import Seq
 from logs.make_golden import ADDED, CURRENT, EVENTS
 
@@ -44,8 +44,8 @@ def history_of(folder: Path) -> History:
 
 def test_both_read_the_same_of_a_whole_log(tmp_path: Path) -> None:
     """Of the golden log, with an event of every type: events, frames, head and named blobs."""
-    copy_log(CURRENT, extent_of(CURRENT, None), tmp_path)
-    ours, theirs = verify(tmp_path), history_of(tmp_path)
+    copy_log(CURRENT, find_extent(CURRENT, None), tmp_path)
+    ours, theirs = verify_log(tmp_path), history_of(tmp_path)
     named: dict[str, int] = {}
 
     def take(seq: Seq, record: Recorded) -> None:
@@ -65,7 +65,7 @@ def test_both_name_the_same_blobs_of_every_event(kind: type) -> None:
     examples = [event for event in EXAMPLES if type(event) is kind]
     assert examples
     for event in examples:
-        body = codec.encode([codec.recorded(event, 1)])
+        body = codec.encode([codec.wrap_event(event, 1)])
         ((name, _, data, *_),) = unpacked(body)
         assert sorted(blobs_of(name, data)) == sorted(named_blobs(event))
 

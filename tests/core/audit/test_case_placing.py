@@ -15,7 +15,7 @@ from kbd.core.audit.case_writer import WrittenCase
 from kbd.core.audit.whole_paths import check_target, create_partial
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, ValidationFailed
 from kbd.events.anchor import Anchor
-from kbd.events.scan import survey
+from kbd.events.scan import survey_log
 from whole.disks import tiny_disk
 
 
@@ -23,7 +23,7 @@ from whole.disks import tiny_disk
 def wanted(tmp_path: Path) -> CaseRequest:
     """A run to export."""
     folders = workbench(tmp_path / "bench")
-    found = survey(folders.log)
+    found = survey_log(folders.log)
     return CaseRequest(folders, 1, Anchor(found.seq, found.chain), is_active=False)
 
 

@@ -64,7 +64,7 @@ def test_twice_the_same_bytes(folders: WorkbenchFolders, tmp_path: Path) -> None
     """A run that is over has one case file, whatever happens in the workbench afterwards."""
     first = case_bytes(tmp_path, contents(folders))
     log = EventLog.open(folders.log)
-    log.append([codec.recorded(UserMessageAdded("m9", "one more thing"), 1)])
+    log.append([codec.wrap_event(UserMessageAdded("m9", "one more thing"), 1)])
     log.close()
     assert case_bytes(tmp_path, contents(folders)) == first
 

@@ -8,9 +8,9 @@ import pytest
 from agent_rig import Opened
 from backends import on_trio
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings
 from proof_rig import asks, proved, turns
 
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.anyio
 
 PACKAGES = Path(__file__).with_name("packages")
 FOUND = (
-    Installed("moods", "kbd_moods"),
-    Installed("files", "kbd_files"),
-    Installed("edits", "kbd_edits"),
+    EntryPoint("moods", "kbd_moods"),
+    EntryPoint("files", "kbd_files"),
+    EntryPoint("edits", "kbd_edits"),
 )
 MOODS = ("calm", "clock", "times", "order")
 
@@ -43,9 +43,9 @@ async def test_what_a_handler_does_otherwise_each_time_is_located(
     script = turns(asks(*map(wrote, MOODS), ("read_file", {"path": "calm.mood"})))
     async with opened(script) as rig:
         rig.catalog = Catalog(plugins)
-        async with Workers(plugins, Settings(), extra_paths=[PACKAGES]) as rig.workers:
+        async with WorkerPool(plugins, Settings(), extra_paths=[PACKAGES]) as rig.workers:
             await rig.go()
-        async with Workers(plugins, Settings(), extra_paths=[PACKAGES]) as rig.workers:
+        async with WorkerPool(plugins, Settings(), extra_paths=[PACKAGES]) as rig.workers:
             found = await proved(rig, tmp_path / "scratch")
 
     assert [each.files[0].path for each in found.divergences[:-1]] == [

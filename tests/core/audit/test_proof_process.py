@@ -17,7 +17,7 @@ from backends import on_asyncio, on_trio
 from kbd.core.audit.proof_process import Proofs
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
 from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
@@ -41,7 +41,7 @@ async def worked(folder: Path) -> AsyncIterator[Rig]:
     async with open_rig(folder, WORK) as rig:
         plugins = await run_sync(Plugins.discover, Settings())
         rig.catalog = await run_sync(Catalog, plugins)
-        async with Workers(plugins, Settings()) as rig.workers:
+        async with WorkerPool(plugins, Settings()) as rig.workers:
             await rig.go()
         yield rig
 

@@ -23,7 +23,7 @@ from agent_rig import (
     two_items,
 )
 from backends import on_asyncio, on_trio
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import RunLimits
 from kbd.errors import LogCorrupt, NotFound
@@ -201,7 +201,7 @@ class Interrupted(Moody):
     async def run(self, context: ToolContext, arguments: Kind) -> ToolResult:
         """Do what the kind says, too late."""
         change = FileChanged(FileName(arguments.path), None, BlobHash("a" * 64), 1)
-        await self._rig.keeper.submit(Record((DraftOpened("theirs"), change)))
+        await self._rig.keeper.submit(RecordFacts((DraftOpened("theirs"), change)))
         return await super().run(context, arguments)
 
 
@@ -272,7 +272,7 @@ async def test_a_run_is_proved_before_damage_and_refused_behind_it(
     async with opened(two_items) as rig:
         await rig.go()
         end = rig.keeper.journal.log.seq
-        await rig.keeper.submit(Record((DraftOpened("later"),)))
+        await rig.keeper.submit(RecordFacts((DraftOpened("later"),)))
         await anyio.lowlevel.checkpoint()
     (segment,) = (rig.folder / "log").glob("*.kbl")
     whole = segment.read_bytes().rstrip(b"\0")

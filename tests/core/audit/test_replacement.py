@@ -6,7 +6,7 @@ from zipfile import ZipFile
 import pytest
 
 from kbd.core.audit.plugin_replacement import copy_package, plugin_packages, with_replaced_version
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.errors import ValidationFailed
 
 PACKAGES = frozenset({"kbd_one", "kbd_two"})
@@ -53,7 +53,7 @@ def test_a_wheel_is_unpacked(tmp_path: Path) -> None:
 
     assert (taken.package, taken.version) == ("kbd_one", "2.5")
     assert names(taken.folder) == ["kbd_one/__init__.py", "kbd_one/deep/data.txt"]
-    points = [Installed("one", "kbd_one", "1", "d"), Installed("two", "kbd_two:hooks", "1", "d")]
+    points = [EntryPoint("one", "kbd_one", "1", "d"), EntryPoint("two", "kbd_two:hooks", "1", "d")]
     assert plugin_packages(points) == PACKAGES
     assert [point.version for point in with_replaced_version(points, taken)] == ["2.5", "1"]
 

@@ -7,7 +7,7 @@ from kbd.core.audit.recorded_calls import CallFold, RecordedCall
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.workbench.call_files import CallFiles
 from kbd.events.base import PluginUsed, ReplyCall
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import (
     ModelReplied,
@@ -51,7 +51,7 @@ class Told:
         """Tell events; return the number of the last."""
         for event in events:
             self.seq += 1
-            self.retelling.apply(Seq(self.seq), recorded(event, 1000 * self.seq, run))
+            self.retelling.apply(Seq(self.seq), wrap_event(event, 1000 * self.seq, run))
         return self.seq
 
     def add(self, name: str) -> int:

@@ -11,7 +11,7 @@ from folding import blob
 from kbd.core.audit.steps import Numbered, find_span, fold_step_events, fold_steps
 from kbd.core.domain.event_phrases import TITLE_CHARACTERS
 from kbd.events.base import FileVersion, PluginUsed, Recorded, ReplyCall
-from kbd.events.codec import Unknown, recorded
+from kbd.events.codec import Unknown, wrap_event
 from kbd.events.drafts import (
     CheckpointCreated,
     DraftDiscarded,
@@ -137,7 +137,7 @@ def test_no_log_is_too_strange_to_be_told(facts: list[tuple[object, int]]) -> No
     log = numbered(
         [
             Recorded(1, fact, place, run) if isinstance(fact, Unknown)
-            else recorded(fact, place, run)  # type: ignore[arg-type]
+            else wrap_event(fact, place, run)  # type: ignore[arg-type]
             for place, (fact, run) in enumerate(begun)
         ]
     )  # fmt: skip
@@ -238,7 +238,7 @@ def test_a_turn_is_told_with_its_failures_and_a_call_with_its_arguments() -> Non
         (FileChanged(FileName("a.txt"), None, blob("b"), 5, call_id=CallId("c1")), 1, 4_000_000),
         (ToolReturned(CallId("c1"), 1, ok=True, shown="{}", duration_ms=77, worked=worked), 1, 1),
     ]  # fmt: skip
-    log = numbered([recorded(fact, ts_us, run) for fact, run, ts_us in facts])  # type: ignore[arg-type]
+    log = numbered([wrap_event(fact, ts_us, run) for fact, run, ts_us in facts])  # type: ignore[arg-type]
 
     steps = check_told_once(1, log)
     asked, _, _, consent, model, tool = steps
@@ -266,7 +266,7 @@ def test_a_run_that_stood_still_did_not_work() -> None:
         (PhaseCompleted(Phase.RESEARCH), 1, 40_005 * second),
         (RunFinished(has_draft=False), 1, 40_006 * second),
     ]  # fmt: skip
-    log = numbered([recorded(fact, ts_us, run) for fact, run, ts_us in facts])  # type: ignore[arg-type]
+    log = numbered([wrap_event(fact, ts_us, run) for fact, run, ts_us in facts])  # type: ignore[arg-type]
 
     took = {step.title: step.duration_ms for step in check_told_once(1, log)}
 
@@ -281,7 +281,7 @@ def test_another_answer_is_a_story_of_its_own() -> None:
         (RunFinished(has_draft=False), 1), (ConversationRewound("m1", 1, "regenerate"), 0),
         (RunStarted("m1", "x:z", "a1"), 2), (RunFinished(has_draft=False), 2),
     ]  # fmt: skip
-    log = numbered([recorded(fact, 0, run) for fact, run in facts])  # type: ignore[arg-type]
+    log = numbered([wrap_event(fact, 0, run) for fact, run in facts])  # type: ignore[arg-type]
 
     first, second = (check_told_once(number, log) for number in (1, 2))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from folding import blob
-from kbd.core.domain.event_context import ContextFold, EventContext, Spent
+from kbd.core.domain.event_context import ContextFold, EventContext, WorkTotals
 from kbd.events import Event, codec
 from kbd.events import drafts as d
 from kbd.events import runs as r
@@ -29,7 +29,7 @@ class Log:
     def add(self, event: Event, run: int = 1, *, ms: int = 1000) -> None:
         """Record an event so many milliseconds after the last one."""
         self.ms += ms
-        self.records.append(codec.recorded(event, self.ms * 1000, run))
+        self.records.append(codec.wrap_event(event, self.ms * 1000, run))
 
     def contexts(self) -> list[EventContext]:
         """Return what a fold says of each; a copy goes on as the fold itself."""
@@ -78,15 +78,15 @@ def test_a_run_is_placed() -> None:
 
     assert (began.run, began.phase) == (1, None)
     assert (plan.phase, planned.phase) == (Phase.PLAN, Phase.PLAN)
-    assert planned.spent == Spent(2 * SECOND_US)
+    assert planned.spent == WorkTotals(2 * SECOND_US)
     assert started == EventContext(1, Phase.IMPLEMENT, 2, 1, 2, "Two")
-    assert replied.spent == Spent(SECOND_US, 0, 0, Usage(10, 2))
+    assert replied.spent == WorkTotals(SECOND_US, 0, 0, Usage(10, 2))
     assert called == changed == returned
     assert (called.call.tool, called.call.plugin) == ("write_text_file", "p 1")
     assert called.call.arguments == '{"path":"a"}'
-    spent = Spent(6 * SECOND_US, 1, 1, Usage(10, 2))
+    spent = WorkTotals(6 * SECOND_US, 1, 1, Usage(10, 2))
     assert done == msgspec.structs.replace(started, spent=spent)
-    assert (end.item, end.spent) == (0, Spent(12 * SECOND_US, 1, 1, Usage(10, 2)))
+    assert (end.item, end.spent) == (0, WorkTotals(12 * SECOND_US, 1, 1, Usage(10, 2)))
 
 
 def test_a_failed_turn_is_told_by_its_attempt_and_the_reply_by_the_whole_turn() -> None:
@@ -160,7 +160,7 @@ def test_generated_runs_are_placed_by_what_they_were_made_of(runs: list[list[str
     totals = [each.spent for each, record in zip(contexts, log.records, strict=True)
               if isinstance(record.data, r.RunFinished)]  # fmt: skip
     assert totals == [
-        Spent(
+        WorkTotals(
             (7 * len(ends) + 3) * SECOND_US,
             len(ends),
             len(ends),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from folding import blob
-from kbd.core.domain.event_context import CallContext, ContextFold, EventContext, Spent
+from kbd.core.domain.event_context import ContextFold, EventCall, EventContext, WorkTotals
 from kbd.core.domain.event_phrases import TITLE_CHARACTERS
 from kbd.core.domain.event_place import event_place
 from kbd.core.domain.event_text import EVENT_TEXTS, event_text
@@ -21,12 +21,12 @@ from kbd.messages import Usage
 from kbd.types import CallId, FileName, Phase
 from logs import make_golden
 
-CALL = CallContext("read_file", '{"path":"a"}', None, "kbd_x 1.0")
+CALL = EventCall("read_file", '{"path":"a"}', None, "kbd_x 1.0")
 ITEM = EventContext(1, Phase.IMPLEMENT, 2, 1, 3, "Dining — all of it", CALL)
 SPENT = EventContext(
-    1, Phase.IMPLEMENT, 2, 1, 3, "Dining", CALL, Spent(2_500_000, 4, 3, Usage(1204, 88))
+    1, Phase.IMPLEMENT, 2, 1, 3, "Dining", CALL, WorkTotals(2_500_000, 4, 3, Usage(1204, 88))
 )
-TURN = EventContext(1, Phase.PLAN, spent=Spent(2_500_000, usage=Usage(1204, 88)))
+TURN = EventContext(1, Phase.PLAN, spent=WorkTotals(2_500_000, usage=Usage(1204, 88)))
 NONE = EventContext()
 C, A, B, NAME = CallId("c"), blob("a"), blob("b"), FileName("a")
 

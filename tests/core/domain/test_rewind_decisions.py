@@ -19,12 +19,12 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.decision import Decision
-from kbd.core.domain.fork_decisions import fork_point, refuse_to_fork, taken_over
-from kbd.core.domain.rewind_decisions import answered, message_said, rewound
+from kbd.core.domain.fork_decisions import check_forkable, fork_events, fork_point
+from kbd.core.domain.rewind_decisions import find_exchange, find_message, rewind_event
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.workbench.notifications import notifications_of
 from kbd.errors import ConflictPublishedChanged, KbdError, NotFound, ValidationFailed
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import RunFinished
 from kbd.events.workbenches import (
@@ -73,7 +73,7 @@ class Spoken(Folded):
 
     def rewind(self, message_id: str, **found: str | None) -> None:
         """Undo and carry it out; published files are as kbd knows them, but for `found`."""
-        back = rewound(self.then[message_id], message_id)
+        back = rewind_event(self.then[message_id], message_id)
         known: dict[FileName, BlobHash | None] = dict.fromkeys((A, B))
         known |= {name: entry.blob for name, entry in self.state.files.items()}
         known |= {FileName(f"{n}.csv"): blob(m) if m else None for n, m in found.items()}
@@ -157,7 +157,7 @@ def test_what_somebody_changed_is_not_replaced() -> None:
 def test_a_file_changed_in_the_last_moment_stays_beside_what_was_then() -> None:
     """What the log says is what published/ holds: both versions."""
     spoken = _spoken()
-    back = rewound(spoken.then["u1"], "u1")
+    back = rewind_event(spoken.then["u1"], "u1")
     spoken.do(Rewind(back, "p", {A: blob("b")}))
     beside = FileName("a (kbd conflict p).csv")
     spoken.do(CompletePublish("c9", ((A, beside),)))
@@ -169,7 +169,7 @@ def test_a_file_changed_in_the_last_moment_stays_beside_what_was_then() -> None:
 def test_nothing_is_lost_while_an_undo_is_carried_out() -> None:
     """What would be forgotten with it is refused until it is done."""
     spoken = _spoken()
-    spoken.do(Rewind(rewound(spoken.then["u1"], "u1"), "p", {A: blob("b")}))
+    spoken.do(Rewind(rewind_event(spoken.then["u1"], "u1"), "p", {A: blob("b")}))
     added = AddFiles((FileAdded(B, blob("e"), 1),), 9)
     checkpoint = CreateCheckpoint("c", "")
     for command in (SendMessage("u3", "x"), added, RemoveFiles((A,)), DiscardDraft(), checkpoint):
@@ -177,7 +177,7 @@ def test_nothing_is_lost_while_an_undo_is_carried_out() -> None:
             spoken.do(command)
         assert refused.value.retryable
     with pytest.raises(ValidationFailed):
-        spoken.do(Rewind(rewound(spoken.then["u1"], "u1"), "q", {A: blob("b")}))
+        spoken.do(Rewind(rewind_event(spoken.then["u1"], "u1"), "q", {A: blob("b")}))
     done = spoken.do(CompletePublish("c9"))
     assert [type(event).__name__ for event in done.events] == [
         "CheckpointCreated", "PublishCompleted", "ConversationRewound",
@@ -198,11 +198,11 @@ def test_a_run_under_way_is_not_undone() -> None:
 def test_only_messages_can_be_named() -> None:
     """Ids that the conversation shows of other entries are told apart from unknown ones."""
     spoken = _spoken()
-    assert message_said(spoken.state, "r1").role == "assistant"
+    assert find_message(spoken.state, "r1").role == "assistant"
     with pytest.raises(ValidationFailed, match="no message"):
-        message_said(spoken.state, "m12")
+        find_message(spoken.state, "m12")
     with pytest.raises(NotFound):
-        message_said(spoken.state, "u9")
+        find_message(spoken.state, "u9")
 
 
 def test_what_is_answered_once_more() -> None:
@@ -210,7 +210,7 @@ def test_what_is_answered_once_more() -> None:
     spoken = _spoken()
 
     def pair(named: str | None) -> tuple[str, ...]:
-        return tuple(said.message_id for said in answered(spoken.state, named))
+        return tuple(said.message_id for said in find_exchange(spoken.state, named))
 
     assert (pair(None), pair("u1"), pair("r1")) == (("u2", "r2"), ("u1", "r1"), ("u1", "r1"))
     spoken.rewind("u1")
@@ -244,7 +244,7 @@ def test_a_fork_takes_over_what_its_mode_says() -> None:
     spoken = _spoken()
     spoken.apply(ContextSet("situation", "we move"))
     with pytest.raises(ValidationFailed, match="draft is open"):
-        refuse_to_fork(spoken.state)
+        check_forkable(spoken.state)
     expected: tuple[tuple[ForkMode, int, int, int], ...] = (
         ("clone_all", 4, 1, 1),
         ("clone_files_and_context_no_chat", 0, 1, 0),
@@ -253,7 +253,7 @@ def test_a_fork_takes_over_what_its_mode_says() -> None:
     for mode, said, context, checkpoints in expected:
         forked = WorkbenchForked(BENCH, mode, spoken.state.seq)
         other = Folded()
-        other.apply(*taken_over(spoken.state, forked))
+        other.apply(*fork_events(spoken.state, forked))
         state = other.state
         assert {name: entry.blob for name, entry in state.files.items()} == {A: blob("b")}
         assert (len(state.said), len(state.context)) == (said, context)
@@ -287,7 +287,7 @@ def test_a_point_that_is_none_is_refused(
 def test_a_rewind_without_a_difference_is_done_at_once() -> None:
     """No publish is intended, and no checkpoint made, where published/ need not change."""
     spoken = _spoken()
-    decision = spoken.do(Rewind(rewound(spoken.then["u2"], "u2"), "p", {}))
+    decision = spoken.do(Rewind(rewind_event(spoken.then["u2"], "u2"), "p", {}))
     assert [type(event) for event in decision.events] == [ConversationRewound]
     assert spoken.state.draft is None
 
@@ -297,7 +297,7 @@ def test_an_undo_is_told_with_what_it_changed() -> None:
     spoken = _spoken()
     spoken.rewind("u1")
     (back,) = [event for event in spoken.last.events if isinstance(event, ConversationRewound)]
-    record = recorded(back, spoken.time_us)
+    record = wrap_event(back, spoken.time_us)
     done, drafted, files = notifications_of(spoken.state, spoken.state.seq, record)
     assert isinstance(done, wire.WorkshopUndoCompleted)
     assert (done.message_id, done.has_draft) == ("u1", False)

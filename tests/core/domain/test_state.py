@@ -11,7 +11,7 @@ from kbd.core.domain.watch_state import WatchStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events import watches
 from kbd.events.base import ReplyCall
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import (
     ItemCompleted,
@@ -59,7 +59,7 @@ def test_no_event_of_a_watch_changes_a_workbench() -> None:
         for event in commit:
             if type(event) in WATCH_FOLDS:
                 state, blank = WorkbenchState(), WorkbenchState(updated_at_us=1)
-                fold_workbench(state, Seq(1), recorded(event, 1))
+                fold_workbench(state, Seq(1), wrap_event(event, 1))
                 blank.seq = Seq(1)
                 assert blank == state
 

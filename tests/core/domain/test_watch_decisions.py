@@ -4,18 +4,18 @@ import msgspec
 import pytest
 
 from folded_watches import FOLDER, WATCH, FoldedWatches, hash_of, rule
-from kbd.core.domain.fold_watches import RECENT
+from kbd.core.domain.fold_watches import RECENT_OUTCOMES
 from kbd.core.domain.watch_decisions import (
     MAX_PASSED,
     MAX_WATCHES,
-    PASSED_AT_ONCE,
+    PASSED_PER_EVENT,
     AddWatch,
     DismissLandings,
-    Land,
-    NoteCommand,
-    NoteWritten,
-    PassOver,
+    PassOverFiles,
     PauseWatch,
+    RecordCommandEnd,
+    RecordLanding,
+    RecordWrites,
     RemoveWatch,
     ResumeWatch,
     RetryLandings,
@@ -41,12 +41,12 @@ PARKED = LandingStage.PARKED
 def test_what_is_passed_over_is_told_in_parts() -> None:
     """All files that were there are recorded with the watch, so many an event, none as landed."""
     folded = FoldedWatches()
-    passed = tuple(PassedFile(f"{n}.csv", f"s{n}") for n in range(PASSED_AT_ONCE + 1))
+    passed = tuple(PassedFile(f"{n}.csv", f"s{n}") for n in range(PASSED_PER_EVENT + 1))
 
     added, *parts = folded.do(AddWatch(WatchId("other"), rule(), passed))
 
     assert isinstance(added, WatchAdded)
-    assert [len(x.files) for x in parts if isinstance(x, FilesPassedOver)] == [PASSED_AT_ONCE, 1]
+    assert [len(x.files) for x in parts if isinstance(x, FilesPassedOver)] == [PASSED_PER_EVENT, 1]
     other = folded.state.watching.watches[WatchId("other")]
     assert (len(passed), 0, {}) == (len(other.signatures), other.landed, other.landings)
 
@@ -55,7 +55,7 @@ def test_a_passed_file_may_be_renamed() -> None:
     """Its new place is known like the old one, and nothing landed."""
     folded = FoldedWatches()
 
-    folded.do(PassOver(WATCH, (PassedFile("b.csv", "s1"),)))
+    folded.do(PassOverFiles(WATCH, (PassedFile("b.csv", "s1"),)))
 
     assert (folded.watch.signatures, folded.watch.landed) == ({"b.csv": "s1"}, 0)
     assert folded.start() is None
@@ -79,8 +79,8 @@ def test_watches_have_their_limits() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        Land(WATCH, "a", FOLDER, hash_of("a"), 1, "s"),
-        PassOver(WATCH, ()),
+        RecordLanding(WATCH, "a", FOLDER, hash_of("a"), 1, "s"),
+        PassOverFiles(WATCH, ()),
         RemoveWatch(WATCH),
         PauseWatch(WATCH),
         ResumeWatch(WATCH),
@@ -89,7 +89,7 @@ def test_watches_have_their_limits() -> None:
     ],
     ids=lambda command: type(command).__name__,
 )
-def test_a_removed_watch_is_not_there(command: Land) -> None:
+def test_a_removed_watch_is_not_there(command: RecordLanding) -> None:
     """Nothing can be asked of a watch that was removed, even while a run of it is under way."""
     folded = FoldedWatches()
     folded.land("b", "b")
@@ -144,8 +144,8 @@ def test_a_copy_is_no_move() -> None:
     assert folded.worked_on() == ["a.csv", "b.csv", "c.csv"]
 
 
-def _wrote(folder: str, mark: str, watch_id: str = "", depth: int = 0) -> NoteWritten:
-    return NoteWritten(FilesWritten(folder, (hash_of(mark),), watch_id, depth))
+def _wrote(folder: str, mark: str, watch_id: str = "", depth: int = 0) -> RecordWrites:
+    return RecordWrites(FilesWritten(folder, (hash_of(mark),), watch_id, depth))
 
 
 def test_what_kbd_wrote_there_is_its_own() -> None:
@@ -333,10 +333,10 @@ def test_outcomes_are_due_for_the_command() -> None:
     due = [(each.paths, each.outcome) for each in folded.watch.due]
     assert due == [(("c.csv",), "failed"), (("a.csv",), "failed"), (("a.csv",), "review")]
     ended = WatchCommandEnded(WATCH, folded.watch.due[1].landings, 0)
-    assert folded.do(NoteCommand(ended))
+    assert folded.do(RecordCommandEnd(ended))
     assert [each.outcome for each in folded.watch.due] == ["failed", "review"]
-    assert folded.do(NoteCommand(ended))
-    assert not folded.do(NoteCommand(ended))
+    assert folded.do(RecordCommandEnd(ended))
+    assert not folded.do(RecordCommandEnd(ended))
     assert [each.paths for each in folded.watch.due] == [("c.csv",)]
 
 
@@ -348,7 +348,7 @@ def test_a_removed_watch_runs_its_last_commands() -> None:
     folded.do(RemoveWatch(WATCH))
     (due,) = folded.watch.due
 
-    folded.do(NoteCommand(WatchCommandEnded(WATCH, due.landings, None, "not there")))
+    folded.do(RecordCommandEnd(WatchCommandEnded(WATCH, due.landings, None, "not there")))
 
     assert folded.state.watching.watches == {}
 
@@ -356,10 +356,12 @@ def test_a_removed_watch_runs_its_last_commands() -> None:
 def test_the_newest_outcomes_are_at_hand() -> None:
     """So many and no more; all are counted."""
     folded = FoldedWatches()
-    for n in range(RECENT + 1):
+    for n in range(RECENT_OUTCOMES + 1):
         folded.land(f"{n}.csv", f"{n}")
     folded.worked_on()
 
-    assert [f"{n + 1}.csv" for n in range(RECENT)] == [x.paths[0] for x in folded.watch.recent]
-    assert folded.watch.ended == {"published": RECENT + 1}
+    assert [f"{n + 1}.csv" for n in range(RECENT_OUTCOMES)] == [
+        x.paths[0] for x in folded.watch.recent
+    ]
+    assert folded.watch.ended == {"published": RECENT_OUTCOMES + 1}
     assert WatchSuspended not in {type(record.data) for record in folded.records}

@@ -31,7 +31,7 @@ def signature(n):
     return f"{20000 + n}:17000000000{n:08}:17000000010{n:08}:{1000000 + n}"
 
 def body(*events):
-    return codec.encode([codec.recorded(event, next(clock)) for event in events])
+    return codec.encode([codec.wrap_event(event, next(clock)) for event in events])
 
 def passed():
     for first in range(0, MANY, 1000):

@@ -21,10 +21,10 @@ from kbd.core.domain.watch_decisions import (
     AddWatch,
     DismissLandings,
     FinishRun,
-    Land,
-    NoteCommand,
-    NoteWritten,
     PauseWatch,
+    RecordCommandEnd,
+    RecordLanding,
+    RecordWrites,
     RemoveWatch,
     ResumeWatch,
     RetryLandings,
@@ -163,7 +163,7 @@ class Watched(RuleBasedStateMachine):
         """Files land, or could not be read."""
         for path, mark in files:
             sha256, code = (hash_of(mark), "") if mark else ("", "FILE_READ_FAILED")
-            self.ask(Land(watch_id, path, FOLDER, sha256, 1, f"{path} {mark}", (), code))
+            self.ask(RecordLanding(watch_id, path, FOLDER, sha256, 1, f"{path} {mark}", (), code))
 
     @rule(watch_id=WATCHES, path=NAMES, pick=st.integers(0, 9))
     def rename(self, watch_id: WatchId, path: str, pick: int) -> None:
@@ -173,7 +173,7 @@ class Watched(RuleBasedStateMachine):
         if watch is not None and known:
             sha256 = known[pick % len(known)]
             gone = tuple(each for each in watch.contents[sha256] if each != path)
-            self.ask(Land(watch_id, path, FOLDER, sha256, 1, f"{path} moved", gone))
+            self.ask(RecordLanding(watch_id, path, FOLDER, sha256, 1, f"{path} moved", gone))
 
     @precondition(lambda self: self.stages()[LandingStage.WAITING])
     @rule(closed=st.sampled_from([True, True, False]))
@@ -220,7 +220,7 @@ class Watched(RuleBasedStateMachine):
         """A person pauses, resumes or, late, removes a watch, or an outcome is told."""
         watch = self.folded.state.watching.watches.get(watch_id)
         if what == "told" and watch is not None and watch.due:
-            self.ask(NoteCommand(WatchCommandEnded(watch_id, watch.due[0].landings, 0)))
+            self.ask(RecordCommandEnd(WatchCommandEnded(watch_id, watch.due[0].landings, 0)))
         elif what == "remove" and len(self.folded.records) > 40:
             self.ask(RemoveWatch(watch_id))
         elif what == "pause":
@@ -232,7 +232,7 @@ class Watched(RuleBasedStateMachine):
     @rule(mark=MARKS, by=st.sampled_from(["", WATCH, OTHER]), depth=st.integers(0, 3))
     def write(self, mark: str, by: str, depth: int) -> None:
         """Something is about to be written into the folder by kbd."""
-        self.ask(NoteWritten(FilesWritten(FOLDER, (hash_of(mark),), by, depth)))
+        self.ask(RecordWrites(FilesWritten(FOLDER, (hash_of(mark),), by, depth)))
 
     @invariant()
     def nothing_is_lost_or_doubled(self) -> None:

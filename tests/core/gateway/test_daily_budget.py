@@ -11,7 +11,7 @@ from agent_rig import NoSync
 from backends import on_asyncio
 from kbd.core.domain.daemon_decisions import ChargeBudget, ReserveBudget, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, Spent
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import RunLimits, Settings
@@ -49,7 +49,7 @@ class Calendar:
 class Opened:
     """A purse with its log."""
 
-    def __init__(self, purse: Purse, state: DaemonState, records: list[Recorded]) -> None:
+    def __init__(self, purse: DailyBudget, state: DaemonState, records: list[Recorded]) -> None:
         self.purse, self.state, self.records = purse, state, records
 
 

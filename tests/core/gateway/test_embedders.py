@@ -18,7 +18,7 @@ from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.gateway import Egress, scope_hash
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
@@ -50,9 +50,9 @@ from supervised import add, supervised
 
 KEY = "sk-not-to-be-seen"
 
-OPENAI = Installed("openai", "kbd_openai", source="kbd")
+OPENAI = EntryPoint("openai", "kbd_openai", source="kbd")
 
-Module = Callable[..., Installed]
+Module = Callable[..., EntryPoint]
 
 
 class Near(Embedder):
@@ -126,7 +126,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Module:
 
     def made(
         name: str, embedders: Sequence[object] = (), providers: Sequence[Provider] = ()
-    ) -> Installed:
+    ) -> EntryPoint:
         found = ModuleType(f"plug_{name}")
         found.__file__ = __file__
 
@@ -141,12 +141,12 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Module:
         vars(found)["kbd_register_embedders"] = kbd_register_embedders
         vars(found)["kbd_register_providers"] = kbd_register_providers
         monkeypatch.setitem(sys.modules, found.__name__, found)
-        return Installed(name, found.__name__)
+        return EntryPoint(name, found.__name__)
 
     return made
 
 
-def door(folder: Path, *found: Installed, **environment: str) -> Egress:
+def door(folder: Path, *found: EntryPoint, **environment: str) -> Egress:
     """The door of a daemon that was started with an environment."""
     folder.mkdir(exist_ok=True)
     home = Home(folder=folder, socket=folder / "s")
@@ -336,7 +336,7 @@ async def test_consent_over_the_wire(tmp_path: Path) -> None:
     """The answer about the model names the embedder; its id is asked for, agreed to and kept."""
     far = {"embedding_base_url": "http://192.0.2.1/v1", "embedding_model": "m"}
     settings = Settings(search=SearchSettings(embedder="openai"), plugins={"openai": far})
-    found = [OPENAI, Installed("offline", "kbd_offline")]
+    found = [OPENAI, EntryPoint("offline", "kbd_offline")]
     async with supervised(tmp_path, settings, found) as running:
         bench = await running.bench(a__txt="a")
         methods = EgressMethods(running.context, running.benches)

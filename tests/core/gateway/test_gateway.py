@@ -13,9 +13,9 @@ from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.gateway import Egress, scope_hash
-from kbd.core.gateway.outbound_call import Lent
+from kbd.core.gateway.outbound_call import LentAccess
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
@@ -58,7 +58,7 @@ def door(folder: Path, environment: Mapping[str, str]) -> Egress:
     home = Home(folder=folder, socket=folder / "s")
     settings = Settings.read(home, environment)
     # The formats are no part of this, and take ten times as long.
-    found = [Installed("offline", "kbd_offline"), Installed("openai", "kbd_openai")]
+    found = [EntryPoint("offline", "kbd_offline"), EntryPoint("openai", "kbd_openai")]
     plugins = Plugins.discover(settings, environment=environment, found=found)
     of_plugin = partial(settings.of_plugin, environment=environment)
     daemon: Keeper[DaemonState, DaemonCommand] = Keeper(
@@ -251,7 +251,7 @@ async def test_a_turn_that_cannot_connect_does_not_tell_the_key(tmp_path: Path) 
 
 def test_what_is_lent_shows_no_key() -> None:
     """A key that is lent for a call is in no repr."""
-    lent = Lent(KEY, "http://127.0.0.1:9/v1", None, 1.0)
+    lent = LentAccess(KEY, "http://127.0.0.1:9/v1", None, 1.0)
 
     assert KEY not in f"{lent} {lent!r}"
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from backends import on_asyncio, on_trio
-from kbd.core.gateway.http_client import Crossing, Leaving
+from kbd.core.gateway.http_client import Crossing, OutboundRequest
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.errors import DiskFull, EgressBlockedByPolicy, ValidationFailed
 
@@ -81,11 +81,11 @@ def server() -> Iterator[Counting]:
 
 @asynccontextmanager
 async def crossing(
-    endpoint: str, told: list[Leaving], *hosts: str, fails: bool = False
+    endpoint: str, told: list[OutboundRequest], *hosts: str, fails: bool = False
 ) -> AsyncIterator[Crossing]:
     """Lend a client for one call."""
 
-    async def record(leaving: Leaving) -> None:
+    async def record(leaving: OutboundRequest) -> None:
         if fails:
             raise DiskFull("no space is left")
         told.append(leaving)
@@ -103,20 +103,20 @@ async def crossing(
 @pytest.mark.anyio
 async def test_what_leaves_is_told_before_to_the_byte(server: Counting) -> None:
     """Host and port, method, path without its query, and as many bytes as then come."""
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     at = f"127.0.0.1:{server.port}"
     async with crossing(at, told) as lent:
         await lent.client.post(f"http://{at}/v1/chat?key=1", json={"text": "ä" * 1000})
 
     (left,) = told
-    assert left == Leaving(at, "POST", "/v1/chat", len(server.received[0]))
+    assert left == OutboundRequest(at, "POST", "/v1/chat", len(server.received[0]))
 
 
 @on_trio
 @pytest.mark.anyio
 async def test_a_body_in_pieces_is_counted_and_sent_whole(server: Counting) -> None:
     """A plugin that streams its body hides nothing of it."""
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     at = f"127.0.0.1:{server.port}"
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -152,7 +152,7 @@ async def test_a_body_in_pieces_is_counted_and_sent_whole(server: Counting) -> N
 @pytest.mark.anyio
 async def test_another_address_is_refused_unsent(url: str, server: Counting) -> None:
     """Another host, port, version or spelling of an address: refused, told to nobody, 0 bytes."""
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     async with crossing(f"127.0.0.1:{server.port}", told) as lent:
         with pytest.raises(EgressBlockedByPolicy, match="refused"):
             await lent.client.get(url.format(port=server.port, other=server.port + 1))
@@ -165,7 +165,7 @@ async def test_another_address_is_refused_unsent(url: str, server: Counting) -> 
 @pytest.mark.anyio
 async def test_case_and_a_last_dot_make_no_difference() -> None:
     """The provider's own address in another spelling is the provider's."""
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     counting = Counting(socket.AF_INET, "127.0.0.1", OK)
     async with crossing(f"LocalHost.:{counting.port}", told) as lent:
         await lent.client.get(f"http://LOCALHOST:{counting.port}/")
@@ -182,7 +182,7 @@ async def test_version_six_addresses_are_compared_as_addresses() -> None:
         counting = Counting(socket.AF_INET6, "::1", OK)
     except OSError:
         pytest.skip("this machine has no IP version 6")
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     async with crossing(f"[::1]:{counting.port}", told) as lent:
         await lent.client.get(f"http://[0:0:0:0:0:0:0:1]:{counting.port}/")
         with pytest.raises(EgressBlockedByPolicy):
@@ -196,7 +196,7 @@ async def test_version_six_addresses_are_compared_as_addresses() -> None:
 @pytest.mark.anyio
 async def test_nothing_else_says_where_a_request_goes(server: Counting) -> None:
     """A Host header of another host is refused; a target or a name for TLS beside it is dropped."""
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     at = f"127.0.0.1:{server.port}"
     async with crossing(at, told) as lent:
         for host in ("example.org", f"127.0.0.1:{server.port + 1}", "127.0.0.1 example.org"):
@@ -216,7 +216,7 @@ async def test_a_redirect_is_an_answer_and_no_order(server: Counting) -> None:
     """It is handed back; followed on demand, the next address is bound by the same rule."""
     away = b"HTTP/1.1 307 No\r\nlocation: http://%s/\r\ncontent-length: 0\r\n\r\n"
     redirecting = Counting(socket.AF_INET, "127.0.0.1", away % f"127.0.0.1:{server.port}".encode())
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     at = f"127.0.0.1:{redirecting.port}"
     async with crossing(at, told) as lent:
         assert (await lent.client.post(f"http://{at}/", content=b"x")).status_code == 307
@@ -236,7 +236,7 @@ async def test_the_environment_sends_nothing_elsewhere(
     """Its proxies are not used, whatever they are set for; nor are its passwords."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    told: list[Leaving] = []
+    told: list[OutboundRequest] = []
     at = f"127.0.0.1:{server.port}"
     async with crossing(at, told) as lent:
         assert (await lent.client.get(f"http://{at}/")).status_code == 200

@@ -9,8 +9,8 @@ import pytest
 
 from backends import on_asyncio, on_trio
 from kbd.core.api.providers import ProviderMethods
-from kbd.core.domain.commands import Record
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.domain.commands import RecordFacts
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.runtime.settings import ModelSettings, RunLimits, SearchSettings, Settings
 from kbd.core.sessions.search_access import embed_texts
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -32,7 +32,7 @@ from supervised import Supervised, supervised
 
 KEY = "sk-not-to-be-seen"
 
-OPENAI = Installed("openai", "kbd_openai", source="kbd")
+OPENAI = EntryPoint("openai", "kbd_openai", source="kbd")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ class Asked:
 
         async def record(sent: RequestSent) -> None:
             self.sent.append(sent)
-            await self.bench.keeper.submit(Record((sent,)))
+            await self.bench.keeper.submit(RecordFacts((sent,)))
 
         return await embed_texts(self._running.context, self.bench, texts, purpose, record)
 

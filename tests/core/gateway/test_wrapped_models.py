@@ -12,10 +12,10 @@ from backends import on_trio
 from folding import Folded
 from kbd import hookimpl
 from kbd.core.domain.commands import GrantConsent
-from kbd.core.gateway.daily_budget import Purse
+from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets
@@ -49,13 +49,15 @@ MODEL, WRAPPED = "openai:big", "toolcall:openai:big"
 TOOL = ToolSchema("t", "Does.", {"type": "object", "properties": {}})
 
 
-def opened(folder: Path, environment: Mapping[str, str], *more: Installed) -> tuple[Egress, Purse]:
+def opened(
+    folder: Path, environment: Mapping[str, str], *more: EntryPoint
+) -> tuple[Egress, DailyBudget]:
     """The door and the purse of a daemon that was started with an environment."""
     folder.mkdir(exist_ok=True)
     home = Home(folder=folder, socket=folder / "s")
     settings = Settings.read(home, environment)
     names = ("offline", "openai", "toolcall")
-    found = [*(Installed(name, f"kbd_{name}") for name in names), *more]
+    found = [*(EntryPoint(name, f"kbd_{name}") for name in names), *more]
     plugins = Plugins.discover(settings, environment=environment, found=found)
     of_plugin = partial(settings.of_plugin, environment=environment)
     catalog = Catalog(plugins)
@@ -183,7 +185,7 @@ async def test_the_wrapper_is_lent_its_provider_and_nothing_else(
         lambda settings: [noting, scripted], specname="kbd_register_providers"
     )
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    egress, _ = opened(tmp_path, {}, Installed("wrapping", module.__name__))
+    egress, _ = opened(tmp_path, {}, EntryPoint("wrapping", module.__name__))
 
     async def record(sent: RequestSent) -> None:
         raise AssertionError(sent)

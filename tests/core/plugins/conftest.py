@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings
 
 PACKAGES = Path(__file__).with_name("packages")
@@ -19,11 +19,11 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Plugins:
     """The plugin kbd_faults, loaded as an installed one would be."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
     settings = Settings(plugins={"faults": {"motto": "slow and steady"}})
-    return Plugins.discover(settings, found=[Installed("faults", "kbd_faults")])
+    return Plugins.discover(settings, found=[EntryPoint("faults", "kbd_faults")])
 
 
 @pytest.fixture
-async def workers(faulty: Plugins, anyio_backend: str) -> AsyncIterator[Workers]:
+async def workers(faulty: Plugins, anyio_backend: str) -> AsyncIterator[WorkerPool]:
     """Workers that can import it."""
-    async with Workers(faulty, Settings(), extra_paths=[PACKAGES]) as running:
+    async with WorkerPool(faulty, Settings(), extra_paths=[PACKAGES]) as running:
         yield running

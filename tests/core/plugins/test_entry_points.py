@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.entry_points import Installed, installed
+from kbd.core.plugins.entry_points import EntryPoint, installed_entry_points
 
 
 def distribution(folder: Path, stem: str, **files: str) -> None:
@@ -30,7 +30,7 @@ def test_it_tells_what_the_standard_library_tells() -> None:
             for point in importlib.metadata.entry_points(group=group)
             if point.dist is not None
         }
-        found = installed(group, sys.path)
+        found = installed_entry_points(group, sys.path)
         assert {(each.name, each.value, each.version, each.source) for each in found} == expected
 
 
@@ -44,9 +44,9 @@ def test_the_first_folder_has_a_distribution(tmp_path: Path) -> None:
             tmp_path / folder, f"{stem}.dist-info", METADATA=described, entry_points_txt=points
         )
 
-    assert installed("kbd", [str(tmp_path / "a"), str(tmp_path / "b")]) == [
-        Installed("a", "my_plug", "1.0", "My_Plug"),
-        Installed("b", "other", "3", "other"),
+    assert installed_entry_points("kbd", [str(tmp_path / "a"), str(tmp_path / "b")]) == [
+        EntryPoint("a", "my_plug", "1.0", "My_Plug"),
+        EntryPoint("b", "other", "3", "other"),
     ]
 
 
@@ -59,7 +59,9 @@ def test_only_the_group_is_read(tmp_path: Path) -> None:
         tmp_path, "old.egg-info", entry_points_txt=points, **{"PKG-INFO": "Name: Old\nVersion: 1\n"}
     )
 
-    assert installed("kbd", [str(tmp_path)]) == [Installed("one", "two:three", "1", "Old")]
+    assert installed_entry_points("kbd", [str(tmp_path)]) == [
+        EntryPoint("one", "two:three", "1", "Old")
+    ]
 
 
 def test_what_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_what_cannot_be_read_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / "odd-2.dist-info" / "METADATA").write_bytes(b"\xff\xfe\x00")
     folders = [str(tmp_path / "gone"), str(tmp_path / "archive.zip"), str(tmp_path)]
 
-    assert installed("kbd", folders) == [Installed("odd", "odd", "0", "odd")]
+    assert installed_entry_points("kbd", folders) == [EntryPoint("odd", "odd", "0", "odd")]
 
 
 def test_the_working_folder_is_an_empty_word(
@@ -81,7 +83,7 @@ def test_the_working_folder_is_an_empty_word(
     distribution(tmp_path, "here.dist-info", entry_points_txt="[kbd]\nhere = here\n")
     monkeypatch.chdir(tmp_path)
 
-    assert [each.name for each in installed("kbd", [""])] == ["here"]
+    assert [each.name for each in installed_entry_points("kbd", [""])] == ["here"]
 
 
 @pytest.mark.parametrize(
@@ -95,11 +97,11 @@ def test_the_working_folder_is_an_empty_word(
 )
 def test_loading_gives_what_is_named(value: str, expected: object) -> None:
     """A module, or what lies in it."""
-    assert Installed("x", value).load() is expected
+    assert EntryPoint("x", value).load() is expected
 
 
 @pytest.mark.parametrize("value", ["", "no_such_module", "json:gone", "not a module"])
 def test_loading_what_is_not_there(value: str) -> None:
     """It fails as an import does; the host makes a reason of it."""
     with pytest.raises((ImportError, AttributeError, ValueError)):
-        Installed("x", value).load()
+        EntryPoint("x", value).load()

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.errors import (
     FileReadFailed,
     FileWriteFailed,
@@ -48,13 +48,13 @@ CASES: list[tuple[str, dict[str, Any], type[KbdError], str]] = [
 ]
 
 
-async def call(workers: Workers, function: str, **arguments: Any) -> Any:
+async def call(workers: WorkerPool, function: str, **arguments: Any) -> Any:
     """Call a function of the plugin that misbehaves."""
     return await workers.call("faults", f"kbd_faults.work:{function}", arguments, LIMITS)
 
 
 async def test_a_call_that_goes_wrong_is_a_typed_error(
-    workers: Workers, tmp_path: Path, subtests: pytest.Subtests
+    workers: WorkerPool, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """The error names what happened, and the next call of the same plugin works."""
     for function, arguments, error, told in CASES:
@@ -68,17 +68,17 @@ async def test_a_call_that_goes_wrong_is_a_typed_error(
             assert await call(workers, "echo", value=[1, "two"]) == [1, "two"]
 
 
-async def test_what_is_printed_is_harmless(workers: Workers) -> None:
+async def test_what_is_printed_is_harmless(workers: WorkerPool) -> None:
     """A megabyte on each of both streams is drained and is no part of the answer."""
     assert await call(workers, "print_noise", size=1 << 20) == "done"
 
 
-async def test_standard_input_is_empty(workers: Workers) -> None:
+async def test_standard_input_is_empty(workers: WorkerPool) -> None:
     """A child process that reads it gets its end, not a part of the protocol."""
     assert await call(workers, "child_reads") == "0"
 
 
-async def test_an_interrupt_of_the_zygotes_group_is_ignored(workers: Workers) -> None:
+async def test_an_interrupt_of_the_zygotes_group_is_ignored(workers: WorkerPool) -> None:
     """Ctrl-C in a terminal is the daemon's to handle."""
     zygote = await call(workers, "zygote")
     os.killpg(zygote, signal.SIGINT)
@@ -86,7 +86,7 @@ async def test_an_interrupt_of_the_zygotes_group_is_ignored(workers: Workers) ->
     assert await call(workers, "zygote") == zygote
 
 
-async def test_an_error_of_kbd_comes_through(workers: Workers) -> None:
+async def test_an_error_of_kbd_comes_through(workers: WorkerPool) -> None:
     """Code, message, actions and detail are those that were raised in the worker."""
     with pytest.raises(NotFound) as raised:
         await call(workers, "missing")
@@ -97,7 +97,7 @@ async def test_an_error_of_kbd_comes_through(workers: Workers) -> None:
     assert error.detail == {"name": "thing"}
 
 
-async def test_the_caller_names_the_failure(workers: Workers) -> None:
+async def test_the_caller_names_the_failure(workers: WorkerPool) -> None:
     """A call that writes reports an odd exception as FILE_WRITE_FAILED."""
     with pytest.raises(FileWriteFailed):
         await workers.call("faults", "kbd_faults.work:unserialisable", {}, failure=FileWriteFailed)
@@ -105,7 +105,7 @@ async def test_the_caller_names_the_failure(workers: Workers) -> None:
 
 @pytest.mark.parametrize("apart", [False, True])
 async def test_a_timeout_leaves_no_process(
-    workers: Workers, tmp_path: Path, *, apart: bool
+    workers: WorkerPool, tmp_path: Path, *, apart: bool
 ) -> None:
     """The call's group dies with it, and so does what fled into a session of its own."""
     note = tmp_path / "pid"
@@ -122,7 +122,7 @@ async def test_a_timeout_leaves_no_process(
     assert not lives(note)
 
 
-async def test_cancelling_kills(workers: Workers, tmp_path: Path) -> None:
+async def test_cancelling_kills(workers: WorkerPool, tmp_path: Path) -> None:
     """When a cancelled call has returned, nothing that it started is alive."""
     note = tmp_path / "pid"
     async with anyio.create_task_group() as tasks:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.format_calls import FormatCalls, Look
+from kbd.core.plugins.format_calls import FileOverview, FormatCalls
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers
+from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import AssetPick, Placement, Region
 from kbd.tools import FileRef
@@ -27,7 +27,7 @@ def blob(folder: Path, text: str, name: str = "a.note") -> FileRef:
 
 
 @pytest.fixture
-def formats(faulty: Plugins, workers: Workers, tmp_path: Path) -> FormatCalls:
+def formats(faulty: Plugins, workers: WorkerPool, tmp_path: Path) -> FormatCalls:
     """The one format of the plugin for tests."""
     return FormatCalls(Catalog(faulty), workers, tmp_path / "cache")
 
@@ -56,7 +56,7 @@ async def test_a_parsers_fault_names_the_file_and_no_path(
 
 
 async def test_a_map_is_made_once(
-    formats: FormatCalls, faulty: Plugins, workers: Workers, tmp_path: Path
+    formats: FormatCalls, faulty: Plugins, workers: WorkerPool, tmp_path: Path
 ) -> None:
     """It is kept in memory and on disk; a caller who changes it changes nobody else's."""
     file = blob(tmp_path, "one\ntwo")
@@ -70,14 +70,14 @@ async def test_a_map_is_made_once(
 
 
 async def test_a_look_finds_map_and_short_text_at_once(
-    formats: FormatCalls, faulty: Plugins, workers: Workers, tmp_path: Path
+    formats: FormatCalls, faulty: Plugins, workers: WorkerPool, tmp_path: Path
 ) -> None:
     """Both are kept, and that a text is too long; a map that is known is not made again."""
     short, long = blob(tmp_path, "é" * 5), blob(tmp_path, "é" * 6)
     await formats.map(long)
     for asked in (formats, FormatCalls(Catalog(faulty), workers, tmp_path / "cache")):
-        assert await asked.look(short, 11) == Look({"lines": ["é" * 5]}, "é" * 5 + "\n")
-        assert await asked.look(long, 11) == Look({"lines": ["é" * 6]})
+        assert await asked.look(short, 11) == FileOverview({"lines": ["é" * 5]}, "é" * 5 + "\n")
+        assert await asked.look(long, 11) == FileOverview({"lines": ["é" * 6]})
         short.path.unlink(missing_ok=True)
         long.path.unlink(missing_ok=True)
     assert short.path.with_suffix(".mapped").read_text() == "x"
@@ -105,7 +105,7 @@ async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path
 
 
 async def test_a_shelf_belongs_to_a_content(
-    formats: FormatCalls, faulty: Plugins, workers: Workers, tmp_path: Path
+    formats: FormatCalls, faulty: Plugins, workers: WorkerPool, tmp_path: Path
 ) -> None:
     """The same bytes have it again under any name; other bytes, and no cache, do not."""
     none = FormatCalls(Catalog(faulty), workers)

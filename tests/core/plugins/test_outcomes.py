@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbd.core.plugins.worker_pool import steady, without_paths
+from kbd.core.plugins.worker_pool import strip_paths, strip_volatile
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from kbd.core.plugins.worker_pool import steady, without_paths
 )
 def test_a_message_names_nothing_of_the_moment(said: str, told: str) -> None:
     """No address, no staged or temporary name is left in it; the rest is."""
-    assert steady(without_paths(said)) == told
+    assert strip_volatile(strip_paths(said)) == told

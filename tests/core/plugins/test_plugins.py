@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import GROUP, Plugins, PluginStatus
 from kbd.core.runtime.settings import Settings
 
@@ -66,7 +66,7 @@ def discover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Discover:
         for name, text in texts.items():
             module = f"plug_{name}_{tmp_path.name.replace('-', '_')}"
             (tmp_path / f"{module}.py").write_text(text)
-            points.append(Installed(name, module))
+            points.append(EntryPoint(name, module))
         return Plugins.discover(settings or Settings(), found=points)
 
     return discovered
@@ -172,7 +172,7 @@ def test_two_plugins_of_one_name(discover: Discover, tmp_path: Path) -> None:
     """The first is loaded, the second reported."""
     discover(good=GOOD, other=GOOD)
     modules = sorted(path.stem for path in tmp_path.glob("plug_*.py"))
-    points = [Installed("same", module) for module in modules]
+    points = [EntryPoint("same", module) for module in modules]
     plugins = Plugins.discover(Settings(), found=points)
 
     assert [each.status for each in plugins.statuses] == ["loaded", "left_out"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
-from kbd.core.plugins.worker_pool import Workers, name_of
+from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
 
@@ -17,7 +17,7 @@ PACKAGES = Path(__file__).with_name("packages")
 
 
 @pytest.mark.anyio
-async def test_a_call_sees_little(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_sees_little(workers: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """No key of the environment, no folder or locale of the daemon's, no socket but its own."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     for name in ("LANG", "LC_ALL", "TZ"):
@@ -33,7 +33,7 @@ async def test_a_call_sees_little(workers: Workers, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.anyio
-async def test_nothing_is_left_for_the_next_call(workers: Workers) -> None:
+async def test_nothing_is_left_for_the_next_call(workers: WorkerPool) -> None:
     """Calls share a parent, and nothing else: each is a new process."""
     before = await workers.call("faults", "kbd_faults.work:zygote", {})
     after = await workers.call("faults", "kbd_faults.work:zygote", {})
@@ -43,7 +43,7 @@ async def test_nothing_is_left_for_the_next_call(workers: Workers) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_dead_zygote_is_replaced(workers: Workers) -> None:
+async def test_a_dead_zygote_is_replaced(workers: WorkerPool) -> None:
     """One that was killed while idle costs the next call a start, not a failure."""
     before = await workers.call("faults", "kbd_faults.work:zygote", {})
     os.kill(before, signal.SIGKILL)
@@ -55,7 +55,7 @@ async def test_a_dead_zygote_is_replaced(workers: Workers) -> None:
 async def test_calls_run_side_by_side_up_to_the_limit(faulty: Plugins) -> None:
     """A third call waits while two run."""
     settings = Settings(workers=WorkerLimits(concurrency=2))
-    async with Workers(faulty, settings, extra_paths=[PACKAGES]) as workers:
+    async with WorkerPool(faulty, settings, extra_paths=[PACKAGES]) as workers:
         async with anyio.create_task_group() as tasks:
             for _ in range(2):
                 tasks.start_soon(workers.call, "faults", "kbd_faults.work:kill", {"number": 0})
@@ -71,7 +71,7 @@ async def test_calls_run_side_by_side_up_to_the_limit(faulty: Plugins) -> None:
 @pytest.mark.anyio
 async def test_leaving_the_context_ends_the_processes(faulty: Plugins) -> None:
     """No zygote outlives its pool."""
-    async with Workers(faulty, Settings(), extra_paths=[PACKAGES]) as workers:
+    async with WorkerPool(faulty, Settings(), extra_paths=[PACKAGES]) as workers:
         zygote = await workers.call("faults", "kbd_faults.work:zygote", {})
 
     with pytest.raises(ProcessLookupError):
@@ -82,7 +82,7 @@ async def test_leaving_the_context_ends_the_processes(faulty: Plugins) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_cancelled_start_is_made_again(workers: Workers) -> None:
+async def test_a_cancelled_start_is_made_again(workers: WorkerPool) -> None:
     """Whoever calls first may give up while the zygote imports; the next call starts another."""
     with anyio.move_on_after(0) as scope:
         await workers.call("faults", "kbd_faults.work:echo", {"value": 1})
@@ -95,7 +95,7 @@ async def test_a_cancelled_start_is_made_again(workers: Workers) -> None:
 
 
 @pytest.mark.anyio
-async def test_many_calls_at_once(workers: Workers) -> None:
+async def test_many_calls_at_once(workers: WorkerPool) -> None:
     """Each gets its own answer, whatever the order in which they end."""
     answers: dict[int, int] = {}
 
@@ -110,7 +110,7 @@ async def test_many_calls_at_once(workers: Workers) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_large_answer_arrives_whole(workers: Workers) -> None:
+async def test_a_large_answer_arrives_whole(workers: WorkerPool) -> None:
     """Some megabytes there and back are the same."""
     value = [b"\x00\xff" * 1_000_000, "ü" * 1_000_000]
 
@@ -118,7 +118,7 @@ async def test_a_large_answer_arrives_whole(workers: Workers) -> None:
 
 
 @pytest.mark.anyio
-async def test_what_cannot_be_sent_is_refused(workers: Workers) -> None:
+async def test_what_cannot_be_sent_is_refused(workers: WorkerPool) -> None:
     """Arguments are plain values, records and paths."""
     with pytest.raises(ValidationFailed, match="cannot be sent"):
         await workers.call("faults", "kbd_faults.work:echo", {"value": object()})
@@ -127,9 +127,9 @@ async def test_what_cannot_be_sent_is_refused(workers: Workers) -> None:
 
 
 @pytest.mark.anyio
-async def test_only_the_plugins_own_functions_run(workers: Workers) -> None:
+async def test_only_the_plugins_own_functions_run(workers: WorkerPool) -> None:
     """A name outside its package is refused before anything is imported."""
-    for name in ("os:getpid", "kbd_faults_other:f", "kbd.core.plugins.forked_call:run"):
+    for name in ("os:getpid", "kbd_faults_other:f", "kbd.core.plugins.forked_call:run_call"):
         with pytest.raises(Exception, match="not a function of kbd_faults"):
             await workers.call("faults", name, {})
     with pytest.raises(NotFound):
@@ -146,9 +146,9 @@ async def test_an_import_that_fails_is_told(
     declared = (PACKAGES / "kbd_faults" / "__init__.py").read_text()
     (package / "__init__.py").write_text(declared.replace("kbd_faults.work", "kbd_halved.gone"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    plugins = Plugins.discover(Settings(), found=[Installed("halved", "kbd_halved")])
+    plugins = Plugins.discover(Settings(), found=[EntryPoint("halved", "kbd_halved")])
 
-    async with Workers(plugins, Settings(), extra_paths=[tmp_path]) as workers:
+    async with WorkerPool(plugins, Settings(), extra_paths=[tmp_path]) as workers:
         with pytest.raises(ToolWorkerUnavailable, match="ModuleNotFoundError") as raised:
             await workers.call("halved", "kbd_halved:f", {})
 
@@ -159,9 +159,9 @@ async def test_an_import_that_fails_is_told(
 
 def test_a_functions_name() -> None:
     """It can be resolved in another process; a local one cannot, and is refused."""
-    assert name_of(os.path.join) == "posixpath:join"
+    assert function_name(os.path.join) == "posixpath:join"
     with pytest.raises(ValidationFailed, match="top of its module"):
-        name_of(lambda: None)
+        function_name(lambda: None)
 
 
 FORKING = [
@@ -176,6 +176,6 @@ FORKING = [
 async def test_what_forks_has_one_thread(name: str) -> None:
     """No library that a built-in format imports starts a thread in the process that forks."""
     plugins = Plugins.discover(Settings())
-    async with Workers(plugins, Settings()) as workers:
+    async with WorkerPool(plugins, Settings()) as workers:
         process = await workers._process(plugins.get(name))
         assert process.threads == 1

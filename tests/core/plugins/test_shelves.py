@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-from kbd.core.plugins.derived_cache import Shelves
+from kbd.core.plugins.derived_cache import ShelfCache
 
 
-def fill(shelves: Shelves, name: str, size: int, age_s: int) -> Path:
+def fill(shelves: ShelfCache, name: str, size: int, age_s: int) -> Path:
     """Use a shelf that holds one file of a size, some time ago."""
     shelf = shelves.shelf("plugin", "1", name)
     shelf.mkdir(parents=True, exist_ok=True)
@@ -20,7 +20,7 @@ def fill(shelves: Shelves, name: str, size: int, age_s: int) -> Path:
 
 def test_the_least_recently_used_go(tmp_path: Path) -> None:
     """Past the limit the oldest go first, whichever came first; the one just used never goes."""
-    shelves = Shelves(tmp_path / "shelves", 100)
+    shelves = ShelfCache(tmp_path / "shelves", 100)
     first = fill(shelves, "first", 40, 50)
     second = fill(shelves, "second", 40, 90)
     shelves.used(first)
@@ -33,16 +33,16 @@ def test_the_least_recently_used_go(tmp_path: Path) -> None:
 
 def test_use_counts_over_restarts(tmp_path: Path) -> None:
     """What an earlier daemon left is counted, and goes by when it was used."""
-    before = fill(Shelves(tmp_path / "shelves", 100), "before", 90, 10)
+    before = fill(ShelfCache(tmp_path / "shelves", 100), "before", 90, 10)
 
-    now = fill(Shelves(tmp_path / "shelves", 100), "now", 20, 0)
+    now = fill(ShelfCache(tmp_path / "shelves", 100), "now", 20, 0)
 
     assert [before.exists(), now.exists()] == [False, True]
 
 
 def test_a_shelf_that_nobody_made_is_nothing(tmp_path: Path) -> None:
     """A format that keeps nothing leaves no folder."""
-    shelves = Shelves(tmp_path / "shelves")
+    shelves = ShelfCache(tmp_path / "shelves")
 
     shelves.used(shelves.shelf("plugin"))
 

@@ -16,7 +16,7 @@ from kbd.core.agent.turn_faults import accept_any
 from kbd.core.agent.window import tools_bytes
 from kbd.core.plugins import schemas
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.format_calls import operations_of
+from kbd.core.plugins.format_calls import parse_operations
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.schemas import plain_schema, strict_schema
 from kbd.core.runtime.settings import Settings
@@ -84,7 +84,7 @@ def test_every_built_in_tool_has_a_strict_form() -> None:
             text = msgspec.json.encode(given).decode()
             parsed(entry.tool, ReplyCall(CallId("c"), entry.tool.name, text), text)
             if entry.tool.name in handlers:
-                seen += len(operations_of(handlers[entry.tool.name], given["operations"]))
+                seen += len(parse_operations(handlers[entry.tool.name], given["operations"]))
 
     assert seen >= 60
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.hooks import PluginError
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.wire_methods import wire_methods_of
@@ -213,7 +213,7 @@ def discover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Discover:
         for place, name in enumerate(formats):
             module = f"contributed_{place}_{tmp_path.name.replace('-', '_')}"
             (tmp_path / f"{module}.py").write_text(PLUGIN.replace("FORMAT", name))
-            points.append(Installed(f"p{place}", module))
+            points.append(EntryPoint(f"p{place}", module))
         return Plugins.discover(Settings(blocked_plugins=(blocked,)), found=points)
 
     return discovered

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from kbd.core.runtime.diagnostics import LONGEST_TEXT, blotted, configure
+from kbd.core.runtime.diagnostics import TEXT_CHARACTERS, configure, redacted_output
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def test_a_long_value_is_cut() -> None:
     """A log is no place for a file's contents."""
     entry = json.loads(logged("read", text="x" * 100_000))
 
-    assert len(entry["text"]) < LONGEST_TEXT + 100
+    assert len(entry["text"]) < TEXT_CHARACTERS + 100
     assert entry["text"].endswith("(100000 characters)")
 
 
@@ -109,7 +109,7 @@ def test_rich_can_be_used_beside_it(order: str) -> None:
 def test_what_others_print_and_log_holds_no_secret(capsys: pytest.CaptureFixture[str]) -> None:
     """A plugin's print, a library's warning; afterwards the streams are what they were."""
     streams = sys.stdout, sys.stderr
-    with blotted(lambda text: text.replace("sk-canary", "***")):
+    with redacted_output(lambda text: text.replace("sk-canary", "***")):
         print("said sk-canary")
         print("to stderr sk-canary", file=sys.stderr, flush=True)
         logging.getLogger("tests.plugin").warning("key %s", "sk-canary")

@@ -3,14 +3,14 @@
 import anyio
 import pytest
 
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_ring_wakes_all_who_wait(anyio_backend: str) -> None:
     """Everybody who waits is woken by one ring, and can wait for the next."""
-    bell, woken = Bell(), list[str]()
+    bell, woken = Notifier(), list[str]()
 
     async def wait(name: str) -> None:
         for _ in range(2):
@@ -29,7 +29,7 @@ async def test_a_ring_wakes_all_who_wait(anyio_backend: str) -> None:
 
 async def test_a_ring_before_the_wait_counts_for_who_knows_the_number(anyio_backend: str) -> None:
     """Who took the number before it looked does not sleep over what rang meanwhile."""
-    bell = Bell()
+    bell = Notifier()
     before = bell.rings
     bell.ring()
     with anyio.fail_after(5):

@@ -67,7 +67,7 @@ def test_a_key_that_was_refused_is_asked_for_again(tmp_path: Path) -> None:
 
 def test_a_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time it is killed, and the setting is named."""
-    monkeypatch.setattr("kbd.core.runtime.secrets.COMMAND_S", 0.2)
+    monkeypatch.setattr("kbd.core.runtime.secrets.COMMAND_TIMEOUT_S", 0.2)
     found = secrets(tmp_path, "[plugins.openai]\napi_key_command = ['sleep', '600']")
 
     with pytest.raises(ProviderNotConfigured, match=r"api_key_command could not be run: Timeout"):

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 import kbd.core.runtime.writer_thread
-from kbd.core.runtime.writer_thread import Scribe
+from kbd.core.runtime.writer_thread import WriterThread
 from kbd.errors import ToolWorkerUnavailable
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ def _where(number: int) -> tuple[int, int]:
 
 async def test_calls_are_made_in_one_thread_that_is_not_the_loops(anyio_backend: str) -> None:
     """All calls are made by the same thread, one after the other, and each result comes back."""
-    scribe: Scribe[tuple[int, int]] = Scribe()
+    scribe: WriterThread[tuple[int, int]] = WriterThread()
     found = [await scribe.call(partial(_where, number)) for number in range(50)]
 
     assert [number for number, _ in found] == list(range(50))
@@ -31,7 +31,7 @@ async def test_calls_are_made_in_one_thread_that_is_not_the_loops(anyio_backend:
 
 async def test_what_a_call_raises_is_raised(anyio_backend: str) -> None:
     """A fault reaches who called, and the next call is made all the same."""
-    scribe: Scribe[str] = Scribe()
+    scribe: WriterThread[str] = WriterThread()
 
     def fail() -> str:
         raise OSError(5, "the disk failed")
@@ -43,7 +43,7 @@ async def test_what_a_call_raises_is_raised(anyio_backend: str) -> None:
 
 async def test_a_call_that_has_begun_is_waited_for(anyio_backend: str) -> None:
     """Cancelling who called does not let it go on before the call has ended."""
-    scribe: Scribe[None] = Scribe()
+    scribe: WriterThread[None] = WriterThread()
     may_end, ended = threading.Event(), list[bool]()
 
     def work() -> None:
@@ -61,7 +61,7 @@ async def test_a_call_that_has_begun_is_waited_for(anyio_backend: str) -> None:
 
 async def test_the_loop_goes_on_meanwhile(anyio_backend: str) -> None:
     """While a call is made, other tasks run."""
-    scribe: Scribe[bool] = Scribe()
+    scribe: WriterThread[bool] = WriterThread()
     went_on = threading.Event()
 
     async def go_on() -> None:
@@ -77,7 +77,7 @@ async def test_the_thread_leaves_and_comes_back(
 ) -> None:
     """A scribe with nothing to do holds no thread and no descriptor, and can be called again."""
     monkeypatch.setattr(kbd.core.runtime.writer_thread, "_IDLE_S", 0.02)
-    scribe: Scribe[str] = Scribe()
+    scribe: WriterThread[str] = WriterThread()
     open_before = len(os.listdir(Path("/proc/self/fd")))
     name = await scribe.call(lambda: threading.current_thread().name)
     with anyio.fail_after(10):
@@ -94,7 +94,7 @@ async def test_no_thread_is_a_refusal(anyio_backend: str, monkeypatch: pytest.Mo
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    scribe: Scribe[str] = Scribe()
+    scribe: WriterThread[str] = WriterThread()
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
         with pytest.raises(ToolWorkerUnavailable):
@@ -104,7 +104,7 @@ async def test_no_thread_is_a_refusal(anyio_backend: str, monkeypatch: pytest.Mo
 
 async def test_a_closed_scribe_begins_again(anyio_backend: str) -> None:
     """A scribe that was closed lets its thread go at once, and a later call is made by another."""
-    scribe: Scribe[str] = Scribe()
+    scribe: WriterThread[str] = WriterThread()
     names = []
     for _ in range(3):
         names.append(await scribe.call(lambda: threading.current_thread().name))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.pieces import MOST_BYTES, Piece, cut, read_pieces, write_pieces
+from kbd.core.plugins.pieces import MOST_BYTES, TextPiece, cut_pieces, read_pieces, write_pieces
 from kbd.formats import Passage, Region
 
 SENTENCE = "The ferry crosses the river twice a day, and the toll is paid at the bridge. "
 
 
-def _cut(*passages: Passage, most: int = 1 << 20) -> list[Piece]:
-    return list(cut(passages, most))
+def _cut(*passages: Passage, most: int = 1 << 20) -> list[TextPiece]:
+    return list(cut_pieces(passages, most))
 
 
 def _lines(text: str, first: int = 1) -> Passage:
@@ -22,7 +22,7 @@ def _lines(text: str, first: int = 1) -> Passage:
     return Passage(text, f"lines {first}-{first + count - 1}", region)
 
 
-def _check(pieces: Iterable[Piece], text: str) -> None:
+def _check(pieces: Iterable[TextPiece], text: str) -> None:
     """The pieces are the text, and their lines are where they say."""
     pieces = list(pieces)
     assert "".join(piece.text for piece in pieces) == text

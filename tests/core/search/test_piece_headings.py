@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 
 from indexed import PlainReader, engine_over, write
-from kbd.core.plugins.pieces import cut, write_pieces
+from kbd.core.plugins.pieces import cut_pieces, write_pieces
 from kbd.core.search.ports import SourceFile
 from kbd.formats import Passage, Readable, Source
 from kbd.formats.headings import names_of_columns
@@ -25,7 +25,7 @@ class _Headed(PlainReader):
 
     def read(self, file: SourceFile, target: Path) -> None:
         heading, _, rows = file.path.read_text().partition("\n")
-        write_pieces(cut([Passage(rows, "rows", None, heading)], 1 << 20), target)
+        write_pieces(cut_pieces([Passage(rows, "rows", None, heading)], 1 << 20), target)
 
 
 def test_a_heading_finds_every_piece_and_is_in_none(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.store.snapshots import CLOSED_EVENTS, of_workbench
+from kbd.core.store.snapshots import CLOSED_EVENTS, workbench_snapshots
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events import snapshots
 from kbd.events.workbenches import ModelChosen
@@ -18,7 +18,7 @@ from supervised import draft, files_in, supervised
 
 pytestmark = pytest.mark.anyio
 
-_SCHEMA = of_workbench(Path(), Path())._schema()
+_SCHEMA = workbench_snapshots(Path(), Path())._schema()
 
 
 async def _busy(folder: Path, count: int = CLOSED_EVENTS) -> tuple[OpenWorkbench, WorkbenchState]:
@@ -28,7 +28,7 @@ async def _busy(folder: Path, count: int = CLOSED_EVENTS) -> tuple[OpenWorkbench
         await draft(bench, a__txt="changed", b__txt="made")
         for first in range(0, count, 500):
             chosen = tuple(ModelChosen(f"p:{first + offset}") for offset in range(500))
-            await bench.keeper.submit(Record(chosen))
+            await bench.keeper.submit(RecordFacts(chosen))
     return bench, bench.state
 
 
@@ -48,10 +48,10 @@ async def test_a_snapshot_is_taken_at_close_and_used(tmp_path: Path) -> None:
     assert [path.name for path in snap.iterdir()] == [f"{state.seq:020}.snap"]
     assert await _state(tmp_path / "h", bench) == state
 
-    found = snapshots.load(snap, _SCHEMA)
+    found = snapshots.load_snapshot(snap, _SCHEMA)
     assert found is not None
     marked = msgspec.msgpack.encode(msgspec.structs.replace(state, name="from the snapshot"))
-    snapshots.save(snap, found.seq, found.head, _SCHEMA, marked)
+    snapshots.save_snapshot(snap, found.seq, found.head, _SCHEMA, marked)
     assert (await _state(tmp_path / "h", bench)).name == "from the snapshot"
 
 
@@ -60,7 +60,7 @@ async def test_what_came_after_the_snapshot_is_folded(tmp_path: Path) -> None:
     bench, _ = await _busy(tmp_path / "h")
     async with supervised(tmp_path / "h") as again:
         opened = await again.benches.open(bench.id)
-        await opened.keeper.submit(Record((ModelChosen("p:last"),)))
+        await opened.keeper.submit(RecordFacts((ModelChosen("p:last"),)))
         state = opened.state
     assert [path.suffix for path in _snap(tmp_path / "h", bench).iterdir()] == [".snap"]
 
@@ -83,21 +83,21 @@ def _flipped(snap: Path, state: WorkbenchState) -> None:
 
 
 def _of_another_schema(snap: Path, state: WorkbenchState) -> None:
-    found = snapshots.load(snap, _SCHEMA)
+    found = snapshots.load_snapshot(snap, _SCHEMA)
     assert found is not None
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=found.seq))
-    snapshots.save(snap, found.seq, found.head, "another", wrong)
+    snapshots.save_snapshot(snap, found.seq, found.head, "another", wrong)
 
 
 def _of_another_log(snap: Path, state: WorkbenchState) -> None:
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=state.seq))
-    snapshots.save(snap, state.seq, b"\1" * 32, _SCHEMA, wrong)
+    snapshots.save_snapshot(snap, state.seq, b"\1" * 32, _SCHEMA, wrong)
 
 
 def _from_the_future(snap: Path, state: WorkbenchState) -> None:
     later = Seq(state.seq + 1000)
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=later))
-    snapshots.save(snap, later, b"\1" * 32, _SCHEMA, wrong)
+    snapshots.save_snapshot(snap, later, b"\1" * 32, _SCHEMA, wrong)
 
 
 def _empty(snap: Path, state: WorkbenchState) -> None:

@@ -15,7 +15,7 @@ from kbd.core.api.commands import holding
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
-from kbd.core.domain.commands import Record, SendMessage
+from kbd.core.domain.commands import RecordFacts, SendMessage
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.server.dispatch import Batch, Session, Synced
 from kbd.core.sessions import workbenches
@@ -91,14 +91,14 @@ async def test_what_is_under_way_keeps_a_workbench_open(
         published, edited, copied, followed, held, _ = benches
         file = FileVersion(A, copied.state.files[A].blob, 1)
         copying = EffectIntended("e1", "deliver", str(tmp_path), file)
-        await copied.keeper.submit(Record((copying,)))
+        await copied.keeper.submit(RecordFacts((copying,)))
         monkeypatch.setattr(workbenches, "IDLE_S", 0.0)
         async with published.publishing, edited.editing:
             with (await running.benches.wire(followed.id)).followed():
                 with running.benches.held(held.id):
                     assert await running.benches.close_idle() == 1
                 assert _open(running) == [bench.id for bench in benches[:5]]
-        await copied.keeper.submit(Record((EffectAborted("e1", "enough"),)))
+        await copied.keeper.submit(RecordFacts((EffectAborted("e1", "enough"),)))
         await running.benches.close_idle()
         assert len(_open(running)) == 1
 

@@ -9,7 +9,7 @@ from backends import on_trio
 from kbd.core.domain.commands import (
     DiscardDraft,
     IntendPublish,
-    Record,
+    RecordFacts,
     RemoveFiles,
     SendMessage,
     StartRun,
@@ -104,7 +104,7 @@ async def test_an_effect_that_was_left_open_is_aborted(tmp_path: Path) -> None:
         bench = await running.bench(a__txt="text")
         file = FileVersion(A, bench.state.files[A].blob, 4)
         effect = EffectIntended("0123456789abcdef", "extract", str(out), file)
-        await bench.keeper.submit(Record((effect,)))
+        await bench.keeper.submit(RecordFacts((effect,)))
         home = crashed(running.home, tmp_path / "crashed")
     (out / f".kbd-{effect.effect_id}.part").write_text("te")
 
@@ -213,7 +213,7 @@ async def test_a_damaged_log_opens_for_reading_only(tmp_path: Path) -> None:
         bench = await running.bench(a__txt="text")
         await draft(bench, b__txt="drafted")
         for number in range(3):
-            await bench.keeper.submit(Record((ModelChosen(f"p:{number}" + "x" * 200),)))
+            await bench.keeper.submit(RecordFacts((ModelChosen(f"p:{number}" + "x" * 200),)))
     log = tmp_path / "h" / "workbenches" / bench.id / "log"
     data = bytearray(_last(log).read_bytes())
     data[-300] ^= 1
@@ -238,7 +238,7 @@ async def test_a_damaged_workbench_can_be_deleted_with_its_draft(tmp_path: Path)
         bench = await running.bench(a__txt="text")
         await draft(bench, b__txt="drafted")
         for number in range(3):
-            await bench.keeper.submit(Record((ModelChosen(f"p:{number}" + "x" * 200),)))
+            await bench.keeper.submit(RecordFacts((ModelChosen(f"p:{number}" + "x" * 200),)))
     log = tmp_path / "h" / "workbenches" / bench.id / "log"
     data = bytearray(_last(log).read_bytes())
     data[-300] ^= 1

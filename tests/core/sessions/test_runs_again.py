@@ -10,7 +10,7 @@ import pytest
 from kbd import hookimpl
 from kbd.core.domain.commands import SendMessage, StartRun
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.errors import ProviderAuthFailed
 from kbd.events.runs import RunFailed
 from kbd.providers import Access, Emit, ModelReply, ModelRequest
@@ -33,7 +33,7 @@ class Refusing(ScriptedProvider):
 
 
 @pytest.fixture
-def refusing() -> Installed:
+def refusing() -> EntryPoint:
     """A plugin that brings the provider."""
 
     @hookimpl
@@ -44,11 +44,11 @@ def refusing() -> Installed:
     module.__file__ = __file__
     vars(module)["kbd_register_providers"] = kbd_register_providers
     sys.modules[NAME] = module
-    return Installed("refusing", NAME)
+    return EntryPoint("refusing", NAME)
 
 
 async def test_the_old_task_does_not_end_what_was_gone_on_with(
-    tmp_path: Path, refusing: Installed
+    tmp_path: Path, refusing: EntryPoint
 ) -> None:
     """Each time the run ends as its own attempt does, and never because the one before it did."""
     async with supervised(tmp_path, found=[refusing]) as daemon:

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kbd.core.domain.commands import Command, Record, SendMessage, StartRun
+from kbd.core.domain.commands import Command, RecordFacts, SendMessage, StartRun
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -185,7 +185,7 @@ async def test_a_full_disk_refuses_and_forgets(
 
         assert [said.message_id for said in keeper.state.said] == ["u1", *kept, *more]
         assert [run.number for run in keeper.state.runs] == [1]
-        await _taken(keeper, Record((ModelChosen("p:a"),)), Record((ModelChosen("p:b"),)))
+        await _taken(keeper, RecordFacts((ModelChosen("p:a"),)), RecordFacts((ModelChosen("p:b"),)))
         state = keeper.state
     assert state == await _folded(tmp_path)
 
@@ -199,7 +199,9 @@ async def test_a_refused_command_does_not_read_the_log_again(tmp_path: Path) -> 
             await _refused(keeper, START)
             await _refused(keeper, SendMessage("u2", "y"), SendMessage("u3", "y"), START)
             journal.full = False
-            await _taken(keeper, *(Record((ModelChosen(f"p:{number}"),)) for number in range(3)))
+            await _taken(
+                keeper, *(RecordFacts((ModelChosen(f"p:{number}"),)) for number in range(3))
+            )
 
         assert keeper.state.model_id == "p:2"
         assert journal.replays == 1
@@ -212,7 +214,7 @@ async def test_after_a_refused_frame_a_command_that_fits_is_taken(tmp_path: Path
         journal.full = True
         await _refused(keeper, SendMessage("u2", "y"))
         journal.full, journal.free_events = False, 1
-        large = Record((ModelChosen("p:a"), ModelChosen("p:b")))
+        large = RecordFacts((ModelChosen("p:a"), ModelChosen("p:b")))
         refused, taken = await _answers(keeper, large, SendMessage("u3", "z"))
 
         assert isinstance(refused, DiskFull)
@@ -248,7 +250,7 @@ async def test_a_follower_gets_every_event_once(tmp_path: Path) -> None:
     complete = anyio.Event()
     async with anyio.create_task_group() as outer, _working(tmp_path) as (keeper, journal):
         for number in range(5):
-            await keeper.submit(Record((ModelChosen(f"m:{number}"),)))
+            await keeper.submit(RecordFacts((ModelChosen(f"m:{number}"),)))
 
         async def follow() -> None:
             after = Seq(0)
@@ -261,7 +263,7 @@ async def test_a_follower_gets_every_event_once(tmp_path: Path) -> None:
 
         outer.start_soon(follow)
         for number in range(5, 20):
-            await keeper.submit(Record((ModelChosen(f"m:{number}"),)))
+            await keeper.submit(RecordFacts((ModelChosen(f"m:{number}"),)))
         with anyio.fail_after(5):
             await complete.wait()
 

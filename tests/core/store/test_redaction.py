@@ -8,11 +8,11 @@ import anyio
 import msgspec
 import pytest
 
-from kbd.core.domain.commands import Command, Record
+from kbd.core.domain.commands import Command, RecordFacts
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.redacted_stream import Telling, cleaned
+from kbd.core.gateway.redacted_stream import RedactedStream, redact_reply
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets
@@ -105,7 +105,7 @@ def test_a_key_that_json_escapes_is_found(written: str, redaction: Redaction) ->
     call = ToolCall(CallId("c"), "t", f'{{"a": "{written}"}}')
     assert json.loads(call.arguments) == {"a": KEY}
 
-    (clean,) = cleaned(ModelReply(tool_calls=(call,)), redaction).tool_calls
+    (clean,) = redact_reply(ModelReply(tool_calls=(call,)), redaction).tool_calls
     assert json.loads(clean.arguments) == {"a": "***"}
 
 
@@ -114,7 +114,7 @@ def test_a_key_that_streams_in_pieces_is_not_passed_on(redaction: Redaction) -> 
     text = f"a sk-ca b {KEY} c sk-canary"
     for size in (1, 2, 3, 7, len(KEY), 100):
         told: list[str] = []
-        telling = Telling(redaction, told.append)
+        telling = RedactedStream(redaction, told.append)
         for start in range(0, len(text), size):
             telling(text[start : start + size])
         telling.finish()
@@ -130,7 +130,7 @@ def test_keys_that_begin_or_end_with_one_another_stream_in_pieces(tmp_path: Path
     text = f"x {first} y {longer}canary1 abab{ends_as_it_begins}ab1abab abab {first}-lo"
     for size in range(1, 30):
         told: list[str] = []
-        telling = Telling(redaction, told.append)
+        telling = RedactedStream(redaction, told.append)
         for start in range(0, len(text), size):
             telling(text[start : start + size])
         telling.finish()
@@ -171,7 +171,7 @@ async def test_the_log_and_the_state_hold_none(tmp_path: Path, redaction: Redact
     keeper.observe(lambda _, record: told.append(repr(record)))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
-        outcome = await keeper.submit(Record((UserMessageAdded("u1", KEY),)))
+        outcome = await keeper.submit(RecordFacts((UserMessageAdded("u1", KEY),)))
         tasks.cancel_scope.cancel()
     await keeper.journal.aclose()
 

@@ -13,8 +13,8 @@ from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.store.snapshots import CLOSED_EVENTS, Snapshots, of_daemon, of_workbench
-from kbd.core.store.snapshotting import Renewal
+from kbd.core.store.snapshots import CLOSED_EVENTS, Snapshots, daemon_snapshots, workbench_snapshots
+from kbd.core.store.snapshotting import SnapshotScheduler
 from kbd.events import EventLog, codec, snapshots
 from kbd.events.base import Recorded
 from kbd.events.watches import FileLanded, WatchAdded, WatchRule, WatchRunFinished, WatchRunStarted
@@ -32,7 +32,7 @@ def landings(first: int, count: int) -> list[Recorded]:
     events: list[Recorded] = []
 
     def add(event: WatchAdded | FileLanded | WatchRunStarted | WatchRunFinished) -> Seq:
-        events.append(codec.recorded(event, 1_700_000_000_000_000 + first + len(events)))
+        events.append(codec.wrap_event(event, 1_700_000_000_000_000 + first + len(events)))
         return Seq(first + len(events) - 1)
 
     if first == 1:
@@ -57,7 +57,7 @@ def grown(log: EventLog, count: int) -> DaemonState:
 
 def in_folder(folder: Path) -> Snapshots[DaemonState]:
     """The snapshots of a daemon's log in a folder."""
-    return of_daemon(folder / "log", folder / "snap")
+    return daemon_snapshots(folder / "log", folder / "snap")
 
 
 def names(folder: Path) -> list[str]:
@@ -119,7 +119,7 @@ def test_a_snapshot_is_renewed_from_the_one_before_while_the_log_is_written(tmp_
         until, head = log.seq, log.head
         log.append(landings(until + 1, 7))
         assert in_folder(tmp_path).renew(until)
-        found = snapshots.load(tmp_path / "snap", in_folder(tmp_path)._schema())
+        found = snapshots.load_snapshot(tmp_path / "snap", in_folder(tmp_path)._schema())
         assert found == (until, head, encoded(state))
     assert len(list((tmp_path / "log").glob("*.kbl"))) > 2
     # From the one before: what that alone says is in the next.
@@ -155,7 +155,7 @@ async def test_a_log_that_grows_has_snapshots_before_it_is_closed(tmp_path: Path
         Journal(log), blank=DaemonState, fold=fold_daemon, decide=decide_daemon, clock=SystemClock()
     )
     await keeper.load()
-    renewal = Renewal(kept, log, after=20)
+    renewal = SnapshotScheduler(kept, log, after=20)
     keeper.observe(renewal.observe)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.run)
@@ -181,4 +181,4 @@ async def test_a_log_that_grows_has_snapshots_before_it_is_closed(tmp_path: Path
 def test_workbenches_and_the_daemon_have_shapes_of_their_own(tmp_path: Path) -> None:
     """A snapshot of one is never taken for one of the other."""
     places = (tmp_path / "log", tmp_path / "snap")
-    assert of_daemon(*places)._schema() != of_workbench(*places)._schema()
+    assert daemon_snapshots(*places)._schema() != workbench_snapshots(*places)._schema()

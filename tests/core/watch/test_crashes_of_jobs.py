@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.watch.job import JobResult
 from kbd.events.base import Recorded
@@ -121,7 +121,7 @@ async def test_a_daemon_that_stops_leaves_the_job_to_the_next(tmp_path: Path) ->
         bench = await running.benches.open(job.workbench_id)
         assert bench.state.runs[0].status is RunStatus.INTERRUPTED
         for _ in range(5):  # Whatever it asks the log for now would be recorded before these.
-            await bench.keeper.submit(Record(()))
+            await bench.keeper.submit(RecordFacts(()))
             await anyio.lowlevel.checkpoint()
         is_stuck = not results and bench.state.runs[0].status is RunStatus.INTERRUPTED
         tasks.cancel_scope.cancel()

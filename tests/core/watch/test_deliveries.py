@@ -10,7 +10,7 @@ from typing import BinaryIO
 import pytest
 from anyio import to_thread
 
-from kbd.core.domain.commands import Record
+from kbd.core.domain.commands import RecordFacts
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
 from kbd.core.watch.job import Job
 from kbd.core.workbench.extraction import copy_to_folder
@@ -78,7 +78,7 @@ async def _begun(bench: OpenWorkbench, out: Path) -> EffectIntended:
     entry = bench.state.files[A]
     file = FileVersion(A, entry.blob, entry.size_bytes)
     effect = EffectIntended(EFFECT, "deliver", str(out), file)
-    await bench.keeper.submit(Record((effect,)))
+    await bench.keeper.submit(RecordFacts((effect,)))
     return effect
 
 
@@ -120,7 +120,7 @@ async def test_a_copy_that_was_cut_off_is_made_once(
                 if reached == "moved":
                     (out / "a.txt").rename(out / "theirs.txt")
                 if reached == "done":
-                    await bench.keeper.submit(Record((EffectDone(EFFECT, "a.txt"),)))
+                    await bench.keeper.submit(RecordFacts((EffectDone(EFFECT, "a.txt"),)))
     async with supervised(tmp_path / "h") as again:
         paths = await _deliver(again, bench, out)
         name = "theirs.txt" if reached == "moved" else "a.txt"

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from kbd.core.domain.watch_decisions import FinishRun, RemoveWatch, RetryLandings, StartNext
 from kbd.core.domain.watch_state import Ended
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.watch.outcome_commands import OutcomeCommands
 from kbd.events.watches import (
     FailurePolicy,
@@ -39,7 +39,7 @@ class Doorbell:
     def __init__(self) -> None:
         self.begun: list[tuple[str, str]] = []
         self.held: dict[str, anyio.Event] = {}
-        self.moved = Bell()
+        self.moved = Notifier()
 
     async def notify(
         self, watch_id: WatchId, rule: WatchRule, ended: Ended

@@ -13,7 +13,7 @@ from kbd.core.domain.commands import (
     SendMessage,
     StartRun,
 )
-from kbd.core.domain.rewind_decisions import rewound
+from kbd.core.domain.rewind_decisions import rewind_event
 from kbd.core.watch.next_step import NextStep, decide_next_step, is_published, next_message_id
 from kbd.events.drafts import DraftDiscarded, FileChanged
 from kbd.events.runs import RunFailed, RunFinished
@@ -109,11 +109,11 @@ def test_a_run_that_a_person_undid_is_not_made_again_unasked() -> None:
     folded.do(StartRun(None, "p:m"))
     folded.apply(FileChanged(FileName("a.txt"), None, blob("a")), run=1)
     folded.do(EndRun(1, RunFinished(has_draft=True)))
-    folded.do(Rewind(rewound(asked, "watch-1"), "p1", {}))
+    folded.do(Rewind(rewind_event(asked, "watch-1"), "p1", {}))
 
     assert not is_published(folded.state, folded.state.run(1))
     assert decide_next_step(folded.state, set()) is NextStep.CONCLUDE
     assert decide_next_step(folded.state, FIRST) is NextStep.ASK_AGAIN
     folded.do(SendMessage(next_message_id(folded.state), "do it"))
-    folded.do(Rewind(rewound(asked, "watch-1"), "p2", {}))
+    folded.do(Rewind(rewind_event(asked, "watch-1"), "p2", {}))
     assert next_message_id(folded.state) == "watch-3"

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from kbd.core.domain.watch_decisions import RemoveWatch, ResumeWatch
 from kbd.core.domain.watch_state import LandingStage, WatchStatus
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.watch import retry
 from kbd.core.watch.job import Job, JobResult
 from kbd.core.watch.scheduler import Scheduler
@@ -50,7 +50,7 @@ class Hands:
         self.most = 0
         self.results: dict[str, JobResult | Exception] = {}
         self.let_go = anyio.Event()
-        self.moved = Bell()
+        self.moved = Notifier()
 
     async def work(self, job: Job) -> JobResult:
         """Wait until jobs may end, and end as told."""

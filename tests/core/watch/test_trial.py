@@ -12,8 +12,8 @@ from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.watch_decisions import (
     AddWatch,
     FinishRun,
-    Land,
-    NoteWritten,
+    RecordLanding,
+    RecordWrites,
     StartNext,
     WatchCommand,
 )
@@ -21,7 +21,7 @@ from kbd.core.watch import dry_run as trials
 from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
 from kbd.core.watch.tree import WatchedTree
 from kbd.errors import NotFound
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.watches import (
     FailurePolicy,
     FilesWritten,
@@ -53,7 +53,7 @@ class Watched:
     def do(self, command: WatchCommand) -> None:
         """Decide a command and fold what it leads to."""
         for event in decide_daemon(self.state, command).events:
-            fold_daemon(self.state, Seq(self.state.seq + 1), recorded(event, HOUR_US, 0))
+            fold_daemon(self.state, Seq(self.state.seq + 1), wrap_event(event, HOUR_US, 0))
 
     def write(self, path: str, text: str) -> None:
         """Put a file there."""
@@ -71,7 +71,7 @@ class Watched:
         """Put a file there and have it land."""
         self.write(path, text)
         folder = str((self.folder / path).parent)
-        self.do(Land(WATCH, path, folder, sha(text), len(text), self.signature(path)))
+        self.do(RecordLanding(WATCH, path, folder, sha(text), len(text), self.signature(path)))
 
     def add(self, *passed: str, **rule: object) -> None:
         """Watch the folder; the named files are passed over."""
@@ -152,7 +152,7 @@ def test_what_is_known_is_no_run(watched: Watched) -> None:
     watched.land("running.txt", "running")
     watched.start()
     watched.land("waits.txt", "waits")
-    watched.do(NoteWritten(FilesWritten(str(watched.folder), (sha("made"),))))
+    watched.do(RecordWrites(FilesWritten(str(watched.folder), (sha("made"),))))
     watched.write("made.txt", "made")
     (watched.folder / "older.txt").rename(watched.folder / "renamed.txt")
     (watched.folder / "moved.txt").rename(watched.folder / "there.txt")
@@ -200,7 +200,7 @@ def test_the_result_of_a_chain_is_judged_by_its_depth(watched: Watched) -> None:
     """What another rule delivered is a run until the chain is too long."""
     watched.add(limits=RuleLimits(chain_depth=1))
     written = FilesWritten(str(watched.folder), (sha("made"),), watch_id="f" * 16, depth=1)
-    watched.do(NoteWritten(written))
+    watched.do(RecordWrites(written))
     watched.write("made.txt", "made")
     tried = watched.tried()
 

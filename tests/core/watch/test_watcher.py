@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from kbd.core.domain.watch_decisions import PauseWatch, RemoveWatch, ResumeWatch
 from kbd.core.domain.watch_state import Ended, LandingStage
-from kbd.core.runtime.event_loop import Bell
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.settings import Settings, WatchSettings
 from kbd.core.watch import retry, watcher
 from kbd.core.watch.inbox import Inbox
@@ -42,7 +42,7 @@ class Watching:
         self.log, self._place = log, place
         self.read: list[str] = []
         self.hold: anyio.Event | None = None
-        self._moved = Bell()
+        self._moved = Notifier()
         log.keeper.observe(lambda _seq, _record: self._moved.ring())
         settings = Settings(watch=WatchSettings(rescan_s=0.2, poll_s=0.2))
         self.watcher = Watcher(log.keeper, log.home, settings, self._work, self._notify)

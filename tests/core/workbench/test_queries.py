@@ -11,7 +11,7 @@ from folding import Folded, blob
 from kbd.core.domain.commands import (
     ConfirmDeletions,
     DiscardDraft,
-    Record,
+    RecordFacts,
     RemoveFiles,
     SendMessage,
     StartRun,
@@ -32,7 +32,7 @@ from kbd.core.workbench.event_rows import (
 from kbd.core.workbench.notifications import notification_of
 from kbd.core.workbench.run_rows import run_budget, run_info, workshop_state
 from kbd.events.base import Recorded
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.log import EventLog
 from kbd.events.runs import (
@@ -125,7 +125,7 @@ def test_deletions_wait_for_confirmation() -> None:
 
 def _told(folded: Folded, fact: Event, run: int = 0) -> Notification | None:
     folded.apply(fact, run=run)
-    return notification_of(folded.state, folded.state.seq, recorded(fact, folded.time_us, run))
+    return notification_of(folded.state, folded.state.seq, wrap_event(fact, folded.time_us, run))
 
 
 def test_progress_counts_from_one() -> None:
@@ -203,7 +203,7 @@ def test_a_resumed_run_says_so() -> None:
     folded.do(StartRun(None, "p:m"))
     folded.apply(RunFailed("TURN_LIMIT", "no", "rpi_plan", retryable=True), run=1)
     (resumed,) = folded.do(StartRun(None, "p:n")).events
-    told = notification_of(folded.state, folded.state.seq, recorded(resumed, 1, 1))
+    told = notification_of(folded.state, folded.state.seq, wrap_event(resumed, 1, 1))
 
     assert isinstance(told, wire.WorkshopRunStarted)
     assert (told.message_id, told.model_id, told.resumed) == ("u1", "p:n", True)
@@ -230,7 +230,7 @@ async def test_a_conversation_is_read_from_the_log(tmp_path: Path) -> None:
 async def _fill(journal: Journal, count: int) -> None:
     for first in range(0, count, 500):
         facts = [ModelChosen(f"m:{n}") for n in range(first, min(first + 500, count))]
-        await journal.append([recorded(fact, 1_000_000, 0) for fact in facts])
+        await journal.append([wrap_event(fact, 1_000_000, 0) for fact in facts])
 
 
 @pytest.mark.anyio
@@ -281,7 +281,9 @@ def _runs(count: int) -> list[Recorded]:
             ItemStarted(1), ModelReplied(), ItemCompleted(1), PhaseCompleted(Phase.IMPLEMENT),
             RunFinished(has_draft=False),
         ]  # fmt: skip
-        made += [recorded(fact, (len(made) + at) * 1_000_000, run) for at, fact in enumerate(facts)]
+        made += [
+            wrap_event(fact, (len(made) + at) * 1_000_000, run) for at, fact in enumerate(facts)
+        ]
     return made
 
 
@@ -390,7 +392,7 @@ async def test_what_is_recorded_in_one_frame_is_told_in_order(tmp_path: Path) ->
         bench = await running.bench()
         seen: list[tuple[int, int]] = []
         bench.keeper.observe(lambda seq, _: seen.append((seq, bench.state.seq)))
-        await bench.keeper.submit(Record((ModelChosen("p:a"), ModelChosen("p:b"))))
+        await bench.keeper.submit(RecordFacts((ModelChosen("p:a"), ModelChosen("p:b"))))
 
         assert seen == [(2, 3), (3, 3)]
 

@@ -8,7 +8,7 @@ from backends import on_asyncio
 from kbd.core.store.journal import Journal
 from kbd.core.workbench import event_rows
 from kbd.events.base import Recorded
-from kbd.events.codec import recorded
+from kbd.events.codec import wrap_event
 from kbd.events.log import EventLog
 from kbd.events.runs import ModelFailed
 from kbd.events.workbenches import RequestSent
@@ -18,7 +18,7 @@ from kbd.types import Seq
 def request(size_bytes: int) -> Recorded:
     """A request of a run."""
     sent = RequestSent("p", "p:m", "a.example:443", "POST", "/v1", size_bytes)
-    return recorded(sent, 0, run=2)
+    return wrap_event(sent, 0, run=2)
 
 
 @on_asyncio
@@ -30,7 +30,7 @@ async def test_all_are_told_once_in_order(
 ) -> None:
     """Asked on from `last_seq` until there is no more; a part without any is empty, not the end."""
     monkeypatch.setattr(event_rows, "MAX_SCANNED_EVENTS", looked_at)
-    other = recorded(ModelFailed("PROVIDER_UNAVAILABLE", "down"), 0, run=2)
+    other = wrap_event(ModelFailed("PROVIDER_UNAVAILABLE", "down"), 0, run=2)
     journal = Journal(EventLog.open(tmp_path / "log"))
     await journal.append([other, request(1), other, other, other, other, request(2), request(3)])
     told: list[tuple[int, int, object]] = []

@@ -11,7 +11,7 @@ import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 
 from document_comparison import entries
-from kbd.core.plugins.format_calls import operations_of
+from kbd.core.plugins.format_calls import parse_operations
 from kbd.errors import ValidationFailed
 from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
@@ -381,7 +381,7 @@ def test_strict_documents_get_their_own_words(tmp_path: Path) -> None:
 def test_find_is_taken_for_search() -> None:
     """The schema teaches one name; the other one is accepted."""
     handler = DocxFormat()
-    found = operations_of(handler, [{"op": "replace_text", "find": "a", "replace": "b"}])
+    found = parse_operations(handler, [{"op": "replace_text", "find": "a", "replace": "b"}])
     taught = json.dumps(operations_schema(OPERATIONS))
 
     assert found == (ReplaceText("a", "b"),)
@@ -393,5 +393,5 @@ def test_find_is_taken_for_search() -> None:
 def test_what_is_not_built_is_refused_by_name(name: str) -> None:
     """The refusal names it and what there is; the guidance says so before."""
     with pytest.raises(ValidationFailed, match=f"no operation {name}; there are: set_paragraphs"):
-        operations_of(DocxFormat(), [{"op": name}])
+        parse_operations(DocxFormat(), [{"op": name}])
     assert name in DocxFormat.guidance

@@ -11,7 +11,7 @@ import msgspec
 
 from kbd.core.agent import plan as plans
 from kbd.core.agent.truncation import shown
-from kbd.core.domain.state_text import PlanLine, render
+from kbd.core.domain.state_text import PlanLine, render_plan
 from kbd.errors import KbdError
 from kbd.messages import Message
 from kbd.providers import ModelReply, ModelRequest, ToolSchema
@@ -85,7 +85,7 @@ class Player:
         for place, item in enumerate(plan.items, 1):
             marks = ["x" if n < place else " " for n in range(1, len(plan.items) + 1)]
             lines = [PlanLine(*line) for line in zip(plan.items, marks, strict=True)]
-            text = render(plan.task, lines, plan.notes, len(lines))
+            text = render_plan(plan.task, lines, plan.notes, len(lines))
             block = f"<plan>\n{text}\n</plan>"
             tag = f'<item number="{place}" attempt="1">\n{item}\n</item>'
             answer = await self.phase(Phase.IMPLEMENT, asked, block, tag, self._files())

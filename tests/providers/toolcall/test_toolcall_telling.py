@@ -3,7 +3,7 @@
 from typing import Any
 
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import Installed
+from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import Settings
 from kbd.providers import ToolSchema
@@ -70,7 +70,7 @@ def test_brief_tells_the_first_two_sentences() -> None:
 
 def test_the_tools_of_the_daemon_in_less_than_half_of_their_schemas() -> None:
     """Measured on tools that edit: every argument's name is told."""
-    found = [Installed("edits", "kbd_edits"), Installed("tables", "kbd_tables")]
+    found = [EntryPoint("edits", "kbd_edits"), EntryPoint("tables", "kbd_tables")]
     tools = [e.schema for e in Catalog(Plugins.discover(Settings(), found=found)).tools()]
     schemas = sum(len(str(tool.parameters)) for tool in tools)
     told = tools_told(tools)
