@@ -1,11 +1,11 @@
 """The agent: one run through research, plan, implement and summary, resumable at every event.
 
     run                the phases, one after the other, each step read from the log's state
-    tool_loop          one chain of model turns, until the model answers with text
-    model_calls        one turn asked of a provider: attempts, what it cost, what is recorded of it
-    toolbox            one tool call of a run: whether it may run, and what is recorded of it
-    tool_execution     one tool call, whoever asks for it
-    run_context        what one run works with
+    tool_loop          loop of model turns and tool calls, until the model answers with text
+    model_calls        one turn requested of a provider: retries, usage and cost, record
+    toolbox            tool calls of a run: admission and record
+    tool_execution     execution of one tool call, of a run or of a proof
+    run_context        the parts that one run works with
     prompt_messages    the opening messages of a phase, with what every opening says
     context_items      a person's context, and style guidance
     manifest           the files in a prompt
@@ -16,14 +16,14 @@ Pure parts:
 
     phases             the table of phases
     plan               the grammar of a plan
-    plan_outline       a plan as one item's prompt shows it
+    plan_outline       outline of a plan in an item's prompt
     prompts            the prompts, one text a phase
     blocks             texts of different origin in one message, kept apart
     transcript         a chain as it is sent
-    window             what of it fits the model's window
-    truncation         what a model sees of a tool's result
+    window             the model's context window
+    truncation         truncation of tool results
     budget             loops, waits, tokens and money
-    turn_faults        what is wrong with a turn that ends a chain
+    turn_faults        faults of a turn that ends a chain
 
 Apart from all that, for programs without a daemon: `controller` (any object with `generate()`
 works with tools), over `conversation_text` (a history as such a model reads it).
