@@ -1,4 +1,4 @@
-"""`AgentController`: any object with `generate()` works with tools until it has an answer.
+"""Agent loop without a daemon: `AgentController` runs any object with `generate()` with tools.
 
     controller = AgentController(model, WorkspaceTools(engine))
     controller.run([{"role": "user", "content": "Find docs about Python"}])["content"]

@@ -1,4 +1,4 @@
-"""What a model is sent: the opening messages of a phase, and the chain that follows them.
+"""Prompt messages: the opening of a phase, and the chain of turns that follows it.
 
 A chain begins with two messages: the phase's prompt, and one user message of delimited blocks.
 
@@ -20,9 +20,8 @@ Only these blocks cross from one phase to the next (contract, section 6); `block
 can close its own. What a person wants of every run (`context`, `style`) comes after the request and
 before the files.
 
-What every opening of a phase tells beside its own: the person's context, and the files.
-
-Whatever could not be told is a notice, recorded once a run; the run goes on without it.
+Every opening has the person's context and the files beside its own blocks. What of them could not
+be included is a notice, recorded once a run; the run goes on without it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
