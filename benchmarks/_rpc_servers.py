@@ -14,7 +14,7 @@ import msgspec
 
 from kbd.core.server import Hub, subscription_handlers
 from kbd.core.server.connection import Connection
-from kbd.core.server.dispatch import Batch, Handlers, Session, Stream, Synced
+from kbd.core.server.dispatch import EventBatch, Handlers, Session, Stream, Synced
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.listener import Server
 from kbd.requests.base import Answer, Request
@@ -73,9 +73,9 @@ async def serve_kbd(path: str) -> None:
     async def follow(_name: str, _cursors: Mapping[str, Seq]) -> Stream:
         return stream()
 
-    async def stream() -> AsyncGenerator[Batch | Synced, None]:
+    async def stream() -> AsyncGenerator[EventBatch | Synced, None]:
         for start in range(0, EVENTS, 256):
-            yield Batch(WORKBENCH, start + 1, tuple(EVENT[start : start + 256]))
+            yield EventBatch(WORKBENCH, start + 1, tuple(EVENT[start : start + 256]))
         yield Synced({WORKBENCH: Seq(EVENTS)})
 
     handlers: Handlers = {

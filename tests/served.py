@@ -12,7 +12,7 @@ import msgspec
 
 from kbd.core.runtime.deferred import Deferred, Settle
 from kbd.core.server import Hub, subscription_handlers
-from kbd.core.server.dispatch import Batch, Handlers, Session, Stream, Synced
+from kbd.core.server.dispatch import EventBatch, Handlers, Session, Stream, Synced
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.listener import Server
 from kbd.errors import NotFound, ValidationFailed
@@ -75,7 +75,7 @@ class MemoryLogs:
                 raise ValidationFailed("the cursor is past the end")
         return self._stream(places)
 
-    async def _stream(self, places: dict[str, int]) -> AsyncGenerator[Batch | Synced, None]:
+    async def _stream(self, places: dict[str, int]) -> AsyncGenerator[EventBatch | Synced, None]:
         watermarks = {name: Seq(len(self.events[name])) for name in places}
         synced = False
         while places:
@@ -84,7 +84,7 @@ class MemoryLogs:
                 batch = tuple(self.events[name][place : place + 256])
                 if batch:
                     places[name] += len(batch)
-                    yield Batch(name, place + 1, batch)
+                    yield EventBatch(name, place + 1, batch)
             if not synced and all(places[name] >= seq for name, seq in watermarks.items()):
                 synced = True
                 yield Synced(watermarks)

@@ -21,13 +21,13 @@ from kbd.events.scan import LogSurvey, TornWrite, survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import BlobHash, Seq
 
-__all__ = ["LogFault", "Verification", "verify_log"]
+__all__ = ["LogDamage", "Verification", "verify_log"]
 
 _MAX_BLOB_FAULTS = 100
 """How many blobs are named one by one; a folder of blobs that is gone is one story."""
 
 
-class LogFault(msgspec.Struct, frozen=True):
+class LogDamage(msgspec.Struct, frozen=True):
     """One thing that is wrong.
 
     Args:
@@ -68,10 +68,10 @@ class Verification(msgspec.Struct, frozen=True):
     segments: int
     blobs_checked: int
     tear: TornWrite | None
-    faults: tuple[LogFault, ...]
+    faults: tuple[LogDamage, ...]
 
     @property
-    def fault(self) -> LogFault | None:
+    def fault(self) -> LogDamage | None:
         """The first fault, or None."""
         return self.faults[0] if self.faults else None
 
@@ -138,7 +138,7 @@ class _VerifyingReader:
         self.named: dict[BlobHash, int] = {}
         self._kept = kept
         self._on_progress = on_progress
-        self._other: LogFault | None = None
+        self._other: LogDamage | None = None
         self._is_met = kept is None or kept == (0, GENESIS)
 
     def visit(self, segment: Segment, block: Block) -> None:
@@ -157,7 +157,7 @@ class _VerifyingReader:
             if self._kept is not None and first <= self._kept.seq <= last:
                 value = block.data[at + HEADER_BYTES : at + BODY_AT]
                 self._compare(
-                    self._kept, (last, value), LogFault("head", segment.name, offset, first, "")
+                    self._kept, (last, value), LogDamage("head", segment.name, offset, first, "")
                 )
             if self._wants_blobs:
                 for seq, record in enumerate(records, first):
@@ -165,7 +165,7 @@ class _VerifyingReader:
                         self.named.setdefault(blob, seq)
         self._on_progress(block.link.seq - 1)
 
-    def _compare(self, kept: Anchor, end: tuple[int, bytes], place: LogFault) -> None:
+    def _compare(self, kept: Anchor, end: tuple[int, bytes], place: LogDamage) -> None:
         """Compare the head that was kept with the end of the frame that holds its event."""
         self._is_met = kept == end
         if self._is_met:
@@ -175,29 +175,31 @@ class _VerifyingReader:
             reason = f"{reason}: none of its frames ends with that event"
         self._other = msgspec.structs.replace(place, reason=reason)
 
-    def unfit(self, found: LogSurvey) -> LogFault | None:
+    def unfit(self, found: LogSurvey) -> LogDamage | None:
         """What is wrong between the log and the head that was kept."""
         if self._kept is None or self._is_met or self._other is not None:
             return self._other
         if found.fault is not None:
             return None  # The log cannot be read that far, and it is said why.
         if self._kept.seq == 0:
-            return LogFault("head", "", 0, 0, "before the first event the chain value is all zeros")
+            return LogDamage(
+                "head", "", 0, 0, "before the first event the chain value is all zeros"
+            )
         name = found.segments[-1].name if found.segments else ""
         reason = f"events up to {self._kept.seq}, whose head was kept, are missing"
-        return LogFault("truncated", name, found.link.offset, found.link.seq, reason)
+        return LogDamage("truncated", name, found.link.offset, found.link.seq, reason)
 
 
-def _log_fault(error: LogCorrupt) -> LogFault:
+def _log_fault(error: LogCorrupt) -> LogDamage:
     detail = error.detail
     kind: FaultKind = "unknown" if isinstance(error, codec.NotUnderstood) else fault_kind(error)
     reason = str(detail.get("reason", error.message))
-    return LogFault(kind, str(detail["file"]), int(detail["offset"]), int(detail["seq"]), reason)
+    return LogDamage(kind, str(detail["file"]), int(detail["offset"]), int(detail["seq"]), reason)
 
 
 def _blob_faults(
     blobs: BlobStore, named: dict[BlobHash, int], wrong: dict[BlobHash, FaultKind]
-) -> list[LogFault]:
+) -> list[LogDamage]:
     faults = []
     for blob in sorted(wrong, key=lambda blob: named[blob])[:_MAX_BLOB_FAULTS]:
         path, seq = blobs.path(blob), named[blob]
@@ -206,7 +208,7 @@ def _blob_faults(
             size = path.lstat().st_size
             reason = f"its {size} bytes are not those that its name and event {seq} promise"
         file = f"{path.parent.name}/{path.name}"
-        faults.append(LogFault(wrong[blob], file, 0, seq, reason))
+        faults.append(LogDamage(wrong[blob], file, 0, seq, reason))
     if len(wrong) > _MAX_BLOB_FAULTS:
         more = f"{faults[-1].reason}; {len(wrong) - _MAX_BLOB_FAULTS} more are missing or damaged"
         faults[-1] = msgspec.structs.replace(faults[-1], reason=more)

@@ -34,7 +34,7 @@ __all__ = [
     "LINES_PER_CHUNK",
     "MAX_READ_CHARS",
     "Mark",
-    "Measured",
+    "MeasuredText",
     "TextFacts",
     "line_chunks",
     "line_passages",
@@ -77,7 +77,7 @@ class Mark(msgspec.Struct, frozen=True, array_like=True):
     offset: int
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MeasuredText(msgspec.Struct, frozen=True):
     """A text's size, and where some of its lines begin, in order."""
 
     facts: TextFacts
@@ -89,13 +89,13 @@ class Measured(msgspec.Struct, frozen=True):
         return self.marks[place - 1] if place else Mark(1, 0)
 
 
-def measured(source: Source, *, allow_zeros: bool = False) -> Measured:
+def measured(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
     """Measure a text, or take from its shelf what was found before.
 
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.
     """
-    found = kept(source.shelf, _KEPT, Measured)
+    found = kept(source.shelf, _KEPT, MeasuredText)
     if found is None:
         found = _measured(source, allow_zeros=allow_zeros)
         if source.path.stat().st_size >= KEPT_FROM_BYTES:
@@ -120,7 +120,7 @@ def open_at(source: Source, encoding: Encoding, offset: int) -> io.TextIOWrapper
     return io.TextIOWrapper(file, encoding=name, errors=errors_of(encoding), newline=None)
 
 
-def _measured(source: Source, *, allow_zeros: bool) -> Measured:
+def _measured(source: Source, *, allow_zeros: bool) -> MeasuredText:
     encoding = detect(source.path)
     try:
         with source.path.open("rb") as file:
@@ -133,7 +133,7 @@ def _measured(source: Source, *, allow_zeros: bool) -> Measured:
 
 def _counted(
     source: Source, file: IO[bytes], encoding: Encoding, codec: str, *, allow_zeros: bool
-) -> Measured:
+) -> MeasuredText:
     """Count block by block; each is cut behind its last line end, where a mark can be."""
     # The codec with a mark of byte order drops it; what follows is in the codec without.
     decoder = io.IncrementalNewlineDecoder(
@@ -163,7 +163,7 @@ def _counted(
     lines += rest.count("\n")
     last = rest[-1:] or last
     facts = TextFacts(lines + (last != "\n"), chars + len(rest), encoding, zeros)
-    return Measured(facts, tuple(marks))
+    return MeasuredText(facts, tuple(marks))
 
 
 def _behind_last(block: bytes, line_end: bytes, unit: int) -> int:
@@ -291,7 +291,7 @@ def _wanted(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:
 
 
 def _collect(
-    source: Source, found: Measured, start: int, count: int
+    source: Source, found: MeasuredText, start: int, count: int
 ) -> tuple[str, int, tuple[str, ...]]:
     """Return the text of the lines, how many they are, and what was left out."""
     pieces: list[str] = []

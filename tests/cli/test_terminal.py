@@ -135,8 +135,8 @@ def test_no_library_is_loaded_for_what_is_plain() -> None:
     """What scripts poll prints tables of ASCII: neither Rich nor prompt_toolkit is imported."""
     code = (
         "import sys, kbd.cli.command, kbd.cli.status\n"
-        "from kbd.cli.terminal import table, wrap\n"
-        "print(table(('a', 'b'), [('name' * 30, 'x')]), wrap('plain words', 5))\n"
+        "from kbd.cli.terminal import render_table, wrap\n"
+        "print(render_table(('a', 'b'), [('name' * 30, 'x')]), wrap('plain words', 5))\n"
         "sys.exit(bool({'rich', 'prompt_toolkit', 'wcwidth'} & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

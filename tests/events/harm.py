@@ -20,7 +20,7 @@ from kbd.events.frame import (
     pack_frame,
 )
 from kbd.events.segment import open_segment
-from kbd.events.verification import LogFault, Verification, verify_log
+from kbd.events.verification import LogDamage, Verification, verify_log
 
 __all__ = ["SEGMENT", "Frame", "Victim", "forged"]
 
@@ -92,7 +92,7 @@ class Victim:
         """Verify the log with other files in the place of its own."""
         return verify_log(self.lay(files), kept=kept)
 
-    def fault(self, files: Mapping[str, bytes]) -> LogFault:
+    def fault(self, files: Mapping[str, bytes]) -> LogDamage:
         """The one fault of the log with other files; what comes before it is the exact prefix."""
         found = self.checked(files)
         (fault,) = found.faults

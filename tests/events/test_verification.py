@@ -13,7 +13,7 @@ from kbd.events.anchor import Anchor, write_anchor
 from kbd.events.disk import DISK
 from kbd.events.frame import GENESIS, FrameLink, pack_frame
 from kbd.events.segment import open_segment
-from kbd.events.verification import LogFault, verify_log
+from kbd.events.verification import LogDamage, verify_log
 from kbd.events.workbenches import FileAdded
 from kbd.types import BlobHash, FileName
 
@@ -69,7 +69,7 @@ def test_damage_is_named(tmp_path: Path) -> None:
     path.write_bytes(data)
     found = verify_log(tmp_path)
     reason = "the frame's checksum does not match its bytes"
-    assert found.faults == (LogFault("damaged", names[1], 64, int(names[1][:20]), reason),)
+    assert found.faults == (LogDamage("damaged", names[1], 64, int(names[1][:20]), reason),)
     assert found.seq == int(names[1][:20]) - 1
 
 

@@ -10,7 +10,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.server import subscription_handlers
-from kbd.core.server.dispatch import Batch, Handler, Session, Stream, Synced
+from kbd.core.server.dispatch import EventBatch, Handler, Session, Stream, Synced
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.journal import Journal
@@ -135,7 +135,7 @@ class LogMethods:
                 _check_cursor(await self._benches.wire(log_id), cursors[log_id])
         return self._all(dict(cursors))
 
-    async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[Batch | Synced, None]:
+    async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[EventBatch | Synced, None]:
         """Follow every log, those that are created later, too."""
         benches = self._benches
         marks: dict[str, Seq] = {}
@@ -165,7 +165,7 @@ class LogMethods:
 
     async def _on(
         self, log_id: str, cursors: dict[str, Seq], mark: Seq | None = None
-    ) -> AsyncGenerator[Batch, None]:
+    ) -> AsyncGenerator[EventBatch, None]:
         """Read a log on from its cursor to a mark, or to its end, and move the cursor."""
         events = await self._known(log_id)
         if events is None:
@@ -205,17 +205,17 @@ def _check_cursor(events: EventRows, after: Seq) -> Seq:
 
 async def _read_history(
     log_id: str, events: EventRows, after: Seq, mark: Seq
-) -> AsyncGenerator[Batch, None]:
+) -> AsyncGenerator[EventBatch, None]:
     """Read a log from a cursor up to a mark."""
     while after < mark:
         rows = await events.rows(after, min(FOLLOW_BATCH, mark - after))
-        yield Batch(log_id, after + 1, rows)
+        yield EventBatch(log_id, after + 1, rows)
         after = Seq(after + len(rows))
 
 
 async def _follow_one(
     log_id: str, events: EventRows, after: Seq
-) -> AsyncGenerator[Batch | Synced, None]:
+) -> AsyncGenerator[EventBatch | Synced, None]:
     """Follow one log: history, one mark, then live."""
     with events.followed():
         mark = events.seq
@@ -223,7 +223,7 @@ async def _follow_one(
             yield batch
         yield Synced({log_id: mark})
         async for last, rows in events.follow(mark):
-            yield Batch(log_id, last - len(rows) + 1, rows)
+            yield EventBatch(log_id, last - len(rows) + 1, rows)
 
 
 def _parse_head(request: wire_daemon.LogVerify) -> Anchor | None:

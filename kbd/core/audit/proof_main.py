@@ -21,7 +21,7 @@ from kbd.core.audit.plugin_replacement import (
     with_replaced_version,
 )
 from kbd.core.audit.proof import prove
-from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, Proved, Refused
+from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, ProofRefused, Proved
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import installed_entry_points
 from kbd.core.plugins.host import GROUP, Plugins
@@ -97,8 +97,8 @@ async def _prove(order: ProofOrder) -> ProofAnswer:
     return Proved(found)
 
 
-def _refusal(error: KbdError) -> Refused:
-    return Refused(error.code, error.message, error.retryable, error.actions, error.detail)
+def _refusal(error: KbdError) -> ProofRefused:
+    return ProofRefused(error.code, error.message, error.retryable, error.actions, error.detail)
 
 
 def _load_plugins(order: ProofOrder, scratch: Path) -> tuple[Plugins, list[Path]]:

@@ -12,7 +12,7 @@ from kbd.core.runtime.settings import Settings
 from kbd.requests.proofs import RunReplayed
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["ProofAnswer", "ProofOrder", "Proved", "Refused"]
+__all__ = ["ProofAnswer", "ProofOrder", "ProofRefused", "Proved"]
 
 
 class ProofOrder(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class Proved(msgspec.Struct, frozen=True, tag=True):
     found: RunReplayed
 
 
-class Refused(msgspec.Struct, frozen=True, tag=True):
+class ProofRefused(msgspec.Struct, frozen=True, tag="Refused"):
     """Answer of a proof that failed: the fields of a `KbdError`."""
 
     code: str
@@ -53,4 +53,4 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
     detail: dict[str, Any]
 
 
-ProofAnswer = Proved | Refused
+ProofAnswer = Proved | ProofRefused

@@ -14,7 +14,7 @@ import msgspec
 from anyio.abc import ByteReceiveStream, Process
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, Proved, Refused
+from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, ProofRefused, Proved
 from kbd.core.plugins.worker_process import KEPT_VARIABLES
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
@@ -142,7 +142,7 @@ def _parse_answer(answer: bytes) -> RunReplayed:
     match told:
         case Proved(found=found):
             return found
-        case Refused() as refused:
+        case ProofRefused() as refused:
             error = error_with_code(refused.code, refused.message, refused.detail)
             error.retryable, error.actions = refused.retryable, refused.actions
             raise error

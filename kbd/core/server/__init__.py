@@ -16,22 +16,14 @@ A client that does not read is dropped with its cursor; nobody else notices. Wha
 bytes of a message, requests in flight (past that a client is not read), what waits for a client.
 """
 
-from kbd.core.server.dispatch import (
-    Batch,
-    Follow,
-    Handler,
-    Handlers,
-    Session,
-    Stream,
-    Synced,
-)
+from kbd.core.server.dispatch import EventBatch, Follow, Handler, Handlers, Session, Stream, Synced
 from kbd.core.server.hub import Hub
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.server.subscriptions import subscription_handlers
 
 __all__ = [
-    "Batch",
+    "EventBatch",
     "Follow",
     "Handler",
     "Handlers",

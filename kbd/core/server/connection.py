@@ -17,7 +17,7 @@ from kbd.core.runtime.deferred import Deferred
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.server.dispatch import Route, Stream
 from kbd.core.server.hub import Hub
-from kbd.core.server.in_flight import InFlight, PendingRequest
+from kbd.core.server.in_flight import InFlight, InFlightRequest
 from kbd.core.server.intake import Intake, WaitingMessages
 from kbd.core.server.limits import ServerLimits
 from kbd.core.server.outbox import Outbox, Post
@@ -225,7 +225,7 @@ class Connection:
                 if self._crew.is_full:
                     return False
                 work = partial(self._answer_batch, self._expected(parsed))
-                self._crew.begin(PendingRequest(object(), work, lambda: None))
+                self._crew.begin(InFlightRequest(object(), work, lambda: None))
             case _:
                 assert_never(parsed)
         return True
@@ -260,7 +260,7 @@ class Connection:
             self._crew.note(key)
         else:
             work = partial(self._answer_later, call, route, result)
-            self._crew.begin(PendingRequest(key, work, partial(cancelled_line, call)))
+            self._crew.begin(InFlightRequest(key, work, partial(cancelled_line, call)))
         return True
 
     def _tell(self, key: object, call: RpcCall, route: Route, result: Any) -> None:

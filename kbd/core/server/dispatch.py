@@ -13,7 +13,7 @@ from kbd.requests.base import Notification, Request
 from kbd.types import Seq, WorkbenchId
 
 __all__ = [
-    "Batch",
+    "EventBatch",
     "Follow",
     "Handler",
     "Handlers",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-class Batch(NamedTuple):
+class EventBatch(NamedTuple):
     """Events of one log, in order, without a gap to the batch before.
 
     Args:
@@ -45,7 +45,7 @@ class Synced(NamedTuple):
     cursors: Mapping[str, Seq]
 
 
-Stream = AsyncGenerator[Batch | Synced, None]
+Stream = AsyncGenerator[EventBatch | Synced, None]
 """History after the cursors, one `Synced`, then what is recorded, as it gathers.
 
 It is pulled: while a client is slow it is not asked, and the log is the buffer. It ends when its

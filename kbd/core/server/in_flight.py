@@ -9,10 +9,10 @@ from anyio.abc import TaskGroup
 
 from kbd.core.runtime.event_loop import Notifier
 
-__all__ = ["InFlight", "PendingRequest"]
+__all__ = ["InFlight", "InFlightRequest"]
 
 
-class PendingRequest(NamedTuple):
+class InFlightRequest(NamedTuple):
     """Request that waits for its answer.
 
     Args:
@@ -48,7 +48,7 @@ class InFlight:
         self._finish = finish
         # What is in flight, and where it can be cancelled; None until a task has taken it.
         self._scopes: dict[object, anyio.CancelScope | None] = {}
-        self._untaken: deque[PendingRequest] = deque()
+        self._untaken: deque[InFlightRequest] = deque()
         self._unwanted: set[object] = set()
         self._expected: set[object] = set()
         self._idle: list[Notifier] = []
@@ -69,7 +69,7 @@ class InFlight:
         """Whether nothing is in flight."""
         return not self._scopes
 
-    def begin(self, job: PendingRequest) -> None:
+    def begin(self, job: InFlightRequest) -> None:
         """Answer a request as soon as the caller waits for something."""
         self._scopes[job.key] = None
         self._untaken.append(job)
@@ -161,7 +161,7 @@ class InFlight:
             line = job.given_up()
         self._finish(line)
 
-    def _take(self, scope: anyio.CancelScope) -> PendingRequest:
+    def _take(self, scope: anyio.CancelScope) -> InFlightRequest:
         """Take the oldest request; the others must not wait for it."""
         job = self._untaken.popleft()
         self._scopes[job.key] = scope

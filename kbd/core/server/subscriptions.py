@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from typing import assert_never
 
-from kbd.core.server.dispatch import Batch, Follow, Handlers, Session, Stream, Synced
+from kbd.core.server.dispatch import EventBatch, Follow, Handlers, Session, Stream, Synced
 from kbd.core.server.outbox import Outbox, SentCursor
 from kbd.errors import ValidationFailed
 from kbd.requests.base import Unset
@@ -47,11 +47,11 @@ async def send_stream(subscription: str, stream: Stream, outbox: Outbox) -> bool
 
 
 def encode_lines(
-    subscription: str, item: Batch | Synced
+    subscription: str, item: EventBatch | Synced
 ) -> Iterator[tuple[bytes, SentCursor | None]]:
     """Yield the notifications of one item of a stream, each with the cursor that it brings."""
     match item:
-        case Batch(workbench_id, first_seq, events):
+        case EventBatch(workbench_id, first_seq, events):
             start = 0
             while start < len(events):
                 end = _line_end(events, start)

@@ -8,12 +8,7 @@ from collections.abc import Sequence
 
 from kbd import hookimpl
 from kbd.tools import Tool
-from kbd_search.document_tools import (
-    WorkspaceGetDoc,
-    WorkspaceListDocs,
-    WorkspaceSearch,
-    WorkspaceSummarize,
-)
+from kbd_search.document_tools import GetDocumentTool, ListDocumentsTool, SearchTool, SummarizeTool
 
 __all__ = ["kbd_register_tools"]
 
@@ -21,4 +16,4 @@ __all__ = ["kbd_register_tools"]
 @hookimpl
 def kbd_register_tools() -> Sequence[Tool]:
     """Return the tools."""
-    return [WorkspaceSearch(), WorkspaceListDocs(), WorkspaceGetDoc(), WorkspaceSummarize()]
+    return [SearchTool(), ListDocumentsTool(), GetDocumentTool(), SummarizeTool()]

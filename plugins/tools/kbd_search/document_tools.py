@@ -14,11 +14,11 @@ from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect
 
 __all__ = [
+    "GetDocumentTool",
+    "ListDocumentsTool",
     "SearchArguments",
-    "WorkspaceGetDoc",
-    "WorkspaceListDocs",
-    "WorkspaceSearch",
-    "WorkspaceSummarize",
+    "SearchTool",
+    "SummarizeTool",
 ]
 
 
@@ -47,7 +47,7 @@ class SummaryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 500
 
 
-class WorkspaceListDocs(Tool):
+class ListDocumentsTool(Tool):
     """`workspace_list_docs`: the documents that are searched."""
 
     name: ClassVar[str] = "workspace_list_docs"
@@ -70,7 +70,7 @@ class WorkspaceListDocs(Tool):
         return ToolResult({"documents": documents, "total": len(documents)})
 
 
-class WorkspaceGetDoc(Tool):
+class GetDocumentTool(Tool):
     """`workspace_get_doc`: a document's whole text."""
 
     name: ClassVar[str] = "workspace_get_doc"
@@ -94,7 +94,7 @@ class WorkspaceGetDoc(Tool):
         return ToolResult({**_told(known), "text": text, "length": len(text)})
 
 
-class WorkspaceSummarize(Tool):
+class SummarizeTool(Tool):
     """`workspace_summarize`: a short text about a document, or about a text."""
 
     name: ClassVar[str] = "workspace_summarize"
@@ -157,7 +157,7 @@ class SearchArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top_k: Annotated[int, Meta(description="How many pieces at the most.", ge=1, le=100)] = 5
 
 
-class WorkspaceSearch(Tool):
+class SearchTool(Tool):
     """`workspace_search`: the pieces of all documents that are nearest to a query."""
 
     name: ClassVar[str] = "workspace_search"

@@ -17,7 +17,7 @@ from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
 from kbd.core.domain.commands import RecordFacts, SendMessage
 from kbd.core.runtime.settings import Settings, WatchSettings
-from kbd.core.server.dispatch import Batch, Session, Synced
+from kbd.core.server.dispatch import EventBatch, Session, Synced
 from kbd.core.sessions import workbenches
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import FileVersion
@@ -165,7 +165,7 @@ async def test_who_follows_all_logs_misses_nothing_and_opens_nothing(tmp_path: P
                 with running.benches.held(bench.id):
                     await add(await running.benches.open(bench.id), "b.txt", "y")
                 told = await anext(stream)
-                assert isinstance(told, Batch)
+                assert isinstance(told, EventBatch)
                 assert (told.workbench_id, told.first_seq) == (bench.id, 3)
 
 

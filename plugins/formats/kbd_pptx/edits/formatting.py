@@ -22,7 +22,7 @@ from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
 __all__ = [
     "PptxParagraphFormatting",
     "PptxRunFormatting",
-    "TextPiece",
+    "SlideTextPiece",
     "read_paragraph",
     "read_pieces",
 ]
@@ -55,7 +55,7 @@ class PptxRunFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
     highlight_color: str | None = None
 
 
-class TextPiece(msgspec.Struct, frozen=True):
+class SlideTextPiece(msgspec.Struct, frozen=True):
     """A text with its formatting."""
 
     text: str
@@ -76,14 +76,14 @@ class PptxParagraphFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def read_pieces(
     runs: Sequence[Mapping[str, Any]], field: str, notices: DeckWarnings
-) -> tuple[TextPiece, ...]:
+) -> tuple[SlideTextPiece, ...]:
     """Return runs as an operation gives them; what is wrong in their formatting is skipped.
 
     Raises:
         ValidationFailed: A run has no text.
     """
     return tuple(
-        TextPiece(notices.writable(text), PptxRunFormatting(**found))
+        SlideTextPiece(notices.writable(text), PptxRunFormatting(**found))
         for text, found in read_runs(runs, _RUN_FIELDS, notices.warn, field)
     )
 

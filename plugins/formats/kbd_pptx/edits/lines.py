@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.edits.formatting import TextPiece
+from kbd_pptx.edits.formatting import SlideTextPiece
 
 __all__ = ["Line", "halves", "lines_of"]
 
@@ -25,7 +25,7 @@ class Line(msgspec.Struct, frozen=True):
         level: How deep it is, from 0; None where nothing tells.
     """
 
-    pieces: tuple[TextPiece, ...]
+    pieces: tuple[SlideTextPiece, ...]
     level: int | None = None
 
     @property
@@ -36,10 +36,10 @@ class Line(msgspec.Struct, frozen=True):
     @property
     def is_plain(self) -> bool:
         """Whether no piece has a look of its own."""
-        return all(piece == TextPiece(piece.text) for piece in self.pieces)
+        return all(piece == SlideTextPiece(piece.text) for piece in self.pieces)
 
 
-def lines_of(pieces: Sequence[TextPiece], *, levels: bool) -> tuple[Line, ...]:
+def lines_of(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line, ...]:
     """Take a text apart at the ends of its lines.
 
     Args:
@@ -50,11 +50,11 @@ def lines_of(pieces: Sequence[TextPiece], *, levels: bool) -> tuple[Line, ...]:
     Raises:
         ValidationFailed: It has more lines than a slide can have.
     """
-    found: list[list[TextPiece]] = [[]]
+    found: list[list[SlideTextPiece]] = [[]]
     for piece in pieces:
         first, *rest = piece.text.split("\n")
-        found[-1].append(TextPiece(first, piece.formatting))
-        found.extend([TextPiece(part, piece.formatting)] for part in rest)
+        found[-1].append(SlideTextPiece(first, piece.formatting))
+        found.extend([SlideTextPiece(part, piece.formatting)] for part in rest)
     if len(found) > _MAX_LINES:
         raise ValidationFailed(
             f"A text of {len(found)} lines is too long for a slide; it may have {_MAX_LINES}."
@@ -79,10 +79,10 @@ def halves(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     return tuple(lines), ()
 
 
-def _levelled(line: list[TextPiece]) -> Line:
+def _levelled(line: list[SlideTextPiece]) -> Line:
     if not line:
         return Line((), 0)
     text = line[0].text.lstrip("\t")
     depth = len(line[0].text) - len(text)
-    pieces = [TextPiece(text, line[0].formatting), *line[1:]]
+    pieces = [SlideTextPiece(text, line[0].formatting), *line[1:]]
     return Line(tuple(piece for piece in pieces if piece.text), min(depth, _MAX_LEVEL))

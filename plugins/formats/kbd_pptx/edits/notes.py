@@ -16,7 +16,7 @@ from pptx.oxml.theme import CT_OfficeStyleSheet
 from pptx.parts.slide import NotesMasterPart, NotesSlidePart, SlidePart
 
 from kbd_pptx.edits.deck import DeckEdit, notes_of, related
-from kbd_pptx.edits.formatting import TextPiece
+from kbd_pptx.edits.formatting import SlideTextPiece
 from kbd_pptx.edits.lines import lines_of
 from kbd_pptx.edits.percentages import as_strict
 from kbd_pptx.edits.placeholders import copied, spots, text_body
@@ -55,7 +55,7 @@ def write_notes(deck: DeckEdit, part: SlidePart, text: str) -> None:
         shape = copied(wanted, root)
     else:
         shape = spot.shape
-    rewrite(text_body(shape), lines_of((TextPiece(deck.notices.writable(text)),), levels=True))
+    rewrite(text_body(shape), lines_of((SlideTextPiece(deck.notices.writable(text)),), levels=True))
 
 
 def _new_page(deck: DeckEdit, slide: SlidePart) -> NotesSlidePart:

@@ -15,7 +15,7 @@ from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, parents_of
 from kbd_pptx.edits.formatting import (
     PptxParagraphFormatting,
-    TextPiece,
+    SlideTextPiece,
     read_paragraph,
     read_pieces,
 )
@@ -89,7 +89,7 @@ def append_bullets(deck: DeckEdit, operation: AppendBullets) -> str:
     lines = [
         Line(line.pieces, line.level if operation.level is None else operation.level)
         for bullet in operation.bullets
-        for line in lines_of((TextPiece(deck.notices.writable(bullet)),), levels=True)
+        for line in lines_of((SlideTextPiece(deck.notices.writable(bullet)),), levels=True)
     ]
     shape = _body_shapes(deck, slide, both=False, appending=True)[0]
     for paragraph in append_lines(text_body(shape), lines):
@@ -232,7 +232,7 @@ def _slide(index: int, part: SlidePart) -> _Slide:
 
 def _pieces(
     text: str | None, runs: Sequence[Mapping[str, Any]] | None, field: str, deck: DeckEdit
-) -> tuple[TextPiece, ...] | None:
+) -> tuple[SlideTextPiece, ...] | None:
     if runs is not None:
         return read_pieces(runs, field, deck.notices)
-    return None if text is None else (TextPiece(deck.notices.writable(text)),)
+    return None if text is None else (SlideTextPiece(deck.notices.writable(text)),)

@@ -10,7 +10,7 @@ from copy import deepcopy
 
 from lxml import etree
 
-from kbd_pptx.edits.formatting import PptxRunFormatting, TextPiece
+from kbd_pptx.edits.formatting import PptxRunFormatting, SlideTextPiece
 from kbd_pptx.edits.lines import Line
 from kbd_pptx.edits.text_properties import at_level, dress_run, placed
 from kbd_pptx.slides import A
@@ -142,7 +142,7 @@ def _paragraph(model: etree._Element | None, line: Line) -> etree._Element:
     return made
 
 
-def _runs(piece: TextPiece, look: etree._Element | None) -> list[etree._Element]:
+def _runs(piece: SlideTextPiece, look: etree._Element | None) -> list[etree._Element]:
     """Return the runs of a piece, with breaks between them."""
     found = []
     for place, part in enumerate(piece.text.split("\v")):
