@@ -72,5 +72,5 @@ def install(folder: Path) -> str:
 import functools
 from kbd.core.api import daemon
 sys.path.extend({paths!r})
-daemon.Workers = functools.partial(daemon.Workers, extra_paths={paths!r})
+daemon.WorkerPool = functools.partial(daemon.WorkerPool, extra_paths={paths!r})
 """
