@@ -96,7 +96,7 @@ def changed_plugin(folder: Path, code: str) -> Iterator[Path]:
     source = Path(kbd_files.__file__).parent
     copy = folder / "version"
     shutil.copytree(source, copy / source.name)
-    with (copy / source.name / "looking.py").open("a") as module:
+    with (copy / source.name / "file_tools.py").open("a") as module:
         module.write(code)
     yield copy
 
