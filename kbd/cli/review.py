@@ -10,7 +10,7 @@ from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
 from kbd.cli.terminal import line, note, render_table, say, size
 
-__all__ = ["changed_paths", "command", "deleted_paths", "render_changes"]
+__all__ = ["changed_paths", "command", "render_changes"]
 
 
 def render_changes(changes: list[dict[str, Any]]) -> str:
@@ -37,11 +37,6 @@ def render_changes(changes: list[dict[str, Any]]) -> str:
 def changed_paths(changes: list[dict[str, Any]]) -> list[str]:
     """Return the files that exist with new content after a publish."""
     return [str(each["path"]) for each in changes if each["change_type"] != "deleted"]
-
-
-def deleted_paths(changes: list[dict[str, Any]]) -> list[str]:
-    """Return the files that a publish would delete."""
-    return [str(each["path"]) for each in changes if each["change_type"] == "deleted"]
 
 
 def _render_ranges(items: Sequence[int]) -> str:

@@ -337,7 +337,7 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
             "-X",
             "utf8",
             "-m",
-            "kbd.core.plugins.zygote",
+            _ZYGOTE,
             package,
             str(control),
         ],

@@ -18,7 +18,6 @@ MOST_ELEMENTS = 200_000
 MOST_NAMED = 5
 """References that a warning names."""
 
-_SVG = "{http://www.w3.org/2000/svg}svg"
 _PIXELS = {
     "": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
     "pt": 96 / 72, "pc": 16.0, "em": 16.0, "rem": 16.0, "ex": 8.0,

@@ -6,10 +6,9 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import Identity, read_transitional
-from kbd.opc.package import Package, Relation, xml_root
+from kbd.opc.package import Package, Relation
 
-__all__ = ["MAX_SLIDES", "A", "P", "R", "SlidePart", "listed_slides", "slide_parts"]
+__all__ = ["MAX_SLIDES", "A", "P", "R", "SlidePart", "listed_slides"]
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -25,17 +24,6 @@ class SlidePart(msgspec.Struct, frozen=True):
 
     part: str
     slide_id: str
-
-
-def slide_parts(package: Package, identity: Identity) -> tuple[SlidePart, ...]:
-    """Return the slides of a deck in order.
-
-    Raises:
-        FileReadFailed: The deck's main part is damaged, or lists too many slides.
-    """
-    root = xml_root(read_transitional(package, identity.part), package.name)
-    targets = {relation.id: relation for relation in package.relations(identity.part)}
-    return listed_slides(package, root, targets)
 
 
 def listed_slides(

@@ -9,7 +9,7 @@ from lxml import etree
 
 from kbd_docx.blocks import W
 
-__all__ = ["MC", "PIC", "VAL", "W14", "WP", "WPS", "A", "M", "O", "R", "V", "is_on", "number"]
+__all__ = ["MC", "PIC", "VAL", "WP", "A", "M", "O", "R", "V", "is_on", "number"]
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -18,9 +18,7 @@ O = "{urn:schemas-microsoft-com:office:office}"  # noqa: E741 - the prefix that 
 PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 V = "{urn:schemas-microsoft-com:vml}"
-W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
-WPS = "{http://schemas.microsoft.com/office/word/2010/wordprocessingShape}"
 
 VAL = f"{W}val"
 
