@@ -13,6 +13,7 @@ __all__ = [
     "CheckpointRestored",
     "DeletionConfirmed",
     "DraftDiscarded",
+    "DraftEvent",
     "DraftOpened",
     "EffectAborted",
     "EffectDone",
@@ -192,3 +193,20 @@ class EffectAborted(Fact):
 
     effect_id: str
     reason: str
+
+
+DraftEvent = (
+    DraftOpened
+    | FileChanged
+    | DraftDiscarded
+    | DeletionConfirmed
+    | PublishIntended
+    | PublishCompleted
+    | PublishAborted
+    | CheckpointCreated
+    | EffectIntended
+    | EffectDone
+    | EffectAborted
+    | CheckpointRestored
+)
+"""Events of drafts, of publishing and of checkpoints."""

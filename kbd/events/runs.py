@@ -23,6 +23,7 @@ __all__ = [
     "ResearchWritten",
     "RunCancelRequested",
     "RunCancelled",
+    "RunEvent",
     "RunFailed",
     "RunFinished",
     "RunInterrupted",
@@ -345,3 +346,33 @@ class ToolRefused(Fact):
     code: str
     shown: str
     fingerprint: str = ""
+
+
+RunEvent = (
+    RunStarted
+    | RunResumed
+    | RunInterrupted
+    | RunCancelRequested
+    | RunCancelled
+    | RunFailed
+    | RunFinished
+    | PhaseStarted
+    | PhaseCompleted
+    | ResearchWritten
+    | PlanWritten
+    | ItemStarted
+    | ItemCompleted
+    | ItemRetried
+    | ItemFailed
+    | ItemsAdded
+    | ItemsRefused
+    | SummaryWritten
+    | ModelRequested
+    | ModelReplied
+    | ModelFailed
+    | ToolCalled
+    | ToolReturned
+    | ToolRefused
+    | NoticeGiven
+)
+"""Events of runs."""

@@ -24,6 +24,7 @@ __all__ = [
     "WatchAdded",
     "WatchCommandEnded",
     "WatchConsent",
+    "WatchEvent",
     "WatchPaused",
     "WatchRemoved",
     "WatchResumed",
@@ -299,3 +300,22 @@ class FilesWritten(Fact):
     hashes: tuple[str, ...]
     watch_id: str = ""
     depth: int = 0
+
+
+WatchEvent = (
+    WatchAdded
+    | FilesPassedOver
+    | WatchRemoved
+    | WatchPaused
+    | WatchSuspended
+    | WatchResumed
+    | FileLanded
+    | WatchRunStarted
+    | WatchRunFinished
+    | LandingsParked
+    | LandingsRetried
+    | LandingsDismissed
+    | WatchCommandEnded
+    | FilesWritten
+)
+"""Events of watched folders."""

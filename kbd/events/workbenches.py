@@ -32,6 +32,7 @@ __all__ = [
     "UserMessageAdded",
     "WorkbenchCreated",
     "WorkbenchDeleted",
+    "WorkbenchEvent",
     "WorkbenchForked",
 ]
 
@@ -357,3 +358,29 @@ class LogRepaired(Fact):
     offset: int
     size_bytes: int
     kept_as: str
+
+
+WorkbenchEvent = (
+    WorkbenchCreated
+    | WorkbenchDeleted
+    | FileAdded
+    | FileRemoved
+    | ConsentGranted
+    | ModelChosen
+    | UserMessageAdded
+    | AssistantMessageAdded
+    | DaemonStarted
+    | DaemonStopped
+    | PluginLoaded
+    | PluginLeftOut
+    | LogRepaired
+    | WorkbenchForked
+    | ContextSet
+    | ContextRemoved
+    | ConversationRewound
+    | RequestSent
+    | SettingChanged
+    | BudgetReserved
+    | BudgetCharged
+)
+"""Events of workbenches, of the daemon and of what it spends and sends."""

@@ -7,7 +7,14 @@ import msgspec
 from kbd.requests.base import Answer, Request, RunParam
 from kbd.types import RunId, Seq
 
-__all__ = ["BackupCreate", "BackupCreated", "LogCopied", "RunExport", "RunExported"]
+__all__ = [
+    "ArchiveRequest",
+    "BackupCreate",
+    "BackupCreated",
+    "LogCopied",
+    "RunExport",
+    "RunExported",
+]
 
 _TargetText = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 """An absolute path."""
@@ -92,3 +99,7 @@ class BackupCreate(_ArchiveRequest):
     answer: ClassVar[type[Any]] = BackupCreated
 
     target: _TargetText
+
+
+ArchiveRequest = RunExport | BackupCreate
+"""The requests of this subject."""

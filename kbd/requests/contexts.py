@@ -13,6 +13,7 @@ __all__ = [
     "ContextGet",
     "ContextKept",
     "ContextList",
+    "ContextRequest",
     "ContextRow",
     "ContextSet",
     "ContextWeight",
@@ -125,3 +126,7 @@ class ContextDelete(_ContextRequest):
 
     workbench_id: WorkbenchParam
     category: str
+
+
+ContextRequest = ContextList | ContextGet | ContextSet | ContextDelete
+"""The requests of this subject."""

@@ -16,6 +16,7 @@ from kbd.requests.base import (
 from kbd.types import Seq
 
 __all__ = [
+    "DaemonRequest",
     "DaemonShutdown",
     "DaemonStopping",
     "EngineGetInfo",
@@ -279,3 +280,16 @@ class RpcDiscover(Request):
 
     method: ClassVar[str] = "rpc.discover"
     answer: ClassVar[type[Any]] = dict[str, Any]
+
+
+DaemonRequest = (
+    EngineGetInfo
+    | ToolWorkerGetStatus
+    | DaemonShutdown
+    | PluginsList
+    | ToolsList
+    | LogHead
+    | LogVerify
+    | RpcDiscover
+)
+"""The requests of this subject."""

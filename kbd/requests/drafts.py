@@ -28,6 +28,7 @@ __all__ = [
     "DraftGetState",
     "DraftPublish",
     "DraftPublished",
+    "DraftRequest",
     "DraftSource",
     "DraftState",
     "KeptBoth",
@@ -307,3 +308,18 @@ class ReviewGetDeletionConfirmations(_ReviewRequest):
     answer: ClassVar[type[Any]] = DeletionConfirmations
 
     workbench_id: WorkbenchParam
+
+
+DraftRequest = (
+    DraftGetState
+    | DraftPublish
+    | DraftDiscard
+    | CheckpointsList
+    | CheckpointGet
+    | CheckpointCreate
+    | CheckpointRestore
+    | ReviewGetChangeSet
+    | ReviewSetDeletionConfirmations
+    | ReviewGetDeletionConfirmations
+)
+"""The requests of this subject."""

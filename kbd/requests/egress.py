@@ -16,6 +16,7 @@ __all__ = [
     "EgressGetConsentStatus",
     "EgressGrantWorkshopConsent",
     "EgressListEvents",
+    "EgressRequest",
     "EgressRow",
     "UserGetConsentMode",
     "UserSetConsentMode",
@@ -167,3 +168,13 @@ class EgressListEvents(_EgressRequest):
     workbench_id: LogParam = "daemon"
     after: SeqParam = Seq(0)
     limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
+
+
+EgressRequest = (
+    EgressGetConsentStatus
+    | EgressGrantWorkshopConsent
+    | EgressListEvents
+    | UserGetConsentMode
+    | UserSetConsentMode
+)
+"""The requests of this subject."""

@@ -28,6 +28,7 @@ __all__ = [
     "EventsSubscribed",
     "EventsUnsubscribe",
     "EventsUnsubscribed",
+    "LogRequest",
     "SubscriptionParam",
 ]
 
@@ -178,3 +179,7 @@ class BlobRead(_EventsRequest):
     hash: BlobParam
     offset: Annotated[int, msgspec.Meta(ge=0)] = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=4 * 1024 * 1024)] = 256 * 1024
+
+
+LogRequest = EventsRead | EventsSubscribe | EventsUnsubscribe | BlobRead
+"""The requests of this subject."""

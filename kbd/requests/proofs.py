@@ -13,6 +13,7 @@ __all__ = [
     "FileDiff",
     "PartDiff",
     "PluginCompared",
+    "ProofRequest",
     "ReplayRun",
     "RunReplayed",
     "SkippedCall",
@@ -152,3 +153,7 @@ class ReplayRun(Request):
 
     run_id: RunParam
     with_plugin: _FolderText | msgspec.UnsetType = msgspec.UNSET
+
+
+ProofRequest = ReplayRun
+"""The request of this subject."""

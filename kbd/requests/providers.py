@@ -14,6 +14,7 @@ __all__ = [
     "ModelsFound",
     "ModelsListSupported",
     "ProviderEnabled",
+    "ProviderRequest",
     "ProviderRow",
     "ProviderValid",
     "ProvidersFound",
@@ -236,3 +237,15 @@ class UserSetDefaultModel(_ProviderRequest):
     answer: ClassVar[type[Any]] = DefaultModel
 
     model_id: ModelParam
+
+
+ProviderRequest = (
+    ProvidersGetStatus
+    | ProvidersSetEnabled
+    | ProvidersValidate
+    | ProvidersSetReasoningEffort
+    | ModelsListSupported
+    | UserGetDefaultModel
+    | UserSetDefaultModel
+)
+"""The requests of this subject."""

@@ -16,6 +16,7 @@ __all__ = [
     "FileStep",
     "ItemStep",
     "ModelStep",
+    "ReplayRequest",
     "ReplaySteps",
     "RunAt",
     "StateAt",
@@ -280,3 +281,7 @@ class StateAt(_ReplayRequest):
     workbench_id: WorkbenchParam
     seq: SeqParam
     destination_dir: _FolderText | msgspec.UnsetType = msgspec.UNSET
+
+
+ReplayRequest = ReplaySteps | StateAt
+"""The requests of this subject."""

@@ -32,6 +32,7 @@ __all__ = [
     "WatchPause",
     "WatchRemove",
     "WatchRemoved",
+    "WatchRequest",
     "WatchResume",
     "WatchTest",
     "WatchTested",
@@ -258,3 +259,18 @@ class WatchTest(_WatchRequest):
     patterns: _Patterns = ("*",)
     mode: Literal["file", "batch"] = "file"
     model_id: ModelParam | Unset = UNSET
+
+
+WatchRequest = (
+    WatchAdd
+    | WatchList
+    | WatchGet
+    | WatchTest
+    | WatchPause
+    | WatchResume
+    | WatchRemove
+    | WatchFailedList
+    | WatchFailedRetry
+    | WatchFailedDismiss
+)
+"""The requests of this subject."""

@@ -36,6 +36,7 @@ __all__ = [
     "WorkbenchList",
     "WorkbenchOpen",
     "WorkbenchOpened",
+    "WorkbenchRequest",
     "WorkbenchRow",
     "WorkbenchSetDefaultModel",
     "WorkbenchesFound",
@@ -379,3 +380,20 @@ class WorkbenchSetDefaultModel(_WorkbenchRequest):
 
     workbench_id: WorkbenchParam
     model_id: ModelParam
+
+
+WorkbenchRequest = (
+    WorkbenchCreate
+    | WorkbenchOpen
+    | WorkbenchList
+    | WorkbenchDelete
+    | WorkbenchFork
+    | WorkbenchGetScope
+    | WorkbenchFilesList
+    | WorkbenchFilesAdd
+    | WorkbenchFilesRemove
+    | WorkbenchFilesExtract
+    | WorkbenchGetDefaultModel
+    | WorkbenchSetDefaultModel
+)
+"""The requests of this subject."""

@@ -31,6 +31,7 @@ __all__ = [
     "WorkshopGetConversation",
     "WorkshopGetState",
     "WorkshopRegenerate",
+    "WorkshopRequest",
     "WorkshopRunAgent",
     "WorkshopSendUserMessage",
     "WorkshopSetActiveModel",
@@ -347,3 +348,18 @@ class RunList(_WorkshopRequest):
 
     workbench_id: WorkbenchParam | Unset = UNSET
     running: bool = False
+
+
+WorkshopRequest = (
+    WorkshopSendUserMessage
+    | WorkshopRunAgent
+    | WorkshopCancelRun
+    | WorkshopGetState
+    | WorkshopGetConversation
+    | WorkshopSetActiveModel
+    | WorkshopUndoToMessage
+    | WorkshopRegenerate
+    | RunGet
+    | RunList
+)
+"""The requests of this subject."""

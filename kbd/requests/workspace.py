@@ -17,6 +17,7 @@ __all__ = [
     "WorkspaceGetDoc",
     "WorkspaceListDocs",
     "WorkspaceReloadIndex",
+    "WorkspaceRequest",
     "WorkspaceSearch",
     "WorkspaceSummarize",
 ]
@@ -226,3 +227,13 @@ class WorkspaceReloadIndex(_WorkspaceRequest):
     answer: ClassVar[type[Any]] = IndexReloaded
 
     index_dir: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | Unset = UNSET
+
+
+WorkspaceRequest = (
+    WorkspaceSearch
+    | WorkspaceListDocs
+    | WorkspaceGetDoc
+    | WorkspaceSummarize
+    | WorkspaceReloadIndex
+)
+"""The requests of this subject."""
