@@ -25,10 +25,7 @@ terminal).
 
 A conversation, in a package of its own: `chat`.
 
-The commands: `run`, `send`, `workbench` (`kbd wb`), `review`, `publish`, `discard`,
-`conversation`, `undo`, `regenerate`, `fork`, `checkpoints`, `context`, `watch`, `log`, `show`,
-`runs`, `replay`, `verify`, `export`, `backup`, `restore`, `status`, `up`, `stop`, `daemon`,
-`doctor`, `plugins`, `providers`, `egress`, `rpc`.
+The other modules are a command each; `command.COMMANDS` lists them.
 """
 
 from kbd.cli.command import main

@@ -1,9 +1,11 @@
 """Dispatcher of subcommands: finds the subcommand, runs it, ends with an exit code.
 
-A subcommand's module has `command(parser)`, which adds its arguments and returns what runs it.
+A subcommand's module has `command(parser)`, which adds its arguments and returns what runs it; its
+line in `COMMANDS` is all that names it.
 """
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -49,6 +51,10 @@ COMMANDS = {
     "egress": "show what left this machine, and whether it may",
     "rpc": "call a method of the daemon",
 }
+"""Every subcommand, with what it does. Its module bears its name."""
+
+_MODULES = {"wb": "workbench", "chat": "chat.entry"}
+"""But for these."""
 
 EPILOG = """\
 examples:
@@ -129,85 +135,12 @@ def _add_place(parser: argparse.ArgumentParser, default: str | None) -> None:
     parser.add_argument("--socket", metavar="PATH", default=default, help="the daemon's socket")
 
 
-def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C901 - a flat table
+def _subcommand(name: str, parser: argparse.ArgumentParser) -> Run:
     """Import the subcommand's module, let it add its arguments, and return what runs it.
 
-    Importing all of them would cost every command what the dearest one needs: `kbd status` would
-    take 67 ms more. The numbers are each module's own with all that it imports.
+    Only this one: each costs 2 to 57 ms with all that it imports, so importing all of them would
+    cost every command what the dearest one needs; `kbd status` would take 67 ms more.
     """
-    match name:
-        case "run":
-            from kbd.cli.run import command  # noqa: PLC0415 - 26 ms
-        case "wb":
-            from kbd.cli.workbench import command  # noqa: PLC0415 - 19 ms
-        case "send":
-            from kbd.cli.send import command  # noqa: PLC0415 - 22 ms
-        case "chat":
-            from kbd.cli.chat.entry import command  # noqa: PLC0415 - 57 ms
-        case "review":
-            from kbd.cli.review import command  # noqa: PLC0415 - 14 ms
-        case "publish":
-            from kbd.cli.publish import command  # noqa: PLC0415 - 13 ms
-        case "discard":
-            from kbd.cli.discard import command  # noqa: PLC0415 - 12 ms
-        case "context":
-            from kbd.cli.context import command  # noqa: PLC0415 - 14 ms
-        case "conversation":
-            from kbd.cli.conversation import command  # noqa: PLC0415 - 16 ms
-        case "undo":
-            from kbd.cli.undo import command  # noqa: PLC0415 - 15 ms
-        case "regenerate":
-            from kbd.cli.regenerate import command  # noqa: PLC0415 - 24 ms
-        case "fork":
-            from kbd.cli.fork import command  # noqa: PLC0415 - 16 ms
-        case "checkpoints":
-            from kbd.cli.checkpoints import command  # noqa: PLC0415 - 14 ms
-        case "watch":
-            from kbd.cli.watch import command  # noqa: PLC0415 - 24 ms
-        case _:
-            return _looking_back(name, parser)
-    return command(parser)
-
-
-def _looking_back(name: str, parser: argparse.ArgumentParser) -> Run:  # noqa: C901 - the same table
-    """Do the same for the commands that tell of work, and those about kbd itself."""
-    match name:
-        case "log":
-            from kbd.cli.log import command  # noqa: PLC0415 - 25 ms
-        case "show":
-            from kbd.cli.show import command  # noqa: PLC0415 - 25 ms
-        case "runs":
-            from kbd.cli.runs import command  # noqa: PLC0415 - 16 ms
-        case "replay":
-            from kbd.cli.replay import command  # noqa: PLC0415 - 15 ms
-        case "export":
-            from kbd.cli.export import command  # noqa: PLC0415 - 13 ms
-        case "backup":
-            from kbd.cli.backup import command  # noqa: PLC0415 - 13 ms
-        case "restore":
-            from kbd.cli.restore import command  # noqa: PLC0415 - 13 ms
-        case "verify":
-            from kbd.cli.verify import command  # noqa: PLC0415 - 13 ms
-        case "status":
-            from kbd.cli.status import command  # noqa: PLC0415 - 7 ms
-        case "up":
-            from kbd.cli.up import command  # noqa: PLC0415 - 9 ms
-        case "stop":
-            from kbd.cli.stop import command  # noqa: PLC0415 - 8 ms
-        case "daemon":
-            from kbd.cli.daemon import command  # noqa: PLC0415 - 2 ms
-        case "doctor":
-            from kbd.cli.doctor import command  # noqa: PLC0415 - 44 ms
-        case "plugins":
-            from kbd.cli.plugins import command  # noqa: PLC0415 - 14 ms
-        case "providers":
-            from kbd.cli.providers import command  # noqa: PLC0415 - 14 ms
-        case "egress":
-            from kbd.cli.egress import command  # noqa: PLC0415 - 14 ms
-        case "rpc":
-            from kbd.cli.rpc import command  # noqa: PLC0415 - 14 ms
-        case _:
-            # Not `assert_never`: that would import typing for each command.
-            msg = f"kbd {name} is listed and has no module"
-            raise AssertionError(msg)
-    return command(parser)
+    module = importlib.import_module(f"kbd.cli.{_MODULES.get(name, name)}")
+    run: Run = module.command(parser)
+    return run
