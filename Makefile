@@ -18,15 +18,22 @@ BENCHES = $(filter-out benchmarks/_% benchmarks/demo.py benchmarks/transactions.
 # start compiles all of kbd once more.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test lint bench soak clean
+# The longer tiers draw the examples of property tests anew; SEED=… draws those of another run.
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
+ANEW = --hypothesis-profile=anew --hypothesis-seed=$(SEED)
+
+.PHONY: help demo test test-full soak lint bench clean
 
 help:
-	@echo "make demo   install into .venv and watch kbd do a job on a sample file"
-	@echo "make test   the tests"
-	@echo "make lint   style, types and the floors of the house"
-	@echo "make soak   the tests that are too long for every day"
-	@echo "make bench  what kbd costs, against the raw limits and against peers"
-	@echo "make clean  remove .venv, caches and what the demo made"
+	@echo "make demo       install into .venv and watch kbd do a job on a sample file"
+	@echo "make test       the tests, in at most 4 minutes"
+	@echo "make test-full  the tests on both event loops and on all samples, in at most 40 minutes"
+	@echo "make soak       kills, floods and every byte of a file; hours"
+	@echo "make lint       style, types and the floors of the house"
+	@echo "make bench      what kbd costs, against the raw limits and against peers"
+	@echo "make clean      remove .venv, caches and what the demo made"
 
 demo: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.demo
@@ -35,16 +42,21 @@ demo: $(VENV)/.installed
 # small machine has cores: the tests that wait for a disk or a child leave room for it. Files begin
 # in the order of tests/conftest.py, the longest first; xdist would begin those with most tests first.
 test: $(VENV)/.dev
-	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not soak"
+	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not full and not soak"
+
+# A test alone may go to another process: the samples of one file take minutes.
+test-full: $(VENV)/.dev
+	$(BIN)/pytest -q -n 3 --dist worksteal -m "not soak" --timeout 900 $(ANEW)
+
+# Kills and floods have the machine to themselves.
+soak: $(VENV)/.dev
+	$(BIN)/pytest -q -m soak --timeout 3600 $(ANEW)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-
-soak: $(VENV)/.dev
-	$(BIN)/pytest -q -m soak --timeout 3600
 
 bench: $(VENV)/.bench
 	@failed=0; for bench in $(BENCHES); do \
