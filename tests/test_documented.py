@@ -30,7 +30,7 @@ from kbd.types import Phase
 from kbd_openai import OpenAIProvider
 from kbd_openai.embedder import OpenAIEmbedder
 from kbd_semantic import LocalEmbedder
-from kbd_tables.limits import QueryLimits
+from kbd_tables.jobs import QueryLimits
 
 
 def told(record: type[msgspec.Struct], *but: str) -> list[str]:

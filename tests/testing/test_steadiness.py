@@ -18,7 +18,7 @@ from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_csv import CsvFormat
 from kbd_docx import DocxFormat
-from kbd_edits.operations import operations_tool
+from kbd_edits.edit_tools import operations_tool
 from kbd_image import ImageFormat
 from kbd_odt import OdtFormat
 from kbd_pdf import PdfFormat

@@ -1,7 +1,7 @@
 """Delimited text as tables.
 
-`handler` declares the format; `dialect` finds delimiter, quotes and header, `rows` streams rows
-whatever is wrong with them, and writes them in the plain form; `tables` maps tables, `writer` makes
+`handler` declares the format; `rows` finds delimiter, quotes and header, streams rows whatever is
+wrong with them, and writes them in the plain form; `tables` maps and reads tables, and writes
 files.
 """
 

@@ -33,7 +33,7 @@ class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
         ".tab": "text/tab-separated-values",
         ".tsv": "text/tab-separated-values",
     }
-    preload = ("kbd_csv.tables", "kbd_csv.writer")
+    preload = ("kbd_csv.tables",)
     guidance = (
         "Use the table tools: count first, then query or fetch windows of rows. read_file shows "
         "the raw lines (line_start, line_count), header and quotes included."
@@ -69,6 +69,6 @@ class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
         self, source: Source | None, rows: Path, placement: Placement, target: Path
     ) -> Written:
         """Write a new file, or the source with rows appended; the target's suffix delimits."""
-        from kbd_csv import writer as writing  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
 
-        return writing.write_table(source, rows, placement, target)
+        return tables.write_table(source, rows, placement, target)

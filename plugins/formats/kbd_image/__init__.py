@@ -1,8 +1,8 @@
 """Pictures: their facts and what they show; never written.
 
-`handler` declares the format. `kinds` tells by its bytes what a file is, and whether its end is
-there; `decoder` opens one of the kinds that are allowed, within limits. `facts` is what `metadata`
-answers, also as text, with `vectors` for svg. `previews` draws one, upright and small.
+`handler` declares the format. `decoder` knows by its bytes what a file is, and whether its end is
+there, and opens one of the kinds that are allowed, within limits. `facts` is what `metadata`
+answers, also as text; of svg it reads the markup. `previews` draws a picture, upright and small.
 """
 
 from collections.abc import Sequence

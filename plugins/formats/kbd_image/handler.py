@@ -35,7 +35,7 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
         ".tiff": "image/tiff",
         ".svg": "image/svg+xml",
     }
-    preload = ("kbd_image.facts", "kbd_image.previews", "kbd_image.facts")
+    preload = ("kbd_image.facts", "kbd_image.previews")
     guidance = (
         "Read-only. A picture is read as its facts: format, size in pixels, depth, orientation; an "
         "svg as its markup, too. What a picture shows is not read."
@@ -57,15 +57,15 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return the facts as text; of an svg its text."""
-        from kbd_image import facts as reading  # noqa: PLC0415 - 40 ms for Pillow
+        from kbd_image import facts  # noqa: PLC0415 - 40 ms for Pillow
 
-        return reading.read(source, region)
+        return facts.read(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield what `read` returns."""
-        from kbd_image import facts as reading  # noqa: PLC0415 - 40 ms for Pillow
+        from kbd_image import facts  # noqa: PLC0415 - 40 ms for Pillow
 
-        return reading.passages(source)
+        return facts.passages(source)
 
     def preview(self, source: Source, index: int, edge_px: int) -> Preview:
         """Return the picture, upright and small."""

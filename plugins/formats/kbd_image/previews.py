@@ -6,9 +6,8 @@ from PIL import Image
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Preview, Source
-from kbd_image.decoder import MOST_FRAMES, check_pixels, kind_of, opened
+from kbd_image.decoder import MOST_FRAMES, check_pixels, is_vector, kind_of, opened
 from kbd_image.facts import count_frames, orientation_of
-from kbd_image.kinds import is_vector
 
 __all__ = ["preview"]
 

@@ -1,38 +1,38 @@
-"""What is found of a text when it is looked through: sections, chunks, tables, pictures.
+"""An OpenDocument text as it is found: its sections, chunks, tables and pictures.
 
-What a reader must be told beside the text.
+It is read once, in pieces: no more of it is held than one paragraph or table. Paragraphs and tables
+are gathered into sections, and these into chunks.
 """
 
+import re
 from collections.abc import Iterator
+from typing import IO
 
 import msgspec
+from lxml import etree
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd.opc.package import free_element
+from kbd_odt.packages import DRAW, OFFICE, STYLE, TABLE, TEXT, count, opened
+from kbd_odt.stories import BLOCKS, WRAPPERS, OdtNotices, OdtStory
+from kbd_odt.styles import Lists, OdtStyles
 
 __all__ = [
     "CHUNK_CHARS",
     "Margin",
     "OdtChunk",
     "OdtDocument",
-    "OdtNotices",
     "OdtTable",
     "Picture",
     "Section",
+    "Sections",
     "document_warnings",
+    "look_through",
 ]
 
 CHUNK_CHARS = 4_000
 """Contract, section 8."""
-
-
-class OdtNotices(msgspec.Struct):
-    """What a reader of a text must know about it, counted."""
-
-    insertions: int = 0
-    deletions: int = 0
-    hidden: int = 0
-    comments: int = 0
-    footnotes: int = 0
-    endnotes: int = 0
-    shortened: int = 0
 
 
 class OdtChunk(msgspec.Struct, frozen=True):
@@ -148,3 +148,269 @@ def document_warnings(document: OdtDocument) -> Iterator[str]:
 
 def _counted(number: int, what: str) -> str:
     return f"1 {what} is" if number == 1 else f"{number:,} {what}s are"
+
+
+_LINE_BREAKS = re.compile(r"\s+")
+_MOST_HEADING_CHARS = 500
+
+
+class Sections:
+    """The sections so far; a heading begins one, and text before the first heading is one, too."""
+
+    def __init__(self) -> None:
+        self.paragraph_count = 0
+        self._done: list[Section] = []
+        self._heading, self._level = "", 0
+        self._chunks: list[OdtChunk] = []
+        self._lines: list[str] = []
+        self._length = 0
+        self._first = self._last = 0
+        self._table = -1
+        self._tables = self._pictures = 0
+
+    @property
+    def index(self) -> int:
+        """The index of the section that is being gathered."""
+        return len(self._done)
+
+    def paragraph(self, text: str, level: int) -> None:
+        """Take in a paragraph; one with a level is a heading."""
+        if level:
+            self._close()
+            self._heading = _LINE_BREAKS.sub(" ", text).strip()[:_MOST_HEADING_CHARS]
+            self._level = level
+        self.paragraph_count += 1
+        self._add(f"{'#' * level} {text}" if level else text)
+        self._first = self._first or self.paragraph_count
+        self._last = self.paragraph_count
+
+    def line(self, text: str) -> None:
+        """Take in what is no paragraph and stands between them."""
+        self._add(text)
+
+    def table(self, index: int, rows: list[str], title: str) -> None:
+        """Take in a table; a large one is parted between its rows."""
+        for text in (title, *rows):
+            self._add(text)
+            self._table = index
+        self._tables += 1
+
+    def picture(self) -> None:
+        """Count a picture of what was taken in last."""
+        self._pictures += 1
+
+    def closed(self) -> tuple[Section, ...]:
+        """Return all sections; nothing may be taken in afterwards."""
+        self._close()
+        return tuple(self._done) or (Section("", 0, (OdtChunk("", 0, 0, -1),), 0, 0),)
+
+    def _add(self, text: str) -> None:
+        if self._lines and self._length + len(text) > CHUNK_CHARS:
+            self._cut()
+        self._lines.append(text)
+        self._length += len(text) + 1
+
+    def _cut(self) -> None:
+        if self._lines:
+            text = "\n".join(self._lines)
+            self._chunks.append(OdtChunk(text, self._first, self._last, self._table))
+        self._lines = []
+        self._length = self._first = self._last = 0
+        self._table = -1
+
+    def _close(self) -> None:
+        self._cut()
+        has_text = any(chunk.text.strip() for chunk in self._chunks)
+        # Blank lines before the first heading are no section, unless there is nothing else.
+        if self._chunks and (self._level or has_text or self._pictures):
+            self._done.append(
+                Section(
+                    self._heading, self._level, tuple(self._chunks), self._tables, self._pictures
+                )
+            )
+        self._chunks = []
+        self._heading, self._level = "", 0
+        self._tables = self._pictures = 0
+
+
+_DEEPEST_LEVEL = 10
+
+_HEADING = f"{TEXT}h"
+_LIST, _ITEMS = f"{TEXT}list", (f"{TEXT}list-item", f"{TEXT}list-header")
+_SECTION = f"{TEXT}section"
+_BODY, _MASTER = f"{OFFICE}text", f"{STYLE}master-page"
+_LEARNT = (f"{STYLE}style", f"{TEXT}list-style")
+_MARGINS = {
+    f"{STYLE}{kind}{ending}": (kind, type_)
+    for kind in ("header", "footer")
+    for ending, type_ in (("", "default"), ("-left", "left"), ("-first", "first"))
+}
+_CHANGES = f"{TEXT}tracked-changes"
+_KINDS = {f"{OFFICE}{name}": name for name in ("spreadsheet", "presentation", "drawing", "chart")}
+
+_PIECES = (*BLOCKS, f"{DRAW}*", *_LEARNT, *_MARGINS, _CHANGES)
+_WATCHED = (*_PIECES, *sorted(WRAPPERS), _BODY, _MASTER, f"{OFFICE}document", *_KINDS)
+
+
+def look_through(source: Source) -> OdtDocument:
+    """Read all of a text.
+
+    Raises:
+        FileReadFailed: It is no text, encrypted, damaged, or past a limit.
+    """
+    reader = _Reader(source.name)
+    with opened(source) as parts:
+        for part in parts:
+            reader.read(part)
+    return reader.document()
+
+
+class _Reader:
+    """Takes in the parts of a text, one after the other, and gathers what they hold."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._notices = OdtNotices()
+        self._styles = OdtStyles()
+        self._story = OdtStory(self._styles, self._notices)
+        self._lists = Lists(self._styles)
+        self._sections = Sections()
+        self._tables: list[OdtTable] = []
+        self._pictures: list[Picture] = []
+        self._margins: list[Margin] = []
+        self._page_style = ""
+        self._has_body = self._is_body = False
+        self._hiding = 0
+
+    def read(self, file: IO[bytes]) -> None:
+        """Take in a part; raises FileReadFailed if it is damaged."""
+        for event, element in _pieces(file, self._name):
+            if event == "piece":
+                self._take(element)
+            elif event == "start":
+                self._enter(element)
+            else:
+                self._leave(element)
+
+    def document(self) -> OdtDocument:
+        """Return what was found; raises FileReadFailed if that is no text."""
+        if not self._has_body:
+            raise FileReadFailed(f"{self._name} is damaged: it holds no text.")
+        return OdtDocument(
+            self._sections.closed(),
+            tuple(self._tables),
+            tuple(self._pictures),
+            tuple(self._margins),
+            self._sections.paragraph_count,
+            self._notices,
+        )
+
+    def _enter(self, element: etree._Element) -> None:
+        tag = str(element.tag)
+        if tag in _KINDS:
+            raise FileReadFailed(
+                f"{self._name} is not an OpenDocument text: it is a {_KINDS[tag]}. Give it the "
+                "suffix of its kind."
+            )
+        if tag == _BODY:
+            self._has_body = self._is_body = True
+        elif tag == _MASTER:
+            self._page_style = element.get(f"{STYLE}display-name", element.get(f"{STYLE}name", ""))
+        elif tag == _LIST:
+            self._lists.enter(element)
+        elif tag in _ITEMS:
+            self._lists.begin(element)
+        elif tag == _SECTION and (self._hiding or element.get(f"{TEXT}display") == "none"):
+            self._hiding += 1
+
+    def _leave(self, element: etree._Element) -> None:
+        if element.tag == _BODY:
+            self._is_body = False
+        elif element.tag == _LIST:
+            self._lists.leave()
+        elif element.tag == _SECTION and self._hiding:
+            self._hiding -= 1
+
+    def _take(self, element: etree._Element) -> None:
+        tag = str(element.tag)
+        if tag in _LEARNT:
+            self._styles.learn(element)
+        elif tag in _MARGINS:
+            self._take_margin(element, *_MARGINS[tag])
+        elif not self._is_body:
+            return
+        elif tag == _CHANGES:
+            self._notices.insertions += len(element.findall(f".//{TEXT}insertion"))
+            self._notices.deletions += len(element.findall(f".//{TEXT}deletion"))
+        elif tag == f"{TABLE}table":
+            self._take_table(element)
+        elif tag in BLOCKS:
+            text = self._lists.label() + self._story.paragraph(element)
+            level = count(element.get(f"{TEXT}outline-level"), _DEEPEST_LEVEL)
+            self._sections.paragraph(self._shown(text), level if tag == _HEADING else 0)
+            self._take_pictures()
+        elif text := self._story.other(element):
+            self._sections.line(self._shown(text))
+            self._take_pictures()
+
+    def _shown(self, text: str) -> str:
+        return self._story.hidden(text) if self._hiding and text.strip() else text
+
+    def _take_table(self, element: etree._Element) -> None:
+        found = self._story.table(element)
+        index = len(self._tables)
+        name = element.get(f"{TABLE}name", "")
+        header = found.rows[0] if found.has_header and found.rows else ()
+        self._sections.table(
+            index, [self._shown(f"| {' | '.join(row)} |") for row in found.rows],
+            f"[table {index}: {found.row_count} rows, {found.column_count} columns]",
+        )  # fmt: skip
+        where = self._sections.index
+        self._tables.append(OdtTable(where, name, found.row_count, found.column_count, header))
+        self._take_pictures()
+
+    def _take_pictures(self) -> None:
+        for name, alt, file in self._story.drawn:
+            self._sections.picture()
+            self._pictures.append(Picture(self._sections.index, name, alt, file))
+        self._story.drawn.clear()
+
+    def _take_margin(self, element: etree._Element, kind: str, type_: str) -> None:
+        text = self._story.text(element).strip()
+        self._story.drawn.clear()
+        if text and element.get(f"{STYLE}display") != "false":
+            self._margins.append(Margin(kind, type_, self._page_style, text))
+
+
+def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
+    """Yield ("piece", element) for each that is whole, "start" and "end" for what holds them.
+
+    A piece within a piece is not yielded. What was yielded is emptied afterwards.
+    """
+    inside = 0
+    is_first = True
+    parser = etree.iterparse(
+        file, events=("start", "end"), tag=_WATCHED, resolve_entities=False, no_network=True,
+        load_dtd=False,
+    )  # fmt: skip
+    for event, element in parser:
+        if is_first and element.getroottree().docinfo.internalDTD is not None:
+            raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed.")
+        is_first = False
+        is_piece = element.tag in _WHOLE or str(element.tag).startswith(DRAW)
+        if event == "start":
+            if inside or is_piece:
+                inside += 1
+            else:
+                yield "start", element
+        elif inside:
+            inside -= 1
+            if not inside:
+                yield "piece", element
+                free_element(element)
+        else:
+            yield "end", element
+            free_element(element)
+
+
+_WHOLE = frozenset((*BLOCKS, *_LEARNT, *_MARGINS, _CHANGES))

@@ -19,7 +19,7 @@ class OdtFormat(FormatHandler, Mappable, Readable):
         ".ott": "application/vnd.oasis.opendocument.text-template",
         ".fodt": "application/vnd.oasis.opendocument.text-flat-xml",
     }
-    preload = ("kbd_odt.text_map", "kbd_odt.reader")
+    preload = ("kbd_odt.reader",)
     guidance = (
         "Read-only; to change such a text, write a new document. The map lists sections; then "
         "read_file with section (a heading, or its index from 0) and, for a long one, chunk."
@@ -29,24 +29,24 @@ class OdtFormat(FormatHandler, Mappable, Readable):
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the few facts that cost little."""
-        from kbd_odt import text_map as mapping  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_odt import reader  # noqa: PLC0415 - 30 ms for lxml
 
-        return mapping.facts(source)
+        return reader.facts(source)
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return sections, chunks, tables and images."""
-        from kbd_odt import text_map as mapping  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_odt import reader  # noqa: PLC0415 - 30 ms for lxml
 
-        return mapping.text_map(source)
+        return reader.text_map(source)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return the text of a section or a chunk of it."""
-        from kbd_odt import reader as reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_odt import reader  # noqa: PLC0415 - 30 ms for lxml
 
-        return reading.read_region(source, region)
+        return reader.read_region(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield all text by sections."""
-        from kbd_odt import reader as reading  # noqa: PLC0415 - 30 ms for lxml
+        from kbd_odt import reader  # noqa: PLC0415 - 30 ms for lxml
 
-        return reading.passages(source)
+        return reader.passages(source)

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator
 import msgspec
 from lxml import etree
 
-from kbd_odt.document import OdtNotices
 from kbd_odt.packages import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
 from kbd_odt.styles import Lists, OdtStyles
 
-__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtStory", "grid"]
+__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtNotices", "OdtStory", "grid"]
 
 _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 16_384
@@ -154,6 +153,18 @@ class _Line:
         if text:
             self.pieces.append(text)
             self._after_blank = False
+
+
+class OdtNotices(msgspec.Struct):
+    """What a reader of a text must know about it, counted."""
+
+    insertions: int = 0
+    deletions: int = 0
+    hidden: int = 0
+    comments: int = 0
+    footnotes: int = 0
+    endnotes: int = 0
+    shortened: int = 0
 
 
 class OdtStory:

@@ -15,10 +15,8 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd_pdf.documents import OpenedPdf, opened, read_by_pypdf
-from kbd_pdf.hidden_text import has_text
-from kbd_pdf.pages import CHUNK_PAGES, MOST_PAGES, clean, kept_silent_pages, written
-from kbd_pdf.streams import may_act
+from kbd_pdf.documents import OpenedPdf, may_act, opened, read_by_pypdf
+from kbd_pdf.pages import CHUNK_PAGES, MOST_PAGES, clean, has_text, kept_silent_pages, written
 from kbd_pdf.structure import Structure, structure_of
 
 __all__ = ["MOST_ENTRIES", "contents", "contents_by_pypdf", "facts", "file_map"]

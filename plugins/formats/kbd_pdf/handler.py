@@ -36,27 +36,27 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the number of pages and what the file says of itself."""
-        from kbd_pdf import file_map as mapping  # noqa: PLC0415 - 100 ms for pypdf
+        from kbd_pdf import file_map  # noqa: PLC0415 - 100 ms for pypdf
 
-        return mapping.facts(source)
+        return file_map.facts(source)
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return pages, table of contents, forms, annotations and chunks."""
-        from kbd_pdf import file_map as mapping  # noqa: PLC0415 - 100 ms for pypdf
+        from kbd_pdf import file_map  # noqa: PLC0415 - 100 ms for pypdf
 
-        return mapping.file_map(source)
+        return file_map.file_map(source)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return the text of pages."""
-        from kbd_pdf import reader as reading  # noqa: PLC0415 - 20 ms for pypdfium2
+        from kbd_pdf import reader  # noqa: PLC0415 - 20 ms for pypdfium2
 
-        return reading.read_pages(source, region)
+        return reader.read_pages(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield the text page by page."""
-        from kbd_pdf import reader as reading  # noqa: PLC0415 - 20 ms for pypdfium2
+        from kbd_pdf import reader  # noqa: PLC0415 - 20 ms for pypdfium2
 
-        return reading.passages(source)
+        return reader.passages(source)
 
     def preview(self, source: Source, index: int, edge_px: int) -> Preview:
         """Return a page as a picture."""

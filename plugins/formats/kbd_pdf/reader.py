@@ -14,7 +14,6 @@ from pypdfium2 import raw
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_pdf.documents import OpenedPdf, opened, read_by_pypdf
-from kbd_pdf.hidden_text import unseen_of
 from kbd_pdf.pages import (
     CHUNK_PAGES,
     MOST_PAGES,
@@ -22,6 +21,7 @@ from kbd_pdf.pages import (
     keep_silent_pages,
     page_numbers,
     text_of,
+    unseen_of,
     utf16,
     written,
 )

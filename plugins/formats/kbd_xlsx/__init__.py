@@ -1,15 +1,14 @@
 """Workbooks of Office Open XML.
 
 `handler` declares the format and `operations` what can be asked of it; `references` are cells and
-ranges. `values`, `formulatext` and `contents` check what goes into cells and spell it as files do.
+ranges. `values` checks what goes into cells and spells it as files do.
 
-Seen: `workbook` reads what there is beside sheets, `extents` bounds a sheet before it is loaded,
-`reader` finds what is in it, once; `workbook_map`, `regions` and `tables` show
-it.
+Seen: `workbook` reads what there is beside sheets, `reader` finds what is in a sheet, once, after
+its extent is bounded; `workbook_map` and `regions` show it.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
-and `table_writer` write tables, `styles` tells looks, `assets` copies them, `calculation` knows
-which results an edit makes old.
+places the rows of tables, `styles` describes formatting, `assets` copies it, `calculation` knows
+which results an edit makes old. `tables` reads a sheet as a table and writes one.
 """
 
 from collections.abc import Sequence

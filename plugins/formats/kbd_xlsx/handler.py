@@ -35,7 +35,7 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
-        "write_table": "kbd_xlsx.table_writer:write_table",
+        "write_table": "kbd_xlsx.tables:write_table",
     }
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "

@@ -19,11 +19,9 @@ from kbd.errors import ValidationFailed
 from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
 from kbd.formats.headings import names_of_columns
 from kbd.opc import doubt
-from kbd_xlsx.reader.blocks import Value
-from kbd_xlsx.reader.book import WorkbookReader, with_workbook
-from kbd_xlsx.reader.display import plain_value, shown
+from kbd_xlsx.reader.blocks import Value, plain_value, shown
+from kbd_xlsx.reader.book import Formula, SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.reader.section_file import ShelfDamagedError
-from kbd_xlsx.reader.sheet import Formula, SheetReader
 from kbd_xlsx.references import Area, column_letters, parse_area
 from kbd_xlsx.workbook import FAMILY, SheetEntry
 from kbd_xlsx.workbook_map import ROWS_PER_CHUNK

@@ -7,10 +7,8 @@ stay small.
 from typing import Any
 
 from kbd.formats import Source
-from kbd_xlsx.reader.book import WorkbookReader, with_workbook
-from kbd_xlsx.reader.features import Features
-from kbd_xlsx.reader.islands import Island
-from kbd_xlsx.reader.sheet import SheetReader
+from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
+from kbd_xlsx.reader.features import Features, Island
 from kbd_xlsx.references import Area, column_letters
 
 __all__ = ["ROWS_PER_CHUNK", "facts", "workbook_map"]

@@ -1,21 +1,19 @@
-"""The embedded provider: tables split, totalled, converted and merged, files searched, by rules.
+"""The embedded provider: tables split, totaled, converted and merged, files searched, by rules.
 
 It is not a model and says so. It plays a model's part by the same messages and tools, so that kbd
 does its main jobs with no network and no key.
 
     provider         its one model, and a turn of it
-    conversation     what was said, read anew each turn
-    research, plan_text, implement   the phases
-    jobs             which kind of job a request asks for, and what is said when it is declined
+    conversation     what the messages hold, read anew each turn
+    phases           research, plan, implement and summary
     intents          what a request was understood to ask
-    findings         what research writes down
-    steps            an intent as the items of a plan
+    findings         what research writes down, and an intent as the items of a plan
 
-Reading a request: `request_text` finds phrases and columns, `vocabulary` the words that mean
-nothing more, `names` how names compare, `clauses` sorting, conditions and figures, `interpretation`
-puts them together. Doing it: one table (`sql`, `sheet_writer`), sheets to text (`conversion`),
-duplicates (`deduplication`), tables into one (`merge`), reports (`profiles`, `profile_report`),
-find and replace (`replacement`, `found_texts`). They share `files` and `workbooks`.
+Reading a request: `request_text` finds phrases and columns and has the words that mean nothing
+more, `names` how names compare, `clauses` sorting, conditions and figures; `interpretation` finds
+the kind of job and puts the rest together. Doing it: one table (`sql`), sheets to text
+(`conversion`), duplicates (`deduplication`), tables into one (`merge`), reports (`profiles`), find
+and replace (`replacement`, `found_texts`). They share `files` and `workbooks`.
 """
 
 from collections.abc import Sequence

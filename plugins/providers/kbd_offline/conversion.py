@@ -12,8 +12,7 @@ from kbd_offline.files import BOOK_SUFFIX, RequestFiles, said_suffix
 from kbd_offline.findings import Findings
 from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
-from kbd_offline.request_text import UnclearError, Wording
-from kbd_offline.vocabulary import CONVERTING
+from kbd_offline.request_text import CONVERTING, UnclearError, Wording
 from kbd_offline.workbooks import WorkbookFacts
 
 __all__ = ["convert_sheet", "exported", "read_sheets", "rows_of"]

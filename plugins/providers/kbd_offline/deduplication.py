@@ -20,10 +20,8 @@ from kbd_offline.files import (
 from kbd_offline.findings import FileFinding, Findings, check_sheet, look_at
 from kbd_offline.intents import ColumnIntent, Deduped, RowSelection, TableIntent
 from kbd_offline.names import split_suffix
-from kbd_offline.request_text import UnclearError, Wording
-from kbd_offline.sheet_writer import Sheet, fill_sheet, fitted_widths
-from kbd_offline.vocabulary import DEDUPING
-from kbd_offline.workbooks import on_sheet
+from kbd_offline.request_text import DEDUPING, UnclearError, Wording
+from kbd_offline.workbooks import Sheet, fill_sheet, fitted_widths, on_sheet
 
 __all__ = ["dedupe", "look"]
 

@@ -26,14 +26,21 @@ from kbd_offline.files import (
     said_suffix,
     target_for,
 )
-from kbd_offline.findings import FileFinding, Findings, check_sheet, look_at_all
+from kbd_offline.findings import FileFinding, Findings, check_sheet, listed, look_at_all
 from kbd_offline.intents import ColumnIntent, Merged, MergePart, TableIntent
 from kbd_offline.names import fold, split_suffix
-from kbd_offline.request_text import UnclearError, Wording
-from kbd_offline.sheet_writer import Sheet, fitted_widths, lay_out, write_rows
-from kbd_offline.steps import listed
-from kbd_offline.vocabulary import MERGING
-from kbd_offline.workbooks import is_book, look_into, tables_in, take_sheets, wants_each_sheet
+from kbd_offline.request_text import MERGING, UnclearError, Wording
+from kbd_offline.workbooks import (
+    Sheet,
+    fitted_widths,
+    is_book,
+    lay_out,
+    look_into,
+    tables_in,
+    take_sheets,
+    wants_each_sheet,
+    write_rows,
+)
 
 __all__ = ["look", "matched", "read", "stack", "take_origin"]
 

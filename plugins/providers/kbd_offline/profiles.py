@@ -1,17 +1,34 @@
-"""What files hold, as the tools that only look tell it: rows and columns, headings and pages."""
+"""Profiles of files: which are asked for, what they hold, and the report.
 
+What files hold is what the tools that only look return: rows and columns, headings and pages. The
+report is a document, a workbook, or text.
+"""
+
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from kbd.errors import ValidationFailed
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.files import BOOK_SUFFIXES, TABLE_SUFFIXES
-from kbd_offline.intents import TableIntent
-from kbd_offline.names import split_suffix
-from kbd_offline.request_text import UnclearError
+from kbd_offline.files import BOOK_SUFFIXES, TABLE_SUFFIXES, chosen_files, named_files, only_target
+from kbd_offline.findings import Findings
+from kbd_offline.intents import Profiled, TableIntent
+from kbd_offline.names import free_name, split_suffix
+from kbd_offline.request_text import PROFILING, UnclearError, Wording
+from kbd_offline.workbooks import HEADER, letters
 
-__all__ = ["ColumnProfile", "FileProfile", "collect"]
+__all__ = [
+    "REPORT_SUFFIXES",
+    "ColumnProfile",
+    "FileProfile",
+    "collect",
+    "look",
+    "profile",
+    "read",
+    "write_report",
+]
 
 MAX_TABLES = 100
 MAX_HEADINGS = 200
@@ -224,3 +241,271 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}" if abs(value) < 1 else f"{round(value, 4):.15g}"
     return _cut(str(value))
+
+
+REPORT_SUFFIXES = (".docx", ".md", ".txt", ".xlsx")
+
+_MOST_OPERATIONS = 400
+"""Of a call; the tools take 500."""
+
+_WIDEST = 60
+_FIELDS = (
+    "Column", "Type", "Filled", "Blank", "Distinct", "Min", "Max", "Mean", "Most common",
+)  # fmt: skip
+_NARROW = ("Column", "Type", "Filled (blank)", "Distinct", "Values")
+"""What fits side by side on a page."""
+
+
+def write_report(
+    conversation: PlannerConversation, target: str, profiles: Sequence[FileProfile]
+) -> None:
+    """Write profiles into a new file; see `PlannerConversation.call` for what it raises.
+
+    Raises:
+        ValidationFailed: It was not written whole.
+    """
+    match split_suffix(target)[1]:
+        case ".docx":
+            _write_document(conversation, target, profiles)
+        case ".xlsx":
+            _write_book(conversation, target, profiles)
+        case ".txt":
+            _write_text(conversation, target, "\n".join(_text_lines(profiles)))
+        case _:
+            _write_text(conversation, target, "\n".join(_markdown_lines(profiles)))
+
+
+def _write_text(conversation: PlannerConversation, target: str, text: str) -> None:
+    content = f"{text.rstrip()}\n"
+    written = conversation.call("write_text_file", path=target, content=content)
+    if int(written["bytes"]) != len(content.encode()):
+        raise ValidationFailed(f"{target} was not written whole.")
+
+
+def _markdown_lines(profiles: Sequence[FileProfile]) -> list[str]:
+    lines = [f"# {_title(profiles)}", ""]
+    for one in profiles:
+        lines += [f"## {_plain(one.path)}", "", f"- Kind: {one.kind}"]
+        lines += [f"- {_plain(name)}: {_plain(value)}" for name, value in one.facts]
+        lines.append("")
+        for sheet, columns in _by_sheet(one):
+            lines += [f"### Sheet {_plain(sheet)}", ""] if sheet else []
+            lines += [_bars(_FIELDS), _bars("---" for _ in _FIELDS)]
+            lines += [*(_bars(_fields(column)) for column in columns), ""]
+        if one.headings:
+            lines += ["### Headings", ""]
+            lines += [f"{'  ' * (level - 1)}- {_plain(text)}" for level, text in one.headings]
+            lines.append("")
+        lines += [f"> {_plain(note)}" for note in one.notes] + [""] * bool(one.notes)
+    return lines
+
+
+def _text_lines(profiles: Sequence[FileProfile]) -> list[str]:
+    lines = [_title(profiles), ""]
+    for one in profiles:
+        lines += [one.path, f"  Kind: {one.kind}"]
+        lines += [f"  {name}: {value}" for name, value in one.facts]
+        for sheet, columns in _by_sheet(one):
+            lines += [f"  Sheet {sheet}"] if sheet else []
+            for column in columns:
+                pairs = zip(_FIELDS[1:], _fields(column)[1:], strict=True)
+                told = ", ".join(f"{name.lower()} {value}" for name, value in pairs if value)
+                lines.append(f"  - {column.name}: {told}")
+        if one.headings:
+            lines.append("  Headings")
+            lines += [f"  {'  ' * (level - 1)}- {text}" for level, text in one.headings]
+        lines += [*(f"  Note: {note}" for note in one.notes), ""]
+    return lines
+
+
+def _write_document(
+    conversation: PlannerConversation, target: str, profiles: Sequence[FileProfile]
+) -> None:
+    operations = [_paragraph(_title(profiles), "Title")]
+    for one in profiles:
+        operations.append(_paragraph(one.path, "Heading 1"))
+        facts = [("Kind", one.kind), *one.facts]
+        operations.append({"op": "add_table", "rows": [list(fact) for fact in facts]})
+        for sheet, columns in _by_sheet(one):
+            operations.append(_paragraph(f"Sheet {sheet}" if sheet else "Columns", "Heading 2"))
+            rows = [list(_NARROW), *(list(_narrow(column)) for column in columns)]
+            operations.append({"op": "add_table", "rows": rows})
+        if one.headings:
+            operations.append(_paragraph("Headings", "Heading 2"))
+        for level, text in one.headings:
+            operations.append({**_paragraph(text, "List Bullet"), "indent_left": 0.25 * level})
+        operations += [_paragraph(note, "Normal") for note in one.notes]
+        operations.append(_paragraph("", "Normal"))
+    for start in range(0, len(operations), _MOST_OPERATIONS):
+        conversation.call(
+            "docx_operations",
+            path=target,
+            operations=operations[start : start + _MOST_OPERATIONS],
+            create_if_missing=True,
+        )
+    found = conversation.call("get_file_map", path=target)
+    headings = [section.get("heading") for section in found.get("sections", ())]
+    missing = [one.path for one in profiles if one.path not in headings]
+    if missing:
+        raise ValidationFailed(f"{target} reads back without {missing[0]}.")
+
+
+def _write_book(
+    conversation: PlannerConversation, target: str, profiles: Sequence[FileProfile]
+) -> None:
+    facts = [
+        [one.path, one.kind, name, value]
+        for one in profiles
+        for name, value in (one.facts or (("", ""),))
+    ]
+    columns = [
+        [one.path, column.sheet, *_fields(column)] for one in profiles for column in one.columns
+    ]
+    headings = [[one.path, level, text] for one in profiles for level, text in one.headings]
+    notes = [[one.path, note] for one in profiles for note in one.notes]
+    sheets: list[tuple[str, tuple[str, ...], list[list[Any]]]] = [
+        ("Files", ("File", "Kind", "What", "Value"), facts),
+        ("Columns", ("File", "Sheet", *_FIELDS), columns),
+        ("Headings", ("File", "Level", "Heading"), headings),
+        ("Notes", ("File", "Note"), notes),
+    ]
+    operations = [
+        operation
+        for name, names, rows in sheets
+        if rows or name == "Files"
+        for operation in _sheet_operations(name, names, rows)
+    ]
+    conversation.call("xlsx_operations", path=target, operations=operations, create_if_missing=True)
+    found = conversation.call("get_file_info", path=target)
+    if found["sheets"][0]["row_count"] != len(facts) + 1:
+        raise ValidationFailed(f"{target} was not written whole.")
+
+
+def _sheet_operations(
+    name: str, names: tuple[str, ...], rows: list[list[Any]]
+) -> list[dict[str, Any]]:
+    widths = [
+        min(max(len(str(value)) for value in column) + 2, _WIDEST)
+        for column in zip(names, *rows, strict=True)
+    ]
+    typed = [[_typed(value) for value in row] for row in rows]
+    shown = [{"column": letters(n), "width": width} for n, width in enumerate(widths, 1)]
+    heading = [[{"value": one, "type": "string"} for one in names]]
+    operations: list[dict[str, Any]] = [
+        {"op": "ensure_sheet", "sheet": name},
+        {"op": "set_range", "sheet": name, "start": "A1", "values": heading, "style": HEADER},
+    ]
+    if typed:
+        operations.append({"op": "set_range", "sheet": name, "start": "A2", "values": typed})
+    operations.append({"op": "set_column_widths", "sheet": name, "columns": shown})
+    operations.append({"op": "freeze_panes", "sheet": name, "row": 1, "column": 0})
+    return operations
+
+
+def _typed(value: Any) -> dict[str, Any]:
+    """Return a value for a cell: counts are numbers, all else is text."""
+    if isinstance(value, int):
+        return {"value": value, "type": "number"}
+    return {"value": value or None, "type": "string" if value else "blank"}
+
+
+def _fields(column: ColumnProfile) -> tuple[Any, ...]:
+    return (
+        column.name, column.type, column.filled, column.blank, column.distinct, column.minimum,
+        column.maximum, column.mean, column.common,
+    )  # fmt: skip
+
+
+def _narrow(column: ColumnProfile) -> tuple[Any, ...]:
+    """Return a column's fields for a page: its range and mean, or its most common values."""
+    span = f"{column.minimum} to {column.maximum}" if column.minimum else column.common
+    mean = f", mean {column.mean}" if column.mean else ""
+    filled = f"{column.filled:,} ({column.blank:,})"
+    return column.name, column.type, filled, f"{column.distinct:,}", f"{span}{mean}"
+
+
+def _by_sheet(one: FileProfile) -> list[tuple[str, list[ColumnProfile]]]:
+    found: dict[str, list[ColumnProfile]] = {}
+    for column in one.columns:
+        found.setdefault(column.sheet, []).append(column)
+    return list(found.items())
+
+
+def _title(profiles: Sequence[FileProfile]) -> str:
+    return f"Profile of {profiles[0].path if len(profiles) == 1 else f'{len(profiles)} files'}"
+
+
+def _paragraph(text: str, style: str) -> dict[str, Any]:
+    return {"op": "append_paragraph", "text": text, "style": style}
+
+
+def _bars(fields: Any) -> str:
+    return f"| {' | '.join(_plain(str(field)).replace('|', chr(92) + '|') for field in fields)} |"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+MAX_FILES = 50
+_KIND = re.compile(
+    r"\b(?:to|into|as|in|an?|make|write|create)\s+(?:(?:an?|new|short|full|one)\s+)*"
+    r"(word|docx|document|excel|xlsx|workbook|spreadsheet|markdown|md|plain\s+text|text|txt)\b"
+)
+_SUFFIXES = {
+    "word": ".docx", "docx": ".docx", "document": ".docx", "excel": ".xlsx", "xlsx": ".xlsx",
+    "workbook": ".xlsx", "spreadsheet": ".xlsx", "text": ".txt", "txt": ".txt",
+}  # fmt: skip
+
+
+def look(conversation: PlannerConversation, request: str) -> Findings:
+    """Read a request for a report on files, and look at them.
+
+    Raises:
+        UnclearError: It has no reading, or names too many files.
+        PendingError, ValidationFailed: As for `PlannerConversation.call`.
+    """
+    intent = read(request, conversation.paths)
+    profiles = collect(conversation, intent.paths)
+    lines = tuple(f"- {one.path}: {one.brief}" for one in profiles)
+    notes = tuple(f"{one.path}: {note}" for one in profiles for note in one.notes)
+    return Findings(intent, lines, notes)
+
+
+def read(request: str, paths: tuple[str, ...]) -> Profiled:
+    """Return which files a report is asked of, and its name.
+
+    Raises:
+        UnclearError: There is none, there are too many, or it asks for more than a profile.
+    """
+    named = named_files(request, paths)
+    target = only_target(named.targets, REPORT_SUFFIXES, "only docx, md, txt and xlsx reports")
+    wording = Wording(named.text)
+    kinds = _KIND.findall(wording.folded)
+    suffix = _SUFFIXES.get(kinds[-1].split()[-1], ".md") if kinds else ".md"
+    chosen = chosen_files(named, paths)
+    wording.check_rest(PROFILING, chosen)
+    if not chosen:
+        raise UnclearError("there is no file in the workbench that it can be about")
+    if len(chosen) > MAX_FILES:
+        raise UnclearError(f"I report on up to {MAX_FILES} files, and these are {len(chosen)}.")
+    if target is None:
+        target = free_name(f"profile{suffix}", paths)
+    elif not split_suffix(target)[1]:
+        target += suffix
+    if target.casefold() in {path.casefold() for path in paths}:
+        raise UnclearError(f"{target} is in the workbench already: name another result.")
+    return Profiled(tuple(chosen), target)
+
+
+def profile(conversation: PlannerConversation, intent: Profiled) -> str:
+    """Write the report and tell what is in it.
+
+    Raises:
+        PendingError, CallFailedError: As for `PlannerConversation.call`.
+    """
+    profiles = collect(conversation, intent.paths)
+    write_report(conversation, intent.target, profiles)
+    lines = [f"{intent.target} tells of {len(profiles)} file{'' if len(profiles) == 1 else 's'}:"]
+    lines += [f"  - {one.path}: {one.brief}" for one in profiles]
+    return "\n".join(lines)

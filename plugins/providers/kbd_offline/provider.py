@@ -16,9 +16,7 @@ from kbd.providers import (
 )
 from kbd.types import Phase
 from kbd_offline.conversation import PendingError, PlannerConversation
-from kbd_offline.implement import implement, is_declined
-from kbd_offline.plan_text import plan, summary
-from kbd_offline.research import research
+from kbd_offline.phases import implement, is_declined, plan, research, summary
 
 __all__ = ["OfflineProvider"]
 

@@ -31,8 +31,7 @@ from kbd_offline.found_texts import (
 )
 from kbd_offline.intents import Replaced, ReplacePart
 from kbd_offline.names import fold, split_suffix
-from kbd_offline.request_text import QUOTED, UnclearError, Wording
-from kbd_offline.vocabulary import REPLACING
+from kbd_offline.request_text import QUOTED, REPLACING, UnclearError, Wording
 
 __all__ = ["look", "not_found", "read", "substitute"]
 

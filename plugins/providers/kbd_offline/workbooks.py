@@ -1,17 +1,37 @@
-"""The sheets of a workbook: which a request names, and which it may mean. Pure but for a look."""
+"""Sheets of workbooks: which a request names or may mean, and the writing of one.
+
+A sheet is written style first, then the rows, then a look at what came out.
+"""
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
+from kbd.errors import ValidationFailed
 from kbd_offline.conversation import PlannerConversation
 from kbd_offline.files import BOOK_SUFFIXES, RequestFiles
-from kbd_offline.intents import TableIntent
+from kbd_offline.intents import ColumnIntent, TableIntent
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import UnclearError
+from kbd_offline.sql import filled_rows
 
-__all__ = ["WorkbookFacts", "is_book", "look_into", "on_sheet", "take_sheets", "wants_each_sheet"]
+__all__ = [
+    "HEADER",
+    "Sheet",
+    "WorkbookFacts",
+    "fill_sheet",
+    "fitted_widths",
+    "is_book",
+    "lay_out",
+    "letters",
+    "look_into",
+    "on_sheet",
+    "take_sheets",
+    "wants_each_sheet",
+    "write_rows",
+]
 
 _SHEET = r"(?:work)?(?:sheets?|tabs?)"
 _EACH = (
@@ -109,3 +129,204 @@ def on_sheet(conversation: PlannerConversation, files: RequestFiles) -> RequestF
 def tables_in(book: WorkbookFacts, chosen: Sequence[str]) -> tuple[TableIntent, ...]:
     """Return the tables of a workbook: of the chosen sheets, else of all that hold anything."""
     return tuple(TableIntent(book.path, sheet) for sheet in chosen or book.filled)
+
+
+HEADER = {
+    "font_bold": True,
+    "fill_color": "#D9E1F2",
+    "border_bottom": {"style": "thin", "color": "#8EA9DB"},
+}
+"""How headings look."""
+
+_TOTALS = {"font_bold": True, "border_top": {"style": "thin", "color": "#8EA9DB"}}
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AMOUNT = "#,##0.00"
+_NARROWEST, _WIDEST = 6, 60
+_MOMENT_WIDTHS = {"date": 12, "datetime": 20}
+_MAX_STYLED_ROWS = 20_000
+"""A style is given with a cell's value, here blanks; beyond this the call would be too long."""
+
+
+class Sheet(msgspec.Struct, frozen=True):
+    """A sheet to be written.
+
+    Args:
+        target: The workbook.
+        name: The sheet.
+        table: What the query reads.
+        query: Its rows, in order, with the columns.
+        columns: Headings and types.
+        rows: How many rows the query gives.
+        widths: Widths of the columns in characters.
+        totals: The last row, which the query does not give; empty for none.
+    """
+
+    target: str
+    name: str
+    table: TableIntent
+    query: str
+    columns: tuple[ColumnIntent, ...]
+    rows: int
+    widths: tuple[int, ...]
+    totals: tuple[Any, ...] = ()
+
+
+def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
+    """Write a sheet and check what was written; see `PlannerConversation.call` for what it raises.
+
+    Raises:
+        ValidationFailed: What can be read back is not what was to be written.
+    """
+    lay_out(conversation, sheet)
+    if sheet.rows:
+        write_rows(conversation, sheet, 2)
+        _check(conversation, sheet)
+
+
+def lay_out(conversation: PlannerConversation, sheet: Sheet) -> None:
+    """Make a sheet with all but its rows: headings, looks, widths, totals."""
+    conversation.call(
+        "xlsx_operations",
+        path=sheet.target,
+        operations=_operations(sheet),
+        create_if_missing=True,
+    )
+
+
+def write_rows(conversation: PlannerConversation, sheet: Sheet, row: int) -> int:
+    """Write a sheet's rows from a row on (counted from 1), and return how many they were."""
+    written = conversation.call(
+        "table_update_from_export",
+        **sheet.table.arguments,
+        target_path=sheet.target,
+        sheet=sheet.name,
+        mode="write_range",
+        query=sheet.query,
+        start_cell=f"A{row}",
+        include_header=False,
+    )
+    return int(written["row_count"])
+
+
+def fitted_widths(
+    columns: Sequence[ColumnIntent], longest: Sequence[int | None]
+) -> tuple[int, ...]:
+    """Return widths that show headings in bold and, within reason, values.
+
+    Args:
+        columns: The columns.
+        longest: The characters of the longest value of each as plain text, None where none is.
+    """
+    return tuple(
+        min(max(_value_width(column, length or 0), len(column.name) * 9 // 8 + 2), _WIDEST)
+        for column, length in zip(columns, longest, strict=True)
+    )
+
+
+def _value_width(column: ColumnIntent, length: int) -> int:
+    """Return the width of the longest value as it is shown."""
+    if column.type == "float":
+        # Two decimals may be added, and a comma after every third digit.
+        return max(length + 2 + length // 3, _NARROWEST) + 2
+    return max(_MOMENT_WIDTHS.get(column.type, length + 2), _NARROWEST)
+
+
+def letters(number: int) -> str:
+    """Return the letters of a column counted from 1: A, Z, AA."""
+    text = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
+
+
+def _operations(sheet: Sheet) -> list[dict[str, Any]]:
+    name = sheet.name
+    headings = [_heading(column) for column in sheet.columns]
+    widths = [
+        {"column": letters(place), "width": width} for place, width in enumerate(sheet.widths, 1)
+    ]
+    operations: list[dict[str, Any]] = [
+        {"op": "ensure_sheet", "sheet": name},
+        {"op": "set_range", "sheet": name, "start": "A1", "values": [headings], "style": HEADER},
+    ]
+    styled = {place: _style(column) for place, column in enumerate(sheet.columns, 1)}
+    styled = {place: style for place, style in styled.items() if style}
+    if sheet.rows and sheet.rows * len(styled) <= _MAX_STYLED_ROWS:
+        operations += [
+            _styled_column(name, place, sheet.rows, style) for place, style in styled.items()
+        ]
+    if sheet.totals:
+        operations.append(_totals_row(sheet))
+    operations.append({"op": "set_column_widths", "sheet": name, "columns": widths})
+    operations.append({"op": "freeze_panes", "sheet": name, "row": 1, "column": 0})
+    return operations
+
+
+def _heading(column: ColumnIntent) -> dict[str, Any]:
+    """Return a heading that stands over its values: programs put numbers to the right."""
+    style = {"style": {"h_align": "right"}} if column.is_number else {}
+    return {"value": column.name, "type": "string", **style}
+
+
+def _style(column: ColumnIntent) -> dict[str, Any]:
+    """Return how the values of a column look: a date at the right would touch a text beside it."""
+    if column.type == "float":
+        return {"number_format": _AMOUNT}
+    return {"h_align": "left"} if column.is_moment else {}
+
+
+def _styled_column(name: str, place: int, rows: int, style: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "op": "set_range",
+        "sheet": name,
+        "start": f"{letters(place)}2",
+        "values": [[None]] * rows,
+        "style": style,
+    }
+
+
+def _totals_row(sheet: Sheet) -> dict[str, Any]:
+    row = sheet.rows + 2
+    cells = [
+        {
+            "cell": f"{letters(place)}{row}",
+            **_typed(value, column),
+            "style": _TOTALS | ({"number_format": _AMOUNT} if column.type == "float" else {}),
+        }
+        for place, (value, column) in enumerate(zip(sheet.totals, sheet.columns, strict=True), 1)
+    ]
+    return {"op": "set_cells", "sheet": sheet.name, "cells": cells}
+
+
+def _typed(value: Any, column: ColumnIntent) -> dict[str, Any]:
+    if value is None:
+        return {"value": None, "type": "blank"}
+    if column.is_number and not isinstance(value, str):
+        return {"value": value, "type": "number"}
+    is_date = column.is_moment and _ISO_DATE.match(str(value))
+    return {"value": value, "type": column.type if is_date else "string"}
+
+
+def _check(conversation: PlannerConversation, sheet: Sheet) -> None:
+    """Read back the headings and the number of rows."""
+    found = conversation.call(
+        "table_read_rows",
+        path=sheet.target,
+        source_sheet=sheet.name,
+        row_start=1,
+        row_count=1,
+    )
+    rows = sheet.rows
+    if found["total_rows"] < rows + bool(sheet.totals):
+        # A row without any value is no row of a sheet.
+        query = filled_rows(sheet.query, sheet.columns)
+        answer = conversation.call("table_query", **sheet.table.arguments, query=query)
+        rows = int(answer["rows"][0][0])
+    expected = rows + bool(sheet.totals)
+    headings = [" ".join(column.name.split()) for column in sheet.columns]
+    if found["total_rows"] != expected or list(found["columns"]) != headings:
+        raise ValidationFailed(
+            f"Sheet {sheet.name} of {sheet.target} reads back as {found['total_rows']} rows"
+            f" instead of {expected}, or under other headings."
+        )

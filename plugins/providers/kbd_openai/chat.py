@@ -18,8 +18,7 @@ from kbd.messages import Message, ToolCall, Usage
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
 from kbd_openai.assembly import Assembly, Writing
 from kbd_openai.faults import ServerFault
-from kbd_openai.history import mended
-from kbd_openai.options import effort_of, is_sent, is_strict
+from kbd_openai.request_body import effort_of, is_sent, is_strict, mended
 
 __all__ = ["ChatReader", "chat_body"]
 

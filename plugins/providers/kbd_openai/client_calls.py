@@ -32,7 +32,7 @@ from kbd_openai.faults import (
     retry_after_s,
     too_much,
 )
-from kbd_openai.options import refused_option
+from kbd_openai.request_body import refused_option
 from kbd_openai.responses import ResponsesReader, responses_body
 
 __all__ = ["Caller"]

@@ -1,8 +1,8 @@
-"""The tools that edit files and tell how they look.
+"""Tools that edit files and describe their styles.
 
 Each Editable format gets `<name>_operations`, each Styled one `<name>_get_styles` and
 `<name>_copy_assets`. A new format brings its handler and gets its tools here; nothing is written
-twice. `operations` and `styles` are the tools, `schema` what a model is shown of operations.
+twice. `edit_tools` holds them, and the schema of operations that a model is shown.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from kbd import hookimpl
 from kbd.formats import Editable, FormatHandler, Styled
 from kbd.tools import FormatCatalog, Tool
-from kbd_edits.operations import operations_tool
-from kbd_edits.styles import styles_tools
+from kbd_edits.edit_tools import operations_tool, styles_tools
 
 __all__ = ["kbd_register_tools"]
 

@@ -4,11 +4,11 @@ A format hands over a table as plain text (`Tabular.read_table`). A worker of th
 types and keeps it as Parquet in the workbench's cache, named by content, so each later call answers
 from typed columns. DuckDB is imported in workers only, and only by this plugin.
 
-Read in this order: `cache` (what is known of a table, and how that comes to be), `inference` and
-`loader` (types), `read_tools` and `facts` (the tools that only read), `gate` and `box` (SQL, its
-lock-down, and what makes it answer the same each time), `export_tools` and `row_stream` (rows into
-other files). They share `limits` (settings), `jobs` (calls of the worker) and `duck` (DuckDB
-itself, and its values as JSON).
+Read in this order: `cache` (what is known of a table, and how that comes to be), `loader` (types),
+`read_tools` and `results` (the tools that only read, and what they answer with), `sandbox` (SQL,
+its lock-down, and what makes it answer the same each time), `export_tools` (rows into other files).
+They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself, and its values as
+JSON).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from typing import Any
 from kbd import hookimpl
 from kbd.tools import FormatCatalog, Tool
 from kbd_tables.export_tools import TableExport, TableUpdateFromExport
-from kbd_tables.limits import query_limits
+from kbd_tables.jobs import query_limits
 from kbd_tables.read_tools import TableDescribe, TableGetMap, TableQuery, TableReadRows, TableStats
 
 __all__ = ["kbd_register_tools"]

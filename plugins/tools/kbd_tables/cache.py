@@ -18,7 +18,7 @@ from kbd.formats import ColumnType, Table, Tabular
 from kbd.tools import CallLimits, FileRef, ToolContext
 from kbd.types import FileName
 from kbd_tables import jobs
-from kbd_tables.limits import WORK_LIMITS
+from kbd_tables.jobs import WORK_LIMITS
 
 __all__ = [
     "ROWS_PER_CHUNK",

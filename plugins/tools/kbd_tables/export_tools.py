@@ -16,7 +16,7 @@ from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, Too
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
 from kbd_tables.cache import OpenTable, ask, open_table
-from kbd_tables.limits import WORK_LIMITS, QueryLimits, worker_limits
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, worker_limits
 from kbd_tables.read_tools import SourceSheet, TablePath
 
 __all__ = ["Handover", "TableExport", "TableUpdateFromExport", "hand_over"]
@@ -133,7 +133,7 @@ class _ExportTool(Tool):
 
     effect: ClassVar[Effect] = Effect.WRITE
     limits: ClassVar[CallLimits] = WORK_LIMITS
-    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.row_stream",)
+    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.results",)
 
     def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
         self._query_limits = limits

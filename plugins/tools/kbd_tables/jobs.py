@@ -1,58 +1,122 @@
-"""What workers run: each function is the door to a module that needs DuckDB.
+"""Jobs of the worker, each calling a module that needs DuckDB, and the limits of statements.
 
 The daemon names these functions and must not import DuckDB to do so; in a worker it is there
 already, imported by the zygote before the fork.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["describe", "export", "export_plain", "load", "query", "rows", "stats"]
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd.tools import CallLimits
+
+__all__ = [
+    "WORK_LIMITS",
+    "QueryLimits",
+    "describe",
+    "export",
+    "export_plain",
+    "load",
+    "query",
+    "query_limits",
+    "rows",
+    "stats",
+    "worker_limits",
+]
 
 
 def load(**arguments: Any) -> Any:
     """Type a plain table and write it as Parquet: `kbd_tables.loader.load`."""
-    from kbd_tables import loader as loading  # noqa: PLC0415 - 90 ms of DuckDB that the daemon need not spend
+    from kbd_tables import loader  # noqa: PLC0415 - 90 ms of DuckDB that the daemon need not spend
 
-    return loading.load(**arguments)
+    return loader.load(**arguments)
 
 
 def describe(**arguments: Any) -> Any:
-    """Describe the columns: `kbd_tables.facts.describe`."""
-    from kbd_tables import facts  # noqa: PLC0415 - as in `load`
+    """Describe the columns: `kbd_tables.results.describe`."""
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
-    return facts.describe(**arguments)
+    return results.describe(**arguments)
 
 
 def stats(**arguments: Any) -> Any:
-    """Compute statistics: `kbd_tables.facts.stats`."""
-    from kbd_tables import facts  # noqa: PLC0415 - as in `load`
+    """Compute statistics: `kbd_tables.results.stats`."""
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
-    return facts.stats(**arguments)
+    return results.stats(**arguments)
 
 
 def rows(**arguments: Any) -> Any:
-    """Read rows by number: `kbd_tables.facts.rows`."""
-    from kbd_tables import facts  # noqa: PLC0415 - as in `load`
+    """Read rows by number: `kbd_tables.results.rows`."""
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
-    return facts.rows(**arguments)
+    return results.rows(**arguments)
 
 
 def query(**arguments: Any) -> Any:
-    """Run a statement and return a window of its rows: `kbd_tables.box.query`."""
-    from kbd_tables import box  # noqa: PLC0415 - as in `load`
+    """Run a statement and return a window of its rows: `kbd_tables.sandbox.query`."""
+    from kbd_tables import sandbox  # noqa: PLC0415 - as in `load`
 
-    return box.query(**arguments)
+    return sandbox.query(**arguments)
 
 
 def export(**arguments: Any) -> Any:
-    """Write typed rows for a format to take: `kbd_tables.row_stream.export`."""
-    from kbd_tables import row_stream as rowstream  # noqa: PLC0415 - as in `load`
+    """Write typed rows for a format to take: `kbd_tables.results.export`."""
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
-    return rowstream.export(**arguments)
+    return results.export(**arguments)
 
 
 def export_plain(**arguments: Any) -> Any:
-    """Write rows with numbers in their own text form: `kbd_tables.row_stream.export_plain`."""
-    from kbd_tables import row_stream as rowstream  # noqa: PLC0415 - as in `load`
+    """Write rows with numbers in their own text form: `kbd_tables.results.export_plain`."""
+    from kbd_tables import results  # noqa: PLC0415 - as in `load`
 
-    return rowstream.export_plain(**arguments)
+    return results.export_plain(**arguments)
+
+
+_GIB = 1024 * 1024 * 1024
+_LOAD_BYTES_PER_S = 20_000_000
+"""A third of what loading Parquet into memory was measured to do on two cores."""
+
+WORK_LIMITS = CallLimits(memory_bytes=3 * _GIB, cpu_s=60)
+"""For work whose SQL is this plugin's own. DuckDB reserves far more address space than it uses."""
+
+
+class QueryLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one statement may use (contract, section 7).
+
+    Args:
+        query_seconds: Seconds, the loading of the table not counted.
+        query_memory_mb: Memory in MiB, the table itself not counted.
+        query_threads: Threads that load the table; the statement itself has one, so that it answers
+            the same each time.
+    """
+
+    query_seconds: float = 5.0
+    query_memory_mb: int = 512
+    query_threads: int = 2
+
+
+def query_limits(settings: Mapping[str, Any]) -> QueryLimits:
+    """Read the limits from the plugin's settings.
+
+    Raises:
+        ValidationFailed: A setting is unknown or of the wrong type.
+    """
+    try:
+        return msgspec.convert(dict(settings), QueryLimits)
+    except msgspec.ValidationError as error:
+        raise ValidationFailed(f"settings of the tables plugin: {error}") from None
+
+
+def worker_limits(limits: QueryLimits, table_bytes: int) -> CallLimits:
+    """Return the limits of a worker that loads a table and runs one statement on it.
+
+    The statement is interrupted by its own clock; this wall is for what cannot be interrupted (one
+    huge scalar) and leaves room for the loading.
+    """
+    wall = limits.query_seconds + 2.0 + table_bytes / _LOAD_BYTES_PER_S
+    cpu = int(wall * limits.query_threads) + 1
+    return CallLimits(wall_s=wall, cpu_s=cpu, memory_bytes=3 * _GIB)

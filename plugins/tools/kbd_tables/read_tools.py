@@ -13,7 +13,7 @@ from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_tables import jobs
 from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, ask, open_table
-from kbd_tables.limits import WORK_LIMITS, QueryLimits, worker_limits
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, worker_limits
 
 __all__ = [
     "QueryArguments",
@@ -26,7 +26,7 @@ __all__ = [
 
 _MOST_ROWS = 10_000
 _MOST_COLUMNS = 100
-_PRELOAD = ("kbd_tables.loader", "kbd_tables.facts", "kbd_tables.box", "kbd_tables.row_stream")
+_PRELOAD = ("kbd_tables.loader", "kbd_tables.results", "kbd_tables.sandbox")
 
 TablePath = Annotated[str, Meta(description="The table's file in the workbench.")]
 SourceSheet = Annotated[
@@ -257,7 +257,7 @@ class TableQuery(Tool):
     )
     arguments = QueryArguments
     effect: ClassVar[Effect] = Effect.READ
-    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.box",)
+    preload: ClassVar[tuple[str, ...]] = ("kbd_tables.sandbox",)
 
     def __init__(self, limits: QueryLimits) -> None:
         self._limits = limits

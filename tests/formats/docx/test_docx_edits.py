@@ -16,7 +16,7 @@ from kbd.errors import ValidationFailed
 from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
 from kbd_docx.operations import OPERATIONS, ReplaceText
-from kbd_edits.operations import operations_schema
+from kbd_edits.edit_tools import operations_schema
 from made_documents import W, at, body_of, edit, made, para, part_of, shown
 
 EVERYTHING: list[dict[str, Any]] = [

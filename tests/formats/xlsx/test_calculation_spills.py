@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from calculation_books import area, book, cells, part
 from kbd_xlsx.calculation.book import FormulaBook
-from kbd_xlsx.calculation.index import SheetIndex
+from kbd_xlsx.calculation.dependents import SheetIndex
 from kbd_xlsx.calculation.stale import stale_results
 from kbd_xlsx.references import cell_name, parse_cell
 from test_calculation import naive_reads

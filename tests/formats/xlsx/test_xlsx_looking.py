@@ -12,8 +12,8 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from kbd.formats import Region, Source
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.reader import islands
-from kbd_xlsx.reader.islands import RowRun, find_areas
+from kbd_xlsx.reader import features
+from kbd_xlsx.reader.features import RowRun, find_areas
 from kbd_xlsx.references import Area
 
 FORMAT = XlsxFormat()
@@ -302,7 +302,7 @@ def test_a_sheet_that_splits_without_end_is_cut_short(monkeypatch: pytest.Monkey
     """Past a bound of work islands are left whole, and every filled cell is in one."""
     runs = [RowRun(row, row, 0b10001) for row in range(1, 200, 2)]
     whole = find_areas(runs)
-    monkeypatch.setattr(islands, "MAX_WORK", 150)
+    monkeypatch.setattr(features, "MAX_WORK", 150)
 
     short = find_areas(runs)
 

@@ -7,9 +7,8 @@ import pytest
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_xlsx.parts.numberformats import shows_date
-from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
-from kbd_xlsx.parts.styletables import MAX_CELL_FORMATS
+from kbd_xlsx.parts.formatting import shows_date
+from kbd_xlsx.parts.stylesheet import MAX_CELL_FORMATS, XlsxStyleSheet
 from style_sheets import HEADING, MAIN, RICH, STRICT, find, sheet_of, shown
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbd_offline import deduplication, merge, profile_report, replacement
+from kbd_offline import deduplication, merge, profiles, replacement
 from kbd_offline.files import RequestFiles, choose_files, chosen_files, named_files, without_names
 from kbd_offline.findings import FileFinding
 from kbd_offline.intents import (
@@ -14,8 +14,7 @@ from kbd_offline.intents import (
     RowsIntent,
     TableIntent,
 )
-from kbd_offline.interpretation import understand
-from kbd_offline.jobs import JobKind, job_of
+from kbd_offline.interpretation import JobKind, job_of, understand
 from kbd_offline.request_text import UnclearError
 from kbd_offline.workbooks import take_sheets, wants_each_sheet
 
@@ -89,7 +88,7 @@ def test_files_that_are_spoken_of() -> None:
     assert chosen("all csv files into a workbook") == ("a.csv", "b.csv")
     assert chosen("these") == paths
     with pytest.raises(UnclearError, match="but"):
-        profile_report.read("profile all files but a.csv", paths)
+        profiles.read("profile all files but a.csv", paths)
     with pytest.raises(UnclearError, match=r"c\.xlsx, d\.xlsx"):
         chosen("in the workbook")
 
@@ -303,12 +302,12 @@ def test_profiles() -> None:
     """Which files, and the kind of report by the words for it."""
     paths = ("a.csv", "b.xlsx", "c.docx")
 
-    assert profile_report.read("profile these files", paths).paths == paths
-    word = profile_report.read("profile all csv files into a Word report", paths)
+    assert profiles.read("profile these files", paths).paths == paths
+    word = profiles.read("profile all csv files into a Word report", paths)
     assert (word.paths, word.target) == (("a.csv",), "profile.docx")
-    assert profile_report.read("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
+    assert profiles.read("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
     with pytest.raises(UnclearError, match="translate"):
-        profile_report.read("profile and translate the files", paths)
+        profiles.read("profile and translate the files", paths)
 
 
 def test_sheets() -> None:

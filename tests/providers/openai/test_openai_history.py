@@ -11,7 +11,7 @@ from kbd.messages import Message, ToolCall
 from kbd.providers import ModelRequest
 from kbd.types import CallId
 from kbd_openai.chat import chat_body
-from kbd_openai.history import mended
+from kbd_openai.request_body import mended
 from kbd_openai.responses import responses_body
 
 

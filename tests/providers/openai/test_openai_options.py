@@ -16,7 +16,7 @@ from kbd.errors import (
 from kbd.providers import OPTIONS, ModelRequest, OptionRefused, ToolSchema
 from kbd_openai import OpenAIProvider
 from kbd_openai.chat import chat_body
-from kbd_openai.options import refused_option
+from kbd_openai.request_body import refused_option
 from providers.openai.lent import Lent, asking, lending
 from providers.openai.scripted_server import Answer, Connection, serving
 

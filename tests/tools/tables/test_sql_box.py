@@ -10,8 +10,8 @@ from kbd.errors import KbdError, ToolTimeout, ValidationFailed
 from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_tables import kbd_register_tools
-from kbd_tables.box import _fill, _lock
 from kbd_tables.duck import closing_connection
+from kbd_tables.sandbox import _fill, _lock
 from tools.tables.conftest import Ask
 
 READS = [
@@ -197,7 +197,7 @@ async def test_greedy_statements_are_stopped(
 def test_huge_values_are_stopped_by_the_workers_memory() -> None:
     """What DuckDB's own limit does not see (one huge value) ends at the address space's end."""
     script = (
-        "import resource; from kbd_tables.limits import WORK_LIMITS\n"
+        "import resource; from kbd_tables.jobs import WORK_LIMITS\n"
         "resource.setrlimit(resource.RLIMIT_AS, (WORK_LIMITS.memory_bytes,) * 2)\n"
         "from kbd_tables.duck import closing_connection; from kbd.errors import ToolTimeout\n"
         "for sql in (\"SELECT repeat('x', 4000000000)\", 'SELECT len(range(1000000000))'):\n"

@@ -12,8 +12,8 @@ import pytest
 
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench
-from kbd_tables import box, facts
-from kbd_tables.gate import CLOCKS, pin
+from kbd_tables import results
+from kbd_tables.sandbox import CLOCKS, pin, query
 from tools.tables.conftest import Ask
 
 THEN_US = 951_827_696_789_012
@@ -94,7 +94,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def _answer(parquet: str, sql: str, now_us: int = THEN_US) -> dict[str, Any]:
     columns = [(name, "string", "VARCHAR") for name in "ikvs"]
-    found = box.query(parquet, columns, 140_000, sql, LIMITS, now_us, 10_000, 0)
+    found = query(parquet, columns, 140_000, sql, LIMITS, now_us, 10_000, 0)
     return {key: value for key, value in found.items() if key != "elapsed_ms"}
 
 
@@ -148,8 +148,8 @@ def test_order_and_sums_are_the_same_each_time(large: str) -> None:
     for sql in ORDER:
         first = _answer(large, sql)
         assert _answer(large, sql) == first, sql
-    stats = facts.stats(large, columns)
-    assert facts.stats(large, columns) == stats
+    stats = results.stats(large, columns)
+    assert results.stats(large, columns) == stats
 
 
 @pytest.mark.anyio

@@ -14,11 +14,10 @@ from kbd.formats import Applied, AssetPick, Source
 from kbd.office.asset_refs import AssetRef, parse_asset_ref
 from kbd.opc.package import Package
 from kbd_xlsx.assets.copy_formatting import LookCopier, Restyling
-from kbd_xlsx.assets.copy_objects import ObjectCopier
-from kbd_xlsx.assets.part_copier import WorkbookPartCopier
+from kbd_xlsx.assets.copy_objects import ObjectCopier, WorkbookPartCopier
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import Area, parse_area
-from kbd_xlsx.styles.sourcebook import workbook_parts
+from kbd_xlsx.styles.theme import workbook_parts
 from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
 
 __all__ = [

@@ -1,24 +1,24 @@
 """Pictures and charts copied onto sheets of another workbook, with all their parts.
 
-Anchors of drawings: copied with all that they hold, and moved to other cells.
+Anchors of drawings are copied with all that they hold, and moved to other cells.
 """
 
 import posixpath
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.opc.package import Package
+from kbd.office.part_copier import PartCopier
+from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import xml_bytes
-from kbd_xlsx.assets.insertion import with_element
-from kbd_xlsx.assets.part_copier import WorkbookPartCopier
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.parts.pool import local_name
-from kbd_xlsx.parts.styletables import number_of
+from kbd_xlsx.parts.sheet_elements import with_element
+from kbd_xlsx.parts.style_elements import local_name
+from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.styles.drawings import (
     RELATION_SPACES,
@@ -27,10 +27,36 @@ from kbd_xlsx.styles.drawings import (
     drawn_objects,
     why_not_copied,
 )
-from kbd_xlsx.styles.sourcebook import workbook_parts
+from kbd_xlsx.styles.theme import workbook_parts
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet
 
-__all__ = ["ObjectCopier", "copied_anchor", "like", "moved_anchor", "next_id"]
+__all__ = ["ObjectCopier", "WorkbookPartCopier", "copied_anchor", "like", "moved_anchor", "next_id"]
+
+
+class WorkbookPartCopier(PartCopier):
+    """Copies parts between workbooks of the same variant.
+
+    Attributes:
+        goes_to: Where what is copied goes, and what it is ("Sheet1, chart Chart 1"); the theme if
+            nothing is said.
+    """
+
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("image", "chart", "chartEx", "chartStyle", "chartColorStyle", "chartUserShapes"),
+            *("package", "themeOverride", "hyperlink", "theme"),
+        )
+    )
+    media_suffixes: ClassVar[frozenset[str]] = frozenset(
+        ("png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "emf", "wmf", "svg", "wdp", "ico")
+    )
+    shares_media = False
+    goes_to = "theme"
+
+    def note_external(self, relation: Relation) -> None:
+        """Note what is outside, but for a link, which only leads there when it is clicked."""
+        if relation.kind != "hyperlink":
+            self.warnings.note_external(f"{self.goes_to}: {relation.target}")
 
 
 def copied_anchor(anchor: etree._Element) -> etree._Element:

@@ -13,9 +13,8 @@ import msgspec
 
 from kbd_xlsx.calculation.cells import FormulaCell, formula_cells
 from kbd_xlsx.calculation.functions import SPILLING_CALLS
-from kbd_xlsx.calculation.operand_ranges import Meaning, OperandRanges
+from kbd_xlsx.calculation.operand_ranges import DefinedName, Meaning, OperandRanges, TableArea
 from kbd_xlsx.calculation.operands import Operands, Reference, read_operands
-from kbd_xlsx.calculation.records import DefinedName, TableArea
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
 __all__ = ["BookFormula", "FormulaBook", "OperandReader"]

@@ -1,10 +1,26 @@
-"""What is known of worksheet functions: which read only their arguments, and which do not.
+"""Worksheet functions: which read only their arguments, which are volatile, which spill.
 
 The names are those of Excel's and LibreOffice's function lists; a function that is in none of
 them is a macro or an add-in, which may read any cell.
+
+They decide whether a stored result is what a calculation would give. Results that an edit made old
+are taken out of a file, so one that is there is right, but for formulas whose result is that of one
+moment. A name that stands for such a formula is not seen.
 """
 
-__all__ = ["MOMENTARY", "PLAIN", "SPILLING", "SPILLING_CALLS", "known_name"]
+import re
+from typing import Literal
+
+__all__ = [
+    "MOMENTARY",
+    "PLAIN",
+    "SPILLING",
+    "SPILLING_CALLS",
+    "Standing",
+    "known_name",
+    "standing",
+    "volatile",
+]
 
 _PLAIN_NAMES = """
 _FV ABS ACCRINT ACCRINTM ACOS ACOSH ACOT ACOTH ADDRESS AGGREGATE AMORDEGRC AMORLINC ANCHORARRAY AND
@@ -89,3 +105,33 @@ def known_name(call: str) -> str:
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
     return name
+
+
+Standing = Literal["missing", "momentary", "current"]
+"""missing: none is stored; momentary: it was right when it was stored; current: it is right."""
+
+# Strings and quoted sheet names are passed over, so that no call is seen in them.
+_CALL = re.compile(r"""\"[^"]*"|'[^']*'|([A-Za-z_][A-Za-z0-9_.]*)\(""")
+
+
+def volatile(text: str) -> bool:
+    """Tell whether a formula's result may differ at each calculation, though no cell changed.
+
+    Such functions ask for the time, for chance, for the state of the program or for data from
+    elsewhere, or find the cells that they read while they calculate.
+    """
+    return any(
+        known_name(found[1]) in MOMENTARY for found in _CALL.finditer(text) if found[1] is not None
+    )
+
+
+def standing(text: str, *, is_stored: bool) -> Standing:
+    """Tell what a formula's stored result is worth.
+
+    Args:
+        text: The formula.
+        is_stored: Whether its cell has a result: a value that is not empty, or empty text.
+    """
+    if not is_stored:
+        return "missing"
+    return "momentary" if volatile(text) else "current"

@@ -1,4 +1,4 @@
-"""Which cells a formula reads: what its operands mean in a workbook.
+"""Ranges that a formula reads: what its operands mean in a workbook with its names and tables.
 
 Structured references: which cells of a table "[[#Headers],[Amount]:[Tax]]" means.
 """
@@ -21,10 +21,52 @@ from kbd_xlsx.calculation.operands import (
     TableUse,
     read_operands,
 )
-from kbd_xlsx.calculation.records import DefinedName, TableArea
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
-__all__ = ["Cells", "Meaning", "OperandRanges", "Place", "cells_of_table"]
+__all__ = [
+    "Cells",
+    "DefinedName",
+    "Meaning",
+    "OperandRanges",
+    "Place",
+    "TableArea",
+    "cells_of_table",
+]
+
+
+class DefinedName(msgspec.Struct, frozen=True):
+    """A name of the workbook, or of one sheet.
+
+    Args:
+        name: As it is written in formulas; compared without case.
+        scope: The title of the sheet that it belongs to, None for the whole workbook.
+        text: The formula that it stands for, with or without "=".
+    """
+
+    name: str
+    scope: str | None
+    text: str
+
+
+class TableArea(msgspec.Struct, frozen=True):
+    """A table, for references such as Sales[Amount].
+
+    Args:
+        name: The name that formulas use (displayName).
+        sheet: The title of its sheet.
+        area: All of its cells, with header and totals.
+        columns: The names of its columns, from left to right.
+        header_rows: How many rows its header has, 0 or 1.
+        totals_rows: How many rows of totals it ends with, 0 or 1.
+    """
+
+    name: str
+    sheet: str
+    area: Area
+    columns: tuple[str, ...]
+    header_rows: int = 1
+    totals_rows: int = 0
+
 
 _ITEM = re.compile(r"\[((?:[^\[\]']|'.)*)\]", re.DOTALL)
 _SPELT = re.compile("_x([0-9A-Fa-f]{4})_")

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from kbd_xlsx.calculation.book import FormulaBook
-from kbd_xlsx.calculation.index import SheetIndex
+from kbd_xlsx.calculation.dependents import SheetIndex
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
 __all__ = ["MAX_STEPS", "SpillRoom", "stale_results"]

@@ -12,7 +12,8 @@ from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
-from kbd_xlsx.edits.layout import (
+from kbd_xlsx.edits.sheets import (
+    delete_sheet,
     filter_rows,
     freeze_panes,
     merge_cells,
@@ -20,7 +21,6 @@ from kbd_xlsx.edits.layout import (
     set_row_heights,
     unmerge_cells,
 )
-from kbd_xlsx.edits.removal import delete_sheet
 from kbd_xlsx.operations import (
     AutoFilter,
     ClearRange,

@@ -1,9 +1,11 @@
-"""A workbook on its way to becoming another one.
+"""A workbook while it is edited: its sheets, its styles, its warnings, its saving.
 
-Stored results that an edit made old are taken away, so that no reader shows them.
+Stored results that an edit made old are taken away, so that no reader shows them. Programs that
+calculate do so when they open the file; those that do not show nothing there, which is the truth.
+What an edit does not reach keeps its result.
 
-Programs that calculate do so when they open the file; those that do not show nothing there, which
-is the truth. What an edit does not reach keeps its result.
+Warnings name what an edit touches without being asked to and cannot bring up to date: pivot tables,
+protection, links to the outside.
 """
 
 import posixpath
@@ -16,22 +18,99 @@ from typing import Self
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd.office.warnings import EditWarnings, listed
 from kbd.opc import identify
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.calculation import DefinedName, TableArea
 from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.stale import stale_results
-from kbd_xlsx.edits.warnings import WorkbookWarnings, is_protected, old_pivots
-from kbd_xlsx.parts.book import BookPart, SheetTab
+from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
-from kbd_xlsx.parts.table import TablePart
-from kbd_xlsx.references import Area
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 from kbd_xlsx.workbook import FAMILY, SUFFIXES, is_early
 
-__all__ = ["BookEdit", "checked_sheet_name", "has_formulas", "without_stale_results"]
+__all__ = [
+    "BookEdit",
+    "WorkbookWarnings",
+    "checked_sheet_name",
+    "has_formulas",
+    "is_protected",
+    "old_pivots",
+    "without_stale_results",
+]
+
+_MAX_LISTED = 20
+_WHOLE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+_PROTECTION = re.compile(rb"<(?:[\w.-]+:)?sheetProtection\s[^>]*\bsheet=[\"'](?:1|true)")
+
+
+class WorkbookWarnings(EditWarnings):
+    """Warnings of an edit of a workbook."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._like_formulas: list[str] = []
+
+    def like_formula(self, place: str) -> None:
+        """Note that a text that looks like a formula was written as text."""
+        self._like_formulas.append(place)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The warnings so far; that of texts like formulas is one, and the last."""
+        if not self._like_formulas:
+            return super().texts
+        places = listed(self._like_formulas, _MAX_LISTED)
+        note = f"Text that looks like a formula was written as text: {places}."
+        return (*super().texts, note)
+
+    @property
+    def external(self) -> tuple[str, ...]:
+        """What the workbook reaches out to now, the first ones if it is much."""
+        found = super().external
+        if len(found) <= _MAX_LISTED:
+            return found
+        return (*found[:_MAX_LISTED], f"and {len(found) - _MAX_LISTED} more")
+
+
+def is_protected(part: bytes) -> bool:
+    """Tell whether a sheet's part asks programs to keep people from changing it."""
+    return b"sheetProtection" in part and _PROTECTION.search(part) is not None
+
+
+def old_pivots(rewriting: Rewriting, main: str, changed: Mapping[str, Sequence[Area]]) -> list[str]:
+    """Return the ranges whose data pivot tables keep a copy of, and which the edit changed.
+
+    Args:
+        rewriting: The package.
+        main: The workbook part.
+        changed: The changed cells by the title of their sheet.
+    """
+    folded = {title.casefold(): areas for title, areas in changed.items()}
+    found = []
+    for relation in rewriting.relations(main):
+        if relation.kind != "pivotCacheDefinition" or relation.target not in rewriting:
+            continue
+        source = rewriting.root(relation.target).find("{*}cacheSource/{*}worksheetSource")
+        title = source.get("sheet", "") if source is not None else ""
+        if source is None or title.casefold() not in folded:
+            continue
+        area = _area(source.get("ref", ""))
+        if any(overlaps(area, one) for one in folded[title.casefold()]):
+            found.append(f"{title}!{area}" if area != _WHOLE else title)
+    return found
+
+
+def _area(text: str) -> Area:
+    """Return a range, or the whole sheet where none is told."""
+    try:
+        return parse_area(text, _WHOLE) if text else _WHOLE
+    except ValidationFailed:
+        return _WHOLE
+
 
 # Two patterns that begin with a literal cost a tenth of one that has both.
 _FORMULA = re.compile(rb"<f[\s>/]")

@@ -16,10 +16,8 @@ from kbd.formats import Source
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import SummarizeByCategory
 from kbd_xlsx.parts.cells import CellEdit, Content
-from kbd_xlsx.reader.blocks import Value
-from kbd_xlsx.reader.book import WorkbookReader
-from kbd_xlsx.reader.display import plain_text
-from kbd_xlsx.reader.sheet import SheetReader
+from kbd_xlsx.reader.blocks import Value, plain_text
+from kbd_xlsx.reader.book import SheetReader, WorkbookReader
 from kbd_xlsx.references import Area, cell_name, column_number, overlaps
 from kbd_xlsx.values import checked_text
 

@@ -6,9 +6,7 @@ from typing import Any
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_xlsx.contents import content_of
 from kbd_xlsx.edits.book import BookEdit
-from kbd_xlsx.formulatext import looks_like_formula, reach_of, spills
 from kbd_xlsx.operations import (
     CellSetting,
     ClearRange,
@@ -18,8 +16,8 @@ from kbd_xlsx.operations import (
     TypedValue,
     ValueType,
 )
+from kbd_xlsx.parts.book import TablePart
 from kbd_xlsx.parts.cells import CellEdit, Content
-from kbd_xlsx.parts.table import TablePart
 from kbd_xlsx.references import (
     MAX_COLUMN,
     MAX_ROW,
@@ -29,7 +27,7 @@ from kbd_xlsx.references import (
     parse_area,
     parse_cell,
 )
-from kbd_xlsx.values import cell_value
+from kbd_xlsx.values import cell_value, content_of, looks_like_formula, reach_of, spills
 
 __all__ = ["CellWriter"]
 

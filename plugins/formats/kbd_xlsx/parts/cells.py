@@ -1,11 +1,94 @@
-"""What an edit writes into a cell, and the XML of a cell."""
+"""Edits of cells until a worksheet is written: their areas, their contents, the XML of a cell."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, assert_never
 
 import msgspec
 
-__all__ = ["BLANK", "CellEdit", "Content", "Restyle", "cell_xml", "escaped", "inner_xml"]
+from kbd_xlsx.references import Area
+
+__all__ = [
+    "BLANK",
+    "AreaIndex",
+    "CellEdit",
+    "Content",
+    "PendingCells",
+    "PutRow",
+    "Restyle",
+    "cell_xml",
+    "contains",
+    "escaped",
+    "inner_xml",
+    "size_of",
+]
+
+_SHIFT = 4
+_MOST_BUCKETS = 64
+
+
+class AreaIndex:
+    """Finds areas by buckets of 16 rows; those over very many rows are kept apart.
+
+    Args:
+        areas: The areas.
+    """
+
+    def __init__(self, areas: Iterable[Area]) -> None:
+        self._tall: list[Area] = []
+        self._buckets: dict[int, list[Area]] = {}
+        for area in areas:
+            first, last = area.top >> _SHIFT, area.bottom >> _SHIFT
+            if last - first > _MOST_BUCKETS:
+                self._tall.append(area)
+                continue
+            for bucket in range(first, last + 1):
+                self._buckets.setdefault(bucket, []).append(area)
+
+    def of_row(self, row: int) -> tuple[Area, ...]:
+        """Return the areas that reach a row."""
+        near = self._buckets.get(row >> _SHIFT, ())
+        return tuple(
+            area for areas in (near, self._tall) for area in areas if area.top <= row <= area.bottom
+        )
+
+    def at(self, row: int, column: int) -> Area | None:
+        """Return the first area that a cell lies in, None if there is none."""
+        for areas in (self._buckets.get(row >> _SHIFT, ()), self._tall):
+            for area in areas:
+                if area.top <= row <= area.bottom and area.left <= column <= area.right:
+                    return area
+        return None
+
+    def overlapping(self, area: Area) -> bool:
+        """Tell whether any area shares a cell with another one."""
+        buckets: Iterable[int] = range(area.top >> _SHIFT, (area.bottom >> _SHIFT) + 1)
+        if len(self._buckets) < (area.bottom - area.top) >> _SHIFT:
+            buckets = self._buckets
+        near = (known for bucket in buckets for known in self._buckets.get(bucket, ()))
+        return any(
+            known.top <= area.bottom
+            and area.top <= known.bottom
+            and known.left <= area.right
+            and area.left <= known.right
+            for areas in (near, self._tall)
+            for known in areas
+        )
+
+
+def contains(outer: Area, inner: Area) -> bool:
+    """Tell whether an area holds all of another."""
+    return (
+        outer.top <= inner.top
+        and outer.left <= inner.left
+        and outer.bottom >= inner.bottom
+        and outer.right >= inner.right
+    )
+
+
+def size_of(area: Area) -> int:
+    """Return how many cells an area has."""
+    return (area.bottom - area.top + 1) * (area.right - area.left + 1)
+
 
 ContentKind = Literal["blank", "number", "text", "boolean", "formula"]
 
@@ -98,3 +181,95 @@ def escaped(text: str) -> str:
     if "&" in text or "<" in text or ">" in text:
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace("\r", "&#13;") if "\r" in text else text
+
+
+class PutRow(msgspec.Struct, frozen=True):
+    """A row of ready cells: their XML, and how many clears came before it."""
+
+    cells: bytes
+    clears_before: int
+
+
+class PendingCells:
+    """Edits of cells by row and column, and of whole areas, which cost only what they are.
+
+    Attributes:
+        edits: Of single cells: by row, then by column.
+        clears: Areas whose cells are emptied, unless an edit fills them again.
+        forgets: Areas whose formulas lose their stored results.
+        puts: Ready rows.
+        heights: Of rows, in points.
+
+    Args:
+        is_wiped: Whether all rows that there were are gone.
+    """
+
+    def __init__(self, *, is_wiped: bool = False) -> None:
+        self.edits: dict[int, dict[int, CellEdit]] = {}
+        self.clears: list[Area] = []
+        self.forgets: list[Area] = []
+        self.puts: dict[int, PutRow] = {}
+        self.heights: dict[int, float] = {}
+        self.is_wiped = is_wiped
+        self._index: AreaIndex | None = None
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.edits or self.clears or self.forgets or self.puts or self.heights or self.is_wiped
+        )
+
+    def set(self, row: int, column: int, edit: CellEdit) -> None:
+        """Change a cell; the later content wins, looks add up."""
+        cells = self.edits.get(row)
+        if cells is None:
+            cells = self.edits[row] = {}
+        old = cells.get(column)
+        if old is not None:
+            content = old.content if edit.content is None else edit.content
+            forget = edit.forget or (old.forget and edit.content is None)
+            edit = CellEdit(content, old.looks + edit.looks, forget)
+        cells[column] = edit
+
+    def clear(self, area: Area) -> None:
+        """Empty the cells of an area."""
+        self.clears.append(area)
+        self._index = None
+        for row in rows_within(self.edits, area):
+            cells = self.edits[row]
+            for column, edit in cells.items():
+                if area.left <= column <= area.right:
+                    cells[column] = CellEdit(BLANK, edit.looks)
+
+    def clears_of(self, row: int) -> tuple[Area, ...]:
+        """Return the clears that reach a row, those after it was put if it was."""
+        if not self.clears:
+            return ()
+        put = self.puts.get(row)
+        if put is not None:
+            later = self.clears[put.clears_before :]
+            return tuple(area for area in later if area.top <= row <= area.bottom)
+        if self._index is None:
+            self._index = AreaIndex(self.clears)
+        return self._index.of_row(row)
+
+    def replaces(self, row: int, column: int) -> bool:
+        """Tell whether what a cell of the part holds is to go."""
+        edit = self.edits.get(row, {}).get(column)
+        if edit is not None and edit.content is not None:
+            return True
+        return any(area.left <= column <= area.right for area in self.clears_of(row))
+
+    def count_within(self, area: Area) -> int:
+        """Count the cells of an area that get a content, a blank one too."""
+        return sum(
+            edit.content is not None and area.left <= column <= area.right
+            for row in rows_within(self.edits, area)
+            for column, edit in self.edits[row].items()
+        )
+
+
+def rows_within(rows: dict[int, dict[int, CellEdit]], area: Area) -> list[int]:
+    """Return those rows of a mapping that an area reaches."""
+    if area.bottom - area.top < len(rows):
+        return [row for row in range(area.top, area.bottom + 1) if row in rows]
+    return [row for row in rows if area.top <= row <= area.bottom]

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending_cells import PendingCells
-from kbd_xlsx.parts.rows import CellMarkup, RowMarkup, Rows
+from kbd_xlsx.parts.cells import PendingCells
+from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
 from kbd_xlsx.references import Area, column_number
 
 __all__ = ["CellContents", "changed_areas", "pending_box"]

@@ -13,8 +13,7 @@ from openpyxl.formula.tokenizer import TokenizerError
 from openpyxl.formula.translate import Translator
 
 from kbd.errors import ValidationFailed
-from kbd_xlsx.parts.areas import contains, size_of
-from kbd_xlsx.parts.cells import escaped
+from kbd_xlsx.parts.cells import PendingCells, contains, escaped, size_of
 from kbd_xlsx.parts.markup import (
     ATTRIBUTES,
     area_of,
@@ -24,9 +23,7 @@ from kbd_xlsx.parts.markup import (
     with_attributes,
     without_mark,
 )
-from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending_cells import PendingCells
-from kbd_xlsx.parts.rows import CellMarkup, RowMarkup, Rows
+from kbd_xlsx.parts.outline import CellMarkup, Outline, RowMarkup, Rows
 from kbd_xlsx.references import Area, cell_name, overlaps
 
 __all__ = ["Group", "Groups", "SharedFormulas", "checked_groups"]

@@ -7,12 +7,8 @@ import re
 from io import BytesIO
 
 from kbd.errors import ValidationFailed
-from kbd_xlsx.parts.areas import AreaIndex, contains
-from kbd_xlsx.parts.body import row_splices
-from kbd_xlsx.parts.cells import CellEdit, Restyle
-from kbd_xlsx.parts.columns import ColumnStyles, with_widths
+from kbd_xlsx.parts.cells import AreaIndex, CellEdit, PendingCells, PutRow, Restyle, contains
 from kbd_xlsx.parts.contents import CellContents, changed_areas, pending_box
-from kbd_xlsx.parts.ends import Ends
 from kbd_xlsx.parts.formulas import Groups, checked_groups
 from kbd_xlsx.parts.markup import (
     EVERYWHERE,
@@ -25,11 +21,9 @@ from kbd_xlsx.parts.markup import (
     start_tag,
     with_attributes,
 )
-from kbd_xlsx.parts.outline import Outline
-from kbd_xlsx.parts.pending_cells import PendingCells, PutRow
-from kbd_xlsx.parts.rows import RowMarkup, Rows
-from kbd_xlsx.parts.splices import measure, row_style
-from kbd_xlsx.parts.views import with_frozen
+from kbd_xlsx.parts.outline import Outline, RowMarkup, Rows
+from kbd_xlsx.parts.row_writer import measure, row_splices, row_style
+from kbd_xlsx.parts.sheet_elements import ColumnStyles, Ends, with_frozen, with_widths
 from kbd_xlsx.references import Area, cell_name, overlaps
 
 __all__ = ["SheetPart", "merged_areas", "with_merges"]

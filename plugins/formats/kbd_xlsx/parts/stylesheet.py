@@ -1,8 +1,10 @@
-"""The looks of a workbook: its style sheet, which only ever grows.
+"""Style sheet of a workbook, which only ever grows.
 
-A cell names its look by a position among the cell formats (`cellXfs`); each of these names a font,
-a fill, a border and a number format by positions again. What exists never moves and never
-changes: a look that is not there yet is appended, one that is there is found by its content.
+A cell names its formatting by a position among the cell formats (`cellXfs`); each of these names a
+font, a fill, a border and a number format by positions again. What exists never moves and never
+changes: formatting that is not there yet is appended, one that is there is found by its content.
+Formatting of another workbook is entered with all that it names. A section that is missing is made
+in its place.
 """
 
 from collections.abc import Mapping
@@ -12,15 +14,338 @@ from typing import Any
 import msgspec
 from lxml import etree
 
+from kbd.errors import ValidationFailed
 from kbd.opc.rewriter import xml_bytes
-from kbd_xlsx.parts.adoption import adopt_format, adopt_name
-from kbd_xlsx.parts.blankstyles import blank_styles
-from kbd_xlsx.parts.formatting import CellFormatting, read_cell_formatting
-from kbd_xlsx.parts.numberformats import shows_date
-from kbd_xlsx.parts.style_elements import aligned, bordered, filled, with_font
-from kbd_xlsx.parts.styletables import StyleTables, number_of
+from kbd_xlsx.parts.formatting import (
+    BUILTIN_CODES,
+    BUILTIN_IDS,
+    FIRST_CUSTOM_ID,
+    CellFormatting,
+    read_cell_formatting,
+    shows_date,
+)
+from kbd_xlsx.parts.style_elements import (
+    Pool,
+    aligned,
+    bordered,
+    canonical,
+    filled,
+    new_element,
+    placed,
+    translated,
+    with_font,
+)
 
-__all__ = ["XlsxStyleSheet"]
+__all__ = [
+    "MAIN",
+    "MAX_CELL_FORMATS",
+    "STRICT_MAIN",
+    "StyleTables",
+    "XlsxStyleSheet",
+    "adopt_format",
+    "adopt_name",
+    "blank_styles",
+    "find_name",
+    "number_of",
+]
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+STRICT_MAIN = "http://purl.oclc.org/ooxml/spreadsheetml/main"
+
+# The first two fills are fixed by the format, and the first font is the one that column widths are
+# measured with.
+_BLANK = """<styleSheet xmlns="{namespace}"><fonts count="1"><font><sz val="11"/>\
+<color theme="1"/><name val="Calibri"/><family val="2"/><scheme val="minor"/></font></fonts>\
+<fills count="2"><fill><patternFill patternType="none"/></fill>\
+<fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border>{sides}\
+<top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1">\
+<xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="1">\
+<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs><cellStyles count="1">\
+<cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles><dxfs count="0"/>\
+<tableStyles count="0" defaultTableStyle="TableStyleMedium2" \
+defaultPivotStyle="PivotStyleLight16"/></styleSheet>"""
+
+
+def blank_styles(*, strict: bool) -> etree._Element:
+    """Return the root of a style sheet with what programs expect: one font, two fills, Normal.
+
+    Args:
+        strict: Whether it is of the strict variant.
+    """
+    namespace = STRICT_MAIN if strict else MAIN
+    sides = "<start/><end/>" if strict else "<left/><right/>"
+    return etree.fromstring(_BLANK.format(namespace=namespace, sides=sides))
+
+
+MAX_CELL_FORMATS = 64_000
+"""Excel opens 65,490 at most."""
+
+MAX_ENTRIES = 65_000
+"""Of the other sections."""
+
+_ORDER = (
+    *("numFmts", "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs"),
+    *("tableStyles", "colors", "extLst"),
+)
+_ENTRIES = {
+    "fonts": "font",
+    "fills": "fill",
+    "borders": "border",
+    "cellStyleXfs": "xf",
+    "cellXfs": "xf",
+    "cellStyles": "cellStyle",
+    "dxfs": "dxf",
+}
+_MAY_BE_EMPTY = frozenset(("cellXfs", "dxfs"))
+_NORMAL = "0"
+"""The number of the named style that every workbook has."""
+
+
+class StyleTables:
+    """A style sheet as tables, whose entries are named by their positions.
+
+    Args:
+        root: The root of the part, which is changed in place.
+
+    Attributes:
+        is_changed: Whether an entry was added.
+
+    Raises:
+        ValidationFailed: The root is of no form that can be changed.
+    """
+
+    def __init__(self, root: etree._Element) -> None:
+        name = etree.QName(root)
+        if name.localname != "styleSheet" or name.namespace not in (MAIN, STRICT_MAIN):
+            raise ValidationFailed("The styles cannot be changed: they are of an unknown form.")
+        self.root = root
+        self.is_strict = name.namespace == STRICT_MAIN
+        self.is_changed = False
+        self._pools: dict[str, Pool] = {}
+        self._codes: dict[int, str] | None = None
+
+    def pool(self, section: str) -> Pool:
+        """Return the entries of a section; one that must not be empty has at least one.
+
+        Raises:
+            ValidationFailed: The positions of its entries cannot be told.
+        """
+        known = self._pools.get(section)
+        if known is None:
+            element = placed(self.root, section, _ORDER)
+            limit = MAX_CELL_FORMATS if section == "cellXfs" else MAX_ENTRIES
+            known = self._pools[section] = Pool(element, _ENTRIES[section], limit)
+            if not known.entries and section not in _MAY_BE_EMPTY:
+                blank = blank_styles(strict=self.is_strict)
+                for entry in blank.iterfind(f"{{*}}{section}/*"):
+                    known.add(translated(entry, self.root))
+        return known
+
+    def entry(self, section: str, index: int) -> etree._Element:
+        """Return an entry, the first where there is none at that position."""
+        found = self.pool(section).get(index)
+        return self.plain_format() if found is None else found
+
+    def add(self, section: str, element: etree._Element) -> int:
+        """Return the position of an entry of this content, appended if there is none.
+
+        Raises:
+            ValidationFailed: There are too many.
+        """
+        pool = self.pool(section)
+        before = len(pool.entries)
+        element.tail = None
+        index = pool.add(element)
+        self.is_changed = self.is_changed or len(pool.entries) > before
+        return index
+
+    def plain_format(self) -> etree._Element:
+        """Return a new cell format that looks like nothing in particular."""
+        xf = new_element(self.root, "xf")
+        for name in ("numFmtId", "fontId", "fillId", "borderId"):
+            xf.set(name, "0")
+        return xf
+
+    def custom_codes(self) -> dict[int, str]:
+        """Return the codes of the number formats that the file itself defines, by number."""
+        if self._codes is None:
+            self._codes = {}
+            for entry in self.root.iterfind("{*}numFmts/{*}numFmt"):
+                self._codes.setdefault(number_of(entry, "numFmtId"), entry.get("formatCode", ""))
+        return self._codes
+
+    def number_format(self, code: str) -> int:
+        """Return the number of a number format, which is entered if it is new."""
+        codes = self.custom_codes()
+        builtin = BUILTIN_IDS.get(code)
+        if builtin is not None and codes.get(builtin, code) == code:
+            return builtin
+        for number, known in codes.items():
+            if known == code:
+                return number
+        number = max(FIRST_CUSTOM_ID, 1 + max(codes, default=0))
+        section = placed(self.root, "numFmts", _ORDER)
+        entry = new_element(section, "numFmt")
+        entry.set("numFmtId", str(number))
+        entry.set("formatCode", code)
+        section.append(entry)
+        codes[number] = code
+        section.set("count", str(len(codes)))
+        self.is_changed = True
+        return number
+
+    def name_of(self, index: int) -> etree._Element | None:
+        """Return the named style of a position in `cellStyleXfs`, None for Normal or none."""
+        for entry in self.pool("cellStyles").entries:
+            if number_of(entry, "xfId") == index:
+                return None if entry.get("builtinId") == _NORMAL else entry
+        return None
+
+    def normal(self) -> int:
+        """Return the position of Normal in `cellStyleXfs`."""
+        names, _ = self.pool("cellStyles").entries, self.pool("cellStyleXfs")
+        found = (entry for entry in names if entry.get("builtinId") == _NORMAL)
+        return number_of(next(found, None), "xfId")
+
+
+def number_of(element: etree._Element | None, name: str) -> int:
+    """Return an attribute as a number, 0 where it is none."""
+    text = element.get(name, "0") if element is not None else "0"
+    # Nothing here is counted in more than nine digits, and huge ones cost much to read.
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+_POINTERS = (("fonts", "fontId"), ("fills", "fillId"), ("borders", "borderId"))
+
+
+def adopt_format(tables: StyleTables, other: StyleTables, index: int) -> tuple[int, str]:
+    """Enter a cell format of another workbook.
+
+    Its named style comes along, unless there is one of that name: that one is kept as it is.
+
+    Args:
+        tables: Where it goes.
+        other: Where it is.
+        index: Which one; the first if there is none at that position.
+
+    Returns:
+        Its position, and the name of the named style that was kept though it looks different.
+
+    Raises:
+        ValidationFailed: There are too many formats.
+    """
+    old = other.entry("cellXfs", index)
+    if not tables.pool("cellXfs").entries:
+        # The first format is that of every cell without one, so it must be a plain one.
+        tables.add("cellXfs", tables.plain_format())
+    xf = _carried(tables, other, old)
+    name = other.name_of(number_of(old, "xfId"))
+    kept = ""
+    if name is None:
+        xf.set("xfId", str(tables.normal()))
+    else:
+        named, is_equal = _adopted_name(tables, other, name)
+        xf.set("xfId", str(named))
+        kept = "" if is_equal else name.get("name", "")
+    return tables.add("cellXfs", xf), kept
+
+
+def adopt_name(tables: StyleTables, other: StyleTables, name: str) -> int:
+    """Enter a named style of another workbook.
+
+    Returns:
+        The position of a cell format that follows it.
+
+    Raises:
+        ValidationFailed: There is no such style, or here is one that looks different.
+    """
+    entry = find_name(other, name)
+    if entry is None:
+        raise ValidationFailed(f"There is no named style {name!r}.")
+    index, is_equal = _adopted_name(tables, other, entry)
+    if not is_equal:
+        raise ValidationFailed(
+            f"The target has a named style {name!r} that looks different; copy the look of a cell "
+            "instead (cell_style)."
+        )
+    xf = translated(tables.entry("cellStyleXfs", index), tables.root)
+    for key in [key for key in xf.attrib if str(key).startswith("apply")]:
+        del xf.attrib[key]
+    xf.set("xfId", str(index))
+    if not tables.pool("cellXfs").entries:
+        tables.add("cellXfs", tables.plain_format())
+    return tables.add("cellXfs", xf)
+
+
+def find_name(tables: StyleTables, name: str) -> etree._Element | None:
+    """Return the entry of a named style, found without regard to case."""
+    for entry in tables.pool("cellStyles").entries:
+        if entry.get("name", "").casefold() == name.casefold():
+            return entry
+    return None
+
+
+def _same_builtin(tables: StyleTables, entry: etree._Element) -> etree._Element | None:
+    """Return the named style that is the same one in another language."""
+    if entry.get("builtinId") is None:
+        return None
+    wanted = entry.get("builtinId"), entry.get("iLevel")
+    for own in tables.pool("cellStyles").entries:
+        if (own.get("builtinId"), own.get("iLevel")) == wanted:
+            return own
+    return None
+
+
+def _adopted_name(
+    tables: StyleTables, other: StyleTables, entry: etree._Element
+) -> tuple[int, bool]:
+    """Return the position of a named style's format, and whether it looks as in the other one."""
+    old = other.entry("cellStyleXfs", number_of(entry, "xfId"))
+    known = find_name(tables, entry.get("name", ""))
+    if known is None:
+        known = _same_builtin(tables, entry)
+    if known is not None:
+        index = number_of(known, "xfId")
+        there = tables.entry("cellStyleXfs", index)
+        return index, _content(tables, tables, there) == _content(tables, other, old)
+    # Not found by content: two named styles of one look are still two.
+    formats = tables.pool("cellStyleXfs")
+    index = formats.append(_carried(tables, other, old))
+    made = translated(entry, tables.root)
+    made.set("xfId", str(index))
+    tables.add("cellStyles", made)
+    return index, True
+
+
+def _carried(tables: StyleTables, other: StyleTables, old: etree._Element) -> etree._Element:
+    """Return a format with its positions in another style sheet, where its parts are entered."""
+    xf = translated(old, tables.root)
+    xf.tail = None
+    for section, key in _POINTERS:
+        entry = translated(other.entry(section, number_of(old, key)), tables.root)
+        xf.set(key, str(tables.add(section, entry)))
+    code = _code(tables, other, old)
+    if code is not None:
+        xf.set("numFmtId", str(tables.number_format(code)))
+    return xf
+
+
+def _code(tables: StyleTables, other: StyleTables, xf: etree._Element) -> str | None:
+    """Return the number format's code, None where its number means the same everywhere."""
+    number = number_of(xf, "numFmtId")
+    code = other.custom_codes().get(number)
+    if code is None and number in tables.custom_codes():
+        return BUILTIN_CODES.get(number)
+    return code
+
+
+def _content(tables: StyleTables, other: StyleTables, xf: etree._Element) -> tuple[object, ...]:
+    """Return what a format looks like, for comparing, whatever its positions and flags."""
+    parts = [other.entry(section, number_of(xf, key)) for section, key in _POINTERS]
+    parts.extend(child for child in xf if isinstance(child.tag, str))
+    number = number_of(xf, "numFmtId")
+    code = other.custom_codes().get(number) or BUILTIN_CODES.get(number, str(number))
+    return code, *(canonical(translated(part, tables.root)) for part in parts)
 
 
 class XlsxStyleSheet:

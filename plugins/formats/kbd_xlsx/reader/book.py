@@ -1,11 +1,13 @@
-"""A workbook looked into: from its shelf where that has it, else from its file, once.
+"""Reader of a workbook and its sheets: from its shelf where that has it, else from its file.
 
 What is found of a sheet goes onto the shelf, so that a later call reads a few rows of it without
 opening the workbook. The shelf is of these very bytes: what is there was checked when it was made.
+A sheet's used range, islands, values and formulas are read a part at a time.
 """
 
 import contextlib
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self, TypeVar
@@ -15,15 +17,209 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
-from kbd_xlsx.reader.builder import PackedSheet, build
-from kbd_xlsx.reader.calamine import BookValues, opened
-from kbd_xlsx.reader.section_file import SectionFile, ShelfDamagedError, keep
-from kbd_xlsx.reader.sheet import SheetReader
+from kbd_xlsx.calculation import Standing, standing
+from kbd_xlsx.reader.blocks import PackedColumn, Value, column_values, plain_text, unpack
+from kbd_xlsx.reader.builder import BookValues, PackedSheet, Stretch, build, opened
+from kbd_xlsx.reader.features import SAMPLE_ROWS, Island, names_columns
+from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
+from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, keep
+from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
-__all__ = ["WorkbookReader", "with_workbook"]
+__all__ = ["Formula", "SheetReader", "WorkbookReader", "with_workbook"]
 
 T = TypeVar("T")
+
+
+class Formula(msgspec.Struct, frozen=True):
+    """A cell with a formula, or with an error and no formula.
+
+    Args:
+        text: The formula with its "=", "" if there is none.
+        error: The error that is its value or result, "" if it is another.
+        standing: What the stored result is worth; "missing" if there is none.
+    """
+
+    text: str
+    error: str
+    standing: Standing
+
+
+class SheetReader:
+    """A sheet; a context manager.
+
+    Args:
+        part: What the workbook says of it.
+        index: What there is.
+        sections: Where it is.
+    """
+
+    def __init__(self, part: SheetEntry, index: PackedSheet, sections: SectionFile) -> None:
+        self.part = part
+        self.area = index.area
+        self.features = index.features
+        self._index = index
+        self._sections = sections
+        self._latest: tuple[Stretch | None, list[PackedColumn]] = (None, [])
+        self._texts = FormulaTexts()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._sections.close()
+
+    def islands(self, most: int | None = None) -> tuple[list[Island], int]:
+        """Return the islands with their headers, the first `most` of them, and how many there are.
+
+        A first row that stays in view and names every column heads all that is below.
+        """
+        frozen = self.frozen_header()
+        if frozen is not None and self.area is not None:
+            return [Island(self.area, frozen)], 1
+        areas = self.island_areas()
+        return [self.island(area) for area in areas[:most]], len(areas)
+
+    def island_areas(self) -> list[Area]:
+        """Return where the islands are, from top to bottom, whatever stays in view."""
+        found = self._decoded(self._index.islands, list[tuple[int, int, int, int]])
+        return [Area(*area) for area in found]
+
+    def frozen_header(self) -> tuple[str, ...] | None:
+        """Return the names in the first used row if it stays in view and has one a column.
+
+        Who freezes a row of names says that they head everything below, blank rows and all.
+        """
+        area = self.area
+        if area is None or self.features.frozen_rows != area.top:
+            return None
+        names = self.row(area.top, area.left, area.right)
+        if not all(isinstance(name, str) and name.strip() for name in names):
+            return None
+        return tuple(map(str, names))
+
+    def row(self, number: int, left: int, right: int) -> list[Value]:
+        """Return the values of a row between two columns."""
+        for _, values in self.rows(Area(number, left, number, right)):
+            return values
+        return [""] * (right - left + 1)
+
+    def rows(self, area: Area) -> Iterator[tuple[int, list[Value]]]:
+        """Yield the rows of an area with their numbers; blank ones may be left out."""
+        for stretch in self._index.blocks:
+            first, last = max(area.top, stretch.top), min(area.bottom, stretch.bottom)
+            if first > last:
+                continue
+            columns = self._columns(stretch)
+            # What lies outside the block is blank.
+            left, right = self._index.left, self._index.left + len(columns) - 1
+            before = max(0, min(left, area.right + 1) - area.left)
+            after = area.right - max(right, area.left - 1) if area.right > right else 0
+            inside = columns[max(0, area.left - left) : max(0, area.right - left + 1)]
+            span = [
+                column_values(column, first - stretch.top, last - stretch.top) for column in inside
+            ]
+            for place in range(last - first + 1):
+                values = [column[place] for column in span]
+                yield first + place, [*[""] * before, *values, *[""] * after]
+
+    def blocks(self) -> Iterator[tuple[int, int, list[PackedColumn]]]:
+        """Yield the packed values: the first row and column of each block, and its columns."""
+        for stretch in self._index.blocks:
+            yield stretch.top, self._index.left, self._columns(stretch)
+
+    def told(self, area: Area) -> Iterator[tuple[FormulaFacts, FormulaBatch]]:
+        """Yield an area's cells with formulas or errors, in no order that could be relied on."""
+        for stretch in self._index.batches:
+            if stretch.top > area.bottom or stretch.bottom < area.top:
+                continue
+            batch = self._decoded(stretch.section, FormulaBatch)
+            for cell in batch.cells:
+                if area.top <= cell.row <= area.bottom and area.left <= cell.column <= area.right:
+                    yield cell, batch
+
+    def formulas(self, area: Area) -> dict[tuple[int, int], Formula]:
+        """Return an area's formulas and errors by row and column."""
+        found = list(self.told(area))
+        if not found:
+            return {}
+        values = dict(self.rows(area))
+        return {
+            (told.row, told.column): self._formula(
+                told, batch, values[told.row][told.column - area.left] if told.row in values else ""
+            )
+            for told, batch in found
+        }
+
+    def value(self, row: int, column: int) -> Value:
+        """Return the value of one cell; quick if the one before was near it."""
+        if not self._is_latest(row):
+            place = bisect_right(self._index.blocks, row, key=lambda stretch: stretch.top) - 1
+            if place < 0 or self._index.blocks[place].bottom < row:
+                return ""
+            self._columns(self._index.blocks[place])
+        stretch, columns = self._latest
+        number = column - self._index.left
+        if stretch is None or not 0 <= number < len(columns):
+            return ""
+        return column_values(columns[number], row - stretch.top, row - stretch.top)[0]
+
+    def hidden_rows(self, area: Area) -> list[tuple[int, int]]:
+        """Return the ranges of hidden rows in an area."""
+        ranges = self._decoded(self._index.hidden_rows, list[tuple[int, int]])
+        return _within(ranges, area.top, area.bottom)
+
+    def hidden_columns(self, area: Area) -> list[tuple[int, int]]:
+        """Return the ranges of hidden columns in an area."""
+        return _within(list(self.features.hidden_columns), area.left, area.right)
+
+    def _formula(self, told: FormulaFacts, batch: FormulaBatch, value: Value) -> Formula:
+        if told.text is None:
+            return Formula("", told.error, "missing")
+        text = self._texts.text(told, batch)
+        stored = told.is_empty_text or bool(told.error) or value != ""
+        worth = standing(text, is_stored=stored)
+        if worth == "current" and told.is_recalculated:
+            worth = "momentary"
+        return Formula(text, told.error, worth)
+
+    def island(self, area: Area) -> Island:
+        """Return an island with the headers that its first row has, if it is one."""
+        sample = Area(area.top, area.left, min(area.bottom, area.top + SAMPLE_ROWS - 1), area.right)
+        width = area.right - area.left + 1
+        rows = dict(self.rows(sample))
+        for told, batch in self.told(sample):
+            values = rows.setdefault(told.row, [""] * width)
+            if values[told.column - area.left] == "":
+                text = told.error or self._texts.text(told, batch)
+                values[told.column - area.left] = text
+        filled = [rows.get(row, [""] * width) for row in range(sample.top, sample.bottom + 1)]
+        headers = tuple(map(plain_text, filled[0])) if names_columns(filled) else None
+        return Island(area, headers)
+
+    def _is_latest(self, row: int) -> bool:
+        stretch = self._latest[0]
+        return stretch is not None and stretch.top <= row <= stretch.bottom
+
+    def _columns(self, stretch: Stretch) -> list[PackedColumn]:
+        """Return a block's columns; the latest is kept, for islands lie side by side."""
+        if self._latest[0] is not stretch:
+            try:
+                columns = unpack(self._sections.section(stretch.section))
+            except msgspec.MsgspecError as fault:
+                raise ShelfDamagedError from fault
+            self._latest = (stretch, columns)
+        return self._latest[1]
+
+    def _decoded(self, section: FileSection, kind: type[T]) -> T:
+        try:
+            return msgspec.msgpack.decode(self._sections.section(section), type=kind)
+        except msgspec.MsgspecError as fault:
+            raise ShelfDamagedError from fault
+
+
+def _within(ranges: list[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
+    return [(max(a, first), min(b, last)) for a, b in ranges if a <= last and b >= first]
 
 
 def with_workbook(source: Source, work: Callable[["WorkbookReader"], T]) -> T:

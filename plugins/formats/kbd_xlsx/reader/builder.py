@@ -1,39 +1,178 @@
-"""Reader of a sheet in one pass: blocks of values, formulas, islands, packed as sections.
+"""Builder of a packed sheet: blocks of values, formulas and islands, in one pass.
 
-One pass over a sheet's XML: what it holds beside values, and how far its cells reach.
+The pass over a sheet's XML finds what it holds beside values, and how far its cells reach. It is
+the guard of what follows: a library that makes a dense rectangle of a sheet is called after it, and
+only if the rectangle is small enough.
 
-It is the guard of what follows: a library that makes a dense rectangle of a sheet is called after
-it, and only if the rectangle is small enough.
+That library is calamine, a row at a time; a parser stands in where it cannot read. It knows neither
+formulas nor errors, both of which it shows as no value unless a result was stored, nor what is
+hidden or merged. It can abort the process: only workers call it, and only after a sheet's extent
+was bounded.
 """
 
 import collections
+import io
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cached_property, partial
 from itertools import islice
-from typing import assert_never
+from typing import IO, assert_never
+from zipfile import ZipFile
 
 import msgspec
+from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import Source
 from kbd.opc.package import Package
-from kbd_xlsx.extents import MAX_DENSE_CELLS, Bound, check_extent
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw, pack
-from kbd_xlsx.reader.calamine import BookValues
+from kbd_xlsx.reader.fallback_parser import ParsedBook
 from kbd_xlsx.reader.features import (
     Features,
+    RowRun,
     add_head,
     add_related,
     add_tail,
+    find_areas,
+    joined,
     merged_areas,
 )
 from kbd_xlsx.reader.formulas import FormulaBatch, UnusualXmlError, batches_of_part, batches_of_rows
-from kbd_xlsx.reader.islands import RowRun, find_areas, joined
-from kbd_xlsx.reader.parts import XmlPiece, overlapping, pieces
+from kbd_xlsx.reader.parts import (
+    MAX_DENSE_CELLS,
+    UTF_16,
+    Bound,
+    XmlPiece,
+    check_extent,
+    overlapping,
+    pieces,
+)
 from kbd_xlsx.reader.section_file import FileSection, SectionFile
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry
 
-__all__ = ["PackedSheet", "Scan", "Stretch", "build", "scan_sheet"]
+__all__ = ["BookValues", "PackedSheet", "Scan", "Stretch", "build", "opened", "scan_sheet"]
+
+_ALSO_UNPACKED = ("xl/sharedStrings.xml", "xl/styles.xml")
+"""What calamine unpacks of a package beside its sheets, into memory."""
+
+_DECLARATION = re.compile(r"^<\?xml[^>]*\?>")
+
+
+class BookValues:
+    """A workbook opened for its values.
+
+    Args:
+        package: Where it is; it must stay open.
+        book: The same, None if calamine cannot read it.
+    """
+
+    def __init__(self, package: Package, book: CalamineWorkbook | None) -> None:
+        self._package = package
+        self._book = book
+
+    def cells(self, sheet: str) -> Cells | None:
+        """Return a sheet's cells, None if it has none, as that of a chart.
+
+        Raises:
+            FileReadFailed: The sheet is damaged, which may show only while the rows are taken.
+        """
+        if self._book is not None:
+            try:
+                return self._quickly(self._book, sheet)
+            except _CalamineFailedError:
+                pass
+        return self._parsed.cells(sheet)
+
+    @cached_property
+    def _parsed(self) -> ParsedBook:
+        return ParsedBook(self._package)
+
+    def _quickly(self, book: CalamineWorkbook, sheet: str) -> Cells | None:
+        if sheet not in book.sheet_names:
+            return None
+        with _calamine_errors():
+            found = book.get_sheet_by_name(sheet)
+            start, end = found.start, found.end
+            if start is None or end is None:
+                return None
+            area = Area(start[0] + 1, start[1] + 1, end[0] + 1, end[1] + 1)
+            # Blank rows above the rectangle are given too.
+            rows = islice(found.iter_rows(), start[0], None)
+            return Cells(area, self._rows(sheet, area, rows))
+
+    def _rows(self, sheet: str, area: Area, rows: Iterator[list[Raw]]) -> Iterator[list[Raw]]:
+        """Yield rows; from one on that calamine cannot give, those of the other reader."""
+        done = 0
+        try:
+            with _calamine_errors():
+                for row in rows:
+                    yield row
+                    done += 1
+        except _CalamineFailedError as fault:
+            # A duration that no calendar could hold, say.
+            parsed = self._parsed.cells(sheet)
+            if parsed is None or parsed.area != area:
+                name = self._package.name
+                raise FileReadFailed(f"{name} is damaged: its cells cannot be read.") from fault
+            yield from islice(parsed.rows, done, None)
+
+
+@contextmanager
+def opened(source: Source, package: Package) -> Iterator[BookValues]:
+    """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
+    package.prove(*_ALSO_UNPACKED)
+    with _readable(source, package) as file:
+        try:
+            with _calamine_errors():
+                # By its bytes, not by its path, whose name means nothing.
+                book = CalamineWorkbook.from_filelike(file)
+        except _CalamineFailedError:
+            book = None
+        with book or nullcontext():
+            yield BookValues(package, book)
+
+
+def _readable(source: Source, package: Package) -> IO[bytes]:
+    """Open the file, or a copy whose parts are all UTF-8: of others calamine finds no values."""
+    names = [info.filename for info in package.entries if info.filename.endswith(".xml")]
+    others = set(filter(partial(_is_utf_16, package), names))
+    if not others:
+        return source.path.open("rb")
+    copy = io.BytesIO()
+    with ZipFile(copy, "w") as archive:
+        for info in package.entries:
+            data = package.read(info.filename)
+            if info.filename in others:
+                data = _DECLARATION.sub("", data.decode("utf-16", "replace")).encode()
+            archive.writestr(info.filename, data)
+    copy.seek(0)
+    return copy
+
+
+def _is_utf_16(package: Package, part: str) -> bool:
+    with package.open(part) as file:
+        return file.read(2) in UTF_16
+
+
+class _CalamineFailedError(Exception):
+    """Calamine cannot read it, which need not mean that it is damaged."""
+
+
+@contextmanager
+def _calamine_errors() -> Iterator[None]:
+    """Turn what calamine raises, panics included, into _CalamineFailedError."""
+    try:
+        yield
+    except (CalamineError, OSError, ValueError, OverflowError) as error:
+        raise _CalamineFailedError from error
+    except BaseException as error:
+        # A panic of the Rust code derives from BaseException; nothing else here may be swallowed.
+        if type(error).__name__ == "PanicException":
+            raise _CalamineFailedError from error
+        raise
+
 
 _ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*>")
 _HIDDEN = re.compile(rb"\shidden=[\"'](?:1|true)[\"']")

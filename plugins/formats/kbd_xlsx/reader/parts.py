@@ -1,18 +1,216 @@
-"""A worksheet's XML as a stream: what comes before the cells, blocks of whole rows, what follows.
+"""A worksheet's XML as a stream, and the extent of its cells before a library loads them.
 
-No tree is built: a sheet of a hundred megabytes passes through in pieces of one.
+Two cells can span seventeen thousand million. Sheets are searched as bytes: where each cell is
+written as nearly all producers write it, one pass bounds the rectangle; otherwise, or where the
+bound is too high, it is measured exactly. Errors are on the side of measuring.
+
+The stream is what comes before the cells, blocks of whole rows, and what follows. No tree is built:
+a sheet of a hundred megabytes passes through in pieces of one.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Literal
 
 import msgspec
+from lxml import etree
 
+from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, reading_errors
-from kbd_xlsx.extents import OVERLAP_BYTES
+from kbd_xlsx.references import Area, column_number, whole_number
+from kbd_xlsx.workbook import SheetEntry
 
-__all__ = ["UTF_16", "XmlPiece", "overlapping", "pieces"]
+__all__ = [
+    "MAX_DENSE_CELLS",
+    "OVERLAP_BYTES",
+    "UTF_16",
+    "Bound",
+    "XmlPiece",
+    "check_extent",
+    "overlapping",
+    "pieces",
+]
+
+MAX_DENSE_CELLS = 16_000_000
+"""Cells of the rectangle around a sheet's values: some 500 MB in the library that reads it."""
+
+OVERLAP_BYTES = 1024
+"""What blocks of a part share; a cell's address, and mostly the whole of its tag, is shorter."""
+
+_PREFIXED = re.compile(rb":c[\s>/]")
+_ELEMENT = re.compile(rb"<c[\s>/]")
+
+_CELL = re.compile(rb"<c r=\"([A-Z]{1,3})(\d{1,7})\"")
+_EMPTY = re.compile(rb"(?:\s\w+=\"[^\"<>]*\")*\s*/>")
+_MOST_KEPT = 100_000
+
+_ADDRESS = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
+
+# Classes of columns and of rows, each with what its addresses look like and the last one in it.
+_COLUMNS = (
+    (rb"[A-Z]", 26),
+    (rb"A?[A-Z]", 52),
+    (rb"[A-C]?[A-Z]", 104),
+    (rb"[A-G]?[A-Z]", 208),
+    (rb"[A-Z]{1,2}", 702),
+    (rb"[A-Z]{1,3}", 18_278),
+)
+_ROWS = (
+    (rb"[1-8]?\d{1,2}", 899),
+    (rb"[1-4]?\d{1,3}", 4_999),
+    (rb"1?\d{1,4}", 19_999),
+    (rb"[1-3]?\d{1,4}", 39_999),
+    (rb"[1-7]?\d{1,4}", 79_999),
+    (rb"\d{1,5}", 99_999),
+    (rb"1?\d{1,5}", 199_999),
+    (rb"[12]?\d{1,5}", 299_999),
+    (rb"[1-5]?\d{1,5}", 599_999),
+    (rb"\d{1,7}", 9_999_999),
+)
+
+
+def _other(columns: int, rows: int) -> re.Pattern[bytes]:
+    """Find what begins like a cell, but not as a plain one of the two classes."""
+    return re.compile(rb"<c(?! r=\"%s%s\")" % (_COLUMNS[columns][0], _ROWS[rows][0]))
+
+
+_OTHERS = {
+    (columns, rows): _other(columns, rows)
+    for columns, (_, right) in enumerate(_COLUMNS)
+    for rows, (_, bottom) in enumerate(_ROWS)
+    if right * bottom <= MAX_DENSE_CELLS or (columns, rows) == (5, 0)
+}
+"""By the classes seen, for all that is surely small enough: no column is past 16,384."""
+
+_ANY_OTHER = _other(len(_COLUMNS) - 1, len(_ROWS) - 1)
+
+
+class Bound:
+    """A bound of a sheet's rectangle, drawn from its blocks one after the other."""
+
+    def __init__(self) -> None:
+        self._columns = 0
+        self._rows = 0
+        self.is_plain = True
+        """Whether all cells so far are written as nearly all producers write them."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the rectangle is surely small enough."""
+        return self.is_plain and (self._columns, self._rows) in _OTHERS
+
+    def take(self, block: bytes) -> None:
+        """Look through a block that cuts no tag, or overlaps the one before it."""
+        self.is_plain = self.is_plain and not (b":c" in block and _PREFIXED.search(block))
+        at = 0
+        while self.is_plain:
+            found = _OTHERS.get((self._columns, self._rows), _ANY_OTHER).search(block, at)
+            if found is None:
+                return
+            at = found.start()
+            cell = _CELL.match(block, at)
+            if cell is not None:
+                self._widen(column_number(cell[1].decode()), int(cell[2]))
+            elif _ELEMENT.match(block, at):
+                self.is_plain = False
+            else:
+                at += 1
+
+    def _widen(self, column: int, row: int) -> None:
+        self._columns = max(self._columns, _class(_COLUMNS, column))
+        self._rows = max(self._rows, _class(_ROWS, row))
+
+
+def _class(classes: tuple[tuple[bytes, int], ...], number: int) -> int:
+    """Return the first class that has a column or row."""
+    return next((place for place, (_, last) in enumerate(classes) if number <= last), len(classes))
+
+
+def check_extent(
+    package: Package, sheet: SheetEntry, bound: Bound, blocks: Iterable[bytes]
+) -> None:
+    """Measure the rectangle around the cells that hold something, if its bound is too high.
+
+    Args:
+        package: Where the sheet is.
+        sheet: The sheet.
+        bound: What a first pass found.
+        blocks: The blocks of its part, once more.
+
+    Raises:
+        FileReadFailed: It is too large to be read.
+    """
+    if bound.is_safe:
+        return
+    found = _plain_extent(blocks) if bound.is_plain else _any_extent(package, sheet)
+    rows, columns = max(0, found.bottom - found.top + 1), max(0, found.right - found.left + 1)
+    if rows * columns > MAX_DENSE_CELLS:
+        raise FileReadFailed(
+            f"Sheet {sheet.name} spans {rows:,} rows and {columns:,} columns; that is too large "
+            "to be read."
+        )
+
+
+def _plain_extent(blocks: Iterable[bytes]) -> Area:
+    """Measure by the cells' addresses."""
+    filled: set[tuple[bytes, bytes]] = set()
+    last: set[tuple[bytes, bytes]] = set()
+    for block in blocks:
+        # A tag may be cut at a block's end; then it is whole in the next one.
+        sure, last = len(block) - OVERLAP_BYTES, set()
+        for cell in _CELL.finditer(block):
+            if not _EMPTY.match(block, cell.end()):
+                (filled if cell.start() < sure else last).add((cell[1], cell[2]))
+        # What matters of many cells is their outermost rows and columns.
+        if len(filled) > _MOST_KEPT:
+            filled = _outermost(filled)
+    outer = _outermost(filled | last)
+    if not outer:
+        return Area(1, 1, 0, 0)
+    rows = [int(digits) for _, digits in outer]
+    columns = [column_number(letters.decode()) for letters, _ in outer]
+    return Area(min(rows), min(columns), max(rows), max(columns))
+
+
+def _outermost(cells: set[tuple[bytes, bytes]]) -> set[tuple[bytes, bytes]]:
+    """Return the cells that are farthest to each side."""
+    if not cells:
+        return cells
+    by_row = sorted(cells, key=lambda cell: int(cell[1]))
+    by_column = sorted(cells, key=lambda cell: (len(cell[0]), cell[0]))
+    return {by_row[0], by_row[-1], by_column[0], by_column[-1]}
+
+
+def _any_extent(package: Package, sheet: SheetEntry) -> Area:
+    """Measure by the elements, where rows and cells need not have addresses."""
+    top = left = 1 << 30
+    bottom = right = row = column = 0
+    with package.open(sheet.part) as file, reading_errors(package.name):
+        for event, element in etree.iterparse(
+            file, ("start", "end"), tag=("{*}row", "{*}c"), resolve_entities=False, no_network=True
+        ):
+            if event == "start":
+                row, column = _place(package, element, row, column)
+            elif element.tag.endswith("}c") and (len(element) or element.text):
+                top, left = min(top, row), min(left, column)
+                bottom, right = max(bottom, row), max(right, column)
+            if event == "end":
+                element.clear()
+    return Area(top, left, bottom, right)
+
+
+def _place(package: Package, element: etree._Element, row: int, column: int) -> tuple[int, int]:
+    """Return where a cell, or the beginning of a row, is; what has no address comes next."""
+    address = element.get("r")
+    if element.tag.endswith("}row"):
+        return (whole_number(address) if address and address.isdecimal() else row + 1), 0
+    if address is None:
+        return row, column + 1
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise FileReadFailed(f"{package.name} is damaged: a cell has an address that no sheet has.")
+    return int(found[2]), column_number(found[1].upper())
+
 
 _BLOCK = 1 << 20
 _BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*)?(/?)>")

@@ -1,20 +1,393 @@
-"""Puts rows on a sheet, one below the other."""
+"""Placement of a table's rows on a sheet: the spot, what stands around it, the widths.
 
-from collections.abc import Sequence
-from typing import Any
+The spot is found by the names that head a sheet: its first row with values, without reading the
+rest. Tables around it grow or shrink along. Programs repair a file whose table has another header
+than its cells, or refuse it; so a write that would leave one so is refused.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
+from typing import Any, assert_never
+from unicodedata import east_asian_width
+
+import msgspec
+from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Column
+from kbd.formats import Column, Placement
 from kbd.opc.guard import MAX_PART_BYTES
+from kbd.opc.package import Package, reading_errors
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.parts.book import TablePart
 from kbd_xlsx.parts.cells import BLANK, CellEdit
 from kbd_xlsx.parts.sheet import SheetPart
-from kbd_xlsx.references import MAX_ROW, cell_name
-from kbd_xlsx.rows.formatting import RowFormatting
-from kbd_xlsx.rows.row_types import TypedRows
-from kbd_xlsx.rows.text import RowText
+from kbd_xlsx.references import (
+    MAX_COLUMN,
+    MAX_ROW,
+    Area,
+    cell_name,
+    overlaps,
+    parse_area,
+    parse_cell,
+)
+from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
 
-__all__ = ["RowPlacing"]
+__all__ = [
+    "EVERYWHERE",
+    "AppendPlace",
+    "ColumnWidths",
+    "RowPlacing",
+    "Spot",
+    "first_row",
+    "fit_tables",
+    "prepare_spot",
+]
+
+EVERYWHERE = Area(1, 1, MAX_ROW, MAX_COLUMN)
+_SHOWN_NAMES = 20
+
+
+class AppendPlace(msgspec.Struct, frozen=True):
+    """Where rows came to lie.
+
+    Args:
+        sheet: The sheet's title.
+        names: The names of their columns.
+        area: Their cells, those of a header among them; None if there are none.
+        has_header: Whether the first row of the area is the names.
+        emptied: What was emptied before.
+        joined: The table below whose rows they are appended.
+    """
+
+    sheet: str
+    names: Sequence[str]
+    area: Area | None
+    has_header: bool
+    emptied: Area | None = None
+    joined: TablePart | None = None
+
+
+def fit_tables(book: BookEdit, landing: AppendPlace) -> list[str]:
+    """Fit the sheet's tables to rows that were put there; return how they changed.
+
+    Raises:
+        ValidationFailed: A table, a pivot table or a merged area is in the way.
+    """
+    touched = [area for area in (landing.area, landing.emptied) if area is not None]
+    _check_merges(book, landing)
+    for name, area in _pivots(book, landing.sheet):
+        if any(overlaps(area, part) for part in touched):
+            raise ValidationFailed(
+                f"The pivot table {name} stands at {area} of {landing.sheet}, which is not "
+                "written over: write elsewhere, or into another sheet."
+            )
+    notes = []
+    tables = book.tables(landing.sheet)
+    for table in tables:
+        if table is not landing.joined and not any(overlaps(table.area, part) for part in touched):
+            continue
+        _check_table(table, landing, touched)
+        before = table.area
+        bottom = _new_bottom(table, landing)
+        if bottom == before.bottom:
+            continue
+        table.resize(bottom)
+        for other in tables:
+            if other is not table and overlaps(other.area, table.area):
+                raise ValidationFailed(_refusal(other, "table", "is in the way"))
+        notes.append(f"Table {table.name} was {before} and is {table.area} now.")
+    return notes
+
+
+def _check_merges(book: BookEdit, landing: AppendPlace) -> None:
+    area = landing.area
+    if area is None:
+        return
+    for merge in book.sheet(landing.sheet).merges:
+        # Its first cell holds what it shows, so that one may be written.
+        if overlaps(merge, area) and (area.bottom, area.right) != (merge.top, merge.left):
+            raise ValidationFailed(
+                f"{landing.sheet}!{merge} is merged and in the way of the rows ({area}): unmerge "
+                "it first, or write elsewhere."
+            )
+
+
+def _check_table(table: TablePart, landing: AppendPlace, touched: Sequence[Area]) -> None:
+    """Check that a table keeps its header and its totals.
+
+    Its columns are called as the cells of a new header are, if these differ in case only.
+    """
+    area = table.area
+    if table.totals_rows:
+        totals = Area(area.bottom, area.left, area.bottom, area.right)
+        if any(overlaps(totals, part) for part in touched):
+            raise ValidationFailed(_refusal(table, "row of totals", "would be overwritten"))
+    if not table.header_rows:
+        return
+    for number, name in enumerate(table.columns):
+        cell = Area(area.top, area.left + number, area.top, area.left + number)
+        if not any(overlaps(cell, part) for part in touched):
+            continue
+        new = _new_name(cell, landing)
+        if new is None or new.casefold() != name.casefold():
+            raise ValidationFailed(_refusal(table, "header", "would change"))
+        table.rename(number, new)
+
+
+def _new_name(cell: Area, landing: AppendPlace) -> str | None:
+    """Return the column name that was written into a cell, None if it was something else."""
+    area = landing.area
+    if area is None or not landing.has_header or not overlaps(cell, area) or cell.top != area.top:
+        return None
+    return landing.names[cell.left - area.left]
+
+
+def _new_bottom(table: TablePart, landing: AppendPlace) -> int:
+    """Return the last row of a table after rows were put into it."""
+    old, area = table.area, landing.area
+    if area is None or (area.left, area.right) != (old.left, old.right):
+        return old.bottom
+    begins_inside = old.top <= area.top <= old.bottom
+    if table is not landing.joined and not begins_inside:
+        return old.bottom
+    # A table has a row below its header, if a blank one.
+    bottom = max(area.bottom, old.top + table.header_rows)
+    emptied = landing.emptied is not None
+    return bottom if emptied else max(bottom, old.bottom)
+
+
+def _refusal(table: TablePart, what: str, fate: str) -> str:
+    names = ", ".join(" ".join(name.split()) for name in table.columns[:_SHOWN_NAMES])
+    return (
+        f"The {what} of table {table.name} ({table.area}) {fate}. Write rows with its columns "
+        f"({names}) from its first cell with their header, or write elsewhere: below the table, "
+        "beside it, or into another sheet."
+    )
+
+
+def _pivots(book: BookEdit, sheet: str) -> Iterator[tuple[str, Area]]:
+    """Yield the names and places of a sheet's pivot tables."""
+    part = book.part(sheet)
+    for relation in book.rewriting.relations(part) if part else ():
+        if relation.kind == "pivotTable" and relation.target in book.rewriting:
+            root = book.rewriting.root(relation.target)
+            location = root.find("{*}location")
+            if location is not None:
+                yield root.get("name", ""), parse_area(location.get("ref", "A1"), EVERYWHERE)
+
+
+def first_row(package: Package, sheet: str, strings: str) -> list[str]:
+    """Return the values of the first row that has any, as text, blank cells left out.
+
+    Args:
+        package: The workbook.
+        sheet: The sheet's part.
+        strings: The part of shared texts, "" if there is none.
+
+    Raises:
+        FileReadFailed: A part is damaged.
+    """
+    for row in _elements(package, sheet, "row"):
+        found = [value for cell in row.iterchildren("{*}c") if (value := _value(cell))]
+        if found:
+            shared = {int(text) for kind, text in found if kind == "s" and text.isdigit()}
+            texts = _shared(package, strings, shared) if shared and strings else {}
+            return [texts.get(text, "") if kind == "s" else text for kind, text in found]
+    return []
+
+
+def _value(cell: etree._Element) -> tuple[str, str] | None:
+    """Return the kind of a cell's value and its text, for "s" the number of a shared one."""
+    kind = cell.get("t", "n")
+    if kind == "inlineStr":
+        inline = cell.find("{*}is")
+        text = "" if inline is None else _text(inline)
+    else:
+        text = cell.findtext("{*}v") or ""
+    return (kind, text) if text else None
+
+
+def _shared(package: Package, part: str, wanted: Collection[int]) -> dict[str, str]:
+    """Return some of the shared texts by their numbers."""
+    texts = {}
+    for number, element in enumerate(_elements(package, part, "si")):
+        if number in wanted:
+            texts[str(number)] = _text(element)
+        if number >= max(wanted):
+            break
+    return texts
+
+
+def _text(element: etree._Element) -> str:
+    """Return the text of an element that holds it whole or in runs."""
+    # How it is read aloud (rPh) is not part of it.
+    runs = [*element.iterfind("{*}t"), *element.iterfind("{*}r/{*}t")]
+    return "".join(run.text or "" for run in runs)
+
+
+def _elements(package: Package, part: str, name: str) -> Iterator[etree._Element]:
+    """Yield elements of a name one by one; each is emptied after its turn."""
+    with closing(package.open(part)) as file, reading_errors(package.name):
+        parsed = etree.iterparse(
+            file, events=("end",), tag=f"{{*}}{name}", resolve_entities=False, no_network=True
+        )
+        for _, element in parsed:
+            yield element
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+
+
+_REPEATED = "The sheet has a header already: it was not written again."
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """Where rows begin.
+
+    Args:
+        top: The first row.
+        left: The first column.
+        has_header: Whether the columns' names come first.
+        emptied: What was emptied for them.
+        joined: The table below whose rows they go.
+        warnings: What the reader must know of the place.
+    """
+
+    top: int
+    left: int
+    has_header: bool
+    emptied: Area | None = None
+    joined: TablePart | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def prepare_spot(
+    book: BookEdit, package: Package | None, placement: Placement, columns: Sequence[Column]
+) -> Spot:
+    """Say where the rows go, and empty what they replace.
+
+    Args:
+        book: The workbook, which has the sheet.
+        package: What it was before; None for a new one.
+        placement: Where they are wanted.
+        columns: Their columns.
+
+    Raises:
+        ValidationFailed: They cannot go there.
+    """
+    sheet = book.sheet(placement.sheet)
+    match placement.mode:
+        case "new_file" | "replace_sheet":
+            sheet.clear_all()
+            return Spot(1, 1, placement.include_header, EVERYWHERE)
+        case "append_rows":
+            return _below(book, package, placement, [column.name for column in columns])
+        case "write_range":
+            top, left = parse_cell(placement.start_cell)
+            emptied = None
+            if placement.clear_target_range:
+                emptied = Area(top, left, MAX_ROW, MAX_COLUMN)
+                sheet.clear(emptied)
+            return Spot(top, left, placement.include_header, emptied)
+        case other:
+            assert_never(other)
+
+
+def _below(
+    book: BookEdit, package: Package | None, placement: Placement, names: Sequence[str]
+) -> Spot:
+    """Return the spot below what a sheet holds."""
+    sheet = book.sheet(placement.sheet)
+    used = sheet.used()
+    if used is None or package is None:
+        return Spot(1, 1, placement.include_header)
+    # A merged area shows one value over all of its rows.
+    merged = (merge.bottom for merge in sheet.merges if merge.top <= used.bottom)
+    top = max(used.bottom, max(merged, default=0)) + 1
+    table = _last_table(book.tables(placement.sheet), used)
+    if table is None:
+        header = first_row(package, book.part(placement.sheet), _strings(package, book.main))
+        return Spot(top, used.left, has_header=False, warnings=(_header_note(header, names),))
+    if table.totals_rows:
+        raise ValidationFailed(
+            f"Table {table.name} ({table.area}) ends with a row of totals; rows below it would not "
+            "be counted in. Write them elsewhere, or into another sheet."
+        )
+    if _folded(table.columns) == _folded(names):
+        return Spot(top, table.area.left, has_header=False, joined=table, warnings=(_REPEATED,))
+    note = (
+        f"The rows' columns ({_listed(names)}) are not those of table {table.name} "
+        f"({_listed(table.columns)}); they were appended below it by position and "
+        "are no part of it."
+    )
+    return Spot(top, used.left, has_header=False, warnings=(note,))
+
+
+def _last_table(tables: Sequence[TablePart], used: Area) -> TablePart | None:
+    """Return the table that a sheet's content ends with, None if it is none or several."""
+    last = [table for table in tables if table.area.top <= used.bottom <= table.area.bottom]
+    return last[0] if len(last) == 1 else None
+
+
+def _header_note(header: Sequence[str], names: Sequence[str]) -> str:
+    """Compare a sheet's first row with the columns that are appended."""
+    if _folded(header) == _folded(names):
+        return _REPEATED
+    return (
+        f"The rows' columns ({_listed(names)}) are not those of the sheet's header "
+        f"({_listed(header)}); they were appended by position."
+    )
+
+
+def _folded(names: Sequence[str]) -> list[str]:
+    return [name.casefold() for name in names]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(" ".join(name.split()) for name in names[:_SHOWN_NAMES])
+    return shown if len(names) <= _SHOWN_NAMES else f"{shown} and {len(names) - _SHOWN_NAMES} more"
+
+
+def _strings(package: Package, main: str) -> str:
+    """Return the part of the texts that cells share, "" if there is none."""
+    targets = (r.target for r in package.relations(main) if r.kind == "sharedStrings")
+    return next((target for target in targets if target in package), "")
+
+
+_ROWS = 200
+_MIN_WIDTH, _MAX_WIDTH = 8, 60
+_MARGIN = 2
+
+
+class ColumnWidths:
+    """Measures what is shown in columns.
+
+    Args:
+        columns: The columns in order.
+    """
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._widths = [_shown_width(column.name) for column in columns]
+        self._rows = 0
+
+    def see(self, values: Sequence[Any]) -> None:
+        """Take a row into account, if it is one of the first."""
+        if self._rows < _ROWS:
+            self._rows += 1
+            shown = (0 if value is None else _shown_width(str(value)) for value in values)
+            self._widths = [max(pair) for pair in zip(self._widths, shown, strict=True)]
+
+    def set(self, sheet: SheetPart, left: int) -> None:
+        """Set the widths of a sheet's columns from one on."""
+        for column, width in enumerate(self._widths, left):
+            sheet.set_width(column, float(min(max(width + _MARGIN, _MIN_WIDTH), _MAX_WIDTH)))
+
+
+def _shown_width(text: str) -> int:
+    """Return how many characters wide a text is: East Asian wide ones take the place of two."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
 class RowPlacing:

@@ -4,7 +4,7 @@ import msgspec
 from lxml import etree
 
 from kbd.opc.package import Package
-from kbd_xlsx.parts.pool import local_name
+from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
 
 __all__ = ["RELATION_SPACES", "DrawnObject", "drawing_of", "drawn_objects", "why_not_copied"]

@@ -7,8 +7,8 @@ import msgspec
 from lxml import etree
 
 from kbd.opc.package import Package, free_element, reading_errors
-from kbd_xlsx.parts.pool import local_name
-from kbd_xlsx.parts.styletables import number_of
+from kbd_xlsx.parts.style_elements import local_name
+from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, column_letters
 
 __all__ = [

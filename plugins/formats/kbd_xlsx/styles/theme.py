@@ -1,4 +1,4 @@
-"""Theme and color list of a workbook, and what the colors of its style sheet come to.
+"""Theme, color list and other parts that a workbook has one of, and the colors they resolve.
 
 A color in a workbook is RGB, a slot of the theme with a tint, or a number of a fixed or custom
 list (ECMA-376 part 1, 18.8.3, 18.8.19 and 18.8.27). People and models want RRGGBB.
@@ -9,11 +9,21 @@ import math
 import msgspec
 from lxml import etree
 
+from kbd.errors import ValidationFailed
 from kbd.office.theme import SLOTS, parse_rgb, read_theme, with_lightness
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
+from kbd_xlsx.parts.stylesheet import StyleTables
 
-__all__ = ["SLOT_NAMES", "SlotColor", "XlsxTheme", "fix_colors", "read_workbook_theme"]
+__all__ = [
+    "SLOT_NAMES",
+    "SlotColor",
+    "XlsxTheme",
+    "fix_colors",
+    "read_workbook_theme",
+    "style_tables",
+    "workbook_parts",
+]
 
 _SLOTS = (
     *("lt1", "dk1", "lt2", "dk2", "accent1", "accent2", "accent3", "accent4"),
@@ -162,3 +172,20 @@ def _tint(text: str | None) -> float:
 
 def _is_number(text: str | None) -> bool:
     return text is not None and text.isascii() and text.isdigit() and len(text) < 6
+
+
+def workbook_parts(package: Package) -> dict[str, str]:
+    """Return the parts that a workbook has one of ("styles", "theme"), by the relation's kind."""
+    main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
+    relations = package.relations(main)
+    return {r.kind: r.target for r in relations if not r.external and r.target in package}
+
+
+def style_tables(package: Package, part: str) -> StyleTables | None:
+    """Return a workbook's style sheet, None where it has none or one of an unknown form."""
+    if not part:
+        return None
+    try:
+        return StyleTables(package.root(part))
+    except ValidationFailed:
+        return None

@@ -1,0 +1,506 @@
+"""Phases of a run: research, plan, implement and summary, each a function of the conversation.
+
+Research looks at the files, reads the request and writes down the intent: of one table its columns
+and, of what is asked, values and counts. Plan and summary are texts made from texts, without tools.
+Implement does one item, by its place in the plan.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, assert_never
+
+import msgspec
+
+from kbd.errors import ValidationFailed
+from kbd_offline import deduplication, merge, profiles, replacement, sql
+from kbd_offline.conversation import CallFailedError, PlannerConversation
+from kbd_offline.conversion import convert_sheet, exported, read_sheets, rows_of
+from kbd_offline.deduplication import dedupe
+from kbd_offline.files import (
+    BOOK_SUFFIX,
+    MAX_REQUEST_CHARACTERS,
+    RequestFiles,
+    choose_files,
+    without_names,
+    without_stems,
+)
+from kbd_offline.findings import (
+    EMPTY_FIELDS,
+    Findings,
+    check_sheet,
+    described,
+    look_at,
+    report,
+    steps,
+)
+from kbd_offline.intents import (
+    ColumnIntent,
+    Declined,
+    Deduped,
+    Grouped,
+    Intent,
+    Measure,
+    Merged,
+    Profiled,
+    Replaced,
+    RowsIntent,
+    SheetExport,
+    Sheets,
+    Split,
+    TableIntent,
+    found_in,
+    written,
+)
+from kbd_offline.interpretation import (
+    NOT_A_MODEL,
+    JobKind,
+    explained,
+    job_of,
+    refused,
+    shortened,
+    understand,
+)
+from kbd_offline.merge import stack
+from kbd_offline.names import sheet_names, split_suffix
+from kbd_offline.profiles import profile
+from kbd_offline.replacement import not_found, substitute
+from kbd_offline.request_text import UnclearError
+from kbd_offline.workbooks import (
+    Sheet,
+    fill_sheet,
+    fitted_widths,
+    is_book,
+    look_into,
+    on_sheet,
+    take_sheets,
+    wants_each_sheet,
+)
+
+__all__ = ["implement", "is_declined", "look", "plan", "research", "summary"]
+
+MAX_SHEETS = 100
+"""More than anybody turns over; such a column is more likely one of names or amounts."""
+
+
+def look(conversation: PlannerConversation, request: str) -> Findings:
+    """Read a request about one table and complete it by looking.
+
+    Raises:
+        UnclearError: It has no reading, or more than one.
+        PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
+    """
+    try:
+        files = choose_files(request, conversation.paths)
+    except UnclearError as unclear:
+        conversation.call("list_files")
+        raise UnclearError(refused(without_stems(request)) or str(unclear)) from None
+    try:
+        return _looked(conversation, request, files)
+    except (CallFailedError, UnclearError) as failed:
+        raise UnclearError(f"{files.source}: {failed}") from None
+
+
+def _looked(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
+    if is_book(files.source):
+        (book,) = look_into(conversation, [files.source])
+        chosen, text = take_sheets(files.text, book.sheets)
+        if len(chosen or book.filled) > 1 or wants_each_sheet(text):
+            return read_sheets(
+                conversation, msgspec.structs.replace(files, text=text), book, chosen
+            )
+    files = on_sheet(conversation, files)
+    seen = look_at(conversation, TableIntent(files.source, files.sheet))
+    intent = _measured(conversation, understand(request, files, seen.columns))
+    return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
+
+
+def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:
+    """Complete an intent with what only looking tells: values, counts, widths."""
+    match intent:
+        case Split():
+            return _measured_split(conversation, intent)
+        case RowsIntent():
+            table = intent.selection.table.arguments
+            count, widths = conversation.calls(
+                ("table_query", {**table, "query": sql.count_rows(intent.selection)}),
+                ("table_query", {**table, "query": sql.widths(intent.columns)}),
+            )
+            found = int(count["rows"][0][0])
+            if split_suffix(intent.target)[1] == BOOK_SUFFIX:
+                check_sheet(found, len(intent.columns))
+            fitted = fitted_widths(intent.columns, widths["rows"][0])
+            return msgspec.structs.replace(intent, rows=found, widths=fitted)
+        case _:
+            return intent
+
+
+def _measured_split(conversation: PlannerConversation, intent: Split) -> Split:
+    table, key = intent.selection.table.arguments, intent.key
+    values, widths = conversation.calls(
+        (
+            "table_query",
+            {**table, "query": sql.values_of(intent.selection, key), "window_rows": MAX_SHEETS},
+        ),
+        ("table_query", {**table, "query": sql.widths(intent.columns)}),
+    )
+    count = int(values["total_row_count"])
+    if count > MAX_SHEETS:
+        raise UnclearError(f'"{key.label}" has {count} values; I make up to {MAX_SHEETS} sheets.')
+    if not count:
+        raise UnclearError("no row is left to put on a sheet.")
+    found = [(row[0], int(row[1])) for row in values["rows"]]
+    check_sheet(max(rows for _, rows in found), len(intent.columns))
+    reserved = (intent.summary_sheet,) if intent.measures else ()
+    names = sheet_names((value or "" for value, _ in found), reserved)
+    parts = (SheetExport(name, *one) for name, one in zip(names, found, strict=True))
+    fitted = fitted_widths(intent.columns, widths["rows"][0])
+    return msgspec.structs.replace(intent, parts=tuple(parts), widths=fitted)
+
+
+def _samples(intent: Intent) -> tuple[str, ...]:
+    if isinstance(intent, Split):
+        return tuple(f"{part.sheet}: {part.rows} rows" for part in intent.parts)
+    return ("None needed: the figures are worked out over all rows.",)
+
+
+def research(conversation: PlannerConversation) -> str:
+    """Return research.md; see `PlannerConversation.call` for what it raises."""
+    request = conversation.request
+    try:
+        job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
+        return report(_looking(job)(conversation, request))
+    except (CallFailedError, UnclearError) as failed:
+        return report(Findings(Declined(shortened(request), str(failed))))
+
+
+def _looking(job: JobKind) -> Callable[[PlannerConversation, str], Findings]:
+    match job:
+        case JobKind.TABLE:
+            return look
+        case JobKind.DEDUPE:
+            return deduplication.look
+        case JobKind.MERGE:
+            return merge.look
+        case JobKind.PROFILE:
+            return profiles.look
+        case JobKind.REPLACE:
+            return replacement.look
+        case _:
+            assert_never(job)
+
+
+MOST_TOLD = 3
+"""How many items are told one by one; a hundred sheets are not."""
+
+MOST_COUNTED = 20
+"""The same where each item has a count of its own that the user asked for."""
+
+
+def plan(conversation: PlannerConversation) -> str:
+    """Return plan.md: one item a sheet or file, and the intent in the notes."""
+    intent = found_in(conversation.block("research") or conversation.request)
+    if intent is None:
+        reason = "the research was not made by this provider."
+        intent = Declined(shortened(conversation.request), reason)
+    items = [f"- [ ] {place}. {step.line}" for place, step in enumerate(steps(intent), 1)]
+    return "\n".join(
+        [
+            "# Execution Plan",
+            "",
+            "## Task",
+            " ".join(described(intent).split()),
+            "",
+            "## Items",
+            "",
+            *items,
+            "",
+            "## Notes",
+            *_notes(intent),
+            "- For the offline provider, which reads no prose:",
+            written(intent),
+        ]
+    )
+
+
+def summary(conversation: PlannerConversation) -> str:
+    """Return the message to the user: answers as they are, else what changed and what failed."""
+    items = [dict(item) for item in conversation.json_block("results").get("items", [])]
+    changes = [dict(change) for change in conversation.json_block("changes").get("changes", [])]
+    intent = found_in(conversation.block("plan"))
+    failed = [item for item in items if item.get("state") == "failed"]
+    if not changes and not failed and items:
+        said = "\n\n".join(str(item.get("text", "")) for item in items)
+        return said if isinstance(intent, Declined) else f"{said}\n\n{NOT_A_MODEL}"
+    lines = [f"{_change(change)}." for change in changes] or ["Nothing was changed."]
+    if intent is not None and changes and not failed:
+        lines.append(f"{described(intent)}.")
+    done = [str(item.get("text", "")) for item in items if item not in failed]
+    most = MOST_TOLD if isinstance(intent, Split) else MOST_COUNTED
+    if len(done) > most:
+        lines.append(f"{len(done)} of {len(items)} items are done, among them:")
+    lines += [f"- {text}" for text in done[-most:]]
+    if isinstance(intent, Merged | Replaced):
+        lines += [f"- {note}." for note in intent.notes[:MOST_COUNTED]]
+    lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
+    if changes:
+        lines += ["", "The changes wait in a draft until you have reviewed and published them."]
+    return "\n".join([*lines, "", NOT_A_MODEL])
+
+
+def _change(change: dict[str, Any]) -> str:
+    kind = str(change.get("change_type", "modified"))
+    return f"{kind.capitalize()}: {change.get('path')}"
+
+
+def _notes(intent: Intent) -> list[str]:
+    match intent:
+        case Split():
+            return [
+                f"- Source: {intent.selection.source}",
+                f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
+                "- Empty fields stay empty and are left out of totals and averages.",
+            ]
+        case Grouped() | RowsIntent() | Deduped():
+            target = intent.target or "none, the answer is a text"
+            return [f"- Source: {intent.selection.table.label}", f"- Target: {target}"]
+        case Sheets():
+            return [
+                f"- Source: {intent.source}",
+                "- Each sheet goes over as it is, into a new file.",
+            ]
+        case Merged():
+            return [
+                f"- Target: {intent.target} (new; the first item creates it, later ones add to it)",
+                "- Columns are matched by name, in the order of the first table.",
+                *(f"- {note}" for note in intent.notes),
+            ]
+        case Profiled():
+            return [f"- Target: {intent.target} (new)", "- The files themselves are not changed."]
+        case Replaced():
+            case = "as it is written" if intent.match_case else "in capitals or not"
+            notes = (f"- {note}" for note in intent.notes)
+            return [f"- The text is searched {case}; only where it stands is changed.", *notes]
+        case Declined():
+            return [f"- Not done: {intent.reason}"]
+        case _:
+            assert_never(intent)
+
+
+_BOOK = ".xlsx"
+_SHEET = "Sheet1"
+_MAX_ANSWER_ROWS = 50
+
+_Other = Sheets | Deduped | Merged | Profiled | Replaced | Declined
+
+
+def implement(conversation: PlannerConversation) -> str:
+    """Do the item and return its final text; see `PlannerConversation.call` for what it raises.
+
+    Raises:
+        ValidationFailed: The plan is not of this provider, or a tool refused what was to be done:
+            the item fails with that reason.
+    """
+    intent = found_in(conversation.block("plan"))
+    number = conversation.item_number
+    if intent is None or not 1 <= number <= len(steps(intent)):
+        raise ValidationFailed("The offline provider can only carry out plans that it made itself.")
+    try:
+        if isinstance(intent, Split | Grouped | RowsIntent):
+            return _table_work(conversation, intent, number)
+        return _other_work(conversation, intent, number)
+    except CallFailedError as failed:
+        raise ValidationFailed(f"A tool refused: {failed}") from None
+
+
+def _table_work(
+    conversation: PlannerConversation, intent: Split | Grouped | RowsIntent, number: int
+) -> str:
+    match intent:
+        case Split():
+            return _split(conversation, intent, number)
+        case Grouped(target=str(target)):
+            return _grouped(conversation, intent, target)
+        case Grouped():
+            return _answer(conversation, intent)
+        case RowsIntent():
+            return _rows(conversation, intent)
+
+
+def _other_work(conversation: PlannerConversation, intent: _Other, number: int) -> str:
+    match intent:
+        case Sheets():
+            return convert_sheet(conversation, intent, number)
+        case Deduped():
+            return dedupe(conversation, intent)
+        case Merged():
+            return stack(conversation, intent, number)
+        case Profiled():
+            return profile(conversation, intent)
+        case Replaced(parts=()):
+            return not_found(intent)
+        case Replaced():
+            return substitute(conversation, intent, number)
+        case Declined():
+            return explained(intent)
+        case _:
+            assert_never(intent)
+
+
+def is_declined(conversation: PlannerConversation) -> bool:
+    """Tell whether the plan is that nothing is done."""
+    return isinstance(found_in(conversation.block("plan")), Declined)
+
+
+def _split(conversation: PlannerConversation, intent: Split, number: int) -> str:
+    if number <= len(intent.parts):
+        return _part(conversation, intent, intent.parts[number - 1])
+    key, table = intent.key, intent.selection.table
+    figures = _overall(conversation, table, sql.overall(intent.selection, intent.measures))
+    query = sql.grouped(Grouped(intent.selection, (key,), intent.measures), for_sheet=True)
+    columns = (_key_column(key.label, key.column, key.part), *map(_figure, intent.measures))
+    totals = ("Total", *figures)
+    sheet = Sheet(
+        target=intent.target,
+        name=intent.summary_sheet,
+        table=table,
+        query=query,
+        columns=columns,
+        rows=len(intent.parts),
+        widths=_widths(conversation, table, query, columns, totals),
+        totals=totals,
+    )
+    fill_sheet(conversation, sheet)
+    told = ", ".join(_told(intent.measures, figures))
+    return f'Sheet "{sheet.name}" has {rows_of(sheet.rows)} and a row of totals ({told}).'
+
+
+def _part(conversation: PlannerConversation, intent: Split, part: SheetExport) -> str:
+    sheet = Sheet(
+        target=intent.target,
+        name=part.sheet,
+        table=intent.selection.table,
+        query=sql.rows(
+            intent.selection, intent.columns, intent.order, (intent.key, part.value), for_sheet=True
+        ),
+        columns=intent.columns,
+        rows=part.rows,
+        widths=intent.widths,
+    )
+    fill_sheet(conversation, sheet)
+    return (
+        f'Sheet "{part.sheet}" in {intent.target} has {rows_of(part.rows)}; read back and counted.'
+    )
+
+
+def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) -> str:
+    table = intent.selection.table
+    if split_suffix(target)[1] != _BOOK:
+        return exported(conversation, table, target, sql.grouped(intent))
+    query = sql.grouped(intent, for_sheet=True)
+    first, overall = conversation.calls(
+        ("table_query", {**table.arguments, "query": query, "window_rows": 1}),
+        (
+            "table_query",
+            {**table.arguments, "query": sql.overall(intent.selection, intent.measures)},
+        ),
+    )
+    rows = int(first["total_row_count"])
+    keys = [_key_column(key.label, key.column, key.part) for key in intent.keys]
+    columns = (*keys, *map(_figure, intent.measures))
+    is_sum = all(measure.function in ("total", "count") for measure in intent.measures)
+    label = "Total" if is_sum else "All rows"
+    figures = overall["rows"][0]
+    totals = (label, *(None for _ in keys[1:]), *figures) if keys else ()
+    sheet = Sheet(
+        target=target,
+        name="Summary",
+        table=table,
+        query=query,
+        columns=columns,
+        rows=rows,
+        widths=_widths(conversation, table, query, columns, totals or figures),
+        totals=totals,
+    )
+    fill_sheet(conversation, sheet)
+    told = ", ".join(_told(intent.measures, figures))
+    return f"{target} has {rows_of(rows)}; over all of them: {told}."
+
+
+def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
+    table, is_book = intent.selection.table, split_suffix(intent.target)[1] == _BOOK
+    query = sql.rows(intent.selection, intent.columns, intent.order, for_sheet=is_book)
+    if not is_book:
+        asked = None if intent.is_whole else query
+        return exported(conversation, table, intent.target, asked, intent.rows)
+    sheet = Sheet(
+        target=intent.target,
+        name=_SHEET,
+        table=table,
+        query=query,
+        columns=intent.columns,
+        rows=intent.rows,
+        widths=intent.widths,
+    )
+    fill_sheet(conversation, sheet)
+    return f"{intent.target} has {rows_of(intent.rows)}; read back and counted."
+
+
+def _answer(conversation: PlannerConversation, intent: Grouped) -> str:
+    found = conversation.call(
+        "table_query",
+        **intent.selection.table.arguments,
+        query=sql.grouped(intent),
+        window_rows=_MAX_ANSWER_ROWS,
+    )
+    figures = len(intent.measures)
+    lines = []
+    for row in found["rows"]:
+        names = ", ".join(_value(value) for value in row[: len(row) - figures])
+        told = ", ".join(_told(intent.measures, row[len(row) - figures :]))
+        lines.append(f"- {names}: {told}" if names else told)
+    more = int(found["total_row_count"]) - len(lines)
+    if more > 0:
+        lines.append(f"… and {more} more; ask for a workbook to get all of them.")
+    return "\n".join(lines) or "No row is left to count."
+
+
+def _overall(conversation: PlannerConversation, table: TableIntent, query: str) -> tuple[Any, ...]:
+    return tuple(conversation.call("table_query", **table.arguments, query=query)["rows"][0])
+
+
+def _widths(
+    conversation: PlannerConversation,
+    table: TableIntent,
+    query: str,
+    columns: Sequence[ColumnIntent],
+    totals: Sequence[Any],
+) -> tuple[int, ...]:
+    """Return widths for the rows of a query and a row of totals below them."""
+    found = _overall(conversation, table, sql.widths(columns, f"({query})"))
+    last = (0 if value is None else len(str(value)) for value in totals)
+    longest = [max(length or 0, other) for length, other in zip(found, last, strict=True)]
+    return fitted_widths(columns, longest)
+
+
+def _told(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:
+    pairs = zip(measures, figures, strict=True)
+    return [f"{measure.label} {_value(figure)}" for measure, figure in pairs]
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "(empty)"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _key_column(label: str, column: ColumnIntent, part: str | None) -> ColumnIntent:
+    kind = column.type if part is None else "integer" if part == "year" else "string"
+    return ColumnIntent(label, kind)
+
+
+def _figure(measure: Measure) -> ColumnIntent:
+    if measure.function == "count" or measure.column is None:
+        return ColumnIntent(measure.label, "integer")
+    kind = "float" if measure.function == "average" else measure.column.type
+    return ColumnIntent(measure.label, kind)
