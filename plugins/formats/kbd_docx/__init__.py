@@ -2,12 +2,11 @@
 
 `handler` declares the format. What it does:
 
-    family      what belongs to the format, and how a file of it is opened
-    blocks      the paragraphs and tables of a body, in order and numbered
+    document    a document as XML: names of elements, how it is opened, its parts, its blocks
     operations  the operations that an edit is made of
     reader      mapping and reading
     edits       applies operations
-    styles      how a document looks, told in words
+    styles      the formatting of a document, in words
     assets      what of it another one can take
 """
 

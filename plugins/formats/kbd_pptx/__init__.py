@@ -2,13 +2,12 @@
 
 `handler` declares the format. What it does:
 
-    family      what belongs to the format, and how a file of it is opened
-    slides      the slides of a deck, in order
-    operations  the operations that an edit is made of
-    reader      mapping and reading
-    edits       applies operations
-    styles      how a deck looks, told in words
-    assets      what of it another one can take
+    presentation  a deck as XML: names of elements, how it is opened, its parts, its slides
+    operations    the operations that an edit is made of
+    reader        mapping and reading
+    edits         applies operations
+    styles        the formatting of a deck, in words
+    assets        what of it another one can take
 """
 
 from collections.abc import Sequence

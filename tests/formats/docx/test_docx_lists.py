@@ -7,7 +7,7 @@ import pytest
 
 from kbd.formats import Region, Source
 from kbd_docx import DocxFormat
-from kbd_docx.reader.lists import numeral
+from kbd_docx.reader.styles import numeral
 from made_documents import made
 
 FORMAT = DocxFormat()

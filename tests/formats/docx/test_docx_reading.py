@@ -10,8 +10,8 @@ from kbd.formats import Reading, Region, Source
 from kbd.opc.package import xml_root
 from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
-from kbd_docx.reader.mathematics import linear
-from kbd_docx.reader.names import M
+from kbd_docx.document import M
+from kbd_docx.reader.symbols import linear
 from made_documents import made, para
 
 FORMAT = DocxFormat()

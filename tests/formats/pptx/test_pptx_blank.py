@@ -7,7 +7,7 @@ import pptx
 from pptx.util import Inches
 
 from kbd_pptx.edits.blank import blank_deck, unlent
-from kbd_pptx.family import PLAIN_TYPE
+from kbd_pptx.presentation import PLAIN_TYPE
 
 
 def write(path: Path) -> Path:

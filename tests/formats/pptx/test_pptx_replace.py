@@ -15,7 +15,7 @@ from pptx.util import Inches
 
 from deck_edits import edit, slides, texts
 from kbd_pptx.edits.replacement import replace_in_paragraph
-from kbd_pptx.slides import A
+from kbd_pptx.presentation import A
 
 # python-pptx tells no types of it.
 CHART_DATA: Any = CategoryChartData

@@ -1,6 +1,9 @@
 """Styles, headers and pictures of a document, copied into another one.
 
-`copy_assets` does what its `asset_refs` say to a `target`. `copy_styles`, `copy_lists`,
-`copy_banners` and `copy_pictures` take each kind along; `excerpts` makes pieces ready to stand
-elsewhere, `part_copier` takes the parts that they are related to.
+copy_assets    the call: references in, changes out, all or nothing
+target         the document that gets them, the references, the part copier
+copy_styles    styles and lists
+copy_banners   headers and footers
+copy_pictures  pictures
+excerpts       pieces made ready to stand in another document
 """

@@ -10,19 +10,14 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc import doubt
 from kbd.opc.rewriter import Rewriting
-from kbd_docx.assets.asset_refs import DocxAssetRef, missing, parse_ref
 from kbd_docx.assets.copy_banners import BannerCopier, chosen_sections
-from kbd_docx.assets.copy_lists import ListCopier
 from kbd_docx.assets.copy_pictures import PictureCopier
-from kbd_docx.assets.copy_styles import StyleCopier
+from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
 from kbd_docx.assets.excerpts import Excerpts
-from kbd_docx.assets.part_copier import DocumentPartCopier
-from kbd_docx.assets.target import Target
-from kbd_docx.blocks import W
+from kbd_docx.assets.target import DocumentPartCopier, DocxAssetRef, Target, missing, parse_ref
+from kbd_docx.document import FAMILY, SUFFIXES, DocxParts, W, opened
 from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
-from kbd_docx.family import FAMILY, SUFFIXES, opened
-from kbd_docx.styles.document import DocxParts
-from kbd_docx.styles.element_order import inserted, put_child
+from kbd_docx.styles.properties import inserted, put_child
 from kbd_docx.styles.sections import page_sections
 from kbd_docx.styles.stylesheet import DocxStyleSheet, Style, StyleType
 from kbd_docx.styles.theme import read_document_theme

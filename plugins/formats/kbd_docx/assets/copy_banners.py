@@ -12,14 +12,11 @@ from typing import get_args
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.assets.asset_refs import DocxPlace, missing
 from kbd_docx.assets.excerpts import Excerpts
-from kbd_docx.assets.part_copier import DocumentPartCopier
-from kbd_docx.assets.target import Target
-from kbd_docx.blocks import W
-from kbd_docx.edits.variants import respell
-from kbd_docx.styles.document import DocxParts, R
-from kbd_docx.styles.element_order import inserted
+from kbd_docx.assets.target import DocumentPartCopier, DocxPlace, Target, missing
+from kbd_docx.document import DocxParts, R, W
+from kbd_docx.edits.texts import respell
+from kbd_docx.styles.properties import inserted
 from kbd_docx.styles.sections import (
     BANNER_TYPES,
     Banner,

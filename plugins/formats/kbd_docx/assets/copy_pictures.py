@@ -5,14 +5,11 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.assets.asset_refs import DocxPlace, missing
 from kbd_docx.assets.excerpts import Excerpts
-from kbd_docx.assets.part_copier import DocumentPartCopier
-from kbd_docx.assets.target import Target
-from kbd_docx.blocks import W
-from kbd_docx.styles.document import DocxParts, R, local_name
-from kbd_docx.styles.element_order import remove
-from kbd_docx.styles.pictures import PIC, WP, A, DocumentPicture, pictures
+from kbd_docx.assets.target import DocumentPartCopier, DocxPlace, Target, missing
+from kbd_docx.document import PIC, WP, A, DocxParts, R, W, local_name
+from kbd_docx.styles.pictures import DocumentPicture, pictures
+from kbd_docx.styles.properties import remove
 from kbd_docx.styles.stylesheet import folded
 from kbd_docx.styles.theme import DocxTheme, drawn_plain
 

@@ -9,13 +9,10 @@ from collections.abc import Iterator
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.assets.copy_lists import ListCopier
-from kbd_docx.assets.copy_styles import StyleCopier
+from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
 from kbd_docx.assets.target import Target
-from kbd_docx.blocks import PARAGRAPH, W
-from kbd_docx.styles.document import local_name
-from kbd_docx.styles.element_order import put_child, remove
-from kbd_docx.styles.properties import Properties, difference, given, put
+from kbd_docx.document import MC, PARAGRAPH, WP, W, local_name
+from kbd_docx.styles.properties import Properties, difference, given, put, put_child, remove
 from kbd_docx.styles.stylesheet import StyleFormatting, StyleType, value_of
 from kbd_docx.styles.theme import DocxTheme, drawn_plain, made_plain
 
@@ -39,8 +36,7 @@ _FETCHES = re.compile(
     r"\s*(INCLUDEPICTURE|INCLUDETEXT|INCLUDE|IMPORT|DATABASE|RD)\b", re.IGNORECASE
 )
 _NAMED_ANYWHERE = re.compile(r"\b(DDE|DDEAUTO)\b", re.IGNORECASE)
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_DOC_PR = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}docPr"
+_DOC_PR = f"{WP}docPr"
 _STYLED: dict[str, StyleType] = {
     "pStyle": "paragraph",
     "rStyle": "character",
@@ -109,7 +105,7 @@ class Excerpts:
                 "in the source first."
             )
         older = (each for each in root.iter(f"{W}pict")
-                 if next(each.iterancestors(f"{_MC}Fallback"), None) is None)  # fmt: skip
+                 if next(each.iterancestors(f"{MC}Fallback"), None) is None)  # fmt: skip
         if self._target.rewriting.is_strict and next(older, None) is not None:
             raise ValidationFailed(
                 f"{place} holds a drawing of the older form, which a strict document may not have."

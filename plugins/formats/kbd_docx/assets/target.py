@@ -1,21 +1,116 @@
-"""The document that gets what is copied, while it changes."""
+"""Target document of copied assets: references to assets and places, the part copier."""
 
 import posixpath
+import re
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from difflib import get_close_matches
+from typing import ClassVar, Literal, get_args
 
+import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.formats import AssetPick
+from kbd.office.asset_refs import AssetRef, parse_asset_ref
+from kbd.office.part_copier import PartCopier
 from kbd.office.warnings import EditWarnings
-from kbd.opc import is_strict_part, strict
+from kbd.opc import is_strict_part, strict, transitional
+from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from kbd_docx.blocks import PARAGRAPH, W, blocks
-from kbd_docx.styles.document import DocxParts, R
+from kbd_docx.document import MC, PARAGRAPH, DocxParts, R, W, blocks
+from kbd_docx.styles.stylesheet import folded
 
-__all__ = ["Target"]
+__all__ = [
+    "AssetKind",
+    "DocumentPartCopier",
+    "DocxAssetRef",
+    "DocxPlace",
+    "PlaceKind",
+    "Target",
+    "missing",
+    "parse_ref",
+]
+
+
+AssetKind = Literal[
+    "theme",
+    "page_setup",
+    "paragraph_style",
+    "character_style",
+    "table_style",
+    "numbering_style",
+    "list",
+    "header",
+    "footer",
+    "image",
+]
+PlaceKind = Literal["section", "paragraph", "table"]
+
+_PLACES: Mapping[AssetKind, PlaceKind] = {
+    "page_setup": "section",
+    "paragraph_style": "paragraph",
+    "table_style": "table",
+    "list": "paragraph",
+    "header": "section",
+    "footer": "section",
+    "image": "paragraph",
+}
+"""What each kind can be put on."""
+
+_PLACE = re.compile(
+    r"\s*(section|paragraph|table)s?\s*:?\s*(\d{1,7})(?:\s*-\s*(\d{1,7}))?\s*", re.IGNORECASE
+)
+_SHOWN = 60
+
+
+class DocxPlace(msgspec.Struct, frozen=True):
+    """Where something goes: the sections (from 0), paragraphs (from 1) or tables (from 0)."""
+
+    kind: PlaceKind
+    first: int
+    last: int
+
+
+DocxAssetRef = AssetRef[AssetKind, DocxPlace]
+"""Something to be copied."""
+
+
+def parse_ref(pick: AssetPick) -> DocxAssetRef:
+    """Parse what is to be copied; raises ValidationFailed."""
+    kinds = get_args(AssetKind)
+    return parse_asset_ref(pick, kinds, lambda kind, text: _place(pick.asset_id, kind, text))
+
+
+def missing(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:
+    """Return the error for an asset that is not there, with those of nearly its name."""
+    names = {folded(each): each for each in known}
+    near = get_close_matches(folded(name), names, 3, 0.5)
+    hint = f" Near: {', '.join(f'{kind}:{names[each]}' for each in near)}." if near else ""
+    return ValidationFailed(
+        f"The source has no {kind} {name[:_SHOWN]!r}.{hint} get_styles lists what there is."
+    )
+
+
+def _place(asset_id: str, kind: AssetKind, text: str) -> DocxPlace:
+    """Parse a target: "section:0", "paragraph:12", "paragraph:3-7", "table:0"."""
+    wanted = _PLACES.get(kind)
+    if wanted is None:
+        raise ValidationFailed(f"{asset_id[:_SHOWN]} takes no target; leave it out.")
+    found = _PLACE.fullmatch(text)
+    if found is None or found[1].lower() != wanted:
+        raise ValidationFailed(
+            f"{asset_id[:_SHOWN]}: the target {text[:_SHOWN]!r} is none; write {wanted}:1."
+        )
+    first, last = int(found[2]), int(found[3] or found[2])
+    if last < first or (first != last and kind in ("image", "header", "footer")):
+        raise ValidationFailed(
+            f"{asset_id[:_SHOWN]}: the target {text[:_SHOWN]!r} is no place for it."
+        )
+    return DocxPlace(wanted, first, last)
+
 
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.{}+xml"
-_COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 _PLAIN_SPACES = frozenset((W.strip("{}"), R.strip("{}"), "http://www.w3.org/XML/1998/namespace"))
 _OLD_DRAWING = ("urn:schemas-microsoft-com:", "http://schemas.openxmlformats.org/")
 """Namespaces of these every program knows."""
@@ -137,12 +232,12 @@ class Target(DocxParts):
 def _welcoming(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
     """Return a root that names namespaces as those that programs may pass over."""
     known: dict[str | None, str] = dict(root.nsmap)
-    ignored = root.get(f"{{{_COMPATIBILITY}}}Ignorable", "").split()
+    ignored = root.get(f"{MC}Ignorable", "").split()
     passed = {known.get(prefix) for prefix in ignored}
     wanted = {space: prefix for space, prefix in spaces.items() if space not in passed}
     if not wanted:
         return root
-    known.setdefault("mc", _COMPATIBILITY)
+    known.setdefault("mc", MC.strip("{}"))
     for space, wish in wanted.items():
         prefix, number = wish, 0
         while known.get(prefix, space) != space:
@@ -153,8 +248,51 @@ def _welcoming(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
     # The stubs want prefixes to be texts; the plain namespace's is None.
     made = etree.Element(root.tag, nsmap=known)  # type: ignore[arg-type]
     made.attrib.update(root.attrib)
-    made.set(f"{{{_COMPATIBILITY}}}Ignorable", " ".join(ignored))
+    made.set(f"{MC}Ignorable", " ".join(ignored))
     made.text = root.text
     # Copies, for moving an element takes the square of the time that its size does.
     made.extend([deepcopy(child) for child in root])
     return made
+
+
+_XML = re.compile(r"[+/]xml$")
+_SHOWN_TARGET_CHARS = 300
+
+
+class DocumentPartCopier(PartCopier):
+    """Copies parts between documents.
+
+    Args:
+        source: Where they are.
+        target: Where they go.
+    """
+
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("image", "hdphoto", "chart", "chartEx", "chartStyle", "chartColorStyle"),
+            *("chartUserShapes", "themeOverride", "hyperlink", "theme", "package"),
+            *(f"diagram{word}" for word in ("Data", "Layout", "QuickStyle", "Colors", "Drawing")),
+        )
+    )
+
+    def __init__(self, source: Package, target: Target) -> None:
+        super().__init__(source, target.rewriting, target.warnings)
+
+    def converted(self, data: bytes, content_type: str) -> bytes:
+        """Return XML by the names of the target's variant."""
+        if not _XML.search(content_type):
+            return data
+        return strict(data) if self.target.is_strict else transitional(data)
+
+    def note_external(self, relation: Relation) -> None:
+        """Note what is outside, with the asset that reaches there."""
+        told = f"{self.place}: {relation.kind} {relation.target[:_SHOWN_TARGET_CHARS]}"
+        self.warnings.note_external(told)
+
+    def relate(self, part: str, relation: Relation) -> str:
+        """Relate a part of the target as one of the source is, or name the relation that it has."""
+        wanted = (relation.kind, self.goal(relation), relation.external)
+        for known in self.target.relations(part):
+            if (known.kind, known.target, known.external) == wanted:
+                return known.id
+        return super().relate(part, relation)

@@ -1,17 +1,26 @@
-"""Operations applied in order, all or nothing: the file is written when all went through."""
+"""Operations applied in order, all or nothing: the file is written when all went through.
+
+Warnings name what an edit touches without being named: signatures, protection, tracked changes.
+"""
 
 from functools import partial
 from pathlib import Path, PurePath
 
 import docx
 import msgspec
+from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE as RT
+from docx.opc.part import XmlPart
+from lxml import etree
 
 from kbd.formats import Applied, Source
 from kbd.office.operations import OperationTable, apply_in_order
+from kbd.office.warnings import EditWarnings
 from kbd.opc import Identity, doubt
 from kbd.opc.library_bridge import Lending, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
+from kbd_docx.document import FAMILY, PLAIN_TYPE, SUFFIXES, W, opened
 from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.paragraphs import (
@@ -21,8 +30,6 @@ from kbd_docx.edits.paragraphs import (
     set_paragraphs,
 )
 from kbd_docx.edits.tables import add_table, set_table_cells
-from kbd_docx.edits.warnings import warn_of_bystanders
-from kbd_docx.family import FAMILY, PLAIN_TYPE, SUFFIXES, opened
 from kbd_docx.operations import (
     AddTable,
     AppendParagraph,
@@ -33,7 +40,7 @@ from kbd_docx.operations import (
     SetTableCells,
 )
 
-__all__ = ["apply"]
+__all__ = ["apply", "warn_of_bystanders"]
 
 
 def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
@@ -93,3 +100,41 @@ def _settle_kind(
         SUFFIXES.fit(rewriting, identity.part, target.name)
     elif told := doubt(identity, FAMILY, package.name):
         edit.notices.warn(told)
+
+
+_OFF = frozenset(("0", "false", "off"))
+_PROTECTIONS = {
+    "comments": "only comments may be made",
+    "forms": "only forms may be filled in",
+    "readOnly": "nothing may be changed",
+    "trackedChanges": "changes must be tracked",
+}
+
+
+def warn_of_bystanders(package: Package, document: Document, warnings: EditWarnings) -> None:
+    """Warn of a signature, of protection, and of changes that are to be tracked."""
+    warnings.warn_of_signature(package.relations(""), "document")
+    settings = _settings(document)
+    if settings is None:
+        return
+    for protection in settings.findall(f"{W}documentProtection"):
+        kind = protection.get(f"{W}edit", "none")
+        if kind in _PROTECTIONS and protection.get(f"{W}enforcement", "0") not in _OFF:
+            warnings.warn(
+                f"The document is protected ({_PROTECTIONS[kind]}): a person would have to lift "
+                "that before making this change."
+            )
+    for tracking in settings.findall(f"{W}trackRevisions"):
+        if tracking.get(f"{W}val", "1") not in _OFF:
+            warnings.warn(
+                "The document tracks changes; this one is made directly and not marked as a change."
+            )
+
+
+def _settings(document: Document) -> etree._Element | None:
+    """Return the document's settings, None if it has none; the library would make some."""
+    for relation in document.part.rels.values():
+        if relation.reltype == RT.SETTINGS and not relation.is_external:
+            part = relation.target_part
+            return part.element if isinstance(part, XmlPart) else None
+    return None

@@ -14,7 +14,7 @@ from lxml import etree
 from kbd.formats import Source
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
-from kbd_docx.blocks import W
+from kbd_docx.document import W
 
 __all__ = ["TEMPLATE", "cleaned", "modernized", "template_roots"]
 

@@ -7,12 +7,9 @@ from docx.oxml.text.paragraph import CT_P
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.blocks import TABLE, W, blocks
-from kbd_docx.edits.body import SECTION, Body
-from kbd_docx.edits.document import DocumentEdit
-from kbd_docx.edits.flow import MC
-from kbd_docx.edits.losses import losses
-from kbd_docx.edits.removal import is_mark, named_relations, take_out
+from kbd_docx.document import MC, SECTION, TABLE, W, blocks
+from kbd_docx.edits.document import Body, DocumentEdit
+from kbd_docx.edits.removal import is_mark, losses, named_relations, take_out
 from kbd_docx.operations import (
     AppendParagraph,
     DeleteParagraphs,

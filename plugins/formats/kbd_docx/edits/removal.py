@@ -1,4 +1,4 @@
-"""Content taken out of a document without breaking what goes on around it.
+"""Removal of content without breaking what goes on around it, and what goes with it, in words.
 
 Ranges (bookmarks, comments, permissions, moves) begin and end with marks of their own. Where one
 end of a range goes and the other stays, the mark is kept and put where its content was. A field
@@ -6,18 +6,20 @@ that is only partly in what goes is refused. Pictures and links that nothing sho
 the package.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.blocks import W
+from kbd.office.warnings import listed
+from kbd_docx.document import MC, SECTION, M, R, V, W
 
-__all__ = ["drop_relations", "is_mark", "named_relations", "take_out"]
+__all__ = ["drop_relations", "is_mark", "losses", "named_relations", "take_out"]
 
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
 _COMMENT = f"{W}commentReference"
 _COMMENT_START, _COMMENT_END = f"{W}commentRangeStart", f"{W}commentRangeEnd"
 _ID, _FIELD = f"{W}id", f"{W}fldChar"
@@ -71,7 +73,7 @@ def named_relations(elements: Iterable[etree._Element]) -> set[str]:
         for element in elements
         for each in element.iter(tag=etree.Element)
         for name, value in each.items()
-        if str(name).startswith(_R)
+        if str(name).startswith(R)
     }
 
 
@@ -136,3 +138,65 @@ def _kept_comments(
     outside = {each.get(_ID) for each in whole.iter(_COMMENT_START)}
     runs = [(sign.getparent(), sign.get(_ID, "")) for sign in signs if sign.get(_ID) in outside]
     return [(run, comment) for run, comment in runs if run is not None and run.tag == f"{W}r"]
+
+
+_DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/"
+_HIDDEN = "_GoBack"
+"""A bookmark of where the cursor was."""
+
+_KINDS = {
+    f"{W}tbl": "table",
+    SECTION: "section break",
+    f"{W}object": "embedded object",
+    f"{W}footnoteReference": "footnote",
+    f"{W}endnoteReference": "endnote",
+    f"{W}commentReference": "comment",
+    f"{W}hyperlink": "link",
+    f"{W}fldSimple": "field",
+    f"{W}sdt": "content control",
+    f"{W}altChunk": "imported file",
+    f"{W}ins": "tracked change",
+    f"{W}del": "tracked change",
+    f"{W}moveFrom": "tracked change",
+    f"{W}moveTo": "tracked change",
+    f"{M}oMath": "equation",
+    f"{_DRAWN}chart}}chart": "chart",
+    f"{_DRAWN}picture}}pic": "image",
+    f"{V}imagedata": "image",
+    f"{_DRAWN}diagram}}relIds": "diagram",
+    f"{W}txbxContent": "text box",
+}
+"""What is told by its number, by the element that it is."""
+
+
+def losses(elements: Iterable[etree._Element]) -> str:
+    """Tell what stands in elements beside text ("2 tables, 1 image"), "" if nothing does."""
+    found: Counter[str] = Counter()
+    bookmarks: list[str] = []
+    for element in elements:
+        for each in _shown(element):
+            tag = each.tag
+            if tag == f"{W}fldChar" and each.get(f"{W}fldCharType") == "begin":
+                found["field"] += 1
+            elif tag == f"{W}bookmarkStart" and each.get(f"{W}name") != _HIDDEN:
+                bookmarks.append(each.get(f"{W}name", ""))
+            elif tag in _KINDS and not _is_mark_of_change(each):
+                found[_KINDS[tag]] += 1
+    told = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in found.items()]
+    if bookmarks:
+        told.append(f"bookmark{'' if len(bookmarks) == 1 else 's'} {listed(bookmarks)}")
+    return ", ".join(told)
+
+
+def _shown(element: etree._Element) -> Iterator[etree._Element]:
+    """Yield elements, of alternatives that programs choose from only the first."""
+    has_alternatives = next(element.iter(f"{MC}Fallback"), None) is not None
+    for each in element.iter(*_KINDS, f"{W}fldChar", f"{W}bookmarkStart"):
+        if not has_alternatives or next(each.iterancestors(f"{MC}Fallback"), None) is None:
+            yield each
+
+
+def _is_mark_of_change(element: etree._Element) -> bool:
+    """Tell whether an element only says that a paragraph's or a row's end was changed."""
+    parent = element.getparent()
+    return parent is not None and parent.tag in (f"{W}rPr", f"{W}trPr", f"{W}sectPrChange")

@@ -10,11 +10,9 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.warnings import listed
-from kbd_docx.blocks import PARAGRAPH, W, blocks
-from kbd_docx.edits.body import SECTION
+from kbd_docx.document import PARAGRAPH, SECTION, W, blocks
 from kbd_docx.edits.document import DocumentEdit
-from kbd_docx.edits.losses import losses
-from kbd_docx.edits.removal import named_relations, take_out
+from kbd_docx.edits.removal import losses, named_relations, take_out
 from kbd_docx.edits.texts import shown
 from kbd_docx.operations import AddTable, CellText, SetTableCells
 

@@ -19,17 +19,30 @@ from kbd.formats import Source
 from kbd.formats.shelves import keep, kept
 from kbd.opc import Identity, doubt, read_transitional
 from kbd.opc.package import Package, Relation
-from kbd_docx.blocks import PARAGRAPH, TABLE, W, standing
-from kbd_docx.family import FAMILY, opened
-from kbd_docx.reader.document import Changes, DocxContents, DocxMargin, DocxTable, TextNotices
+from kbd_docx.document import (
+    FAMILY,
+    PARAGRAPH,
+    TABLE,
+    R,
+    W,
+    is_on,
+    opened,
+    related,
+    root_of,
+    standing,
+)
+from kbd_docx.reader.contents import (
+    Changes,
+    DocxContents,
+    DocxMargin,
+    DocxTable,
+    SectionAssembly,
+    TextNotices,
+)
+from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.findings import StoryFindings
-from kbd_docx.reader.graphics import Graphics
-from kbd_docx.reader.lists import ListLabels
-from kbd_docx.reader.names import R, is_on
-from kbd_docx.reader.parts import related, root_of
-from kbd_docx.reader.sections import SectionAssembly
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
-from kbd_docx.reader.styles import StyleIndex
+from kbd_docx.reader.styles import ListLabels, StyleIndex
 
 __all__ = ["Notes", "PageMargins", "margins", "read_contents"]
 

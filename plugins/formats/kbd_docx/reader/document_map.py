@@ -12,9 +12,9 @@ from lxml import etree
 from kbd.formats import Source
 from kbd.opc import doubt
 from kbd.opc.package import Package
-from kbd_docx.family import FAMILY, opened
+from kbd_docx.document import FAMILY, opened
 from kbd_docx.reader.builder import read_contents
-from kbd_docx.reader.document import (
+from kbd_docx.reader.contents import (
     DocxChunk,
     DocxContents,
     DocxMargin,

@@ -1,19 +1,23 @@
 """Pictures, charts, diagrams and embedded objects: what can be told of them in words.
 
-ECMA-376, part 1, 20.2 and 20.4 (DrawingML), part 4, 14 and 19 (VML).
+Of charts and diagrams these are their titles, names, values and texts, as they were last drawn.
+ECMA-376, part 1, 20.2 and 20.4 (DrawingML), 21.2 (charts), 21.4 (diagrams); part 4, 14 and 19
+(VML).
 """
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
-from kbd.opc.package import Relation
-from kbd_docx.reader.document import DocxPicture
-from kbd_docx.reader.names import PIC, WP, A, O, R, V, number
+from kbd.errors import FileReadFailed
+from kbd.opc.package import Package, Relation
+from kbd_docx.document import PIC, WP, A, O, R, V, number, root_of
+from kbd_docx.reader.contents import DocxPicture
 
-__all__ = ["chart", "drawn_picture", "embedded_object", "label", "vector_picture"]
+__all__ = ["Graphics", "chart", "drawn_picture", "embedded_object", "label", "vector_picture"]
+
 
 _EMU_PER_INCH = 914_400
 _MOST_EMU = 1 << 40
@@ -118,3 +122,67 @@ def _vector_size(shape: etree._Element | None) -> tuple[float, float]:
     style = "" if shape is None else shape.get("style", "")[:_MOST_CHARS]
     found = {name: float(size) / _PER_INCH[unit] for name, size, unit in _LENGTH.findall(style)}
     return round(found.get("width", 0.0), _DIGITS), round(found.get("height", 0.0), _DIGITS)
+
+
+_MAX_GRAPHIC_CHARS = 2_000
+_SERIES, _POINT = "{*}ser", "{*}pt"
+
+
+class Graphics:
+    """The charts and diagrams of a package, each read once.
+
+    Args:
+        package: The file.
+    """
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._told: dict[str, str] = {}
+
+    def text(self, relation: Relation | None) -> str:
+        """Return what a chart or diagram says, in a line; "" if it says nothing."""
+        if relation is None or relation.external:
+            return ""
+        found = self._told.get(relation.target)
+        if found is None:
+            try:
+                root = root_of(self._package, relation)
+            except FileReadFailed:
+                # A chart that is damaged is one that says nothing.
+                root = None
+            said = "; ".join(filter(None, _said(root))) if root is not None else ""
+            found = self._told[relation.target] = said[:_MAX_GRAPHIC_CHARS]
+        return found
+
+
+def _said(root: etree._Element) -> Iterator[str]:
+    """Yield the title and the series of a chart, or the texts of a diagram."""
+    if not root.tag.endswith("}chartSpace"):
+        for text in root.iter(f"{A}p"):
+            yield _line(text)
+        return
+    for title in root.iter("{*}title"):
+        yield " ".join(filter(None, map(_line, title.iter(f"{A}p"))))
+    for series in root.iter(_SERIES):
+        name = ", ".join(_values(series, "tx"))
+        categories = list(_values(series, "cat")) or list(_values(series, "xVal"))
+        values = list(_values(series, "val")) or list(_values(series, "yVal"))
+        if len(categories) == len(values):
+            values = [f"{of} {value}" for of, value in zip(categories, values, strict=True)]
+        yield f"{name}: {', '.join(values)}" if name else ", ".join(values)
+
+
+def _values(series: etree._Element, name: str) -> Iterator[str]:
+    """Yield the values that were stored of one side of a series."""
+    side = series.find(f"{{*}}{name}")
+    size = 0
+    for point in side.iter(_POINT) if side is not None else ():
+        value = " ".join(point.findtext("{*}v", "").split())
+        size += len(value)
+        if size > _MAX_GRAPHIC_CHARS:
+            return
+        yield value
+
+
+def _line(paragraph: etree._Element) -> str:
+    return " ".join("".join(text.text or "" for text in paragraph.iter(f"{A}t")).split())

@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from kbd_docx.blocks import W
-from kbd_docx.reader.document import DocxExternal, DocxPicture, TextNotices
-from kbd_docx.reader.graphics import Graphics
-from kbd_docx.reader.lists import ListLabels
-from kbd_docx.reader.names import VAL, is_on, number
-from kbd_docx.reader.styles import StyleIndex, heading_level
+from kbd_docx.document import VAL, W, is_on, number
+from kbd_docx.reader.contents import DocxExternal, DocxPicture, TextNotices
+from kbd_docx.reader.drawings import Graphics
+from kbd_docx.reader.styles import ListLabels, StyleIndex, heading_level
 
 __all__ = ["Marks", "StoryFindings"]
 

@@ -15,16 +15,16 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_docx.reader.builder import read_contents
-from kbd_docx.reader.document import (
+from kbd_docx.reader.contents import (
     CHUNK_CHARS,
     DocxChunk,
     DocxContents,
     DocxMargin,
     DocxSection,
     TextNotices,
+    pieces,
 )
 from kbd_docx.reader.document_map import picture_entry, span
-from kbd_docx.reader.sections import pieces
 
 __all__ = ["chosen", "passages", "read_objects", "read_region"]
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 from lxml import etree
 
-from kbd_docx.blocks import W
-from kbd_docx.reader.document import DocxTable
+from kbd_docx.document import VAL, W, number
+from kbd_docx.reader.contents import DocxTable
 from kbd_docx.reader.findings import StoryFindings
-from kbd_docx.reader.names import VAL, number
 
 __all__ = ["TableGrid", "cell_line", "grid"]
 

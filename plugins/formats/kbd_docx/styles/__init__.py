@@ -1,7 +1,9 @@
-"""Formatting of a document, told in words.
+"""Formatting of a document, described in words.
 
-`style_list` is what `get_styles` answers, in the words of `description`. `document` has the parts
-as trees; `theme` resolves references; `properties` are looks as a flat table, which `stylesheet`
-gathers along styles; `lists`, `sections` and `pictures` find the rest. `element_order` puts
-elements where the schema has them.
+style_list  the answer of `get_styles`, in words
+stylesheet  styles and lists, with what they come to after inheriting
+properties  formatting as a flat table, and elements in the order of the schema
+theme       fonts and colors that references to a theme mean
+sections    the sections of pages, their headers and footers
+pictures    the pictures of body, headers and footers
 """

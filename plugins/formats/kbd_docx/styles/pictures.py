@@ -8,22 +8,16 @@ import msgspec
 from lxml import etree
 
 from kbd.opc.package import Relation
-from kbd_docx.blocks import PARAGRAPH, W, blocks
-from kbd_docx.styles.document import DocxParts, R
+from kbd_docx.document import MC, PARAGRAPH, PIC, WP, A, DocxParts, O, R, V, W, blocks
 from kbd_docx.styles.sections import banners
 from kbd_docx.styles.stylesheet import folded
 
-__all__ = ["EMU_PER_INCH", "PIC", "WP", "A", "DocumentPicture", "pictures"]
+__all__ = ["EMU_PER_INCH", "DocumentPicture", "pictures"]
 
 EMU_PER_INCH = 914_400
 """How long lengths of drawings are: English Metric Units."""
 
-A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
-WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
-_V = "{urn:schemas-microsoft-com:vml}"
-_OFFICE = "{urn:schemas-microsoft-com:office:office}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_FALLBACK = f"{MC}Fallback"
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,6}(?:\.\d{1,6})?)(pt|in|cm|mm|px)?\s*")
 _EMU = {"pt": 12_700, "in": EMU_PER_INCH, "cm": 360_000, "mm": 36_000, "px": 9_525, "": 9_525}
 _MOST_EMU = 100 * EMU_PER_INCH
@@ -124,14 +118,14 @@ def _older(
     pict: etree._Element, part: str, where: str, relations: dict[str, Relation]
 ) -> Iterator[DocumentPicture]:
     """Yield the pictures of a drawing of the older form (VML)."""
-    for data in pict.iter(f"{_V}imagedata"):
+    for data in pict.iter(f"{V}imagedata"):
         shape = data.getparent()
         relation = relations.get(data.get(f"{R}id", "") or data.get(f"{R}href", ""))
         if relation is None or relation.kind != "image" or shape is None:
             continue
         style = shape.get("style", "")
         size = {key: _length(number, unit) for key, number, unit in _LENGTH.findall(style)}
-        name = data.get(f"{_OFFICE}title", "") or shape.get("id", "")
+        name = data.get(f"{O}title", "") or shape.get("id", "")
         floats = "position:absolute" in style.replace(" ", "")
         size_emu = (size.get("width", 0), size.get("height", 0))
         alt = shape.get("alt", "")

@@ -1,10 +1,10 @@
-"""The properties of paragraphs and runs as a flat table, read from elements and put into them.
+"""Properties of paragraphs and runs as a flat table, and elements put in the order of the schema.
 
 What an element says is cut into what is inherited by itself: `spacing` into `spacing/before`,
 `spacing/line` and so on, borders into their sides. So two looks can be compared whichever styles
 they come from, and the one be made the other by a few elements. References to the theme are
 resolved. What holds where nothing is said: the "default" of each property in ECMA-376, part 1,
-17.3.1 and 17.3.2.
+17.3.1 and 17.3.2. Order of elements: annex A (CT_PPr, CT_RPr, CT_Style and the like).
 """
 
 import re
@@ -15,12 +15,121 @@ from typing import Literal
 
 from lxml import etree
 
-from kbd_docx.blocks import W
-from kbd_docx.styles.document import local_name
-from kbd_docx.styles.element_order import inserted, put_child
+from kbd_docx.document import W, local_name
 from kbd_docx.styles.theme import DocxTheme, made_plain
 
-__all__ = ["Kind", "Properties", "difference", "given", "put"]
+__all__ = [
+    "TWIPS_PER_POINT",
+    "Kind",
+    "Properties",
+    "difference",
+    "given",
+    "inches",
+    "inserted",
+    "measure",
+    "merge",
+    "put",
+    "put_child",
+    "remove",
+    "rounded",
+    "twips",
+]
+
+
+_ORDER: Mapping[str, Mapping[str, int]] = {
+    name: {word: rank for rank, word in enumerate(words.split())}
+    for name, words in {
+        "rPr": "rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss "
+        "imprint noProof snapToGrid vanish webHidden color spacing w kern position sz szCs "
+        "highlight u effect bdr shd fitText vertAlign rtl cs em lang eastAsianLayout specVanish "
+        "oMath",
+        "pPr": "pStyle keepNext keepLines pageBreakBefore framePr widowControl numPr "
+        "suppressLineNumbers pBdr shd tabs suppressAutoHyphens kinsoku wordWrap overflowPunct "
+        "topLinePunct autoSpaceDE autoSpaceDN bidi adjustRightInd snapToGrid spacing ind "
+        "contextualSpacing mirrorIndents suppressOverlap jc textDirection textAlignment "
+        "textboxTightWrap outlineLvl divId cnfStyle rPr sectPr pPrChange",
+        "tblPr": "tblStyle tblpPr tblOverlap bidiVisual tblStyleRowBandSize tblStyleColBandSize "
+        "tblW jc tblCellSpacing tblInd tblBorders shd tblLayout tblCellMar tblLook",
+        "tcPr": "cnfStyle tcW gridSpan hMerge vMerge tcBorders shd noWrap tcMar textDirection "
+        "tcFitText vAlign hideMark",
+        "tblStylePr": "pPr rPr tblPr trPr tcPr",
+        "tblBorders": "top left start bottom right end insideH insideV",
+        "tcBorders": "top left start bottom right end insideH insideV tl2br tr2bl",
+        "tblCellMar": "top left start bottom right end",
+        "tcMar": "top left start bottom right end",
+        "pBdr": "top left bottom right between bar",
+        "numPr": "ilvl numId",
+        "p": "pPr",
+        "r": "rPr",
+        "tbl": "tblPr tblGrid",
+        "style": "name aliases basedOn next link autoRedefine hidden uiPriority semiHidden "
+        "unhideWhenUsed qFormat locked personal personalCompose personalReply rsid pPr rPr tblPr "
+        "trPr tcPr tblStylePr",
+        "sectPr": "headerReference footerReference footnotePr endnotePr type pgSz pgMar paperSrc "
+        "pgBorders lnNumType pgNumType cols formProt vAlign noEndnote titlePg textDirection bidi "
+        "rtlGutter docGrid printerSettings sectPrChange",
+        "settings": "writeProtection view zoom removePersonalInformation removeDateAndTime "
+        "doNotDisplayPageBoundaries displayBackgroundShape printPostScriptOverText "
+        "printFractionalCharacterWidth printFormsData embedTrueTypeFonts embedSystemFonts "
+        "saveSubsetFonts saveFormsData mirrorMargins alignBordersAndEdges "
+        "bordersDoNotSurroundHeader bordersDoNotSurroundFooter gutterAtTop hideSpellingErrors "
+        "hideGrammaticalErrors activeWritingStyle proofState formsDesign attachedTemplate "
+        "linkStyles stylePaneFormatFilter stylePaneSortMethod documentType mailMerge revisionView "
+        "trackRevisions doNotTrackMoves doNotTrackFormatting documentProtection autoFormatOverride "
+        "styleLockTheme styleLockQFSet defaultTabStop autoHyphenation consecutiveHyphenLimit "
+        "hyphenationZone doNotHyphenateCaps showEnvelope summaryLength clickAndTypeStyle "
+        "defaultTableStyle evenAndOddHeaders",
+    }.items()
+}
+_LAST = 1000
+_SPLIT = ("pPr", "rPr", "tblPr", "trPr", "tcPr")
+_MERGED = frozenset(
+    (*_SPLIT, "tblStylePr", "tblBorders", "tcBorders", "tblCellMar", "tcMar", "pBdr")
+)
+"""What is inherited child by child."""
+
+
+def inserted(parent: etree._Element, child: etree._Element) -> etree._Element:
+    """Put an element into another one, in the place that the schema gives it; return it."""
+    order = _ORDER.get(local_name(parent), {})
+    rank = order.get(local_name(child), _LAST)
+    for at, sibling in enumerate(parent):
+        if isinstance(sibling.tag, str) and order.get(local_name(sibling), _LAST) > rank:
+            parent.insert(at, child)
+            return child
+    parent.append(child)
+    return child
+
+
+def put_child(parent: etree._Element, name: str) -> etree._Element:
+    """Return an element's child of a name, which is made in its place if it is not there."""
+    found = parent.find(f"{W}{name}")
+    if found is None:
+        found = inserted(parent, parent.makeelement(f"{W}{name}"))
+    return found
+
+
+def merge(element: etree._Element, base: etree._Element) -> None:
+    """Say in a style, or in a part of one, what its base says and it does not."""
+    for child in base.iterchildren(f"{W}*"):
+        name = local_name(child)
+        if local_name(element) == "style" and name not in _MERGED:
+            continue
+        same = (each for each in element.iterchildren(str(child.tag))
+                if each.get(f"{W}type") == child.get(f"{W}type"))  # fmt: skip
+        own = next(same, None) if name in _MERGED else element.find(str(child.tag))
+        if own is None:
+            inserted(element, deepcopy(child))
+        elif name in _MERGED:
+            merge(own, child)
+
+
+def remove(element: etree._Element) -> None:
+    """Take an element out of what it stands in."""
+    parent = element.getparent()
+    if parent is not None:
+        parent.remove(element)
+
 
 Kind = Literal["p", "r"]
 """Whether properties are those of paragraphs (pPr) or of runs (rPr)."""
@@ -78,6 +187,9 @@ _NEUTRAL: Mapping[str, Value] = {
     "spacing/lineRule": (("", "auto"),),
     **{f"rFonts/{slot}": (("", "Times New Roman"),) for slot in _FONTS},
 }
+_TWIPS_PER_INCH, TWIPS_PER_POINT = 1440, 20
+_UNITS = {"in": 1440, "pt": 20, "pc": 240, "pi": 240, "cm": 1440 / 2.54, "mm": 1440 / 25.4}
+_LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{1,6})?)(in|pt|pc|pi|cm|mm)?")
 _SIDES = {"start": "left", "end": "right", "startChars": "leftChars", "endChars": "rightChars"}
 _OFF_WORDS = {"0": "0", "false": "0", "off": "0"}
 
@@ -242,3 +354,31 @@ def _put_attribute(container: etree._Element, name: str, part: str, text: str) -
         if usual == part:
             element.attrib.pop(f"{W}{spelling}", "")
     element.set(f"{W}{part}", text)
+
+
+def inches(text: str | None) -> float | None:
+    """Return a document's length (twips, or with a unit) in inches, None if it is none."""
+    length = twips(text or "")
+    return None if length is None else rounded(length / _TWIPS_PER_INCH)
+
+
+def measure(text: str) -> float | None:
+    """Return a number of half points or the like, None if it is none."""
+    found = _LENGTH.fullmatch(text.strip())
+    if found is None:
+        return None
+    if found[2]:
+        # Sizes with a unit are lengths; two half points are a point.
+        return float(found[1]) * _UNITS[found[2]] / TWIPS_PER_POINT * 2
+    return rounded(float(found[1]))
+
+
+def twips(text: str) -> float | None:
+    """Return a length in twips, None if it is none; one without a unit is in twips."""
+    found = _LENGTH.fullmatch(text.strip())
+    return float(found[1]) * _UNITS.get(found[2] or "", 1) if found else None
+
+
+def rounded(number: float) -> float:
+    """Return a number without needless digits; 1.0 stays a float, as fields of it are floats."""
+    return round(number, 3)

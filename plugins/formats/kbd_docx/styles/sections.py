@@ -10,8 +10,7 @@ from typing import Literal
 import msgspec
 from lxml import etree
 
-from kbd_docx.blocks import PARAGRAPH, W
-from kbd_docx.styles.document import DocxParts, R
+from kbd_docx.document import PARAGRAPH, DocxParts, R, W
 
 __all__ = [
     "BANNER_TYPES",

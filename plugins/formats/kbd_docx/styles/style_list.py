@@ -1,8 +1,10 @@
 """Answer of `get_styles`: the formatting of a document in words, and what of it can be copied.
 
-It is for a model to read, so it is bounded everywhere; `left_out` says what there is more of.
+Formatting is told in the words of operations: names, points, inches, #RRGGBB. It is for a model to
+read, so it is bounded everywhere; `left_out` says what there is more of.
 """
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -11,17 +13,21 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
 from kbd.formats.styled import Answer
-from kbd_docx.blocks import PARAGRAPH, W
-from kbd_docx.family import opened
-from kbd_docx.styles.description import described, page_setup
-from kbd_docx.styles.document import DocxParts
-from kbd_docx.styles.lists import read_lists
+from kbd_docx.document import PARAGRAPH, DocxParts, W, opened
 from kbd_docx.styles.pictures import EMU_PER_INCH, DocumentPicture, pictures
+from kbd_docx.styles.properties import TWIPS_PER_POINT, Properties, inches, measure, rounded, twips
 from kbd_docx.styles.sections import banners, page_sections, section_titles, text_of
-from kbd_docx.styles.stylesheet import STYLE_TYPES, DocxStyleSheet, Style
+from kbd_docx.styles.stylesheet import (
+    STYLE_TYPES,
+    DocxStyleSheet,
+    Style,
+    StyleFormatting,
+    read_lists,
+)
 from kbd_docx.styles.theme import read_document_theme
 
-__all__ = ["get_styles"]
+__all__ = ["described", "get_styles", "page_setup"]
+
 
 _LIMITS = {
     "paragraph_styles": 80,
@@ -207,3 +213,127 @@ def _usage(body: etree._Element, sheet: DocxStyleSheet) -> Counter[tuple[str, st
 def _type_of(document: DocxParts, picture: DocumentPicture) -> str:
     """Return the type of a picture: "image/png"."""
     return "" if picture.is_linked else document.parts.content_type(picture.relation.target)
+
+
+_HEX = re.compile(r"[0-9A-Fa-f]{6}")
+_ALIGNMENTS = {"left": "left", "center": "center", "right": "right", "both": "justify",
+               "distribute": "distribute"}  # fmt: skip
+_EFFECTS = {"caps": "all_caps", "smallCaps": "small_caps", "strike": "strike", "vanish": "hidden"}
+_PARAGRAPH_SWITCHES = {
+    "keepNext": "keep_with_next",
+    "keepLines": "keep_lines_together",
+    "pageBreakBefore": "page_break_before",
+}
+_LINE = 240
+"""A line's height where it is told as a share of the font's."""
+
+_SHOWN_NAME_CHARS = 100
+"""How many characters of a font's name or another word are shown."""
+
+
+def described(looks: StyleFormatting, *, has_paragraph: bool) -> dict[str, Any]:
+    """Return what looks come to, in words.
+
+    Args:
+        looks: What is described.
+        has_paragraph: Whether what paragraphs come to belongs to it.
+    """
+    return _run_words(looks.run) | (_paragraph_words(looks.paragraph) if has_paragraph else {})
+
+
+def page_setup(section: etree._Element) -> dict[str, Any]:
+    """Return the size, orientation, margins (in inches) and columns of a section (sectPr)."""
+    found: dict[str, Any] = {}
+    size = section.find(f"{W}pgSz")
+    if size is not None:
+        for key, name in (("width", "w"), ("height", "h")):
+            if (length := inches(size.get(f"{W}{name}"))) is not None:
+                found[key] = length
+        is_wide = found.get("width", 0) > found.get("height", 0)
+        found["orientation"] = size.get(f"{W}orient") or ("landscape" if is_wide else "portrait")
+    margins = section.find(f"{W}pgMar")
+    if margins is not None:
+        names = ("top", "bottom", "left", "right", "header", "footer", "gutter")
+        told = {name: inches(margins.get(f"{W}{name}")) for name in names}
+        found["margins"] = {name: value for name, value in told.items() if value is not None}
+    columns = section.find(f"{W}cols")
+    if columns is not None and measure(columns.get(f"{W}num", "")) not in (None, 1):
+        found["columns"] = int(measure(columns.get(f"{W}num", "")) or 1)
+    return found
+
+
+def _run_words(run: Properties) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    font = _text(run, "rFonts/ascii") or _text(run, "rFonts/hAnsi")
+    if font:
+        found["font_name"] = font[:_SHOWN_NAME_CHARS]
+    size = measure(_text(run, "sz"))
+    if size is not None:
+        found["font_size"] = size / 2
+    for key, word in (("b", "bold"), ("i", "italic")):
+        if key in run:
+            found[word] = _text(run, key) == "1"
+    if "u" in run:
+        found["underline"] = _text(run, "u") not in ("none", "")
+    if _HEX.fullmatch(_text(run, "color")):
+        found["font_color"] = f"#{_text(run, 'color').upper()}"
+    if _text(run, "highlight") not in ("", "none"):
+        found["highlight_color"] = _text(run, "highlight")[:_SHOWN_NAME_CHARS]
+    fill = dict(run.get("shd", ())).get("fill", "")
+    if _HEX.fullmatch(fill):
+        found["fill_color"] = f"#{fill.upper()}"
+    found |= {word: True for key, word in _EFFECTS.items() if _text(run, key) == "1"}
+    if _text(run, "vertAlign") in ("superscript", "subscript"):
+        found[_text(run, "vertAlign")] = True
+    return found
+
+
+def _paragraph_words(paragraph: Properties) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if _text(paragraph, "jc") in _ALIGNMENTS:
+        found["alignment"] = _ALIGNMENTS[_text(paragraph, "jc")]
+    for key, word in (("spacing/before", "space_before"), ("spacing/after", "space_after")):
+        space = twips(_text(paragraph, key))
+        if space is not None:
+            found[word] = rounded(space / TWIPS_PER_POINT)
+    found |= _line_words(paragraph)
+    for key, word in (
+        ("ind/left", "indent_left"),
+        ("ind/right", "indent_right"),
+        ("ind/firstLine", "indent_first_line"),
+    ):
+        length = inches(_text(paragraph, key))
+        if length:
+            found[word] = length
+    level = measure(_text(paragraph, "outlineLvl"))
+    if level is not None and 0 <= level < 9:
+        found["outline_level"] = int(level) + 1
+    for key, word in _PARAGRAPH_SWITCHES.items():
+        if _text(paragraph, key) == "1":
+            found[word] = True
+    fill = dict(paragraph.get("shd", ())).get("fill", "")
+    if _HEX.fullmatch(fill):
+        found["paragraph_fill_color"] = f"#{fill.upper()}"
+    sides = [key.partition("/")[2] for key, value in paragraph.items() if key.startswith("pBdr/")
+             and dict(value).get("val") not in ("nil", "none")]  # fmt: skip
+    return found | ({"borders": sorted(sides)} if sides else {})
+
+
+def _line_words(paragraph: Properties) -> dict[str, Any]:
+    """Return how far lines are apart: as a multiple, or in points where it is a length."""
+    line = twips(_text(paragraph, "spacing/line"))
+    if line is None:
+        return {}
+    match _text(paragraph, "spacing/lineRule"):
+        case "exact":
+            return {"line_spacing_exactly_pt": rounded(line / TWIPS_PER_POINT)}
+        case "atLeast":
+            return {"line_spacing_at_least_pt": rounded(line / TWIPS_PER_POINT)}
+        case _:
+            return {"line_spacing": rounded(line / _LINE)}
+
+
+def _text(properties: Properties, key: str) -> str:
+    """Return a property's value, "" if it is not said."""
+    value = dict(properties.get(key, ()))
+    return value.get("val", value.get("", ""))

@@ -1,28 +1,34 @@
-"""The styles of a document: found by id or name, with what they come to after inheriting.
+"""Styles and lists of a document: found by id or name, with what they come to after inheriting.
 
 A style rests on the one it is based on, the first of a chain on the document's defaults. A program
 takes the first of several styles of one id; styles without an id cannot be used.
+
+A paragraph names a list by its number (`num`), which names how it is built (`abstractNum`); several
+numbers share one build. A build may be told by a numbering style instead.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from lxml import etree
 
-from kbd_docx.blocks import W
-from kbd_docx.styles.properties import Kind, Properties, given
+from kbd_docx.document import DocxParts, W
+from kbd_docx.styles.properties import Kind, Properties, given, inches
 from kbd_docx.styles.theme import DocxTheme
 
 __all__ = [
     "STYLE_TYPES",
     "DocxStyleSheet",
+    "ListDefinitions",
     "Style",
     "StyleFormatting",
     "StyleType",
     "folded",
+    "read_lists",
     "value_of",
 ]
+
 
 StyleType = Literal["paragraph", "character", "table", "numbering"]
 
@@ -184,3 +190,80 @@ def value_of(parent: etree._Element, name: str) -> str:
     """Return the `val` of an element's child, "" if there is none."""
     found = parent.find(f"{W}{name}")
     return found.get(f"{W}val", "") if found is not None else ""
+
+
+_SHOWN_LEVELS = 3
+_MOST_LINKS = 5
+
+
+class ListDefinitions:
+    """The lists of one document.
+
+    Args:
+        root: The root of their part; None for a document without.
+    """
+
+    def __init__(self, root: etree._Element | None) -> None:
+        self.root = root
+        self._numbers: dict[str, etree._Element] = {}
+        self._builds: dict[str, etree._Element] = {}
+        self._styles: dict[str, etree._Element] = {}
+        for element in root.iterchildren(f"{W}num") if root is not None else ():
+            self._numbers.setdefault(element.get(f"{W}numId", ""), element)
+        for element in root.iterchildren(f"{W}abstractNum") if root is not None else ():
+            self._builds.setdefault(element.get(f"{W}abstractNumId", ""), element)
+            if style := value_of(element, "styleLink"):
+                self._styles.setdefault(style, element)
+
+    @property
+    def numbers(self) -> dict[str, etree._Element]:
+        """The lists by their numbers."""
+        return self._numbers
+
+    def build(self, number: str) -> etree._Element | None:
+        """Return how a list is built, None if that is not told."""
+        element = self._numbers.get(number)
+        if element is None:
+            return None
+        found = self._builds.get(value_of(element, "abstractNumId"))
+        for _ in range(_MOST_LINKS):
+            link = value_of(found, "numStyleLink") if found is not None else ""
+            if not link:
+                break
+            found = self._styles.get(link)
+        return found
+
+    def level(self, number: str, level: str) -> etree._Element | None:
+        """Return what tells a level of a list, None if nothing does."""
+        build = self.build(number)
+        for each in build.iterchildren(f"{W}lvl") if build is not None else ():
+            if each.get(f"{W}ilvl", "0") == (level or "0"):
+                return each
+        return None
+
+    def described(self, number: str) -> list[dict[str, Any]]:
+        """Return the first levels of a list in words."""
+        build = self.build(number)
+        levels = list(build.iterchildren(f"{W}lvl")) if build is not None else []
+        return [_level(each) for each in levels[:_SHOWN_LEVELS]]
+
+
+def read_lists(document: DocxParts) -> ListDefinitions:
+    """Return a document's lists."""
+    return ListDefinitions(document.one("numbering"))
+
+
+def _level(level: etree._Element) -> dict[str, Any]:
+    found: dict[str, Any] = {"format": value_of(level, "numFmt") or "decimal"}
+    if text := value_of(level, "lvlText"):
+        found["text"] = text[:40]
+    if (start := value_of(level, "start")) not in ("", "1"):
+        found["start"] = start[:12]
+    if style := value_of(level, "pStyle"):
+        found["style"] = style
+    indents = level.find(f"{W}pPr/{W}ind")
+    if indents is not None:
+        left = inches(indents.get(f"{W}left") or indents.get(f"{W}start"))
+        if left is not None:
+            found["indent_left"] = left
+    return found

@@ -11,8 +11,7 @@ import msgspec
 from lxml import etree
 
 from kbd.office.theme import read_theme, with_lightness
-from kbd_docx.blocks import W
-from kbd_docx.styles.document import DocxParts, local_name
+from kbd_docx.document import A, DocxParts, W, local_name
 
 __all__ = ["DocxTheme", "drawn_plain", "made_plain", "read_document_theme"]
 
@@ -26,7 +25,6 @@ _ALIASES = {
     "background1": "bg1", "text1": "t1", "background2": "bg2", "text2": "t2",
     "tx1": "t1", "tx2": "t2",
 }  # fmt: skip
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SLOT_OF = {
     "dark1": "dk1", "light1": "lt1", "dark2": "dk2", "light2": "lt2",
     "hyperlink": "hlink", "followedHyperlink": "folHlink",
@@ -92,10 +90,10 @@ def made_plain(element: etree._Element, theme: DocxTheme) -> None:
 
 def drawn_plain(element: etree._Element, theme: DocxTheme) -> None:
     """Put colors in the place of references to a theme, in drawings in an element."""
-    for each in element.iter(f"{_A}schemeClr"):
+    for each in element.iter(f"{A}schemeClr"):
         color = theme.color(each.get("val", ""))
         if color:
-            each.tag = f"{_A}srgbClr"
+            each.tag = f"{A}srgbClr"
             each.set("val", color)
 
 

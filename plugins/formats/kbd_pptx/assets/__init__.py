@@ -1,6 +1,9 @@
 """Layouts, text styles, themes and pictures of a deck, copied into another one.
 
-`copy_assets` does what its `asset_refs` say. `sourcedeck` finds what they mean; `copy_layouts`,
-`copy_text`, `copy_themes` and `copy_images` copy it into a `deckedit`, and `part_copier` takes a
-part with all that belongs to it.
+copy_assets   the call: references in, changes out, all or nothing; themes
+copy_layouts  layouts, with the master and the theme that make their formatting
+copy_text     styles of text
+copy_images   pictures
+asset_refs    references to assets, and the assets that they mean in a deck
+target        the deck that gets them, and what copies parts with all that belongs to them
 """

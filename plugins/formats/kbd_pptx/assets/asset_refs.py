@@ -1,16 +1,42 @@
-"""Asset references of decks: kinds, and the places that assets go to."""
+"""Asset references of decks: kinds, the places that assets go to, and the assets that are meant."""
 
 import difflib
 from collections.abc import Iterable
 from typing import Literal, get_args
 
 import msgspec
+from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.office.asset_refs import AssetRef, parse_asset_ref
+from kbd.office.asset_refs import AssetRef, parse_asset_ref, same_name
+from kbd.opc.package import Package
+from kbd_pptx.presentation import P
+from kbd_pptx.styles.deck import Deck, DeckLayout, DeckParts, Master, read_deck
+from kbd_pptx.styles.inheritance import (
+    KINDS,
+    FormattingScope,
+    local,
+    place_of,
+    scope,
+    shape_names,
+    style_label,
+)
+from kbd_pptx.styles.pictures import Carrier, DeckPicture, carrier_root, carriers, pictures
 
-__all__ = ["AssetKind", "DeckPlace", "PptxAssetRef", "not_there", "parse_place", "parse_ref"]
+__all__ = [
+    "AssetKind",
+    "DeckPlace",
+    "PptxAssetRef",
+    "ShapeOn",
+    "SourceDeck",
+    "find_master",
+    "find_shape",
+    "not_there",
+    "parse_place",
+    "parse_ref",
+]
+
 
 AssetKind = Literal["layout", "text_style", "theme", "image"]
 _SHOWN = 100
@@ -82,3 +108,160 @@ def not_there(what: str, name: str, known: Iterable[str]) -> ValidationFailed:
     shown = near or names[:12]
     rest = f"; near it: {', '.join(near)}" if near else f"; there are: {', '.join(shown)}"
     return ValidationFailed(f"{what} {name[:_SHOWN]!r}{rest if names else ''}.")
+
+
+class ShapeOn(msgspec.Struct, frozen=True):
+    """A shape with text on a slide.
+
+    Args:
+        spot: Where it is, by its own name.
+        part: The slide's part.
+        root: The slide.
+        shape: The shape.
+        around: What it has its looks from.
+        master: The master that it follows, None if there is none.
+    """
+
+    spot: DeckPlace
+    part: str
+    root: etree._Element
+    shape: etree._Element
+    around: FormattingScope
+    master: etree._Element | None
+
+
+class SourceDeck:
+    """A deck that has assets.
+
+    Args:
+        package: Its package.
+        main: The part of its presentation.
+    """
+
+    def __init__(self, package: Package, main: str) -> None:
+        self.package = package
+        self.parts = DeckParts(package, main)
+        self.deck = read_deck(self.parts)
+
+    def layout(self, name: str) -> tuple[DeckLayout, Master]:
+        """Return a layout with its master; raises ValidationFailed if there is none."""
+        deck = self.deck
+        for label in (True, False):
+            found = [
+                layout
+                for layout in deck.layouts
+                if same_name(layout.label if label else layout.name, name)
+            ]
+            if len(found) > 1:
+                labels = ", ".join(each.label for each in found)
+                raise ValidationFailed(f"Which layout {name!r} is meant? There are: {labels}.")
+            master = deck.master_of(found[0].part) if found else None
+            if master is not None:
+                return found[0], master
+        known = (f"layout:{each.label}" for each in deck.layouts)
+        raise not_there("The source has no layout", f"layout:{name}", known)
+
+    def master(self, name: str) -> Master:
+        """Return the master that has a theme of a name; raises ValidationFailed if none has."""
+        for master in self.deck.masters:
+            if same_name(master.label, name) and master.theme:
+                return master
+        known = (f"theme:{each.label}" for each in self.deck.masters if each.theme)
+        raise not_there("The source has no theme", f"theme:{name}", known)
+
+    def style(self, name: str) -> tuple[Master, str]:
+        """Return the master and the kind of a style of text; raises ValidationFailed."""
+        several = len(self.deck.masters) > 1
+        known = []
+        for master in self.deck.masters:
+            for kind in KINDS:
+                label = style_label(master, kind, several=several)
+                if same_name(label, name) or same_name(
+                    style_label(master, kind, several=True), name
+                ):
+                    return master, kind
+                known.append(f"text_style:{label}")
+        known.append("text_style:slide:0/Name of a shape")
+        raise not_there("The source has no style of text", f"text_style:{name}", known)
+
+    def picture(self, name: str) -> DeckPicture:
+        """Return a picture; raises ValidationFailed if there is none."""
+        where = name.rpartition("/")[0]
+        known: list[str] = []
+        for carrier in carriers(self.parts, self.deck):
+            # What stands on other slides matters only where nothing is found.
+            if same_name(carrier.place, where):
+                for picture in pictures(self.parts, carrier, carrier_root(self.parts, carrier)):
+                    if same_name(picture.name, name):
+                        return picture
+        for carrier in carriers(self.parts, self.deck):
+            root = carrier_root(self.parts, carrier)
+            known += [f"image:{each.name}" for each in pictures(self.parts, carrier, root)]
+            if len(known) > 200:
+                break
+        raise not_there("The source has no picture", f"image:{name}", known)
+
+    def carrier_scope(self, carrier: Carrier) -> FormattingScope:
+        """Return what things on a slide, a layout or a master have their looks from."""
+        kind, _, number = carrier.place.partition(":")
+        if kind == "master":
+            return scope(self.parts, self.deck.masters[int(number)], of="master")
+        master = self.deck.master_of(carrier.layout)
+        return scope(self.parts, master, carrier.layout if master else "", of=kind)
+
+
+def find_master(deck: Deck, index: int, whose: str) -> Master:
+    """Return a master by its place; raises ValidationFailed."""
+    if index < len(deck.masters):
+        return deck.masters[index]
+    there = f"0 to {len(deck.masters) - 1}" if deck.masters else "none"
+    raise ValidationFailed(f"The {whose} has no master {index}; there are: {there}.")
+
+
+def find_shape(parts: DeckParts, deck: Deck, spot: DeckPlace, whose: str) -> ShapeOn:
+    """Return a shape with text by its name, its kind as a placeholder, or its place from 0.
+
+    Args:
+        parts: The deck.
+        deck: The same, as it was read.
+        spot: Where the shape is.
+        whose: "source" or "target", for messages.
+
+    Raises:
+        ValidationFailed: There is no such slide or shape.
+        FileReadFailed: The slide is damaged.
+    """
+    part = deck.slides[spot.index] if spot.index < len(deck.slides) else ""
+    if not part:
+        there = f"slide:0 to slide:{len(deck.slides) - 1}" if deck.slides else "none"
+        raise ValidationFailed(f"The {whose} has no slide {spot.index}; there are: {there}.")
+    root = parts.fresh(part)
+    names = shape_names(root)
+    found = next((name for name in names if same_name(name, spot.name)), None)
+    if found is None:
+        found = next((name for name, one in names.items() if _is_kind(one, spot.name)), None)
+    if found is None and spot.name.isascii() and spot.name.isdigit() and len(spot.name) < 6:
+        tree = root.find(f"{P}cSld/{P}spTree")
+        drawn = [each for each in tree if local(each) in _DRAWN] if tree is not None else []
+        wanted = drawn[int(spot.name)] if int(spot.name) < len(drawn) else None
+        found = next((name for name, one in names.items() if one is wanted), None)
+    if found is None:
+        known = (f"slide:{spot.index}/{name}" for name in names)
+        raise not_there(f"The {whose} has no shape with text", str(spot), known)
+    layout = parts.related(part, "slideLayout")
+    master = deck.master_of(layout)
+    around = scope(parts, master, layout if master else "", of="slide")
+    above = parts.root(master.part) if master else None
+    return ShapeOn(DeckPlace("slide", spot.index, found), part, root, names[found], around, above)
+
+
+_DRAWN = frozenset(("sp", "pic", "graphicFrame", "cxnSp", "grpSp", "contentPart"))
+
+
+def _is_kind(shape: etree._Element, kind: str) -> bool:
+    place = place_of(shape)
+    if place is None:
+        return False
+    if kind.casefold() == "body":
+        return place.style == "body"
+    return kind.casefold() in (place.kind.casefold(), place.style)

@@ -10,15 +10,12 @@ from typing import assert_never
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc.rewriter import Rewriting
-from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, parse_ref
+from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, SourceDeck, find_master, parse_ref
 from kbd_pptx.assets.copy_images import ImageCopier
 from kbd_pptx.assets.copy_layouts import LayoutCopier
 from kbd_pptx.assets.copy_text import TextCopier
-from kbd_pptx.assets.deckedit import TargetDeck, new_deck
-from kbd_pptx.assets.part_copier import DeckPartCopier
-from kbd_pptx.assets.sourcedeck import SourceDeck, find_master
-from kbd_pptx.family import SUFFIXES, opened
-from kbd_pptx.slides import P, R
+from kbd_pptx.assets.target import DeckPartCopier, TargetDeck, new_deck
+from kbd_pptx.presentation import SUFFIXES, P, R, opened
 
 __all__ = ["copy_assets", "copy_theme"]
 

@@ -6,15 +6,12 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.opc.package import Relation
-from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef
-from kbd_pptx.assets.deckedit import TargetDeck
-from kbd_pptx.assets.part_copier import DeckPartCopier
-from kbd_pptx.assets.sourcedeck import SourceDeck
+from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, SourceDeck
+from kbd_pptx.assets.target import DeckPartCopier, TargetDeck
+from kbd_pptx.presentation import A, P, R
 from kbd_pptx.reader.boxes import EMU_PER_INCH, Box
-from kbd_pptx.slides import A, P, R
 from kbd_pptx.styles.deck import Deck
-from kbd_pptx.styles.inheritance import scope
-from kbd_pptx.styles.levels import fixed, local
+from kbd_pptx.styles.inheritance import fixed, local, scope
 from kbd_pptx.styles.pictures import DeckPicture, box_on, pixel_size
 
 __all__ = ["ImageCopier"]

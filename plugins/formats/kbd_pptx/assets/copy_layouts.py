@@ -6,14 +6,12 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.assets.asset_refs import DeckPlace
-from kbd_pptx.assets.deckedit import TargetDeck
-from kbd_pptx.assets.part_copier import DeckPartCopier
-from kbd_pptx.assets.sourcedeck import SourceDeck, find_master
+from kbd_pptx.assets.asset_refs import DeckPlace, SourceDeck, find_master
+from kbd_pptx.assets.target import DeckPartCopier, TargetDeck
+from kbd_pptx.presentation import P, R
 from kbd_pptx.reader.boxes import EMU_PER_INCH
-from kbd_pptx.slides import P, R
 from kbd_pptx.styles.deck import DeckLayout, DeckParts, Master, short
-from kbd_pptx.styles.levels import local
+from kbd_pptx.styles.inheritance import local
 
 __all__ = ["LayoutCopier"]
 

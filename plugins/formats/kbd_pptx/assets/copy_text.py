@@ -11,25 +11,34 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, parse_place
-from kbd_pptx.assets.deckedit import TargetDeck
-from kbd_pptx.assets.part_copier import DeckPartCopier
-from kbd_pptx.assets.sourcedeck import SourceDeck, find_master, find_shape
-from kbd_pptx.slides import A, P
-from kbd_pptx.styles.deck import Master
-from kbd_pptx.styles.description import describe_fill
-from kbd_pptx.styles.inheritance import placeholders, scope
-from kbd_pptx.styles.levels import (
+from kbd_pptx.assets.asset_refs import (
+    DeckPlace,
+    PptxAssetRef,
+    SourceDeck,
+    find_master,
+    find_shape,
+    parse_place,
+)
+from kbd_pptx.assets.target import DeckPartCopier, TargetDeck
+from kbd_pptx.presentation import A, P
+from kbd_pptx.styles.deck import Master, PptxTheme
+from kbd_pptx.styles.inheritance import (
+    KINDS,
     LETTER_ATTRIBUTES,
     LEVELS,
     fixed,
     letters,
+    level_number,
     local,
     merged,
     pick_groups,
+    placeholders,
+    run_looks,
+    scope,
+    shape_looks,
+    style_chain,
 )
-from kbd_pptx.styles.textstyles import KINDS, level_number, run_looks, shape_looks, style_chain
-from kbd_pptx.styles.theme import PptxTheme
+from kbd_pptx.styles.style_list import describe_fill
 
 __all__ = ["TextCopier"]
 

@@ -14,13 +14,11 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_pptx.edits.blank import blank_deck, unlent
 from kbd_pptx.edits.deck import DeckEdit
-from kbd_pptx.edits.new_slide import add_slide
 from kbd_pptx.edits.notes import set_notes
-from kbd_pptx.edits.order import delete_slide, move_slide
 from kbd_pptx.edits.replacement import replace_text
+from kbd_pptx.edits.slides import add_slide, delete_slide, move_slide
 from kbd_pptx.edits.text_writer import append_bullets, set_slide_text
 from kbd_pptx.edits.warnings import DeckWarnings, warn_of_bystanders
-from kbd_pptx.family import PLAIN_TYPE, SUFFIXES, opened
 from kbd_pptx.operations import (
     AddSlide,
     AppendBullets,
@@ -30,6 +28,7 @@ from kbd_pptx.operations import (
     SetNotes,
     SetSlideText,
 )
+from kbd_pptx.presentation import PLAIN_TYPE, SUFFIXES, opened
 
 __all__ = ["apply"]
 

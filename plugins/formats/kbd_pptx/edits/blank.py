@@ -15,7 +15,7 @@ from pptx.opc.constants import RELATIONSHIP_TYPE as RT
 from pptx.presentation import Presentation
 
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from kbd_pptx.slides import A, P
+from kbd_pptx.presentation import A, P
 
 __all__ = ["HEIGHT", "WIDTH", "blank_deck", "unlent"]
 

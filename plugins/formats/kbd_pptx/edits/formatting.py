@@ -1,9 +1,17 @@
-"""Formatting of runs and paragraphs as operations give it, in the words of DrawingML."""
+"""Formatting of runs and paragraphs: read from operations, written into DrawingML's properties.
+
+What operations do not name of properties is kept. The order of children is that of ECMA-376 part 1,
+A.4.1 (CT_TextCharacterProperties and CT_TextParagraphProperties). The strict variant writes
+percentages as "62.5%", the other one as 62500 (ISO/IEC 29500-1 against 29500-4, 12.1 and 20.1.10.40
+and following).
+"""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from lxml import etree
 
 from kbd.office.formatting import (
     COLOR,
@@ -18,14 +26,22 @@ from kbd.office.formatting import (
 )
 from kbd_pptx.edits.warnings import DeckWarnings
 from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
+from kbd_pptx.presentation import A
 
 __all__ = [
     "PptxParagraphFormatting",
     "PptxRunFormatting",
     "SlideTextPiece",
+    "as_strict",
+    "at_level",
+    "dress_paragraph",
+    "dress_run",
+    "percent",
+    "placed",
     "read_paragraph",
     "read_pieces",
 ]
+
 
 _MAX_NAME_CHARACTERS = 100
 _MAX_FONT_PT = 4000
@@ -114,3 +130,140 @@ _PARAGRAPH_FIELDS: Mapping[str, FormattingField] = {
     "space_after": _SPACE,
     "line_spacing": number(0.1, 10),
 }
+
+
+_COLOR_CHANGES = (
+    "tint", "shade", "alpha", "alphaMod", "alphaOff", "hueMod", "sat", "satMod", "satOff", "lum",
+    "lumMod", "lumOff", "red", "redMod", "redOff", "green", "greenMod", "greenOff", "blue",
+    "blueMod", "blueOff",
+)  # fmt: skip
+_RECTANGLES = ("fillToRect", "fillRect", "tileRect", "srcRect")
+
+_ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    **{f"{A}{name}": ("val",) for name in (*_COLOR_CHANGES, "spcPct", "buSzPct")},
+    **{f"{A}{name}": ("l", "t", "r", "b") for name in _RECTANGLES},
+    f"{A}gs": ("pos",),
+    f"{A}normAutofit": ("fontScale", "lnSpcReduction"),
+    f"{A}tile": ("sx", "sy"),
+    f"{A}outerShdw": ("sx", "sy"),
+})  # fmt: skip
+
+
+def as_strict(root: etree._Element) -> None:
+    """Write the percentages of a new part as the strict variant does."""
+    for element in root.iter(*_ATTRIBUTES):
+        for key in _ATTRIBUTES[str(element.tag)]:
+            value = element.get(key, "")
+            if value.lstrip("-").isdecimal():
+                element.set(key, f"{int(value) / 1000:g}%")
+
+
+_RUN_ORDER = (
+    "ln", "noFill", "solidFill", "gradFill", "blipFill", "pattFill", "grpFill", "effectLst",
+    "effectDag", "highlight", "uLnTx", "uLn", "uFillTx", "uFill", "latin", "ea", "cs", "sym",
+    "hlinkClick", "hlinkMouseOver", "rtl", "extLst",
+)  # fmt: skip
+_FILLS = ("noFill", "solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
+_PARAGRAPH_ORDER = (
+    "lnSpc", "spcBef", "spcAft", "buClrTx", "buClr", "buSzTx", "buSzPct", "buSzPts", "buFontTx",
+    "buFont", "buNone", "buAutoNum", "buChar", "buBlip", "tabLst", "defRPr", "extLst",
+)  # fmt: skip
+_BULLETS = tuple(name for name in _PARAGRAPH_ORDER if name.startswith("bu"))
+
+
+def dress_run(properties: etree._Element, formatting: PptxRunFormatting) -> None:
+    """Change the properties of a run."""
+    if formatting.font_size is not None:
+        properties.set("sz", _hundredths(formatting.font_size))
+    for key, flag in (("b", formatting.bold), ("i", formatting.italic)):
+        if flag is not None:
+            properties.set(key, str(int(flag)))
+    if formatting.underline is not None:
+        properties.set("u", formatting.underline)
+    if formatting.font_color is not None:
+        _remove(properties, _FILLS)
+        _color(placed(properties, "solidFill", _RUN_ORDER), formatting.font_color)
+    if formatting.highlight_color is not None:
+        _remove(properties, ("highlight",))
+        _color(placed(properties, "highlight", _RUN_ORDER), formatting.highlight_color)
+    if formatting.font_name is not None:
+        # One name for all scripts, or text in another one keeps the old font.
+        for name in ("latin", "ea", "cs"):
+            _remove(properties, (name,))
+            placed(properties, name, _RUN_ORDER).set("typeface", formatting.font_name)
+
+
+def dress_paragraph(
+    paragraph: etree._Element, formatting: PptxParagraphFormatting, *, strict: bool
+) -> None:
+    """Change a paragraph's properties; `strict` tells how percents are written."""
+    if formatting == PptxParagraphFormatting():
+        return
+    properties = placed(paragraph, "pPr", ("pPr",))
+    if formatting.alignment is not None:
+        properties.set("algn", formatting.alignment)
+    for name, points in (("spcBef", formatting.space_before), ("spcAft", formatting.space_after)):
+        if points is not None:
+            _spaced(properties, name, "spcPts", _hundredths(points))
+    if formatting.line_spacing is not None:
+        _spaced(
+            properties,
+            "lnSpc",
+            "spcPct",
+            percent(round(formatting.line_spacing * 100_000), strict=strict),
+        )
+
+
+def at_level(properties: etree._Element, level: int) -> None:
+    """Put a paragraph's properties at another level, whose indents and bullets then hold."""
+    for key in ("marL", "indent", "lvl"):
+        properties.attrib.pop(key, "")
+    _remove(properties, _BULLETS)
+    if level:
+        properties.set("lvl", str(level))
+
+
+def percent(thousandths: int, *, strict: bool) -> str:
+    """Return a percentage as a part holds it: the strict variant writes 62.5 % as "62.5%"."""
+    return f"{thousandths / 1000:g}%" if strict else str(thousandths)
+
+
+def placed(parent: etree._Element, name: str, order: Sequence[str]) -> etree._Element:
+    """Return a child by its local name, made in its place among `order` if there is none.
+
+    Where `order` is only its name it is made as the first child.
+    """
+    later = {f"{A}{each}" for each in order[order.index(name) + 1 :]}
+    found = parent.find(f"{A}{name}")
+    if found is not None:
+        return found
+    made = etree.Element(f"{A}{name}")
+    if order == (name,):
+        parent.insert(0, made)
+        return made
+    for child in parent:
+        if child.tag in later:
+            child.addprevious(made)
+            return made
+    parent.append(made)
+    return made
+
+
+def _hundredths(points: float) -> str:
+    """Return points as the format counts them."""
+    return str(round(points * 100))
+
+
+def _spaced(properties: etree._Element, name: str, unit: str, value: str) -> None:
+    _remove(properties, (name,))
+    etree.SubElement(placed(properties, name, _PARAGRAPH_ORDER), f"{A}{unit}", {"val": value})
+
+
+def _color(fill: etree._Element, color: str) -> None:
+    etree.SubElement(fill, f"{A}srgbClr", {"val": color})
+
+
+def _remove(parent: etree._Element, names: Sequence[str]) -> None:
+    for name in names:
+        for child in parent.findall(f"{A}{name}"):
+            parent.remove(child)

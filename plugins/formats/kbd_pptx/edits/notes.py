@@ -16,13 +16,11 @@ from pptx.oxml.theme import CT_OfficeStyleSheet
 from pptx.parts.slide import NotesMasterPart, NotesSlidePart, SlidePart
 
 from kbd_pptx.edits.deck import DeckEdit, notes_of, related
-from kbd_pptx.edits.formatting import SlideTextPiece
-from kbd_pptx.edits.lines import lines_of
-from kbd_pptx.edits.percentages import as_strict
+from kbd_pptx.edits.formatting import SlideTextPiece, as_strict
 from kbd_pptx.edits.placeholders import copied, spots, text_body
-from kbd_pptx.edits.textbody import rewrite
+from kbd_pptx.edits.textbody import lines_of, rewrite
 from kbd_pptx.operations import SetNotes
-from kbd_pptx.slides import P, R
+from kbd_pptx.presentation import P, R
 
 __all__ = ["set_notes", "write_notes"]
 

@@ -25,7 +25,7 @@ from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, notes_of, related
 from kbd_pptx.edits.warnings import brief, numbered
 from kbd_pptx.operations import ReplaceText
-from kbd_pptx.slides import A, P
+from kbd_pptx.presentation import MC, A, P
 
 __all__ = ["replace_in_paragraph", "replace_text", "tell_of_other_places"]
 
@@ -100,7 +100,7 @@ _BREAK = "\v"
 _BARRIER = "\0"
 """Stands for a field in a paragraph's text; no search holds it."""
 
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_FALLBACK = f"{MC}Fallback"
 """Holds the same text again, for older programs (ECMA-376, part 3)."""
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from lxml import etree
 
+from kbd_pptx.edits.formatting import percent
 from kbd_pptx.edits.placeholders import ancestors_of, box_of, text_body
-from kbd_pptx.edits.text_properties import percent
 from kbd_pptx.edits.textbody import level_of, paragraphs_of, text_of
-from kbd_pptx.slides import A, P
+from kbd_pptx.presentation import A, P
 
 __all__ = ["Fit", "fit"]
 

@@ -16,17 +16,32 @@ from kbd_pptx.edits.deck import DeckEdit, parents_of
 from kbd_pptx.edits.formatting import (
     PptxParagraphFormatting,
     SlideTextPiece,
+    dress_paragraph,
     read_paragraph,
     read_pieces,
 )
-from kbd_pptx.edits.lines import Line, halves, lines_of
-from kbd_pptx.edits.placeholders import body_spots, copied, text_body, title_spot
+from kbd_pptx.edits.placeholders import (
+    body_box,
+    body_spots,
+    copied,
+    is_crowded,
+    text_body,
+    text_box,
+    title_box,
+    title_spot,
+)
 from kbd_pptx.edits.text_fit import fit
-from kbd_pptx.edits.text_properties import dress_paragraph
-from kbd_pptx.edits.textbody import append_lines, paragraphs_of, rewrite, text_of
-from kbd_pptx.edits.textboxes import body_box, is_crowded, text_box, title_box
+from kbd_pptx.edits.textbody import (
+    Line,
+    append_lines,
+    halves,
+    lines_of,
+    paragraphs_of,
+    rewrite,
+    text_of,
+)
 from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
-from kbd_pptx.slides import P
+from kbd_pptx.presentation import P
 
 __all__ = ["SlideTexts", "append_bullets", "set_slide_text", "texts_of", "write_texts"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kbd.office import warnings
 from kbd.opc import read_transitional
 from kbd.opc.package import Package, xml_root
-from kbd_pptx.slides import P
+from kbd_pptx.presentation import P
 
 __all__ = ["DeckWarnings", "brief", "listed", "numbered", "warn_of_bystanders"]
 

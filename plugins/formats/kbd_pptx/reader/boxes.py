@@ -10,7 +10,7 @@ import re
 import msgspec
 from lxml import etree
 
-from kbd_pptx.reader.names import A
+from kbd_pptx.presentation import A
 
 __all__ = ["EMU_PER_INCH", "UNMOVED", "Box", "Mapping2D", "box_of", "inches", "inside", "length"]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 from lxml import etree
 
-from kbd_pptx.reader.names import CX, A, C
+from kbd_pptx.presentation import CX, A, C
 
 __all__ = ["MAX_POINTS", "Chart", "Series", "chart_of"]
 

@@ -4,14 +4,12 @@ from typing import Any
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd_pptx.presentation import A
 from kbd_pptx.reader.boxes import EMU_PER_INCH
 from kbd_pptx.reader.deck import DeckReader, MasterNames, opened_deck
-from kbd_pptx.reader.links import externals
-from kbd_pptx.reader.names import A
-from kbd_pptx.reader.order import FOOTERS, reading_order
-from kbd_pptx.reader.shapes import is_image
-from kbd_pptx.reader.slide import Slide, chart_part, notes_on, slide_at, title_on
-from kbd_pptx.reader.slide_text import is_outside
+from kbd_pptx.reader.notes import externals
+from kbd_pptx.reader.shapes import FOOTERS, is_image, reading_order
+from kbd_pptx.reader.slide import Slide, chart_part, is_outside, notes_on, slide_at, title_on
 from kbd_pptx.reader.text import plain_text
 
 __all__ = ["deck_map", "facts"]

@@ -10,15 +10,12 @@ import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
+from kbd_pptx.presentation import R
 from kbd_pptx.reader.boxes import inches
 from kbd_pptx.reader.deck import DeckReader, opened_deck
-from kbd_pptx.reader.names import R
-from kbd_pptx.reader.order import reading_order
-from kbd_pptx.reader.shapes import SlideShape, is_image, picture_of
-from kbd_pptx.reader.slide import Slide, chart_on, diagram_on, slide_at
-from kbd_pptx.reader.slide_text import is_outside, written_slide
-from kbd_pptx.reader.tables import table_rows
-from kbd_pptx.reader.text import plain_text
+from kbd_pptx.reader.shapes import SlideShape, is_image, picture_of, reading_order
+from kbd_pptx.reader.slide import Slide, chart_on, diagram_on, is_outside, slide_at, written_slide
+from kbd_pptx.reader.text import plain_text, table_rows
 
 __all__ = ["KINDS", "objects_on", "passages", "read_objects", "read_region"]
 

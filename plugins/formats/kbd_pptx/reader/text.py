@@ -1,14 +1,28 @@
-"""Paragraphs of slides as lines: what stands before them, how deep they are."""
+"""Text of shapes and tables: paragraphs as lines, with bullets and levels, and tables as rows.
+
+Every cell of a table has its element, also those that a merged one covers: these are empty, and
+what is said of spans need not be believed.
+"""
 
 from collections.abc import Callable, Iterator
 
 import msgspec
 from lxml import etree
 
-from kbd_pptx.reader.layouts import Bullets, bullets_of
-from kbd_pptx.reader.names import A14, MC, A, M
+from kbd_pptx.presentation import A14, MC, A, M
+from kbd_pptx.reader.deck import Bullets, bullets_of
 
-__all__ = ["TextLine", "lines", "paragraph_text", "plain_text", "written_lines"]
+__all__ = [
+    "TextLine",
+    "lines",
+    "paragraph_text",
+    "plain_text",
+    "table_of",
+    "table_rows",
+    "written_lines",
+    "written_rows",
+]
+
 
 _RUN, _FIELD, _BREAK = f"{A}r", f"{A}fld", f"{A}br"
 _TEXT, _MATH, _ALTERNATE = f"{A}t", f"{A14}m", f"{MC}AlternateContent"
@@ -131,3 +145,30 @@ def _start(properties: etree._Element | None) -> int:
     numbering = None if properties is None else properties.find(f"{A}buAutoNum")
     text = "1" if numbering is None else numbering.get("startAt", "1")
     return int(text) if text.isdecimal() and len(text) < 6 else 1
+
+
+_COVERED = ("1", "true")
+
+
+def table_of(element: etree._Element) -> etree._Element | None:
+    """Return the table in a frame, if there is one."""
+    return element.find(f"{A}graphic/{A}graphicData/{A}tbl")
+
+
+def table_rows(element: etree._Element) -> list[list[str]]:
+    """Return the texts of the cells of the table in a frame; a cell may have several lines."""
+    table = table_of(element)
+    return [] if table is None else [_row(row) for row in table.iterchildren(f"{A}tr")]
+
+
+def written_rows(rows: list[list[str]]) -> str:
+    """Write rows, a line each, with " | " between cells; line ends inside of cells become " / "."""
+    return "\n".join(" | ".join(" / ".join(cell.splitlines()) for cell in row) for row in rows)
+
+
+def _row(row: etree._Element) -> list[str]:
+    texts = []
+    for cell in row.iterchildren(f"{A}tc"):
+        is_covered = cell.get("hMerge") in _COVERED or cell.get("vMerge") in _COVERED
+        texts.append("" if is_covered else plain_text(cell.find(f"{A}txBody")).strip())
+    return texts

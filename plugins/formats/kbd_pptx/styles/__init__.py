@@ -1,7 +1,7 @@
-"""Formatting of a deck, told in words.
+"""Formatting of a deck, described in words.
 
-`style_list` is what `get_styles` answers; `description` has the words for text and fills. `deck`
-knows masters and layouts, `inheritance` from whom a shape has its looks, `levels` and `textstyles`
-what text looks like level by level, `theme` colors and fonts of themes, `pictures` what stands
-where.
+style_list   the answer of `get_styles`, with the words for text and fills
+deck         masters, layouts and themes: which parts they are, and what people call them
+inheritance  from whom a shape has its formatting, and what text looks like level by level
+pictures     the pictures, and where they stand
 """

@@ -1,29 +1,189 @@
-"""From whom a shape has its looks: its layout's placeholder, its master's, the styles of both.
+"""Inheritance of formatting: from a shape to its layout, its master and their styles, by level.
 
 A placeholder finds the one that it follows by its index in a layout, by its kind in a master
-(ECMA-376 part 1, 19.3.1.36).
+(ECMA-376 part 1, 19.3.1.36). What stands nearest to a text counts, for each property by itself.
+
+The look of a level is an element like `a:lvl1pPr`: its attributes and children are those of the
+paragraph, its `a:defRPr` has those of the letters (21.1.2.4.13 and 21.1.2.3.2). A style of text is
+nine looks, one a level: a master's for titles, bodies and other text, or that of a shape's text.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from itertools import islice
 
 import msgspec
 from lxml import etree
 
+from kbd_pptx.presentation import A, P
 from kbd_pptx.reader.boxes import Box, box_of
-from kbd_pptx.slides import A, P
-from kbd_pptx.styles.deck import DeckParts, Master, short
-from kbd_pptx.styles.levels import level_of, local
-from kbd_pptx.styles.theme import PptxTheme, read_deck_theme
+from kbd_pptx.styles.deck import DeckParts, Master, PptxTheme, read_deck_theme, short, unique
 
 __all__ = [
+    "KINDS",
+    "LETTER_ATTRIBUTES",
+    "LEVELS",
     "FormattingScope",
     "PlaceholderKey",
     "box_above",
+    "fixed",
+    "has_own_look",
+    "letters",
+    "level_number",
+    "level_of",
+    "local",
+    "merged",
+    "pick_groups",
     "place_of",
     "placeholders",
+    "run_looks",
     "scope",
+    "shape_looks",
+    "shape_names",
     "shapes",
+    "style_chain",
+    "style_label",
+    "style_looks",
+    "written",
 ]
+
+
+LEVELS = 9
+
+LETTER_ATTRIBUTES = ("kern", "sz", "b", "i", "u", "strike", "cap", "spc", "baseline")
+"""Of letters, those that tell how they look; others tell of their language."""
+
+_FILLS = ("noFill", "solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
+_PARAGRAPH_GROUPS = (
+    ("lnSpc",), ("spcBef",), ("spcAft",), ("buClrTx", "buClr"), ("buSzTx", "buSzPct", "buSzPts"),
+    ("buFontTx", "buFont"), ("buNone", "buAutoNum", "buChar", "buBlip"), ("tabLst",),
+)  # fmt: skip
+_LETTER_GROUPS = (
+    ("ln",), _FILLS, ("effectLst", "effectDag"), ("highlight",), ("uLnTx", "uLn"),
+    ("uFillTx", "uFill"), ("latin",), ("ea",), ("cs",), ("sym",),
+)  # fmt: skip
+"""The children in the order of the schema; of those in a group only one may stand."""
+
+_MOST_SAID = 50
+"""Attributes and children of one element that are looked at; the schema has no more of them."""
+
+_MOST_INSIDE = 200
+"""Elements inside of one property, which is passed over if it has more: a fill of ten colors, each
+changed five times, has 71."""
+
+_NOT_CARRIED = frozenset(("lvl",))
+
+
+def local(element: etree._Element) -> str:
+    """Return an element's name without its namespace, "" for a comment."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def level_of(style: etree._Element | None, level: int) -> etree._Element | None:
+    """Return what a list of styles (`a:lstStyle`, `p:titleStyle`) says of a level from 0.
+
+    What it says of all levels stands for one that it does not tell apart.
+    """
+    if style is None:
+        return None
+    found = style.find(f"{A}lvl{level + 1}pPr")
+    return found if found is not None else style.find(f"{A}defPPr")
+
+
+def merged(
+    paragraphs: Iterable[etree._Element | None], runs: Iterable[etree._Element | None] = ()
+) -> etree._Element:
+    """Return one look of many, the nearest first.
+
+    Args:
+        paragraphs: What tells of paragraphs, and by `a:defRPr` of letters.
+        runs: What tells of letters only, nearer than those.
+    """
+    chain = [each for each in paragraphs if each is not None]
+    made = etree.Element(f"{A}lvl1pPr", nsmap={"a": A.strip("{}")})
+    _take_attributes(made, chain, None)
+    pick_groups(made, chain, _PARAGRAPH_GROUPS)
+    said = [*runs, *(each.find(f"{A}defRPr") for each in chain)]
+    letters_chain = [each for each in said if each is not None]
+    inner = etree.SubElement(made, f"{A}defRPr")
+    _take_attributes(inner, letters_chain, LETTER_ATTRIBUTES)
+    pick_groups(inner, letters_chain, _LETTER_GROUPS)
+    return made
+
+
+def letters(look: etree._Element) -> etree._Element:
+    """Return what a look says of letters."""
+    found = look.find(f"{A}defRPr")
+    return found if found is not None else etree.SubElement(look, f"{A}defRPr")
+
+
+def pick_groups(
+    made: etree._Element,
+    chain: Sequence[etree._Element],
+    groups: Sequence[Sequence[str]] = _LETTER_GROUPS,
+) -> None:
+    """Give an element a copy of the nearest child of each group, in the order of the groups."""
+    places = {name: place for place, group in enumerate(groups) for name in group}
+    nearest: dict[int, etree._Element] = {}
+    for each in chain:
+        for child in islice(each, _MOST_SAID):
+            place = places.get(local(child))
+            if place is not None and _is_sound(child):
+                nearest.setdefault(place, child)
+    for _, found in sorted(nearest.items()):
+        copied = deepcopy(found)
+        copied.tail = None
+        made.append(copied)
+
+
+def fixed(look: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
+    """Have a look come out in the target's theme as it does in its own.
+
+    What both themes have alike stays the theme's; the rest becomes plain.
+    """
+    for element in list(look.iter()):
+        match local(element):
+            case "schemeClr":
+                _fix_color(element, source, target)
+            case "latin" | "ea" | "cs" | "sym" | "buFont":
+                _fix_font(element, source, target)
+
+
+def _is_sound(element: etree._Element) -> bool:
+    return sum(1 for _ in islice(element.iter(), _MOST_INSIDE + 1)) <= _MOST_INSIDE
+
+
+def _fix_color(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
+    value = element.get("val", "")
+    rgb = source.color(value)
+    if rgb and target.color(value) != rgb:
+        element.tag = f"{A}srgbClr"
+        element.set("val", rgb)
+
+
+def _fix_font(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
+    typeface = element.get("typeface", "")
+    if not typeface.startswith("+m") or source.font(typeface) == target.font(typeface):
+        return
+    name, parent = source.font(typeface), element.getparent()
+    if name:
+        # What else it says is of the typeface that it named.
+        element.attrib.clear()
+        element.set("typeface", name)
+    elif parent is not None:
+        parent.remove(element)
+
+
+def _take_attributes(
+    made: etree._Element, chain: Sequence[etree._Element], names: Sequence[str] | None
+) -> None:
+    for each in chain:
+        for key, value in islice(each.attrib.items(), _MOST_SAID):
+            wanted = key not in _NOT_CARRIED if names is None else key in names
+            if wanted and made.get(key) is None:
+                made.set(key, value)
+
 
 _SHAPES = frozenset(("sp", "pic", "graphicFrame", "cxnSp"))
 _KINDS = {
@@ -181,3 +341,128 @@ def _above(root: etree._Element, *, by_index: bool) -> ParentPlaceholders:
         if by_index:
             indices.setdefault(place.index, shape)
     return ParentPlaceholders(kinds, indices)
+
+
+KINDS = ("title", "body", "other")
+"""The kinds of text that a master has styles for."""
+
+_WRITTEN = frozenset((f"{A}r", f"{A}fld"))
+_SPACINGS = frozenset(("lnSpc", "spcBef", "spcAft"))
+
+
+def style_label(master: Master, kind: str, *, several: bool) -> str:
+    """Return what a master's style is called: "title", or "Office Theme/title" of several."""
+    return f"{master.label}/{kind}" if several else kind
+
+
+def style_looks(
+    around: FormattingScope, master: etree._Element, kind: str, levels: int
+) -> list[etree._Element] | None:
+    """Return the looks of a master's style as they come out; None if it has no such style."""
+    if around.style(kind) is None:
+        return None
+    found = []
+    for level in range(levels):
+        chain = style_chain(around, master, kind, level)
+        found.append(merged((*chain, level_of(around.default, level))))
+    return found
+
+
+def style_chain(
+    around: FormattingScope, master: etree._Element, kind: str, level: int
+) -> list[etree._Element | None]:
+    """Return what in a master tells of a level of a style, the nearest first.
+
+    Some programs write the styles into the master's placeholders, which count before its styles.
+    """
+    found = []
+    for shape, place in placeholders(master):
+        if kind != "other" and place.style == kind:
+            found.append(level_of(shape.find(f"{P}txBody/{A}lstStyle"), level))
+            break
+    return [*found, level_of(around.style(kind), level)]
+
+
+def shape_names(root: etree._Element) -> dict[str, etree._Element]:
+    """Return the shapes of a slide that have text, each by a name that no other has."""
+    found = [shape for shape in shapes(root) if shape.find(f"{P}txBody") is not None]
+    names = []
+    for shape in found:
+        properties = shape.find(f"./*/{P}cNvPr")
+        names.append((short(properties.get("name")) if properties is not None else "") or "Shape")
+    return dict(zip(unique(names), found, strict=True))
+
+
+def shape_looks(around: FormattingScope, shape: etree._Element) -> list[etree._Element]:
+    """Return the looks of a shape's text: of each level, those of the first text on it.
+
+    A level without text has those of the nearest above it that has.
+    """
+    own: dict[int, tuple[etree._Element | None, etree._Element | None]] = {}
+    first: tuple[etree._Element | None, etree._Element | None] = (None, None)
+    for paragraph in shape.iterfind(f"{P}txBody/{A}p"):
+        run = next((each for each in paragraph if written(each)), None)
+        if run is None:
+            continue
+        properties = paragraph.find(f"{A}pPr")
+        said = (properties, run.find(f"{A}rPr"))
+        if not own:
+            first = said
+        own.setdefault(level_number(properties), said)
+    looks = []
+    for level in range(LEVELS):
+        first = own.get(level, first)
+        properties, letters = first
+        source = level_number(properties) if own else level
+        # `a:pPr` may hold a defRPr, which no program takes for its text.
+        plain = [*_without_letters(properties), *around.looks(shape, source)]
+        looks.append(merged(plain, [letters]))
+    return looks
+
+
+def run_looks(look: etree._Element) -> etree._Element:
+    """Return of a look what text elsewhere can take on: no bullets, no indents, no tabulators."""
+    made = merged([look])
+    for key in list(made.attrib):
+        if key != "algn":
+            del made.attrib[key]
+    for child in list(made):
+        if local(child) not in _SPACINGS | {"defRPr"}:
+            made.remove(child)
+    inner = made.find(f"{A}defRPr")
+    if inner is not None:
+        # What it does not say must not come from what the target says.
+        for key, value in (("b", "0"), ("i", "0"), ("u", "none"), ("sz", "1800")):
+            if inner.get(key) is None and key in LETTER_ATTRIBUTES:
+                inner.set(key, value)
+    if made.get("algn") is None:
+        made.set("algn", "l")
+    return made
+
+
+def has_own_look(shape: etree._Element) -> bool:
+    """Tell whether letters of a shape say themselves how they look."""
+    for element in shape.iterfind(f"{P}txBody/{A}p/{A}r/{A}rPr"):
+        if any(element.get(key) is not None for key in LETTER_ATTRIBUTES) or len(element):
+            return True
+    return False
+
+
+def written(element: etree._Element) -> bool:
+    """Tell whether an element of a paragraph is a run or a field with text in it."""
+    return element.tag in _WRITTEN and bool(element.findtext(f"{A}t"))
+
+
+def level_number(properties: etree._Element | None) -> int:
+    """Return a paragraph's level from 0."""
+    text = properties.get("lvl", "0") if properties is not None else "0"
+    return min(int(text), LEVELS - 1) if text.isascii() and text.isdigit() and len(text) < 4 else 0
+
+
+def _without_letters(properties: etree._Element | None) -> Sequence[etree._Element]:
+    if properties is None:
+        return ()
+    made = merged([properties])
+    for child in made.findall(f"{A}defRPr"):
+        made.remove(child)
+    return (made,)

@@ -10,11 +10,10 @@ import msgspec
 from lxml import etree
 from PIL import Image
 
+from kbd_pptx.presentation import A, P, R
 from kbd_pptx.reader.boxes import UNMOVED, Box, inside
-from kbd_pptx.slides import A, P, R
 from kbd_pptx.styles.deck import Deck, DeckParts, short, unique
-from kbd_pptx.styles.inheritance import box_above, scope, shapes
-from kbd_pptx.styles.levels import local
+from kbd_pptx.styles.inheritance import box_above, local, scope, shapes
 
 __all__ = [
     "Carrier",

@@ -1,15 +1,86 @@
-"""The parts of a deck, parsed as they are asked for, within what a deck may hold."""
+"""Slide decks as XML: the names of their elements, how one is opened, its parts parsed, its slides.
+
+Names: ECMA-376 part 1, 19 to 21; the rest are Microsoft's published extensions of it ([MS-PPTX],
+[MS-ODRAWXML]).
+"""
 
 from collections.abc import Mapping
+from functools import partial
 
+import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.opc import read_transitional
+from kbd.office.suffixes import Suffixes
+from kbd.opc import Family, open_member, read_transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
-from kbd_pptx.reader.names import P
 
-__all__ = ["SHAPE_TAGS", "ParsedParts"]
+__all__ = [
+    "A14",
+    "CX",
+    "DGM",
+    "FAMILY",
+    "MAX_SLIDES",
+    "MC",
+    "P14",
+    "P188",
+    "PLAIN_TYPE",
+    "SHAPE_TAGS",
+    "SUFFIXES",
+    "A",
+    "C",
+    "M",
+    "P",
+    "ParsedParts",
+    "R",
+    "SlidePart",
+    "listed_slides",
+    "opened",
+]
+
+
+P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+"""Namespaces as lxml names them; strict decks are named over when read."""
+
+C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+CX = "{http://schemas.microsoft.com/office/drawing/2014/chartex}"
+DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+A14 = "{http://schemas.microsoft.com/office/drawing/2010/main}"
+P14 = "{http://schemas.microsoft.com/office/powerpoint/2010/main}"
+P188 = "{http://schemas.microsoft.com/office/powerpoint/2018/8/main}"
+
+
+_OPEN_XML = "application/vnd.openxmlformats-officedocument.presentationml"
+_POWERPOINT = "application/vnd.ms-powerpoint"
+
+PLAIN_TYPE = f"{_OPEN_XML}.presentation.main+xml"
+"""The type of an ordinary deck's main part."""
+
+FAMILY = Family(
+    "a slide deck",
+    {
+        PLAIN_TYPE: ".pptx",
+        f"{_POWERPOINT}.presentation.macroEnabled.main+xml": ".pptm",
+        f"{_OPEN_XML}.template.main+xml": ".potx",
+        f"{_POWERPOINT}.template.macroEnabled.main+xml": ".potm",
+        f"{_OPEN_XML}.slideshow.main+xml": ".ppsx",
+        f"{_POWERPOINT}.slideshow.macroEnabled.main+xml": ".ppsm",
+    },
+)
+"""What the main part of a deck may be (ECMA-376, part 1, 13.3.6)."""
+
+SUFFIXES = Suffixes(FAMILY, "deck")
+
+opened = partial(open_member, FAMILY)
+"""Opens a source of the format as a context: its package, and what kind of one it is."""
+
+
+MAX_SLIDES = 10_000
+"""As many as a package may have parts: a list that is longer names a slide many times."""
 
 SHAPE_TAGS = tuple(
     f"{P}{name}" for name in ("sp", "pic", "graphicFrame", "grpSp", "cxnSp", "contentPart")
@@ -98,3 +169,34 @@ class ParsedParts:
     def has(self, relation: Relation | None) -> bool:
         """Tell whether a relation leads to a part that is there."""
         return relation is not None and not relation.external and relation.target in self.package
+
+
+class SlidePart(msgspec.Struct, frozen=True):
+    """A slide: the part that holds it, "" if that is missing; its id in the deck."""
+
+    part: str
+    slide_id: str
+
+
+def listed_slides(
+    package: Package, root: etree._Element, targets: Mapping[str, Relation]
+) -> tuple[SlidePart, ...]:
+    """Return the slides that the root of a deck's main part lists.
+
+    Args:
+        package: The deck.
+        root: The root, with the usual names.
+        targets: The relations of the main part, by id.
+
+    Raises:
+        FileReadFailed: It lists too many.
+    """
+    found = []
+    for entry in root.iterfind(f"{P}sldIdLst/{P}sldId"):
+        relation = targets.get(entry.get(f"{R}id", ""))
+        there = relation is not None and not relation.external and relation.target in package
+        part = relation.target if relation is not None and there else ""
+        found.append(SlidePart(part, entry.get("id", "")))
+        if len(found) > MAX_SLIDES:
+            raise FileReadFailed(f"{package.name} is refused: it has over {MAX_SLIDES:,} slides.")
+    return tuple(found)

@@ -1,19 +1,23 @@
-"""A deck that gets something: its parts while they are changed, by the usual names."""
+"""Target deck of copied assets: its parts while they are changed, and the part copier."""
 
 import re
+from typing import ClassVar
 
 from lxml import etree
 
+from kbd.errors import ValidationFailed
+from kbd.office.part_copier import PartCopier
 from kbd.office.warnings import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
+from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, unlent
-from kbd_pptx.edits.percentages import as_strict
-from kbd_pptx.family import SUFFIXES
-from kbd_pptx.slides import P
+from kbd_pptx.edits.formatting import as_strict
+from kbd_pptx.presentation import SUFFIXES, P
 from kbd_pptx.styles.deck import Deck, DeckParts, read_deck
 
-__all__ = ["TargetDeck", "new_deck"]
+__all__ = ["DeckPartCopier", "TargetDeck", "new_deck"]
+
 
 _FIRST_ID = 2147483648
 """The least id that a master or a layout may have (ECMA-376 part 1, 19.7.13)."""
@@ -104,3 +108,48 @@ def new_deck(name: str) -> TargetDeck:
     deck = blank_deck()
     main = str(deck.part.partname).lstrip("/")
     return TargetDeck(unlent(deck, name, main_type), main, is_new=True)
+
+
+class DeckPartCopier(PartCopier):
+    """Copies parts between decks.
+
+    Args:
+        source: Where they are.
+        edit: Where they go.
+    """
+
+    kinds: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("image", "hdphoto", "audio", "video", "media", "hyperlink", "tags", "theme"),
+            *("themeOverride", "customXml", "customXmlProps", "chart", "chartStyle", "package"),
+            *("chartColorStyle", "chartUserShapes", "diagramData", "diagramLayout"),
+            *("diagramQuickStyle", "diagramColors", "diagramDrawing"),
+        )
+    )
+    media_suffixes: ClassVar[frozenset[str]] = frozenset(
+        (
+            *("png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "emf", "wmf", "svg", "wdp", "mp3"),
+            *("mp4", "wav", "m4a", "m4v", "mov", "avi", "wmv", "wma"),
+        )
+    )
+    relates_early = True
+
+    def __init__(self, source: Package, edit: TargetDeck) -> None:
+        super().__init__(source, edit.rewriting, edit.warnings)
+        self._edit = edit
+
+    def converted(self, data: bytes, content_type: str) -> bytes:
+        """Return XML as the target may have it: by its names and numbers."""
+        is_xml = content_type.endswith(("xml", "vmlDrawing"))
+        if not is_xml or self.source.is_strict == self.target.is_strict:
+            return data
+        with reading_errors(self.source.name):
+            root = xml_root(transitional(data), self.source.name)
+        self._edit.fit_numbers(root)
+        return self._edit.in_variant(xml_bytes(root))
+
+    def check(self, relation: Relation) -> None:
+        """Refuse a relation that means nothing in another deck, or leads to nothing in its own."""
+        super().check(relation)
+        if not relation.external and relation.target not in self.source:
+            raise ValidationFailed(f"{self.place} names {relation.target}, which is not there.")
