@@ -6,8 +6,14 @@ from typing import assert_never
 import anyio
 import msgspec
 
-from kbd.core.agent.notices import LoopWarned, Notice, RateLimited, TextDelta, ToolStarted
-from kbd.core.agent.run_context import RunContext
+from kbd.core.agent.run_context import (
+    LoopWarned,
+    Notice,
+    RateLimited,
+    RunContext,
+    TextDelta,
+    ToolStarted,
+)
 from kbd.core.domain.commands import RecordRun
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.search.lookup import DocumentLookup
