@@ -14,8 +14,7 @@ import msgspec
 
 from kbd.core.server import Hub, subscription_handlers
 from kbd.core.server.connection import Connection
-from kbd.core.server.dispatch import EventBatch, Handlers, Session, Stream, Synced
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import EventBatch, Handlers, ServerLimits, Session, Stream, Synced
 from kbd.core.server.listener import Server
 from kbd.requests.base import Answer, Request
 from kbd.requests.daemon import PluginsList

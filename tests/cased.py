@@ -3,8 +3,15 @@
 from pathlib import Path
 
 from events.logs import Unsynced
-from kbd.core.audit.case_file import CaseContents, CaseRequest, gather_contents
-from kbd.core.audit.case_writer import MemberSource, hash_member, sorted_members, write_case
+from kbd.core.audit.case_file import (
+    CaseContents,
+    CaseRequest,
+    MemberSource,
+    gather_contents,
+    hash_member,
+    sorted_members,
+    write_case,
+)
 from kbd.core.audit.verify.manifest import Case
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.events import BlobStore, Event, EventLog, codec

@@ -12,8 +12,7 @@ import msgspec
 
 from kbd.core.runtime.deferred import Deferred, Settle
 from kbd.core.server import Hub, subscription_handlers
-from kbd.core.server.dispatch import EventBatch, Handlers, Session, Stream, Synced
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import EventBatch, Handlers, ServerLimits, Session, Stream, Synced
 from kbd.core.server.listener import Server
 from kbd.errors import NotFound, ValidationFailed
 from kbd.requests.daemon import (

@@ -13,7 +13,7 @@ from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
 from kbd.core.domain import watch_decisions
 from kbd.core.runtime import paths
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from kbd.core.watch import dry_run
 from kbd.core.watch.tree import MAX_DEPTH
 from kbd.core.workbench.sandbox import MAX_COMPONENT_BYTES, MAX_COMPONENTS

@@ -146,7 +146,7 @@ def _verify_copy(named: str, head: dict[str, Any]) -> _Found:
     import msgspec  # noqa: PLC0415 - 30 ms, which checking a log does not need
 
     from kbd.core.audit.backup import check_backup  # noqa: PLC0415 - 200 ms, likewise
-    from kbd.core.audit.case_check import check_case  # noqa: PLC0415 - 80 ms, likewise
+    from kbd.core.audit.case_file import check_case  # noqa: PLC0415 - 80 ms, likewise
 
     path = Path(named)
     try:

@@ -7,7 +7,7 @@ import pytest
 
 from kbd.client.aio import connect
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase
 from served import WORKBENCH, serving, until

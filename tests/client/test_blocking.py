@@ -14,7 +14,7 @@ import pytest
 from backends import on_asyncio, on_trio
 from kbd.client.blocking import Client, ConnectionLostError, NoAnswerError, RemoteError
 from kbd.client.places import default_socket
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase
 from served import WORKBENCH, Served, serving

@@ -12,7 +12,7 @@ from kbd.client.aio import connect
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError, RemoteError
 from kbd.client.following import FollowedEvents
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase
 from served import OTHER, WORKBENCH, Served, serving

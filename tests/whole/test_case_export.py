@@ -11,7 +11,7 @@ import pytest
 
 from kbd.cli import main
 from kbd.client.blocking import RemoteError
-from kbd.core.audit.case_check import check_case
+from kbd.core.audit.case_file import check_case
 from real_daemon import RealDaemon
 from wired import wired
 

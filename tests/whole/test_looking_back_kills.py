@@ -14,7 +14,7 @@ import pytest
 
 from kbd.client.blocking import ConnectionLostError, NoAnswerError
 from kbd.core.audit.backup import check_backup
-from kbd.core.audit.case_check import check_case
+from kbd.core.audit.case_file import check_case
 from real_daemon import RealDaemon
 from whole.moments_seen import Moments, tree
 

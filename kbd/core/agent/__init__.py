@@ -3,41 +3,26 @@
     run                the phases, one after the other, each step read from the log's state
     tool_loop          loop of model turns and tool calls, until the model answers with text
     model_calls        one turn requested of a provider: retries, usage and cost, record
-    toolbox            tool calls of a run: admission and record
     tool_execution     execution of one tool call, of a run or of a proof
-    run_context        the parts that one run works with
+    run_context        the parts that one run works with, and its progress notices
     prompt_messages    the opening messages of a phase, with what every opening says
-    context_items      a person's context, and style guidance
     manifest           the files in a prompt
     readable_copies    copies of what the log says, for people
-    notices            progress that is never recorded
 
 Pure parts:
 
-    phases             the table of phases
-    plan               the grammar of a plan
-    plan_outline       outline of a plan in an item's prompt
+    plan               the grammar of a plan, its amendments, and its outline in prompts
     prompts            the prompts, one text a phase
-    blocks             texts of different origin in one message, kept apart
-    transcript         a chain as it is sent
-    window             the model's context window
-    truncation         truncation of tool results
+    prompt_blocks      delimited blocks of a prompt: context items, style guidance
+    transcript         a chain's turns as messages, and the faults of a turn
+    context_window     sizes of requests, and truncation of tool results
     budget             loops, waits, tokens and money
-    turn_faults        faults of a turn that ends a chain
 
 Apart from all that, for programs without a daemon: `controller` (any object with `generate()`
-works with tools), over `conversation_text` (a history as such a model reads it).
+works with tools, over a history that is text for such a model).
 """
 
 from kbd.core.agent.controller import DEFAULT_SYSTEM_PROMPT, AgentController
-from kbd.core.agent.notices import (
-    Announce,
-    LoopWarned,
-    Notice,
-    RateLimited,
-    TextDelta,
-    ToolStarted,
-)
 from kbd.core.agent.readable_copies import (
     clear_unfinished,
     has_tool_log,
@@ -45,7 +30,16 @@ from kbd.core.agent.readable_copies import (
     write_tool_log,
 )
 from kbd.core.agent.run import run_agent
-from kbd.core.agent.run_context import Complete, RunContext
+from kbd.core.agent.run_context import (
+    Announce,
+    Complete,
+    LoopWarned,
+    Notice,
+    RateLimited,
+    RunContext,
+    TextDelta,
+    ToolStarted,
+)
 from kbd.toolcall import Toolcall, find_toolcall
 from kbd.toolcall.tags import render_toolcall, render_toolresult
 

@@ -27,7 +27,7 @@ from typing import Any, Protocol
 import anyio
 import msgspec
 
-from kbd.core.agent.blocks import json_text
+from kbd.core.agent.prompt_blocks import json_text
 from kbd.core.plugins.format_calls import FileOverview
 from kbd.errors import ContextExhausted
 from kbd.formats import FormatHandler

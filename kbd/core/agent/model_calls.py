@@ -14,9 +14,8 @@ import anyio
 import msgspec
 
 from kbd.core.agent.budget import cost_of, retry_wait_s, worst_cost
-from kbd.core.agent.notices import RateLimited, TextDelta
-from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.window import reply_tokens
+from kbd.core.agent.context_window import reply_tokens
+from kbd.core.agent.run_context import RateLimited, RunContext, TextDelta
 from kbd.core.domain.commands import RecordRun
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.blobs import Blobs

@@ -30,26 +30,29 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.agent.blocks import block, json_block
-from kbd.core.agent.context_items import Guidance, context_blocks, mentions_format
 from kbd.core.agent.manifest import listing_bytes
-from kbd.core.agent.plan_outline import MAX_OUTLINE_CHARS, outline, results
+from kbd.core.agent.plan import MAX_OUTLINE_CHARS, render_outline, render_results
+from kbd.core.agent.prompt_blocks import (
+    Guidance,
+    block,
+    context_blocks,
+    json_block,
+    mentions_format,
+)
 from kbd.core.agent.prompts import load
 from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.turn_faults import Objection, find_fault
 from kbd.core.domain.commands import RecordRun
-from kbd.core.domain.run_state import Notice, Plan, Turn
+from kbd.core.domain.run_state import Notice, Plan
 from kbd.core.domain.workbench_state import Said
 from kbd.errors import ProviderNotConfigured, StyleMergeFailed, StyleSkillLoadFailed
 from kbd.events.runs import NoticeGiven
-from kbd.messages import Message, ToolCall
+from kbd.messages import Message
 from kbd.providers import ModelInfo
 from kbd.tools import Files
 from kbd.types import ContextCategory, Phase
 
 __all__ = [
     "EARLIER_CHARS",
-    "OBJECTION",
     "Briefing",
     "build_briefing",
     "earlier",
@@ -57,14 +60,10 @@ __all__ = [
     "plan_opening",
     "research_opening",
     "summary_opening",
-    "turn_messages",
 ]
 
 EARLIER_CHARS = 8000
 """How much of the earlier messages research and plan see; the oldest are cut first."""
-
-OBJECTION = "This cannot be used: {reason}. Answer once more, in exactly the form asked for."
-"""The message to a model whose final text is refused."""
 
 
 def research_opening(
@@ -109,7 +108,7 @@ def implement_opening(
     item = plan.items[place - 1]
     blocks = [
         context,
-        block("plan", outline(plan, place, plan_characters)),
+        block("plan", render_outline(plan, place, plan_characters)),
         block("item", item.text, f' number="{place}" attempt="{attempt}"'),
         block("failure", f"{item.code}: {item.reason}" if attempt > 1 else ""),
         json_block("files", files),
@@ -128,12 +127,12 @@ def summary_opening(
 
     `notices` are what the run went on without.
     """
-    told = results(plan, plan_characters)
+    told = render_results(plan, plan_characters)
     if notices:
         told = {**told, "notices": [notice.message for notice in notices]}
     blocks = [
         block("request", request),
-        block("plan", outline(plan, 1, plan_characters)),
+        block("plan", render_outline(plan, 1, plan_characters)),
         json_block("results", told),
         json_block("changes", changes),
     ]
@@ -156,27 +155,6 @@ def earlier(said: Sequence[Said], message_id: str) -> str:
             break
     text = "\n\n".join(reversed(texts))
     return text if len(text) <= EARLIER_CHARS else "…" + text[1 - EARLIER_CHARS :]
-
-
-def turn_messages(turn: Turn, objection: Objection) -> list[Message]:
-    """Return a finished turn as messages: the reply with its calls, and their results.
-
-    Args:
-        turn: The turn.
-        objection: Says why a final text is refused; the model is told so and answers again.
-    """
-    # A call without a result is one that came when none was asked for; it is left out, for
-    # providers refuse a conversation in which a call stays unanswered.
-    answered = [call for call in turn.calls if call.id in turn.results]
-    calls = tuple(ToolCall(c.id, c.name, c.arguments or "{}") for c in answered)
-    messages: list[Message] = []
-    if calls or turn.text.strip():  # servers refuse a message that says nothing
-        messages.append(Message("assistant", turn.text, calls))
-    messages += [Message("tool", turn.results[c.id], tool_call_id=c.id) for c in calls]
-    if not calls:
-        reason = find_fault(turn, objection) or "it is not an answer"
-        messages.append(Message("user", OBJECTION.format(reason=reason)))
-    return messages
 
 
 def _opening(phase: Phase, blocks: Iterable[str], most_items: int = 0) -> tuple[Message, ...]:

@@ -13,13 +13,27 @@ items stay open and the run can be resumed.
 from collections.abc import Sequence
 from functools import partial
 
-from kbd.core.agent import plan, plan_outline, prompt_messages
-from kbd.core.agent.phases import PHASES, turn_limit
-from kbd.core.agent.prompt_messages import build_briefing
+from kbd.core.agent.plan import (
+    KnownItems,
+    admit_additions,
+    append_failures,
+    find_additions,
+    parse_plan,
+    plan_room,
+    render_changes,
+)
+from kbd.core.agent.prompt_messages import (
+    build_briefing,
+    earlier,
+    implement_opening,
+    plan_opening,
+    research_opening,
+    summary_opening,
+)
 from kbd.core.agent.readable_copies import write_copies, write_tool_log
 from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.tool_loop import BuildOpening, ChainSpec, run_chain
-from kbd.core.agent.turn_faults import Objection, accept_any
+from kbd.core.agent.tool_loop import PHASES, BuildOpening, ChainSpec, run_chain, turn_limit
+from kbd.core.agent.transcript import Objection, accept_any
 from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
@@ -110,9 +124,7 @@ async def _research(context: RunContext) -> None:
     async def opening() -> tuple[Message, ...]:
         request = _request(context)
         told = await build_briefing(context, request)
-        return prompt_messages.research_opening(
-            request, _earlier(context), told.context, told.files
-        )
+        return research_opening(request, _earlier(context), told.context, told.files)
 
     text = await run_chain(context, _phase_chain(context, Phase.RESEARCH, opening))
     await _record(
@@ -127,14 +139,14 @@ async def _plan(context: RunContext) -> None:
     async def opening() -> tuple[Message, ...]:
         request, research = _request(context), context.current.research or ""
         told = await build_briefing(context, request, light=True)
-        return prompt_messages.plan_opening(
+        return plan_opening(
             request, _earlier(context), told.context, research, told.files, context.limits.items
         )
 
     most = context.limits.items
     objection = partial(_plan_fault, most)
     text = await run_chain(context, _phase_chain(context, Phase.PLAN, opening, objection))
-    parsed = plan.parse(text, most)
+    parsed = parse_plan(text, most)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
     await _record(context, written, PhaseCompleted(Phase.PLAN))
     await _copy(context)
@@ -142,7 +154,7 @@ async def _plan(context: RunContext) -> None:
 
 def _plan_fault(most: int, text: str) -> str | None:
     try:
-        plan.parse(text, most)
+        parse_plan(text, most)
     except ValidationFailed as fault:
         return fault.message
     return None
@@ -151,7 +163,7 @@ def _plan_fault(most: int, text: str) -> str | None:
 async def _implement(context: RunContext) -> None:
     if context.current.phase is not Phase.IMPLEMENT:
         await _record(context, PhaseStarted(Phase.IMPLEMENT))
-    known = plan.Known(item.text for item in _plan_of(context.current).items)
+    known = KnownItems(item.text for item in _plan_of(context.current).items)
     place = 1
     while (found := _first_open_item(_plan_of(context.current), place)) is not None:
         place = found
@@ -167,7 +179,7 @@ def _first_open_item(now: Plan, start: int) -> int | None:
     return None
 
 
-async def _attempt(context: RunContext, place: int, known: plan.Known) -> None:
+async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
     """Go on with the open attempt at an item, or begin one, and record how it ended."""
     run = context.current
     if run.item != place:
@@ -178,7 +190,7 @@ async def _attempt(context: RunContext, place: int, known: plan.Known) -> None:
         now = context.current
         wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(context)}"
         told = await build_briefing(context, wanted)
-        return prompt_messages.implement_opening(
+        return implement_opening(
             _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(context)
         )
 
@@ -192,12 +204,12 @@ async def _attempt(context: RunContext, place: int, known: plan.Known) -> None:
         await _record(context, *_completion(context, place, text, known))
 
 
-def _completion(context: RunContext, place: int, text: str, known: plan.Known) -> Sequence[Event]:
+def _completion(context: RunContext, place: int, text: str, known: KnownItems) -> Sequence[Event]:
     """Return the events of an item's end, with the items that its final text adds to the plan."""
     now, limits = _plan_of(context.current), context.limits
     facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
     cap = min(limits.amendment_factor * now.original_count, limits.items)
-    admitted = plan.admit(plan.additions(text, known), len(now.items), cap)
+    admitted = admit_additions(find_additions(text, known), len(now.items), cap)
     if admitted.added:
         facts.append(ItemsAdded(admitted.added))
         known.add(admitted.added)
@@ -211,13 +223,11 @@ async def _summarize(context: RunContext) -> None:
 
     async def opening() -> tuple[Message, ...]:
         room, draft, run = _plan_room(context), context.state.draft, context.current
-        changed = plan_outline.changes(draft.files if draft else {}, room)
-        return prompt_messages.summary_opening(
-            _request(context), _plan_of(run), changed, room, run.notices
-        )
+        changed = render_changes(draft.files if draft else {}, room)
+        return summary_opening(_request(context), _plan_of(run), changed, room, run.notices)
 
     said = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
-    text = plan_outline.with_failures(said, _plan_of(context.current))
+    text = append_failures(said, _plan_of(context.current))
     facts = (
         SummaryWritten(text),
         AssistantMessageAdded(context.answer_id, text),
@@ -267,11 +277,11 @@ def _request(context: RunContext) -> str:
 
 
 def _plan_room(context: RunContext) -> int:
-    return plan_outline.plan_room(context.model(context.current.model_id).context_tokens)
+    return plan_room(context.model(context.current.model_id).context_tokens)
 
 
 def _earlier(context: RunContext) -> str:
-    return prompt_messages.earlier(context.state.said, context.current.message_id)
+    return earlier(context.state.said, context.current.message_id)
 
 
 def _plan_of(run: Run) -> Plan:

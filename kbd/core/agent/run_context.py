@@ -1,4 +1,7 @@
-"""What one run works with: its log, files, tools, model, and the limits it keeps."""
+"""Run context: the log, files, tools, model and limits of one run, and its progress notices.
+
+Notices go to those who watch a run, beside its events; they are never recorded.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -6,7 +9,6 @@ from pathlib import Path
 import msgspec
 
 from kbd.core.agent.manifest import Manifest
-from kbd.core.agent.notices import Announce
 from kbd.core.agent.tool_execution import OpenSearch
 from kbd.core.domain.commands import Command
 from kbd.core.domain.run_state import Run
@@ -22,9 +24,63 @@ from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest, ToolSchema
 from kbd.tools import Recall
-from kbd.types import Phase
+from kbd.types import CallId, Phase
 
-__all__ = ["Complete", "RunContext"]
+__all__ = [
+    "Announce",
+    "Complete",
+    "LoopWarned",
+    "Notice",
+    "RateLimited",
+    "RunContext",
+    "TextDelta",
+    "ToolStarted",
+]
+
+
+class TextDelta(msgspec.Struct, frozen=True):
+    """A piece of text as it streams, of the message that the run will answer with."""
+
+    run: int
+    phase: Phase
+    message_id: str
+    text: str
+
+
+class ToolStarted(msgspec.Struct, frozen=True):
+    """Start of a tool call, with its path if it has one."""
+
+    run: int
+    call_id: CallId
+    tool: str
+    path: str | None = None
+
+
+class LoopWarned(msgspec.Struct, frozen=True):
+    """Warning that the model repeats a call; `turn` counts within the phase or attempt, from 1."""
+
+    run: int
+    tool: str
+    turn: int
+
+
+class RateLimited(msgspec.Struct, frozen=True):
+    """Wait after a failed attempt at a turn, before the next one."""
+
+    run: int
+    phase: Phase
+    model_id: str
+    retry_attempt: int
+    retry_max: int
+    wait_ms: int
+    message: str
+
+
+Notice = TextDelta | ToolStarted | LoopWarned | RateLimited
+
+Announce = Callable[[Notice], None]
+"""Takes a notice; it returns at once and never raises."""
+
 
 Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
 """Makes one turn with a model (`provider:model`), where consent allows it; raises KbdError."""

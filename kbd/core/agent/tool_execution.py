@@ -14,7 +14,7 @@ import msgspec
 
 from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, LoopVerdict, loop_verdict
-from kbd.core.agent.truncation import shown
+from kbd.core.agent.context_window import truncate_result
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Plugin
@@ -277,7 +277,7 @@ def result_of(tool: str, entry_id: int, done: Done, receipt_bytes: int) -> tuple
     if done.result is None:
         text = error_text(done.error) if done.error is not None else ""
         return text, text
-    told = shown(
+    told = truncate_result(
         tool, entry_id, done.text, done.result.value,
         summary=done.result.summary, is_action=done.result.is_action, limit=receipt_bytes,
     )  # fmt: skip

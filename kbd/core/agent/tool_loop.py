@@ -3,30 +3,100 @@
 The turns of one such loop are a chain. Everything is read from the state that the log gives, so a
 chain that a crash cut off goes on where it was: results that are recorded are used, open calls run,
 an open request is asked again.
+
+This is where the phase lists are enforced, whatever the model was told. A call that may not run is
+refused in words that the model can act on, recorded, and has done nothing. A call that ran is
+recorded together with what it wrote, in one frame. `tool_execution` does the work. Which tools a
+phase may call is told by the catalog (contract, section 4: phase lists).
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Literal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal
 
+import anyio
 import msgspec
 
-from kbd.core.agent.budget import LoopVerdict, check_budget, cost_of, loop_verdict
+from kbd.core.agent.budget import LoopVerdict, call_fingerprint, check_budget, cost_of, loop_verdict
+from kbd.core.agent.context_window import calibrate_model
 from kbd.core.agent.model_calls import TurnUsage, call_model, recorded_calls, recorded_text
-from kbd.core.agent.phases import PHASES
-from kbd.core.agent.run_context import RunContext
-from kbd.core.agent.toolbox import answer_call, refuse_surplus_calls
-from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.turn_faults import Objection, find_fault, is_cut_off
-from kbd.core.agent.window import calibrate_model
-from kbd.core.domain.commands import RecordRun
+from kbd.core.agent.run_context import LoopWarned, RunContext, ToolStarted
+from kbd.core.agent.tool_execution import (
+    INLINE_BYTES,
+    Done,
+    ToolExecution,
+    error_text,
+    noted,
+    parsed,
+    perform,
+    permitted,
+    result_of,
+    surplus,
+)
+from kbd.core.agent.transcript import Objection, Transcript, find_fault, is_cut_off
+from kbd.core.domain.commands import FinishCall, RecordRun, StartCall
 from kbd.core.domain.run_state import Chain, Run, Turn
-from kbd.errors import AgentLoopDetected, TurnLimit, ValidationFailed
-from kbd.events.runs import ModelReplied, ModelRequested
-from kbd.messages import Message
+from kbd.core.plugins.catalog import ToolEntry
+from kbd.core.plugins.host import Plugin
+from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.settings import RunLimits
+from kbd.errors import AgentLoopDetected, KbdError, TurnLimit, ValidationFailed
+from kbd.events.base import PluginUsed, ReplyCall
+from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolRefused, ToolReturned
+from kbd.messages import UNREADABLE, Message
 from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest
-from kbd.types import BlobHash, Phase
+from kbd.tools import Tool
+from kbd.types import BlobHash, Phase, Seq
 
-__all__ = ["BuildOpening", "ChainSpec", "run_chain"]
+__all__ = [
+    "PHASES",
+    "BuildOpening",
+    "ChainSpec",
+    "PhaseRules",
+    "answer_call",
+    "plugin_version",
+    "refuse_surplus_calls",
+    "run_chain",
+    "turn_limit",
+]
+
+
+class PhaseRules(msgspec.Struct, frozen=True):
+    """Rules of a phase.
+
+    Args:
+        phase: Which.
+        subphase: Its name in errors (contract, section 9).
+        first_choice: The `tool_choice` of its first turn; later turns leave it open.
+    """
+
+    phase: Phase
+    subphase: str
+    first_choice: Literal["required", "auto", "none"]
+
+
+PHASES = {
+    rules.phase: rules
+    for rules in (
+        PhaseRules(Phase.RESEARCH, "rpi_research", "required"),
+        PhaseRules(Phase.PLAN, "rpi_plan", "auto"),
+        PhaseRules(Phase.IMPLEMENT, "rpi_implement", "required"),
+        PhaseRules(Phase.SUMMARY, "rpi_summary", "none"),
+    )
+}
+
+
+def turn_limit(phase: Phase, limits: RunLimits) -> int:
+    """Return how many turns a phase, or one attempt at an item, has."""
+    match phase:
+        case Phase.RESEARCH:
+            return limits.research_turns
+        case Phase.PLAN:
+            return limits.plan_turns
+        case Phase.IMPLEMENT:
+            return limits.item_turns
+        case Phase.SUMMARY:
+            return 1
+
 
 BuildOpening = Callable[[], Awaitable[tuple[Message, ...]]]
 """Builds the opening messages of a chain; called once a chain."""
@@ -211,3 +281,138 @@ async def _opening_messages(
         kept = await context.blobs.read(known)
         transcript.opening = msgspec.json.decode(kept, type=tuple[Message, ...])
     return known
+
+
+_log = get_logger(__name__)
+
+
+async def answer_call(context: RunContext, phase: Phase, call: ReplyCall) -> None:
+    """Answer one call of a model: refuse it or run it, and record the outcome.
+
+    Args:
+        context: The run's.
+        phase: The phase that asks.
+        call: The call.
+
+    Raises:
+        UserCanceled: The run was asked to stop; nothing of the call landed.
+        DiskFull: There is no room to record or to write.
+    """
+    arguments = call.arguments
+    if call.blob is not None:
+        arguments = (await context.blobs.read(call.blob)).decode("utf-8", "replace")
+    mark = call_fingerprint(call.name, arguments or call.fault or "")
+    try:
+        if call.name == UNREADABLE and call.fault is not None:
+            raise ValidationFailed(call.fault)
+        entry = permitted(context.catalog, phase, call.name)
+        given = parsed(entry.tool, call, arguments)
+    except KbdError as refusal:
+        told = _add_repeat_note(context, call.name, mark, error_text(refusal))
+        refused = ToolRefused(call.id, call.name, refusal.code, told, mark)
+        await context.keeper.submit(RecordRun(context.run, (refused,)))
+        return
+    await _run_call(context, entry, call, given, mark)
+
+
+async def refuse_surplus_calls(context: RunContext, calls: Sequence[ReplyCall]) -> None:
+    """Refuse the calls beyond a turn's limit, all in one frame.
+
+    Raises:
+        UserCanceled: The run was asked to stop.
+    """
+    error = surplus(context.limits)
+    told = error_text(error)
+    refusals = tuple(ToolRefused(call.id, call.name, error.code, told) for call in calls)
+    await context.keeper.submit(RecordRun(context.run, refusals))
+
+
+async def plugin_version(context: RunContext, plugin: Plugin) -> PluginUsed:
+    """Return the record of a plugin for the log: its version and its content's hash."""
+    return PluginUsed(plugin.package, plugin.version, await context.catalog.hash_of(plugin))
+
+
+async def _run_call(
+    context: RunContext, entry: ToolEntry, call: ReplyCall, arguments: Any, mark: str
+) -> None:
+    """Run a tool and record its end; if its frame is refused, record that as its end."""
+    brought = await plugin_version(context, entry.plugin)
+    plugin = f"{brought.package} {brought.version}"
+    started = StartCall(context.run, call.id, call.name, plugin, brought.sha256)
+    outcome = await context.keeper.submit(started)
+    entry_id = next(e.entry_id for e in outcome.events if isinstance(e, ToolCalled))
+    context.announce(
+        ToolStarted(context.run, call.id, call.name, _progress_path(entry.tool, arguments))
+    )
+    began = context.clock.monotonic_s()
+    saw, files = context.state.seq, context.open_files()
+    try:
+        opened = ToolExecution(
+            entry, files, outcome.ts_us,
+            formats=context.formats, recall=context.recall, search=context.search,
+            workers=context.workers,
+        )  # fmt: skip
+        done = await perform(opened, call.id, arguments, context.limits.tool_s)
+        took_ms = int((context.clock.monotonic_s() - began) * 1000)
+        returned = await _call_ended(context, call, entry_id, done, mark, took_ms, saw)
+        draft_id = context.clock.new_id()
+        try:
+            await context.keeper.submit(FinishCall(context.run, returned, done.changes, draft_id))
+        except ValidationFailed as conflict:
+            done = Done(error=conflict, worked=done.worked, outside=done.outside)
+            returned = await _call_ended(context, call, entry_id, done, mark, took_ms, saw)
+            await context.keeper.submit(FinishCall(context.run, returned))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await files.drop()
+
+
+async def _call_ended(
+    context: RunContext,
+    call: ReplyCall,
+    entry_id: int,
+    done: Done,
+    mark: str,
+    took_ms: int,
+    saw: Seq,
+) -> ToolReturned:
+    """Build the event of a finished call; a long result becomes a blob that it names."""
+    receipt_bytes = context.limits.receipt_bytes
+    text, seen = result_of(call.name, entry_id, done, receipt_bytes)
+    data = text.encode()
+    blob = await context.blobs.put(data) if len(data) > INLINE_BYTES else None
+    told = _add_repeat_note(context, call.name, mark, seen)
+    return ToolReturned(
+        call_id=call.id,
+        entry_id=entry_id,
+        ok=done.error is None,
+        shown=told,
+        result="" if blob is not None or told == text else text,
+        blob=blob,
+        size_bytes=len(data),
+        duration_ms=took_ms,
+        error_code=done.error.code if done.error else None,
+        fingerprint=mark,
+        saw=saw,
+        receipt_bytes=receipt_bytes,
+        worked=tuple([await plugin_version(context, plugin) for plugin in done.worked]),
+        outside=done.outside,
+    )
+
+
+def _progress_path(tool: Tool, arguments: Any) -> str | None:
+    """Return the path that progress shows; a plugin that cannot tell it stops nothing."""
+    try:
+        return tool.path_of(arguments)
+    except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
+        _log.warning("path_not_told", tool=tool.name, exc_info=fault)
+        return None
+
+
+def _add_repeat_note(context: RunContext, tool: str, mark: str, text: str) -> str:
+    """Add a note to a result if the call is a loop, and announce that."""
+    chain = context.current.chain
+    told, warned = noted(context.limits, chain.fingerprints, mark, text)
+    if warned:
+        context.announce(LoopWarned(context.run, tool, len(chain.turns)))
+    return told

@@ -1,16 +1,15 @@
-"""Transcript of a chain: the messages after its opening, each made and measured once. Pure.
+"""Transcript of a chain: its turns as messages, made and measured once, and their faults. Pure.
 
-A turn that has another after it does not change any more, so the next request costs what is new
-and no more than that, however long its chain is: sums over the older messages are kept, and where
-to cut is found by bisection.
+A turn without calls ends a chain, unless it has a fault: it is empty, cut off, or of no use. A turn
+that has another after it does not change any more, so the next request costs what is new and no
+more than that, however long its chain is: sums over the older messages are kept, and where to cut
+is found by bisection.
 """
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
-from kbd.core.agent.prompt_messages import turn_messages
-from kbd.core.agent.turn_faults import Objection
-from kbd.core.agent.window import (
+from kbd.core.agent.context_window import (
     FittedRequest,
     context_exhausted,
     message_bytes,
@@ -19,11 +18,55 @@ from kbd.core.agent.window import (
     strip_arguments,
     tools_bytes,
 )
-from kbd.core.domain.run_state import Chain
-from kbd.messages import Message
+from kbd.core.domain.run_state import Chain, Turn
+from kbd.messages import Message, ToolCall
 from kbd.providers import ModelInfo, ToolSchema
 
-__all__ = ["Transcript"]
+__all__ = [
+    "OBJECTION",
+    "Objection",
+    "Transcript",
+    "accept_any",
+    "find_fault",
+    "is_cut_off",
+    "turn_messages",
+]
+
+
+Objection = Callable[[str], str | None]
+"""Says why a final text cannot be used, or None."""
+
+CUT_OFF_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
+"""The finish reasons by which servers say that an answer is not whole."""
+
+
+def accept_any(text: str) -> str | None:
+    """Accept any text."""
+    del text
+    return None
+
+
+def is_cut_off(turn: Turn) -> bool:
+    """Return whether a turn was cut off at the model's limit of length."""
+    return turn.finish_reason in CUT_OFF_REASONS
+
+
+def find_fault(turn: Turn, objection: Objection) -> str | None:
+    """Find the fault of a turn without calls, in words for the model; None if it is an answer.
+
+    Args:
+        turn: The turn.
+        objection: Judges its text.
+    """
+    if not turn.text.strip():
+        return "the answer was empty"
+    if is_cut_off(turn):
+        return "the answer was cut off at the longest one that you can give: be shorter"
+    return objection(turn.text.strip())
+
+
+OBJECTION = "This cannot be used: {reason}. Answer once more, in exactly the form asked for."
+"""The message to a model whose final text is refused."""
 
 
 class Transcript:
@@ -117,3 +160,24 @@ class Transcript:
             told = self._told_bytes(tools)
             self._tools = tools, tools_bytes(tools) if told is None else told
         return self._opened[1] + self._tools[1]
+
+
+def turn_messages(turn: Turn, objection: Objection) -> list[Message]:
+    """Return a finished turn as messages: the reply with its calls, and their results.
+
+    Args:
+        turn: The turn.
+        objection: Says why a final text is refused; the model is told so and answers again.
+    """
+    # A call without a result is one that came when none was asked for; it is left out, for
+    # providers refuse a conversation in which a call stays unanswered.
+    answered = [call for call in turn.calls if call.id in turn.results]
+    calls = tuple(ToolCall(c.id, c.name, c.arguments or "{}") for c in answered)
+    messages: list[Message] = []
+    if calls or turn.text.strip():  # servers refuse a message that says nothing
+        messages.append(Message("assistant", turn.text, calls))
+    messages += [Message("tool", turn.results[c.id], tool_call_id=c.id) for c in calls]
+    if not calls:
+        reason = find_fault(turn, objection) or "it is not an answer"
+        messages.append(Message("user", OBJECTION.format(reason=reason)))
+    return messages

@@ -11,8 +11,7 @@ from anyio.from_thread import check_cancelled
 from anyio.to_thread import run_sync
 
 from kbd.core.audit.backup import Backup
-from kbd.core.audit.case_file import CaseRequest, export_case
-from kbd.core.audit.case_writer import WrittenCase
+from kbd.core.audit.case_file import CaseRequest, WrittenCase, export_case
 from kbd.core.audit.whole_paths import check_target
 from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.domain.run_state import RunStatus

@@ -1,5 +1,7 @@
 """Daemon process: takes the home, assembles the parts bottom up, stops them top down.
 
+Among the parts is the table of all request handlers.
+
 Exit codes: 0 after an orderly stop, 1 if it cannot start, 74 if the disk failed (what was
 acknowledged is safe; the next start looks at what is there), 75 if another daemon has the home.
 """
@@ -18,8 +20,20 @@ from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
 from kbd import __version__
-from kbd.core.api.handlers import handlers
-from kbd.core.audit.restored_home import settle_restored
+from kbd.core.api.administration import DaemonMethods
+from kbd.core.api.archives import BackupMethods, CaseMethods
+from kbd.core.api.commands import holding
+from kbd.core.api.drafts import CheckpointMethods, DraftMethods
+from kbd.core.api.files import ContextMethods, FileMethods
+from kbd.core.api.formats import FormatMethods
+from kbd.core.api.logs import LogMethods
+from kbd.core.api.providers import EgressMethods, ProviderMethods
+from kbd.core.api.replays import ProofMethods, ReplayMethods
+from kbd.core.api.runs import ConversationMethods, WorkshopMethods
+from kbd.core.api.search import WorkspaceMethods
+from kbd.core.api.watches import WatchMethods
+from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
+from kbd.core.audit.restore import settle_restored
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.daily_budget import DailyBudget
@@ -34,7 +48,7 @@ from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.server import Hub
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import Handler, ServerLimits
 from kbd.core.server.listener import Server
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import RunTasks
@@ -52,9 +66,11 @@ from kbd.events.base import Recorded
 from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import DaemonStarted, DaemonStopped, PluginLeftOut, PluginLoaded
+from kbd.requests.base import Request
 from kbd.types import Seq
 
-__all__ = ["EXIT_DISK", "EXIT_LOCKED", "HomeLockedError", "main"]
+__all__ = ["EXIT_DISK", "EXIT_LOCKED", "HomeLockedError", "handler_table", "main"]
+
 
 EXIT_FAILED = 1
 EXIT_DISK = 74
@@ -155,7 +171,7 @@ async def _serve(
             benches = Workbenches(context, daemon, tasks, runs.watch)
             watcher = _make_watcher(context, daemon, WatchJobs(context, benches, runs))
             await benches.recover_marked()
-            table = handlers(context, benches, runs, watcher)
+            table = handler_table(context, benches, runs, watcher)
             server = Server(home.socket, table, hub, _server_limits(settings))
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
@@ -288,3 +304,33 @@ def _server_limits(settings: Settings) -> ServerLimits:
         outbound_messages=limits.outbound_messages,
         stall_s=limits.send_s,
     )
+
+
+def handler_table(
+    context: ApiContext, benches: Workbenches, runs: RunTasks, watcher: Watcher
+) -> dict[type[Request], Handler]:
+    """Return the handler of each request: kbd's own and those that formats contribute."""
+    table: dict[type[Request], Handler] = {}
+    for subject in (
+        DaemonMethods(context, benches),
+        ProviderMethods(context, benches),
+        WorkbenchMethods(context, benches),
+        ForkMethods(context, benches),
+        FileMethods(context, benches),
+        ContextMethods(context, benches),
+        WorkshopMethods(context, benches, runs),
+        ConversationMethods(context, benches, runs),
+        WorkspaceMethods(context, benches),
+        DraftMethods(context, benches),
+        CheckpointMethods(context, benches),
+        EgressMethods(context, benches),
+        LogMethods(context, benches),
+        ReplayMethods(benches),
+        ProofMethods(context, benches),
+        WatchMethods(context, benches, watcher),
+        FormatMethods(context, benches),
+        CaseMethods(context, benches),
+        BackupMethods(context, benches, watcher),
+    ):
+        table.update(subject.table())
+    return holding(benches, table)

@@ -1,6 +1,7 @@
-"""Methods of a workbench's files: add, list, remove, extract.
+"""Methods of a workbench's files and context items: add, list, remove, extract; get, set, delete.
 
-A client names files of its own by their path; which of them may be read is decided here, too.
+Context items are what every run of a workbench is given. A client names files of its own by their
+path; which of them may be read is decided here, too.
 """
 
 import shutil
@@ -12,7 +13,9 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.commands import AddFiles, RemoveFiles
+from kbd.core.agent.prompt_blocks import weigh_context
+from kbd.core.domain.commands import AddFiles, RemoveContext, RemoveFiles, SetContext
+from kbd.core.domain.context_decisions import parse_category
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
@@ -25,14 +28,17 @@ from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
+from kbd.events.plain_form import format_time
 from kbd.events.workbenches import FileAdded, FileRemoved
 from kbd.formats import Region
+from kbd.requests import contexts
 from kbd.requests import workbenches as wire
 from kbd.requests.base import Request
 from kbd.tools import FileRef
-from kbd.types import FileName
+from kbd.types import ContextCategory, FileName
 
-__all__ = ["FileMethods", "read_client_file", "refusal_reason"]
+__all__ = ["ContextMethods", "FileMethods", "read_client_file", "refusal_reason"]
+
 
 MAX_COUNTED_CHARACTERS = 2_000_000
 """A longer text is only said to be longer; nobody need wait for the rest."""
@@ -248,3 +254,96 @@ def _modified_at_us(source: Path) -> int:
         return source.stat().st_mtime_ns // 1000
     except OSError:
         return 0
+
+
+class ContextMethods:
+    """Handlers of context items: list, get, set, delete."""
+
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
+        self._context, self._benches = context, benches
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {
+            contexts.ContextList: self.list,
+            contexts.ContextGet: self.get,
+            contexts.ContextSet: self.set,
+            contexts.ContextDelete: self.delete,
+        }
+
+    async def list(self, request: contexts.ContextList, session: Session) -> contexts.ContextsFound:
+        """List all four categories."""
+        del session
+        state = (await self._benches.open(request.workbench_id)).state
+        rows = tuple(_render_row(state, category) for category in ContextCategory)
+        return contexts.ContextsFound(items=rows, weight=self._weight(state))
+
+    async def get(self, request: contexts.ContextGet, session: Session) -> contexts.ContextFound:
+        """Return one category's text."""
+        del session
+        state = (await self._benches.open(request.workbench_id)).state
+        category = parse_category(request.category)
+        item = state.context.get(category)
+        return contexts.ContextFound(
+            item=_render_row(state, category), text=item.text if item else ""
+        )
+
+    async def set(self, request: contexts.ContextSet, session: Session) -> contexts.ContextKept:
+        """Set one category, from a text or from a client's file."""
+        del session
+        bench = await self._benches.open(request.workbench_id)
+        category = parse_category(request.category)
+        text, name = await self._given(bench, request)
+        limit = self._context.settings.limits.context_characters
+        await bench.keeper.submit(SetContext(category, text, name, limit))
+        return contexts.ContextKept(
+            item=_render_row(bench.state, category), weight=self._weight(bench.state)
+        )
+
+    async def delete(
+        self, request: contexts.ContextDelete, session: Session
+    ) -> contexts.ContextDeleted:
+        """Delete one category."""
+        del session
+        bench = await self._benches.open(request.workbench_id)
+        outcome = await bench.keeper.submit(RemoveContext(request.category))
+        row = _render_row(bench.state, parse_category(request.category))
+        return contexts.ContextDeleted(item=row, deleted=bool(outcome.events))
+
+    async def _given(self, bench: OpenWorkbench, request: contexts.ContextSet) -> tuple[str, str]:
+        """Return the text that is given, with the name of the file that it is of, or ""."""
+        text, path = request.text, request.source_path
+        if isinstance(text, str) and isinstance(path, msgspec.UnsetType):
+            return text, ""
+        if isinstance(path, str) and isinstance(text, msgspec.UnsetType):
+            return await read_client_file(self._context, bench, path)
+        msg = "give either text or source_path"
+        raise ValidationFailed(msg)
+
+    def _weight(self, state: WorkbenchState) -> contexts.ContextWeight:
+        models = self._context.egress.models
+        try:
+            model = models.model(models.of_workbench(state))
+        except KbdError:  # No model is named yet, or its provider is not installed any more.
+            return contexts.ContextWeight(estimated_tokens=weigh_context(state.context).tokens)
+        weight = weigh_context(state.context, model)
+        return contexts.ContextWeight(
+            estimated_tokens=weight.tokens,
+            warning=weight.is_much,
+            model_id=model.id,
+            context_tokens=model.context_tokens,
+            share=round(weight.share, 4),
+        )
+
+
+def _render_row(state: WorkbenchState, category: ContextCategory) -> contexts.ContextRow:
+    item = state.context.get(category)
+    if item is None:
+        return contexts.ContextRow(category=category, status="empty")
+    return contexts.ContextRow(
+        category=category,
+        status="set",
+        characters=len(item.text),
+        source_name=item.source_name or msgspec.UNSET,
+        updated_at=format_time(item.set_at_us),
+    )

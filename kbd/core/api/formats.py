@@ -23,7 +23,7 @@ from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.plugins.wire_methods import WireMethod
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.run_contexts import open_files, open_formats
+from kbd.core.sessions.runs import open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import OpenWorkbench

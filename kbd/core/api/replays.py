@@ -1,4 +1,7 @@
-"""Methods of replay: a run step by step, a workbench as it stood after an event."""
+"""Methods of replay: a run step by step, a workbench as it stood after an event, replay proofs.
+
+A proof repeats the calls of a run in a process of its own.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,24 +12,28 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from kbd.core.audit.moment_folder import folder_files, write_moment
+from kbd.core.audit.proof_process import Proofs
 from kbd.core.audit.steps import RunSpan, fold_step_events
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.core.workbench.extraction import record_planned_writes
 from kbd.core.workbench.run_rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import NotFound
+from kbd.errors import NotFound, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.plain_form import format_time
 from kbd.events.scan import read_log
+from kbd.requests import proofs
 from kbd.requests import replays as wire
 from kbd.requests.base import Request
 from kbd.types import FileName, RunId, Seq, WorkbenchId
 
-__all__ = ["PAGE_BYTES", "ReplayMethods"]
+__all__ = ["PAGE_BYTES", "ProofMethods", "ReplayMethods"]
+
 
 PAGE_BYTES = 1 << 20
 """How much JSON of steps one answer holds; a first step that is larger is told alone."""
@@ -167,3 +174,46 @@ def _first_page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]
             break
         page.append(step)
     return tuple(page)
+
+
+class ProofMethods:
+    """Handler of replay proofs."""
+
+    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
+        self._benches = benches
+        given = {plugin.name: dict(plugin.settings) for plugin in context.plugins.loaded()}
+        self._prover = Proofs(msgspec.structs.replace(context.settings, plugins=given))
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {proofs.ReplayRun: self.replay}
+
+    async def replay(self, request: proofs.ReplayRun, session: Session) -> proofs.RunReplayed:
+        """Repeat every call of a run and compare the results.
+
+        Raises:
+            NotFound: There is no such run.
+            ValidationFailed: `with_plugin` is no full path, or no plugin's package.
+            ToolWorkerUnavailable: The process died.
+            KbdError: The log is damaged before the run's end, or there is no room.
+        """
+        del session
+        with_plugin = None
+        if not isinstance(request.with_plugin, msgspec.UnsetType):
+            with_plugin = request.with_plugin
+            if not Path(with_plugin).is_absolute():
+                msg = "with_plugin must be an absolute path: the daemon has no current folder"
+                raise ValidationFailed(msg)
+        workbench_id, _, number = request.run_id.partition("-")
+        bench = await self._benches.open(workbench_id)
+        if int(number) > len(bench.state.runs):
+            msg = f"there is no run {request.run_id}"
+            raise NotFound(msg)
+        with self._benches.held(bench.id):
+            found = await self._prover.prove(
+                bench.folders, int(number), bench.keeper.journal.seq, with_plugin
+            )
+        if self._benches.opened(bench.id) is not bench:
+            msg = "the workbench was deleted while its run was proved"
+            raise NotFound(msg)
+        return found

@@ -8,7 +8,7 @@ import msgspec
 from kbd.core.search.lookup import DocumentLookup
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.run_contexts import open_files, open_formats
+from kbd.core.sessions.runs import open_files, open_formats
 from kbd.core.sessions.search_access import open_lookup, use_index
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.errors import ValidationFailed

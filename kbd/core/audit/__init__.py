@@ -5,19 +5,16 @@
     page                a run as one HTML page
     proof               replay proof: repeats every recorded tool call and compares the results
     proof_main          entry point of the proof's process
-    proof_process       that process, seen from the daemon
-    proof_messages      request and answer between the two
-    recorded_calls      calls of a run, folded from the log
-    repeated_call       repeats one call
+    proof_process       that process, seen from the daemon, and the messages between the two
+    recorded_calls      calls of a run, folded from the log, and repeated
     differences         where two results, or two versions of a file, differ
     plugin_replacement  another version of a plugin, put first on the import path
-    case_file           a run in one file that verifies itself
-    case_writer         the bytes of a case file
-    case_check          check of a case file; `verify` is the verifier that lies in it
+    case_file           a run in one file that verifies itself, written and checked; `verify` is the
+                        verifier that lies in it
     backup              all logs and file versions in one folder
     backup_contents     what goes into it, a file at a time
     backup_inventory    `backup.json`: what a backup holds
-    restore             a home made of a backup; `restored_home` sees to its first start
+    restore             a home made of a backup, and its first start
     moment_folder       a workbench as it stood after an event, written to a folder
     whole_paths         atomic creation of files and folders: whole or not at all
 

@@ -18,7 +18,7 @@ from kbd.core.audit.backup_inventory import (
     InventoryLog,
     read_inventory,
 )
-from kbd.core.audit.case_check import CheckResult
+from kbd.core.audit.case_file import CheckResult
 from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.runtime.paths import Home
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt, ValidationFailed

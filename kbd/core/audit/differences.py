@@ -14,7 +14,7 @@ from zipfile import ZipInfo
 
 import msgspec
 
-from kbd.core.audit.repeated_call import CallOutcome
+from kbd.core.audit.recorded_calls import CallOutcome
 from kbd.core.runtime.secrets import REDACTED
 from kbd.errors import FileReadFailed
 from kbd.formats import Source

@@ -17,9 +17,10 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.tool_execution import ToolExecution
 from kbd.core.audit.differences import diff_files, diff_outcomes, differing_parts
-from kbd.core.audit.recorded_calls import CallFold, RecordedCall
-from kbd.core.audit.repeated_call import (
+from kbd.core.audit.recorded_calls import (
+    CallFold,
     CallOutcome,
+    RecordedCall,
     hit_a_limit,
     recorded_outcome,
     repeat_call,

@@ -21,7 +21,7 @@ from kbd.core.audit.plugin_replacement import (
     with_replaced_version,
 )
 from kbd.core.audit.proof import prove
-from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, ProofRefused, Proved
+from kbd.core.audit.proof_process import ProofAnswer, ProofOrder, ProofRefused, Proved
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.entry_points import installed_entry_points
 from kbd.core.plugins.host import GROUP, Plugins

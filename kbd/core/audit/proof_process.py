@@ -1,4 +1,9 @@
-"""Subprocess of a proof, seen from the daemon: start it, order, read its answer, end it."""
+"""Subprocess of a proof, seen from the daemon: its messages, its start, its answer, its end.
+
+One order, one answer, in JSON. The order is one line on the process's standard input, which then
+stays open: its end means that the daemon is gone. The answer is all that it writes to its standard
+output.
+"""
 
 import os
 import shutil
@@ -8,13 +13,13 @@ import sys
 import uuid
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
 from anyio.abc import ByteReceiveStream, Process
 from anyio.to_thread import run_sync
 
-from kbd.core.audit.proof_messages import ProofAnswer, ProofOrder, ProofRefused, Proved
 from kbd.core.plugins.worker_process import KEPT_VARIABLES
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
@@ -27,9 +32,51 @@ from kbd.errors import (
 )
 from kbd.events.disk import is_full
 from kbd.requests.proofs import RunReplayed
-from kbd.types import Seq
+from kbd.types import Seq, WorkbenchId
 
-__all__ = ["Proofs"]
+__all__ = ["ProofAnswer", "ProofOrder", "ProofRefused", "Proofs", "Proved"]
+
+
+class ProofOrder(msgspec.Struct, frozen=True):
+    """Request for a proof: which run, and what to use.
+
+    Args:
+        workbench_id: The workbench.
+        root: Its folder.
+        run: The run's number.
+        until: The last event of the log that counts.
+        scratch: The empty folder to write to.
+        settings: The daemon's, with what its plugins were given; no key is among them.
+        with_plugin: Another version of a plugin to use.
+    """
+
+    workbench_id: WorkbenchId
+    root: str
+    run: int
+    until: Seq
+    scratch: str
+    settings: Settings
+    with_plugin: str | None = None
+
+
+class Proved(msgspec.Struct, frozen=True, tag=True):
+    """Answer of a proof that was made."""
+
+    found: RunReplayed
+
+
+class ProofRefused(msgspec.Struct, frozen=True, tag="Refused"):
+    """Answer of a proof that failed: the fields of a `KbdError`."""
+
+    code: str
+    message: str
+    retryable: bool
+    actions: tuple[str, ...]
+    detail: dict[str, Any]
+
+
+ProofAnswer = Proved | ProofRefused
+
 
 MAX_CONCURRENT_PROOFS = 2
 """Proofs under way at once; each has workers of its own. Others wait."""

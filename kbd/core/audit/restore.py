@@ -1,10 +1,15 @@
-"""Restore of a home from a backup. No daemon is needed, and none may have the home.
+"""Restore of a home from a backup, and the first start of the home that was restored.
 
-Only what the backup's list vouches for is copied: a file that somebody put beside it, settings for
-instance, does not get into a home. What is not in a backup (published files that the log knows, the
-draft's, snapshots) is made again by the daemon when it opens a workbench.
+To restore, no daemon is needed, and none may have the home. Only what the backup's list vouches for
+is copied: a file that somebody put beside it, settings for instance, does not get into a home. What
+is not in a backup (published files that the log knows, the draft's, snapshots) is made again by the
+daemon when it opens a workbench.
 
-A home that was restored has the file `restored.json` until its first daemon has seen to it.
+A home that was restored has the file `restored.json` until its first daemon has settled it, so that
+nothing is done twice. The home that the backup is of may still be at work, on this machine or
+another: it watches the same folders. So every watch is paused until a person resumes it, what was
+under way at the time of the backup is put aside, and no rule's command is run for what came to its
+end before. All of that is recorded, so `kbd watch failed` tells of it.
 """
 
 import fcntl
@@ -14,20 +19,27 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 import msgspec
+from anyio.to_thread import run_sync
 
 from kbd.core.audit.backup import find_faults, log_folder
 from kbd.core.audit.backup_contents import copy_file, make_private_folder, verify_and_list_blobs
 from kbd.core.audit.backup_inventory import Inventory, InventoryLog, read_inventory
 from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
+from kbd.core.domain.daemon_decisions import DaemonCommand
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.domain.watch_state import WatchStatus
+from kbd.core.domain.watch_decisions import FinishRun, PauseWatch, RecordCommandEnd
+from kbd.core.domain.watch_state import LandingStage, Watch, WatchStatus
+from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
-from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, ValidationFailed
+from kbd.core.store.keeper import Keeper
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, UserCanceled, ValidationFailed
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.scan import read_log
+from kbd.events.watches import WatchCommandEnded, WatchRunFinished
 from kbd.types import BlobHash
 
-__all__ = ["RESTORED_NAME", "NewHome", "Restored", "restore"]
+__all__ = ["RESTORED_NAME", "NewHome", "Restored", "restore", "settle_restored"]
+
 
 RESTORED_NAME = "restored.json"
 
@@ -158,3 +170,77 @@ def _copy_file(backup: Path, folder: Path, path: PurePosixPath, disk: Disk) -> N
         copy_file(held, folder / path, disk, 0o400 if is_blob else 0o600)
     finally:
         os.close(held)
+
+
+async def settle_restored(
+    folder: Path, keeper: Keeper[DaemonState, DaemonCommand], clock: Clock
+) -> None:
+    """Settle a restored home before its folders are watched; other homes are left alone.
+
+    A crash on the way leaves the file that says so, and all of it can be repeated.
+
+    Args:
+        folder: The home.
+        keeper: The Keeper of the daemon's log.
+        clock: The time.
+
+    Raises:
+        KbdError: It cannot be recorded.
+    """
+    path = folder / RESTORED_NAME
+    restored = await run_sync(_read_marker, path)
+    if restored is None:
+        return
+    reason = (
+        f"this home was restored from a backup of {_format_time(restored)}: resume it when no "
+        "other kbd watches the folder"
+    )
+    for watch in tuple(keeper.state.watching.watches.values()):
+        if watch.status is not WatchStatus.REMOVED:
+            await keeper.submit(PauseWatch(watch.watch_id, reason))
+        for finished in _interrupted_runs(watch):
+            await keeper.submit(FinishRun(finished, retryable=False, now_us=clock.now_us()))
+        for due in tuple(watch.due):
+            ended = WatchCommandEnded(watch.watch_id, due.landings, None, "kbd was restored")
+            await keeper.submit(RecordCommandEnd(ended))
+    # Last: after a crash the next start finds the file, and repeats all of it.
+    await run_sync(_remove_marker, path)
+
+
+def _interrupted_runs(watch: Watch) -> list[WatchRunFinished]:
+    """Return the end of each run that was under way when the backup was made."""
+    running = watch.in_stage(LandingStage.RUNNING)
+    groups = {landing.group: landing for landing in running}
+    return [
+        WatchRunFinished(
+            watch_id=watch.watch_id,
+            landings=group,
+            workbench_id=first.workbench_id,
+            outcome="failed",
+            run_id=first.run_id,
+            code=UserCanceled.code,
+            message=(
+                "it was under way when the backup was made from which this home was restored, and "
+                "may have come to its end elsewhere"
+            ),
+        )
+        for group, first in groups.items()
+    ]
+
+
+def _format_time(restored: Restored) -> str:
+    return restored.created_at[:16].replace("T", " ") + " UTC"
+
+
+def _read_marker(path: Path) -> Restored | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Restored)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError:
+        return Restored("unknown time")
+
+
+def _remove_marker(path: Path) -> None:
+    os.unlink(path)
+    DISK.sync_directory(path.parent)

@@ -15,14 +15,10 @@ from anyio.abc import TaskGroup
 
 from kbd.core.runtime.deferred import Deferred
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.server.dispatch import Route, Stream
-from kbd.core.server.hub import Hub
-from kbd.core.server.in_flight import InFlight, InFlightRequest
-from kbd.core.server.intake import Intake, WaitingMessages
-from kbd.core.server.limits import ServerLimits
-from kbd.core.server.outbox import Outbox, Post
-from kbd.core.server.poller import PolledSocket, Poller
-from kbd.core.server.subscriptions import send_stream
+from kbd.core.server.client_requests import InFlight, InFlightRequest, Intake, WaitingMessages
+from kbd.core.server.dispatch import Route, ServerLimits, Stream
+from kbd.core.server.sockets import Outbox, PolledSocket, Poller, Post
+from kbd.core.server.subscriptions import Hub, send_stream
 from kbd.errors import KbdError, ValidationFailed
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded

@@ -1,28 +1,75 @@
-"""What the core gives the server: a handler for each request; and what a handler is given.
+"""Dispatch of requests: the handler of each, what it is given, limits, and `rpc.discover`.
 
-What a subscription is fed from: batches of events, a mark where history ends, batches again.
+The core gives the server a handler for each request, and streams of events for subscriptions:
+batches of events, a mark where history ends, batches again.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
+from anyio.to_thread import run_sync
 
+from kbd import __version__
 from kbd.requests.base import Notification, Request
+from kbd.requests.daemon import RpcDiscover
+from kbd.requests.openrpc import WireError, openrpc_document
+from kbd.rpc import MESSAGE_BYTES, ErrorData
+from kbd.rpc.parsing import BATCH_MESSAGES, MAX_NESTING, MAX_PARTS, Code
 from kbd.types import Seq, WorkbenchId
 
 __all__ = [
+    "Discovery",
     "EventBatch",
     "Follow",
     "Handler",
     "Handlers",
     "Route",
+    "ServerLimits",
     "Session",
     "Stream",
     "Synced",
     "routes",
 ]
+
+
+class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits of the socket (contract 1, reliability.md 4); each can be set.
+
+    Args:
+        message_bytes: The longest message of a client.
+        nesting: The deepest nesting in it.
+        parts: The most arrays and objects in it.
+        batch: The most messages in a batch.
+        connections: How many clients at a time.
+        in_flight: How many unanswered requests one client may have; past it, it is not read.
+        names: How many workbenches one client is told of.
+        outbound_bytes: How much may wait for a client to read it.
+        outbound_messages: The same in messages. Deltas are small, so this is the one that a client
+            meets first; one batch of commits may announce hundreds at once.
+        send_bytes: How much is handed to the socket at once.
+        stall_s: Seconds without any progress after which a subscriber is too slow, and for which a
+            dropped client may still take its last message.
+        partial_s: Seconds in which a message that has begun must be complete.
+        grace_s: Seconds that requests in flight get to end when the client has said its last word
+            or the daemon stops.
+    """
+
+    message_bytes: int = MESSAGE_BYTES
+    nesting: int = MAX_NESTING
+    parts: int = MAX_PARTS
+    batch: int = BATCH_MESSAGES
+    connections: int = 1000
+    in_flight: int = 32
+    names: int = 10_000
+    outbound_bytes: int = 1024 * 1024
+    outbound_messages: int = 4096
+    send_bytes: int = 256 * 1024
+    stall_s: float = 5.0
+    partial_s: float = 10.0
+    grace_s: float = 5.0
 
 
 class EventBatch(NamedTuple):
@@ -138,3 +185,76 @@ def routes(handlers: Handlers) -> dict[type[Request], Route]:
             names = "run_id"
         table[kind] = Route(kind, handler, iscoroutinefunction(handler), names)
     return table
+
+
+_ERRORS = (
+    WireError(
+        name="ParseError",
+        code=Code.PARSE,
+        message="The message is not JSON, or too long or too deep to be read.",
+        is_of_methods=False,
+    ),
+    WireError(
+        name="InvalidRequest",
+        code=Code.INVALID_REQUEST,
+        message="It is not a request, its id is in flight, or its api_version is another.",
+    ),
+    WireError(
+        name="MethodNotFound",
+        code=Code.METHOD_NOT_FOUND,
+        message="There is no such method.",
+        is_of_methods=False,
+    ),
+    WireError(
+        name="InvalidParams",
+        code=Code.INVALID_PARAMS,
+        message="The parameters are not the method's; the message names the one that is wrong.",
+    ),
+    WireError(
+        name="InternalError",
+        code=Code.INTERNAL,
+        message="kbd failed inside; its own log says how, under the reference in data.",
+    ),
+    WireError(
+        name="ApplicationError",
+        code=Code.APPLICATION,
+        message="The request was understood and cannot be carried out; data says why.",
+        data=ErrorData,
+    ),
+    WireError(
+        name="Overloaded",
+        code=Code.OVERLOADED,
+        message="There are too many connections; try again later.",
+        is_of_methods=False,
+    ),
+    WireError(
+        name="RequestCancelled",
+        code=Code.CANCELLED,
+        message="The client cancelled the request with $/cancelRequest.",
+    ),
+)
+
+
+class Discovery:
+    """Answers `rpc.discover` with the OpenRPC document.
+
+    Args:
+        methods: The record of each method that is served.
+    """
+
+    def __init__(self, methods: Mapping[str, type[Request]]) -> None:
+        self._methods = methods
+        self._document: msgspec.Raw | None = None
+
+    async def answer(self, _request: RpcDiscover, _session: Session) -> msgspec.Raw:
+        """Return the document; it is made when it is asked for first, in a thread.
+
+        Made at every start it would cost each start some 40 ms.
+        """
+        if self._document is None:
+            self._document = await run_sync(partial(_encode, self._methods))
+        return self._document
+
+
+def _encode(methods: Mapping[str, type[Request]]) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(openrpc_document(methods, __version__, _ERRORS)))

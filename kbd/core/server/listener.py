@@ -19,12 +19,9 @@ from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
 
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.server.connection import Connection
-from kbd.core.server.discovery import Discovery
-from kbd.core.server.dispatch import Handlers, routes
-from kbd.core.server.hub import Hub
-from kbd.core.server.limits import ServerLimits
-from kbd.core.server.outbox import Post
-from kbd.core.server.poller import Poller
+from kbd.core.server.dispatch import Discovery, Handlers, ServerLimits, routes
+from kbd.core.server.sockets import Poller, Post
+from kbd.core.server.subscriptions import Hub
 from kbd.errors import ValidationFailed
 from kbd.requests import API_VERSION
 from kbd.requests.base import Request

@@ -1,13 +1,17 @@
-"""Event subscriptions: pull events from the log as fast as one client takes them."""
+"""Publish-subscribe: the hub of notifications, by workbench, and subscriptions to events.
+
+A notification is pushed to the connections that named its workbench. Events are pulled from the log
+as fast as one client takes them.
+"""
 
 from collections.abc import Iterator
 from contextlib import aclosing
-from typing import assert_never
+from typing import Protocol, assert_never
 
 from kbd.core.server.dispatch import EventBatch, Follow, Handlers, Session, Stream, Synced
-from kbd.core.server.outbox import Outbox, SentCursor
+from kbd.core.server.sockets import Outbox, SentCursor
 from kbd.errors import ValidationFailed
-from kbd.requests.base import Unset
+from kbd.requests.base import Notification, Unset
 from kbd.requests.events import (
     EVERY_LOG,
     EventsSubscribe,
@@ -19,7 +23,42 @@ from kbd.requests.notifications import EventsSynced
 from kbd.rpc import encode_notification
 from kbd.types import Seq
 
-__all__ = ["encode_lines", "send_stream", "subscription_handlers"]
+__all__ = ["Hub", "Listener", "encode_lines", "send_stream", "subscription_handlers"]
+
+
+class Listener(Protocol):
+    """Subscriber of the hub: a connection."""
+
+    def push(self, line: bytes) -> None:
+        """Queue a message to send; returns at once."""
+
+
+class Hub:
+    """Publishes each workbench's notifications to the connections that named it."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, set[Listener]] = {}
+
+    def announce(self, record: Notification) -> None:
+        """Publish a notification; it is encoded once, and nobody is waited for."""
+        listeners = self._listeners.get(record.workbench_id)
+        if listeners:
+            line = encode_notification(record)
+            # A copy: a listener that is too slow leaves while it is told.
+            for listener in tuple(listeners):
+                listener.push(line)
+
+    def join(self, workbench_id: str, listener: Listener) -> None:
+        """Subscribe a listener to a workbench."""
+        self._listeners.setdefault(workbench_id, set()).add(listener)
+
+    def leave(self, workbench_id: str, listener: Listener) -> None:
+        """Unsubscribe a listener from a workbench."""
+        listeners = self._listeners.get(workbench_id, set())
+        listeners.discard(listener)
+        if not listeners:
+            self._listeners.pop(workbench_id, None)
+
 
 _APPENDED = (
     b'{"jsonrpc":"2.0","method":"EventsAppended",'

@@ -17,7 +17,7 @@ from anyio import from_thread
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.budget import check_budget, cost_of, retry_wait_s, worst_cost
-from kbd.core.agent.window import reply_tokens
+from kbd.core.agent.context_window import reply_tokens
 from kbd.core.domain.commands import RecordFacts, RecordRun
 from kbd.core.gateway.embedders import NO_EMBEDDER
 from kbd.core.gateway.outbound_call import RecordSent

@@ -15,9 +15,8 @@ import msgspec
 from kbd.core.domain.watch_decisions import RecordLanding, decide_watch
 from kbd.core.domain.watch_state import Landing, LandingStage, Watch, Watching
 from kbd.core.watch.ingest import Ingested, hash_file
-from kbd.core.watch.name_patterns import NamePatterns
-from kbd.core.watch.seen_files import SeenFiles
-from kbd.core.watch.tree import FolderEntry, WatchedTree
+from kbd.core.watch.scanner import SeenFiles
+from kbd.core.watch.tree import FolderEntry, NamePatterns, WatchedTree
 from kbd.core.workbench.sandbox import file_name
 from kbd.errors import KbdError
 from kbd.events.watches import FileLanded, WatchRule

@@ -16,7 +16,7 @@ from anyio import CancelScope, CapacityLimiter, from_thread
 from anyio.to_thread import run_sync
 
 from kbd.core.runtime.event_loop import Notifier
-from kbd.core.watch.name_patterns import is_temporary
+from kbd.core.watch.tree import is_temporary
 
 __all__ = ["MOUNTS", "ChangeHints", "OnChange", "is_remote"]
 

@@ -25,9 +25,7 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.watch.hints import ChangeHints
 from kbd.core.watch.ingest import LandedCopies, Unsettled
 from kbd.core.watch.retry import MAX_PAUSE_S, must_stop, submit_with_retry
-from kbd.core.watch.scanner import Scanner, ScanResult, topmost_paths
-from kbd.core.watch.seen_files import SeenFiles
-from kbd.core.watch.settling import SettlingFiles
+from kbd.core.watch.scanner import Scanner, ScanResult, SeenFiles, SettlingFiles, topmost_paths
 from kbd.core.watch.tree import FolderEntry
 from kbd.errors import DiskFull, KbdError, NotFound
 from kbd.events.disk import LogPoisoned

@@ -24,12 +24,13 @@ from kbd.core.domain.workbench_state import folded_name
 from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.settings import Limits
 from kbd.core.sessions.api_context import ApiContext
-from kbd.core.sessions.run_contexts import open_files, open_formats
-from kbd.core.sessions.runs import RunTasks
+from kbd.core.sessions.runs import RunTasks, open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
-from kbd.core.watch.job import Job, JobFile, JobResult
-from kbd.core.watch.next_step import (
+from kbd.core.watch.job import (
+    Job,
+    JobFile,
+    JobResult,
     NextStep,
     decide_next_step,
     failed_items,

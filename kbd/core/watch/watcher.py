@@ -24,8 +24,8 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.watch.inbox import Health, Inbox
 from kbd.core.watch.ingest import LandedCopies, remove_folders, unknown_folders
 from kbd.core.watch.job import CommandRunner, JobRunner
-from kbd.core.watch.outcome_commands import OutcomeCommands
 from kbd.core.watch.retry import keep_up
+from kbd.core.watch.rule_commands import OutcomeCommands
 from kbd.core.watch.scheduler import Scheduler
 from kbd.events.base import Recorded
 from kbd.events.watches import (

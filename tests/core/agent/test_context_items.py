@@ -5,8 +5,14 @@ import re
 
 import pytest
 
-from kbd.core.agent.blocks import NAMES, block
-from kbd.core.agent.context_items import Guidance, context_blocks, mentions_format, weigh_context
+from kbd.core.agent.prompt_blocks import (
+    BLOCK_NAMES,
+    Guidance,
+    block,
+    context_blocks,
+    mentions_format,
+    weigh_context,
+)
 from kbd.core.domain.workbench_state import ContextItem
 from kbd.errors import ContextExhausted, StyleMergeFailed
 from kbd.formats import FormatHandler
@@ -84,9 +90,19 @@ def test_guidance_goes_first_and_the_situation_last() -> None:
 def test_no_text_closes_its_block() -> None:
     """Whatever is set: the blocks are those that kbd wrote, and no other."""
     chance = random.Random(11)
-    pieces = ["<", "/", ">", " ", "\n", "\u200b", "x", *NAMES, *(name.upper() for name in NAMES)]
+    pieces = [
+        "<",
+        "/",
+        ">",
+        " ",
+        "\n",
+        "\u200b",
+        "x",
+        *BLOCK_NAMES,
+        *(name.upper() for name in BLOCK_NAMES),
+    ]
     delimiter = re.compile(
-        rf"<(?:\u200b*|[\s\u200b]*/[\s\u200b]*)(?:{'|'.join(NAMES)})\b", re.IGNORECASE
+        rf"<(?:\u200b*|[\s\u200b]*/[\s\u200b]*)(?:{'|'.join(BLOCK_NAMES)})\b", re.IGNORECASE
     )
     for _ in range(2000):
         text = "".join(chance.choices(pieces, k=14))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbd.core.agent import AgentController, render_toolcall, render_toolresult
-from kbd.core.agent.truncation import fit_result_block
+from kbd.core.agent.context_window import fit_result_block
 
 SEARCH = render_toolcall("find", {"query": "salt"})
 

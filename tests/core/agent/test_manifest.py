@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from backends import on_asyncio, on_trio
-from kbd.core.agent.blocks import json_block
 from kbd.core.agent.manifest import MAP_BYTES, TEXT_BYTES, Manifest, listing_bytes
+from kbd.core.agent.prompt_blocks import json_block
 from kbd.core.plugins.format_calls import FileOverview
 from kbd.errors import ContextExhausted, FileReadFailed, ToolWorkerUnavailable
 from kbd.formats import (

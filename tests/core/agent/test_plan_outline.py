@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kbd.core.agent.plan_outline import changes, outline, plan_room, results
+from kbd.core.agent.plan import plan_room, render_changes, render_outline, render_results
 from kbd.core.domain.run_state import Item, ItemState, Plan
 from kbd.core.domain.workbench_state import DraftFile
 from kbd.types import BlobHash, FileName
@@ -25,7 +25,7 @@ def planned(count: int, done: int = 0, failed: tuple[int, ...] = (), **fields: s
 
 def test_a_short_plan_is_shown_whole() -> None:
     """Every item with its mark, the task and the notes."""
-    text = outline(planned(3, done=2, failed=(2,)), 3, ROOM)
+    text = render_outline(planned(3, done=2, failed=(2,)), 3, ROOM)
 
     assert text == (
         "# Execution Plan\n\n## Task\nthe task\n\n## Items\n\n"
@@ -37,7 +37,7 @@ def test_a_short_plan_is_shown_whole() -> None:
 
 def test_of_a_long_plan_the_near_items_stand_and_the_others_are_counted() -> None:
     """Ten before and twenty after; those that failed last are named wherever they are."""
-    text = outline(planned(1000, done=499, failed=tuple(range(2, 40))), 500, ROOM)
+    text = render_outline(planned(1000, done=499, failed=tuple(range(2, 40))), 500, ROOM)
 
     assert "1,000 in all: 461 done, 38 failed, 501 open. Shown are 490 to 520.\n" in text
     assert "- [x] 490. " in text
@@ -57,7 +57,7 @@ def test_an_outline_keeps_to_its_room(most: int, place: int) -> None:
     for item in plan.items:
         item.text = item.text + "x" * 200
 
-    text = outline(plan, place, most)
+    text = render_outline(plan, place, most)
 
     assert len(text) <= most + 300
     assert f"] {place}. Entity" in text
@@ -67,7 +67,7 @@ def test_long_notes_give_what_is_about_the_item_first() -> None:
     """The rest is their beginning."""
     notes = "\n".join(["general", *(f"- Item {n}: hint {n} " + "z" * 90 for n in range(1, 1000))])
 
-    text = outline(planned(999, notes=notes), 700, 6000)
+    text = render_outline(planned(999, notes=notes), 700, 6000)
 
     own, *rest = text.split("## Notes\n")[1].split("\n")
     assert own.startswith("- Item 700: hint 700 ")
@@ -82,7 +82,7 @@ def test_a_small_window_gives_a_plan_less_room() -> None:
 
 def test_the_context_of_an_item_does_not_grow_with_the_plan() -> None:
     """A plan of thirty and one of a thousand show an item the same amount, give or take a count."""
-    sizes = [len(outline(planned(count, done=count // 2), count // 2 + 1, ROOM)) for count in
+    sizes = [len(render_outline(planned(count, done=count // 2), count // 2 + 1, ROOM)) for count in
              (100, 300, 1000)]  # fmt: skip
 
     assert max(sizes) - min(sizes) < 100
@@ -95,7 +95,7 @@ def test_the_results_of_a_long_plan_are_bounded_and_failures_are_all_told_first(
         item.answer = "y" * 5000
     plan.refused = [f"more {n}" for n in range(5000)]
 
-    told = results(plan, ROOM)
+    told = render_results(plan, ROOM)
 
     places = [each["item"] for each in told["items"]]
     assert len(msgspec.json.encode(told)) < 64_000
@@ -115,9 +115,9 @@ def test_the_changes_of_a_large_draft_are_bounded_and_counted() -> None:
         FileName(f"{n:04}.txt"): DraftFile(None if n % 2 else blob, blob, n) for n in range(3000)
     }
 
-    told = changes(files, ROOM)
+    told = render_changes(files, ROOM)
 
     assert len(msgspec.json.encode(told)) < ROOM + 1000
     assert told["changes"][1] == {"path": "0001.txt", "change_type": "added", "size_bytes": 1}
     assert sum(told["not_shown"].values()) + len(told["changes"]) == 3000
-    assert "not_shown" not in changes(dict(list(files.items())[:3]), ROOM)
+    assert "not_shown" not in render_changes(dict(list(files.items())[:3]), ROOM)

@@ -5,7 +5,7 @@ import pytest
 
 from kbd.core.agent import prompt_messages
 from kbd.core.agent.prompts import load
-from kbd.core.agent.turn_faults import accept_any
+from kbd.core.agent.transcript import accept_any, turn_messages
 from kbd.core.domain.run_state import Item, ItemState, Notice, Plan, Turn
 from kbd.core.domain.workbench_state import Said
 from kbd.events.base import ReplyCall
@@ -167,7 +167,7 @@ def test_a_chain_is_sent_with_every_call_answered() -> None:
     calls = tuple(ReplyCall(CallId(f"c{n}"), "t", f'{{"n":{n}}}') for n in range(3))
     turn = Turn("thinking", calls, {}, {CallId("c0"): "zero", CallId("c2"): "two"})
 
-    messages = prompt_messages.turn_messages(turn, accept_any)
+    messages = turn_messages(turn, accept_any)
 
     assert [m.role for m in messages] == ["assistant", "tool", "tool"]
     assert [c.id for c in messages[0].tool_calls] == ["c0", "c2"]

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbd.core.agent import truncation
+from kbd.core.agent.context_window import WHOLE_BYTES, truncate_result
 
 
 def seen(value: Any, *, tool: str = "table_query", **more: Any) -> str:
     """What is shown of a value."""
-    return truncation.shown(tool, 7, msgspec.json.encode(value).decode(), value, **more)
+    return truncate_result(tool, 7, msgspec.json.encode(value).decode(), value, **more)
 
 
 def test_a_small_result_is_shown_whole() -> None:
@@ -34,7 +34,7 @@ def test_confirmations_and_recalled_pages_are_shown_whole(how: dict[str, Any]) -
 
 def test_even_these_are_cut_at_512_kib() -> None:
     """A confirmation cannot flood the conversation."""
-    assert len(seen({"text": "x" * 600_000}, is_action=True)) <= truncation.WHOLE_BYTES
+    assert len(seen({"text": "x" * 600_000}, is_action=True)) <= WHOLE_BYTES
 
 
 def test_a_receipt_of_a_table_is_worth_reading() -> None:

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.turn_faults import accept_any
-from kbd.core.agent.window import (
+from kbd.core.agent.context_window import (
     MAX_BYTES_PER_TOKEN,
     MIN_BYTES_PER_TOKEN,
     calibrate_model,
     message_bytes,
     tools_bytes,
 )
+from kbd.core.agent.transcript import Transcript, accept_any
 from kbd.core.domain.run_state import Chain, Turn
 from kbd.core.domain.workbench_state import Measured
 from kbd.errors import ContextExhausted

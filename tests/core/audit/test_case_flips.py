@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cased import case_bytes, contents, small, workbench
-from kbd.core.audit.case_check import check_case
+from kbd.core.audit.case_file import check_case
 from kbd.core.audit.verify.case import Fault, check
 from kbd.core.audit.verify.layout import SEAL_BYTES
 from kbd.core.audit.verify.opening import opened

@@ -12,8 +12,7 @@ from cased import case_bytes, contents, forged, small, workbench
 from events.harm import Victim
 from events.harm import forged as rewritten
 from events.logs import note
-from kbd.core.audit.case_file import CaseContents
-from kbd.core.audit.case_writer import MemberSource
+from kbd.core.audit.case_file import CaseContents, MemberSource
 from kbd.core.audit.verify.case import check
 from kbd.core.audit.verify.history import Broken, History, Part, blobs_of, read_history
 from kbd.core.audit.verify.packed import unpacked

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from cased import workbench
-from kbd.core.audit.case_check import check_case
-from kbd.core.audit.case_file import CaseRequest, export_case
-from kbd.core.audit.case_writer import WrittenCase
+from kbd.core.audit.case_file import CaseRequest, WrittenCase, check_case, export_case
 from kbd.core.audit.whole_paths import check_target, create_partial
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, ValidationFailed
 from kbd.events.anchor import Anchor

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cased import case_bytes, small, workbench
-from kbd.core.audit.case_check import check_case
+from kbd.core.audit.case_file import check_case
 from kbd.core.audit.verify.case import Fault, check
 from kbd.core.audit.verify.command import main
 from kbd.errors import FileReadFailed, NotFound

@@ -9,7 +9,7 @@ from kbd.core.audit.differences import (
     diff_outcomes,
     differing_parts,
 )
-from kbd.core.audit.repeated_call import CallOutcome
+from kbd.core.audit.recorded_calls import CallOutcome
 from kbd.events.drafts import FileChanged
 from kbd.types import BlobHash, FileName
 

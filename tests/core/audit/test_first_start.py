@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.audit.restore import RESTORED_NAME
-from kbd.core.audit.restored_home import settle_restored
+from kbd.core.audit.restore import RESTORED_NAME, settle_restored
 from kbd.core.domain.watch_decisions import RemoveWatch, StartNext
 from kbd.core.domain.watch_state import LandingStage, WatchStatus
 from kbd.events.watches import WatchRule

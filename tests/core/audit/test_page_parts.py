@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbd.core.audit.page.figures import clock, count, duration, size
-from kbd.core.audit.page.markup import data_block, element, text
-from kbd.core.audit.page.texts import MAX_COLUMNS, format_json
+from kbd.core.audit.page.markup import clock, count, data_block, duration, element, size, text
+from kbd.core.audit.page.step_view import MAX_COLUMNS, format_json
 from kbd.core.audit.page.timeline import TICKS, make_scale
 
 HOUR_MS = 3_600_000.0

@@ -12,8 +12,7 @@ import pytest
 from backends import on_asyncio, on_trio
 from folding import Folded
 from kbd import hookimpl
-from kbd.core.api.egress import EgressMethods
-from kbd.core.api.providers import ProviderMethods
+from kbd.core.api.providers import EgressMethods, ProviderMethods
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.gateway import Egress, scope_hash

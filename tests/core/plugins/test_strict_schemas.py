@@ -10,10 +10,9 @@ import msgspec
 import pytest
 from msgspec import Meta
 
+from kbd.core.agent.context_window import tools_bytes
 from kbd.core.agent.tool_execution import parsed
-from kbd.core.agent.transcript import Transcript
-from kbd.core.agent.turn_faults import accept_any
-from kbd.core.agent.window import tools_bytes
+from kbd.core.agent.transcript import Transcript, accept_any
 from kbd.core.plugins import schemas
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import parse_operations

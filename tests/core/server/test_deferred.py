@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from kbd.errors import DiskFull
 from kbd.requests.workshop import ActiveModel
 from served import Served, connected, serving, until

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 import pytest
 
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from served import OTHER, WORKBENCH, Raw, Served, connected, serving, until
 
 pytestmark = pytest.mark.anyio

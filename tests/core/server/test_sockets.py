@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from kbd.core.server.listener import bind_socket
 from kbd.errors import ValidationFailed
 from served import connected, serving, until

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from kbd.core.server.limits import ServerLimits
+from kbd.core.server.dispatch import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase
 from served import OTHER, WORKBENCH, Raw, Served, connected, serving, until

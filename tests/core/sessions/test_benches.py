@@ -10,7 +10,7 @@ import anyio
 import msgspec
 import pytest
 
-from kbd.core.api.handlers import handlers
+from kbd.core.api.daemon import handler_table
 from kbd.core.api.logs import LogMethods
 from kbd.core.domain.daemon_decisions import DeleteWorkbench
 from kbd.core.server.dispatch import Stream, Synced
@@ -256,7 +256,7 @@ async def test_one_that_cannot_be_opened_does_not_hide_the_others(tmp_path: Path
     folder.symlink_to(tmp_path)
 
     async with supervised(tmp_path / "h") as again:
-        table = handlers(again.context, again.benches, again.runs, again.watcher)
+        table = handler_table(again.context, again.benches, again.runs, again.watcher)
         rows = (await table[WorkbenchList](WorkbenchList(), _Nobody())).workbenches
         told = {row.id: (row.name, row.files, row.reason) for row in rows}
         assert told[whole.id] == ("test", 1, msgspec.UNSET)

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from kbd.core.domain.watch_decisions import FinishRun, RemoveWatch, RetryLandings, StartNext
 from kbd.core.domain.watch_state import Ended
 from kbd.core.runtime.event_loop import Notifier
-from kbd.core.watch.outcome_commands import OutcomeCommands
+from kbd.core.watch.rule_commands import OutcomeCommands
 from kbd.events.watches import (
     FailurePolicy,
     WatchCommandEnded,

@@ -14,7 +14,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.rewind_decisions import rewind_event
-from kbd.core.watch.next_step import NextStep, decide_next_step, is_published, next_message_id
+from kbd.core.watch.job import NextStep, decide_next_step, is_published, next_message_id
 from kbd.events.drafts import DraftDiscarded, FileChanged
 from kbd.events.runs import RunFailed, RunFinished
 from kbd.types import FileName, RunId

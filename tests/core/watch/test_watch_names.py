@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbd.core.watch.name_patterns import NamePatterns, is_temporary
+from kbd.core.watch.tree import NamePatterns, is_temporary
 
 TEMPORARY = (
     "~$Budget.xlsx", ".~lock.Budget.ods#", ".hidden", "report.docx~", "a.TMP", "~WRL0001.tmp",

@@ -1,6 +1,6 @@
 """When a file is whole."""
 
-from kbd.core.watch.settling import SettlingFiles
+from kbd.core.watch.scanner import SettlingFiles
 from kbd.core.watch.tree import FolderEntry
 
 

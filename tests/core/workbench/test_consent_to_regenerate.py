@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from backends import on_trio
-from kbd.core.api.conversation import ConversationMethods
+from kbd.core.api.runs import ConversationMethods
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.gateway.gateway import scope_hash
 from kbd.core.workbench.workbench import OpenWorkbench

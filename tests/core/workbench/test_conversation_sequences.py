@@ -17,9 +17,9 @@ import pytest
 
 from agent_rig import call, item_of, said, say
 from backends import on_asyncio
-from kbd.core.api.conversation import ConversationMethods
 from kbd.core.api.drafts import CheckpointMethods
 from kbd.core.api.files import FileMethods
+from kbd.core.api.runs import ConversationMethods
 from kbd.core.api.workbenches import ForkMethods
 from kbd.core.domain.commands import ConfirmDeletions, DiscardDraft, SendMessage, StartRun
 from kbd.core.domain.workbench_state import WorkbenchState

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.agent import plan as plans
-from kbd.core.agent.truncation import shown
+from kbd.core.agent.context_window import truncate_result
 from kbd.core.domain.state_text import PlanLine, render_plan
 from kbd.errors import KbdError
 from kbd.messages import Message
@@ -79,7 +79,7 @@ class Player:
         asked = f"<request>\n{request}\n</request>"
         research = await self.phase(Phase.RESEARCH, asked, self._files())
         block = f"<research>\n{research}\n</research>"
-        plan = plans.parse(await self.phase(Phase.PLAN, asked, block, self._files()), 1000)
+        plan = plans.parse_plan(await self.phase(Phase.PLAN, asked, block, self._files()), 1000)
         answers: list[str] = []
         text = ""
         for place, item in enumerate(plan.items, 1):
@@ -130,7 +130,7 @@ class Player:
         # The rig's workbench numbers the calls that gave a result.
         self._entry += 1
         text = msgspec.json.encode(result.value).decode()
-        return shown(
+        return truncate_result(
             name,
             self._entry,
             text,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.core.agent.truncation import RECEIPT_BYTES, shown
+from kbd.core.agent.context_window import RECEIPT_BYTES, truncate_result
 from kbd.errors import NotFound, ValidationFailed
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.testing.tools import Workbench, check_tool
@@ -150,7 +150,7 @@ class Bench(Workbench):
 
 def _receipt(tool: Tool, result: ToolResult) -> Any:
     text = msgspec.json.encode(result.value).decode()
-    told = shown(tool.name, 7, text, result.value, summary=result.summary)
+    told = truncate_result(tool.name, 7, text, result.value, summary=result.summary)
     assert len(text) > len(told)
     assert len(told.encode()) <= RECEIPT_BYTES
     return msgspec.json.decode(told)

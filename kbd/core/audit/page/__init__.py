@@ -1,10 +1,10 @@
 """A run as one HTML page: readable offline, in any browser, for as long as there are browsers.
 
-Read `document` first: the page as a whole, and its head. `run_index` looks up what a step needs of
-the others, `timeline` draws the run to scale, `step_list` has the list of steps, what filters it,
-and plan and files beside it; `step_view` shows one step in full, `texts` its texts (JSON laid out),
-`figures` its times and sizes. `markup` makes text HTML: everything
-from files, models and tools is hostile, and gets in only there.
+Read `document` first: the page as a whole, its head, the list of steps with what filters it, plan
+and files beside it. `run_index` looks up what a step needs of the others, `timeline` draws the run
+to scale, `step_view` shows one step in full with its texts (JSON laid out). `markup` makes text
+HTML, and formats times and sizes: everything from files, models and tools is hostile, and gets in
+only there.
 
 `page.html`, `page.css` and `page.js` lie beside. The page is a document that the script makes
 handier: it shows one step at a time, filters, searches. It makes no markup of text either.

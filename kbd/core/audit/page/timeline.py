@@ -8,8 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from kbd.core.audit.page.figures import count, duration
-from kbd.core.audit.page.markup import Attributes, Html, element, joined, plain, text
+from kbd.core.audit.page.markup import (
+    Attributes,
+    Html,
+    count,
+    duration,
+    element,
+    joined,
+    plain,
+    text,
+)
 from kbd.core.audit.page.run_index import step_span_ms
 from kbd.requests.replays import Step
 

@@ -1,4 +1,9 @@
-"""Context of a run beside its request: a person's context items, and style guidance. Pure.
+r"""Blocks of a prompt: delimited texts, with a person's context items and style guidance. Pure.
+
+A text block is `<name attributes>`, the text, `</name>`, each on lines of its own. No text can open
+or close a block: a `<` that begins a delimiter of any block becomes `<\`. A JSON block has a fence
+within, and in its JSON `<` and the backtick are written as escapes, so that neither the fence nor
+the block can be closed by a name or a content, whatever is in them.
 
     <context category="situation">          a person's lasting wishes, a block an item
     …
@@ -20,10 +25,10 @@ department-context, document-style, situation.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from kbd.core.agent.blocks import block
 from kbd.core.domain.run_state import Notice
 from kbd.core.domain.workbench_state import ContextItem
 from kbd.errors import ContextExhausted, StyleMergeFailed
@@ -32,13 +37,55 @@ from kbd.providers import ModelInfo
 from kbd.types import ContextCategory
 
 __all__ = [
+    "BLOCK_NAMES",
     "ContextBlocks",
     "ContextUsage",
     "Guidance",
+    "block",
     "context_blocks",
+    "json_block",
+    "json_text",
     "mentions_format",
     "weigh_context",
 ]
+
+
+BLOCK_NAMES = (
+    "request", "earlier_messages", "context", "style", "research", "plan", "item", "failure",
+    "files", "results", "changes",
+)  # fmt: skip
+"""Every block that a message of kbd's can hold."""
+
+# What nobody sees, and what a model could read past between `<`, `/` and the name.
+_UNSEEN = r"\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"
+_DELIMITER = re.compile(
+    rf"<(?=(?:[{_UNSEEN}]*|[\s{_UNSEEN}]*/[\s{_UNSEEN}]*)(?:{'|'.join(BLOCK_NAMES)})(?:\W|$))",
+    re.IGNORECASE,
+)
+
+
+def block(name: str, text: str, attributes: str = "") -> str:
+    """Render a text as a block; "" for no text.
+
+    Args:
+        name: One of `NAMES`.
+        text: Anything.
+        attributes: ` key="value"` after the name; of kbd's own making.
+    """
+    text = _DELIMITER.sub(r"<\\", text.strip())
+    return f"<{name}{attributes}>\n{text}\n</{name}>" if text else ""
+
+
+def json_block(name: str, value: Any) -> str:
+    """Render a value as a fenced JSON block; `msgspec.Raw` in it stands as it is."""
+    return f"<{name}>\n```json\n{json_text(value)}\n```\n</{name}>"
+
+
+def json_text(value: Any) -> str:
+    """Write a value as JSON on one line, without `<` and backticks."""
+    text = msgspec.json.encode(value).decode()
+    return text.replace("<", "\\u003c").replace("`", "\\u0060")
+
 
 SHARE = 0.4
 """Of the window, for all of it: the files and the conversation need the rest."""
