@@ -5,7 +5,7 @@ import msgspec
 from kbd.core.agent.context_items import weigh_context
 from kbd.core.api.files import read_client_file
 from kbd.core.domain.commands import RemoveContext, SetContext
-from kbd.core.domain.context_decisions import parse_category
+from kbd.core.domain.workbench_decisions import parse_category
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext

@@ -18,7 +18,7 @@ from kbd.core.agent.tool_execution import (
     surplus,
 )
 from kbd.core.audit.recorded_calls import RecordedCall
-from kbd.core.domain.call_decisions import CHANGED_MEANWHILE
+from kbd.core.domain.run_decisions import CHANGED_MEANWHILE
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.workbench.blobs import Blobs

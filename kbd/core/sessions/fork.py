@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.fork_decisions import check_forkable, fork_events, fork_point
+from kbd.core.domain.workbench_decisions import check_forkable, fork_events, fork_point
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.sessions.api_context import ApiContext

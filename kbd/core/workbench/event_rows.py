@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.event_context import ContextFold
-from kbd.core.domain.event_place import event_place
+from kbd.core.domain.event_context import ContextFold, event_place
 from kbd.core.domain.event_text import event_text
 from kbd.core.store.journal import Journal
 from kbd.errors import LogCorrupt
