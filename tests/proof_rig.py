@@ -15,7 +15,7 @@ from agent_rig import Rig, WriteNote, said, say
 from kbd import hookimpl
 from kbd.core.audit.proof import prove
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import RunLimits, Settings

@@ -9,7 +9,7 @@ from kbd.core.api.commands import record
 from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint, DiscardDraft
 from kbd.core.domain.rewind_decisions import find_checkpoint
 from kbd.core.domain.workbench_state import Checkpoint
-from kbd.core.runtime.deferred import Deferred
+from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches

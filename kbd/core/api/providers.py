@@ -1,8 +1,8 @@
 """Methods of providers and models: their status, what is enabled, efforts, the default model."""
 
 from kbd.core.domain.daemon_decisions import RecordDaemon
-from kbd.core.gateway.embedders import DescribedEmbedder
 from kbd.core.gateway.gateway import Egress
+from kbd.core.gateway.models import DescribedEmbedder
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches

@@ -7,7 +7,7 @@ import msgspec
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, StartRun
 from kbd.core.domain.run_state import Run, RunStatus
-from kbd.core.runtime.deferred import Deferred
+from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import RunTasks

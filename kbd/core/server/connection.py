@@ -13,8 +13,8 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from kbd.core.runtime.deferred import Deferred
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Route, Stream
 from kbd.core.server.hub import Hub
 from kbd.core.server.in_flight import InFlight, InFlightRequest

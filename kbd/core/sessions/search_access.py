@@ -19,7 +19,7 @@ from anyio.to_thread import run_sync
 from kbd.core.agent.budget import check_budget, cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.window import reply_tokens
 from kbd.core.domain.commands import RecordFacts, RecordRun
-from kbd.core.gateway.embedders import NO_EMBEDDER
+from kbd.core.gateway.models import NO_EMBEDDER
 from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.search.call_reader import CallReader

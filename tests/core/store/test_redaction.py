@@ -12,7 +12,7 @@ from kbd.core.domain.commands import Command, RecordFacts
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.redacted_stream import RedactedStream, redact_reply
+from kbd.core.gateway.outbound_call import RedactedStream, redact_reply
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets
