@@ -19,7 +19,7 @@ from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.window import reply_tokens
 from kbd.core.domain.commands import RecordRun
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.file_store import Blobs
 from kbd.errors import (
     KbdError,
     NetworkUnavailable,

@@ -15,7 +15,7 @@ from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to
-from kbd.core.workbench.run_rows import run_answer
+from kbd.core.workbench.rows import run_answer
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request
 

@@ -16,7 +16,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.core.workbench.extraction import record_planned_writes
-from kbd.core.workbench.run_rows import run_info
+from kbd.core.workbench.rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import NotFound
 from kbd.events.base import FileVersion

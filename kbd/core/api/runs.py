@@ -12,7 +12,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.run_rows import run_answer, run_budget, run_info, workshop_state
+from kbd.core.workbench.rows import run_answer, run_budget, run_info, workshop_state
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire

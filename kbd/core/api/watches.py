@@ -32,7 +32,7 @@ from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
 from kbd.core.watch.name_patterns import NamePatterns
 from kbd.core.watch.tree import WatchedTree
 from kbd.core.watch.watcher import Watcher
-from kbd.core.workbench.watch_rows import Hints, failed_landings, watch_info, watch_row
+from kbd.core.workbench.rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (
     FailurePolicy,

@@ -10,7 +10,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.listings import (
+from kbd.core.workbench.rows import (
     closed_row,
     disk_bytes,
     workbench_info,

@@ -34,8 +34,8 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles, describe_file
+from kbd.core.workbench.file_store import Blobs
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.base import PluginUsed
 from kbd.events.blobs import BlobStore

@@ -21,8 +21,8 @@ from kbd.core.audit.recorded_calls import RecordedCall
 from kbd.core.domain.run_decisions import CHANGED_MEANWHILE
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.file_store import Blobs
 from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolRefused, ToolReturned

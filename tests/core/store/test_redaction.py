@@ -19,7 +19,7 @@ from kbd.core.runtime.secrets import Secrets
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
-from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.file_store import Blobs
 from kbd.events.base import ReplyCall
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import FileChanged
