@@ -22,7 +22,7 @@ from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.errors import FileReadFailed, NotFound
 from kbd.messages import ToolCall
 from kbd.providers import ModelReply, ModelRequest
-from kbd.requests.proofs import RunReplayed
+from kbd.requests.replays import RunReplayed
 from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import CallId, Effect, FileName, Phase, WorkbenchId
 

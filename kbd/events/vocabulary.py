@@ -1,8 +1,12 @@
-"""Vocabulary of the log: every type of event, once, as one closed union.
+"""Vocabulary of the log: every type of event, once, as one closed union; and the blobs each names.
 
 A name here is for ever: it is what stands on disk. Deltas, progress and spinners are not events.
 Plugins cannot add types, so a log reads with no plugin installed.
 """
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 from kbd.events.drafts import (
     CheckpointCreated,
@@ -84,8 +88,10 @@ from kbd.events.workbenches import (
     WorkbenchDeleted,
     WorkbenchForked,
 )
+from kbd.types import BlobHash
 
-__all__ = ["VERSIONS", "Event"]
+__all__ = ["VERSIONS", "Event", "named_blobs"]
+
 
 Event = (
     WorkbenchCreated
@@ -165,3 +171,43 @@ Event = (
 
 VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)
 """The version in which each type is written today; what is older is lifted when it is read."""
+
+
+def _then(event: ConversationRewound) -> Iterable[BlobHash | None]:
+    """The versions of files that a rewind brings back, and those that they are about."""
+    for file in event.files:
+        yield from (file.blob, file.origin)
+    for drafted in event.draft.files if event.draft is not None else ():
+        yield from (drafted.base, drafted.blob)
+
+
+def _planned(event: PublishIntended) -> Iterable[BlobHash | None]:
+    for file in event.files:
+        yield from (file.old, file.new)
+    if event.rewind is not None:
+        yield from _then(event.rewind)
+
+
+# By type, for whoever asks asks of every event of a log: one look instead of nine.
+_FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProxyType(
+    {
+        FileAdded: lambda event: (event.blob,),
+        ToolReturned: lambda event: (event.blob,),
+        ModelRequested: lambda event: (event.opening,),
+        ToolCalled: lambda event: (event.arguments_blob,),
+        FileChanged: lambda event: (event.before, event.after),
+        ModelReplied: lambda event: [call.blob for call in event.calls],
+        PublishIntended: _planned,
+        ConversationRewound: _then,
+        CheckpointCreated: lambda event: [file.blob for file in event.files],
+        EffectIntended: lambda event: (event.file.blob,),
+    }
+)
+
+
+def named_blobs(event: object) -> Iterable[BlobHash]:
+    """Return the blobs that an event names; without them it is worth nothing."""
+    fields = _FIELDS.get(type(event))
+    if fields is None:
+        return ()
+    return [blob for blob in fields(event) if blob is not None]

@@ -18,12 +18,10 @@
                    ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
     watches        WatchAdd, List, Get, Test, Pause, Resume, Remove, FailedList, FailedRetry,
                    FailedDismiss
-    watched        what those hold: rules, landed files, outcomes
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         EventsRead EventsSubscribe EventsUnsubscribe BlobRead
     notifications  what the daemon sends without being asked
     replays        ReplaySteps StateAt
-    proofs         ReplayRun
     archives       RunExport BackupCreate
     openrpc        the document that `rpc.discover` answers, made from these records
 
@@ -68,7 +66,6 @@ from kbd.requests.egress import (
     UserSetConsentMode,
 )
 from kbd.requests.events import BlobRead, EventsRead, EventsSubscribe, EventsUnsubscribe
-from kbd.requests.proofs import ReplayRun
 from kbd.requests.providers import (
     ModelsListSupported,
     ProvidersGetStatus,
@@ -78,7 +75,7 @@ from kbd.requests.providers import (
     UserGetDefaultModel,
     UserSetDefaultModel,
 )
-from kbd.requests.replays import ReplaySteps, StateAt
+from kbd.requests.replays import ReplayRun, ReplaySteps, StateAt
 from kbd.requests.watches import (
     WatchAdd,
     WatchFailedDismiss,

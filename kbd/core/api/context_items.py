@@ -12,7 +12,7 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, ValidationFailed
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.requests import contexts as wire
 from kbd.requests.base import Request
 from kbd.types import ContextCategory

@@ -16,7 +16,7 @@ from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.publish import change_set, deletion_confirmations, publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase

@@ -9,7 +9,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.errors import NotFound, ValidationFailed
-from kbd.requests import proofs as wire
+from kbd.requests import replays as wire
 from kbd.requests.base import Request
 
 __all__ = ["ProofMethods"]

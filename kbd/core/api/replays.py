@@ -20,7 +20,7 @@ from kbd.core.workbench.rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import NotFound
 from kbd.events.base import FileVersion
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.events.scan import read_log
 from kbd.requests import replays as wire
 from kbd.requests.base import Request

@@ -45,8 +45,7 @@ from kbd.events.watches import (
 )
 from kbd.requests import watches as wire
 from kbd.requests.base import Request, Unset
-from kbd.requests.watched import WatchConsentParam, WatchRow
-from kbd.requests.watches import WatchAdd
+from kbd.requests.watches import WatchAdd, WatchConsentParam, WatchRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = [

@@ -38,9 +38,9 @@ from kbd.events.blobs import BlobStore
 from kbd.events.codec import decode
 from kbd.events.frame import BODY_AT
 from kbd.events.log_copy import Extent, find_extent
-from kbd.events.named_blobs import named_blobs
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
+from kbd.events.vocabulary import named_blobs
 from kbd.types import BlobHash, Seq
 
 __all__ = [

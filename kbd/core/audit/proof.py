@@ -43,7 +43,7 @@ from kbd.events.disk import Disk
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
 from kbd.events.scan import LogSurvey, read_log
-from kbd.requests.proofs import (
+from kbd.requests.replays import (
     Divergence,
     FileDiff,
     PluginCompared,

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.runtime.settings import Settings
-from kbd.requests.proofs import RunReplayed
+from kbd.requests.replays import RunReplayed
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["ProofAnswer", "ProofOrder", "ProofRefused", "Proved"]

@@ -23,7 +23,7 @@ from kbd.events.runs import (
     ToolRefused,
     ToolReturned,
 )
-from kbd.requests.proofs import SkippedCall
+from kbd.requests.replays import SkippedCall
 from kbd.types import CallId, Phase, Seq
 
 __all__ = ["CallFold", "RecordedCall"]

@@ -26,7 +26,7 @@ from kbd.core.domain.event_text import (
 )
 from kbd.events import drafts, runs, workbenches
 from kbd.events.base import Recorded
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.events.runs import RunStarted
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.requests.events import EventPlace

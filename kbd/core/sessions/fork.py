@@ -25,8 +25,7 @@ from kbd.events.blobs import BlobStore
 from kbd.events.codec import wrap_event
 from kbd.events.disk import DISK
 from kbd.events.log import EventLog
-from kbd.events.named_blobs import named_blobs
-from kbd.events.vocabulary import Event
+from kbd.events.vocabulary import Event, named_blobs
 from kbd.events.workbenches import WorkbenchCreated, WorkbenchForked
 from kbd.types import BlobHash, ForkMode, Seq, WorkbenchId
 

@@ -20,8 +20,8 @@ from kbd.core.store.journal import Journal
 from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.base import Recorded
+from kbd.events.codec import format_time, plain_record
 from kbd.events.log import EventLog
-from kbd.events.plain_form import format_time, plain_record
 from kbd.events.workbenches import RequestSent
 from kbd.requests.base import UNSET
 from kbd.requests.egress import EgressEvents, EgressRow

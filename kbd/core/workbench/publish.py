@@ -22,8 +22,8 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.workbench.file_store import conflict_name
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import ValidationFailed
+from kbd.events.codec import format_time
 from kbd.events.drafts import PublishIntended
-from kbd.events.plain_form import format_time
 from kbd.requests import drafts
 from kbd.requests.notifications import PublishPhase
 from kbd.types import BlobHash, FileName

@@ -22,9 +22,10 @@ from kbd.errors import (
     ProviderNotConfigured,
     SandboxViolation,
 )
-from kbd.events.plain_form import format_time, utc_day
+from kbd.events.codec import format_time, utc_day
 from kbd.events.watches import WatchRule
-from kbd.requests.watched import (
+from kbd.requests.watches import (
+    FailedFound,
     FailedRow,
     FailureParam,
     LandingRow,
@@ -35,7 +36,6 @@ from kbd.requests.watched import (
     WatchRow,
     WatchRuleShown,
 )
-from kbd.requests.watches import FailedFound
 from kbd.requests.workbenches import (
     FileRow,
     ForkedFrom,
