@@ -24,7 +24,7 @@ from kbd.core.agent.conversation_text import conversation_messages
 from kbd.core.agent.truncation import fit_result_block
 from kbd.core.search.text_model import TextMessage, TextModel, cut_at_next_speaker
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
-from kbd.toolcall.tags import render_toolcall
+from kbd.toolcall.blocks import render_toolcall
 
 __all__ = ["DEFAULT_SYSTEM_PROMPT", "AgentController", "Toolbox"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from kbd.core.agent.truncation import fit_result_block
 from kbd.core.search.text_model import TextMessage, neutralize_tags
 from kbd.toolcall import Toolcall, parse_toolcalls
-from kbd.toolcall.tags import render_toolcall, wrap_toolresult
+from kbd.toolcall.blocks import render_toolcall, wrap_toolresult
 
 __all__ = ["conversation_messages", "describe_tools"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.toolcall.tags import render_toolresult, wrap_toolresult
+from kbd.toolcall.blocks import render_toolresult, wrap_toolresult
 
 __all__ = ["RECALL_TOOL", "RECEIPT_BYTES", "WHOLE_BYTES", "fit_result_block", "shown"]
 

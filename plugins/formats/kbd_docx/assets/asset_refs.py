@@ -9,7 +9,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.office.asset_refs import AssetRef, parse_asset_ref
+from kbd.office.assets import AssetRef, parse_asset_ref
 from kbd_docx.styles.stylesheet import folded
 
 __all__ = ["AssetKind", "DocxAssetRef", "DocxPlace", "PlaceKind", "missing", "parse_ref"]

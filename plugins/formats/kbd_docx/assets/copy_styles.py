@@ -12,7 +12,7 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import listed
+from kbd.office.operations import listed
 from kbd_docx.assets.copy_lists import ListCopier
 from kbd_docx.assets.target import Target
 from kbd_docx.blocks import W

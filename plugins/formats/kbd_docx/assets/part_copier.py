@@ -3,7 +3,7 @@
 import re
 from typing import ClassVar
 
-from kbd.office.part_copier import PartCopier
+from kbd.office.assets import PartCopier
 from kbd.opc import strict, transitional
 from kbd.opc.package import Package, Relation
 from kbd_docx.assets.target import Target

@@ -6,7 +6,7 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import EditWarnings
+from kbd.office.operations import EditWarnings
 from kbd.opc import is_strict_part, strict
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W, blocks

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
-from kbd.office.warnings import listed
+from kbd.office.operations import listed
 from kbd_docx.blocks import W
 from kbd_docx.edits.body import SECTION
 from kbd_docx.edits.flow import MC

@@ -17,7 +17,7 @@ from docx.oxml.parser import parse_xml
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import EditWarnings, listed
+from kbd.office.operations import EditWarnings, listed
 from kbd.opc.rewriter import xml_bytes
 from kbd_docx.blocks import PARAGRAPH, W
 from kbd_docx.edits.flow import MC, FieldState, FlowPiece, RunFlow, computing_field, read_flow

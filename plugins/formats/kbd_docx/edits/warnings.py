@@ -5,7 +5,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.part import XmlPart
 from lxml import etree
 
-from kbd.office.warnings import EditWarnings
+from kbd.office.operations import EditWarnings
 from kbd.opc.package import Package
 from kbd_docx.blocks import W
 

@@ -8,7 +8,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.office.asset_refs import AssetRef, parse_asset_ref
+from kbd.office.assets import AssetRef, parse_asset_ref
 
 __all__ = ["AssetKind", "DeckPlace", "PptxAssetRef", "not_there", "parse_place", "parse_ref"]
 

@@ -4,7 +4,7 @@ import re
 
 from lxml import etree
 
-from kbd.office.warnings import EditWarnings
+from kbd.office.operations import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, unlent

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from kbd.errors import ValidationFailed
-from kbd.office.part_copier import PartCopier
+from kbd.office.assets import PartCopier
 from kbd.opc import transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import xml_bytes

@@ -4,7 +4,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.asset_refs import same_name
+from kbd.office.assets import same_name
 from kbd.opc.package import Package
 from kbd_pptx.assets.asset_refs import DeckPlace, not_there
 from kbd_pptx.slides import P

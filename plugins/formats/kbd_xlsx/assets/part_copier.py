@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from kbd.office.part_copier import PartCopier
+from kbd.office.assets import PartCopier
 from kbd.opc.package import Relation
 
 __all__ = ["WorkbookPartCopier"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import EditWarnings, listed
+from kbd.office.operations import EditWarnings, listed
 from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
 
