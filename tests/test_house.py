@@ -33,7 +33,6 @@ VERB_FORMS = {
     "kbd/core/audit/verify/unpacking.py": "its bytes lie in case files",
     "kbd/core/watch/settling.py": "what a file does until it is whole",
     "kbd/formats/styled.py": "public: named for the capability that it is about",
-    "kbd/requests/watches.py": "rows that `watches` answers with",
 }
 """Modules that are named by a form of a verb, each with its reason."""
 
