@@ -10,7 +10,7 @@ Contents, in reading order:
   `scan` (what lies on disk; a log that somebody else has open), `anchor` (how far the log was
   durable), `disk` (what may fail).
 * `blobs` (`BlobStore`): the bytes of files, by hash; `vocabulary` says which event names which.
-* `snapshots`: caches of folded state. `log_copy`: a log's beginning as a log of its own.
+* `log_copy`: a log's beginning as a log of its own.
   `verification`: proof that all is whole. `repair`: of torn writes, and the explicit cut.
 
 The format on disk
