@@ -25,8 +25,8 @@ from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
+from kbd.core.workbench.file_store import Blobs
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog
 from kbd.events.workbenches import AssistantMessageAdded, UserMessageAdded, WorkbenchCreated

@@ -24,7 +24,7 @@ from benchmarks._measure import gate, interleave, table
 from benchmarks.commands import started
 from kbd.client.blocking import Client
 from kbd.events import BlobStore, EventLog, codec
-from kbd.events.plain_form import plain_record
+from kbd.events.codec import plain_record
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.types import Seq, WorkbenchId
 

@@ -23,7 +23,8 @@ from benchmarks._measure import gate, interleave, table
 from benchmarks.replay import Unsynced, event
 from kbd.core.domain.fold import FOLDS, fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.events import EventLog, codec, snapshots
+from kbd.core.store.snapshots import load_snapshot, save_snapshot
+from kbd.events import EventLog, codec
 from kbd.events.base import Recorded
 from kbd.events.workbenches import ModelChosen, UserMessageAdded
 from kbd.types import Seq
@@ -70,7 +71,7 @@ def replayed(directory: Path, state: State, trusted: int = 0) -> State:
 
 def restored(directory: Path, folder: Path) -> State:
     """Begin with the newest snapshot, as a start does."""
-    found = snapshots.load_snapshot(folder, SCHEMA)
+    found = load_snapshot(folder, SCHEMA)
     assert found is not None
     log = EventLog.open(directory, trusted=found.seq, disk=Unsynced())
     assert log.chain_at(found.seq) == found.head
@@ -94,7 +95,7 @@ def make(directory: Path, folder: Path) -> None:
             fold(state, seq, record)
         if state.seq == EVENTS - TAIL:
             payload = msgspec.msgpack.encode(state)
-            assert snapshots.save_snapshot(folder, Seq(state.seq), log.head, SCHEMA, payload)
+            assert save_snapshot(folder, Seq(state.seq), log.head, SCHEMA, payload)
     log.close()
 
 

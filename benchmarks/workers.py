@@ -26,7 +26,7 @@ import anyio
 import anyio.to_process
 
 from benchmarks._measure import gate
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings

@@ -19,8 +19,8 @@ from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
@@ -28,8 +28,8 @@ from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
+from kbd.core.workbench.file_store import Blobs
 from kbd.events.base import Fact, Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import Disk

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kbd.core.plugins.pieces import cut_pieces, write_pieces
+from kbd.core.search.documents import Chunk
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.ports import SourceFile
-from kbd.core.search.records import Chunk
 from kbd.errors import FileReadFailed
 from kbd.formats import Passage, Region
 

@@ -15,14 +15,14 @@ from agent_rig import Rig, WriteNote, said, say
 from kbd import hookimpl
 from kbd.core.audit.proof import prove
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.errors import FileReadFailed, NotFound
 from kbd.messages import ToolCall
 from kbd.providers import ModelReply, ModelRequest
-from kbd.requests.proofs import RunReplayed
+from kbd.requests.replays import RunReplayed
 from kbd.tools import Tool, ToolContext, ToolResult
 from kbd.types import CallId, Effect, FileName, Phase, WorkbenchId
 

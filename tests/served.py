@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from kbd.core.runtime.deferred import Deferred, Settle
+from kbd.core.runtime.event_loop import Deferred, Settle
 from kbd.core.server import Hub, subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handlers, ServerLimits, Session, Stream, Synced
 from kbd.core.server.listener import Server

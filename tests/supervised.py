@@ -13,7 +13,7 @@ from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock

@@ -15,7 +15,7 @@ import pytest
 
 from documentation import code, section
 from kbd.client import aio, blocking
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.settings import Settings

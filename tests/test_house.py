@@ -28,12 +28,10 @@ FIELD_NOUNS = {
 
 VERB_FORMS = {
     "kbd/client/blocking.py": "the public name of a client, with `aio` beside it",
-    "kbd/client/following.py": "what both public clients follow a log with",
     "kbd/core/audit/verify/opening.py": "its bytes lie in case files",
     "kbd/core/audit/verify/packed.py": "its bytes lie in case files",
     "kbd/core/audit/verify/unpacking.py": "its bytes lie in case files",
     "kbd/formats/styled.py": "public: named for the capability that it is about",
-    "kbd/requests/watched.py": "rows that `watches` answers with",
 }
 """Modules that are named by a form of a verb, each with its reason."""
 

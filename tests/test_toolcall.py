@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbd.toolcall import MalformedToolcall, ParsedText, Toolcall, find_toolcall, parse_toolcalls
-from kbd.toolcall.tags import (
+from kbd.toolcall.blocks import (
     escape_tags,
     render_toolcall,
     render_toolresult,

@@ -20,7 +20,7 @@ from kbd.core.domain.watch_decisions import (
     RetryLandings,
     StartNext,
 )
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.watch.job import Job, JobFile, JobResult
 from kbd.core.watch.watch_jobs import WatchJobs

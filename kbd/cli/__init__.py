@@ -14,10 +14,9 @@ Shared modules:
     job           what `run` and `send` share, shown by `progress`
     files         files copied in and out
     log_reader    pages through a log, so that it may be longer than the memory
-    record_text   text of a record
+    step_text     text of a record
     watch_rules   arguments and consent of watch rules; `watch_text` has watches as text
-    replay_proof  `kbd replay --verify`
-    replay_page   `kbd replay --html`
+    replay        `kbd replay --html`
 
 A walk through a run: `run_steps` (its steps, read on demand), `step_text` (text of a step),
 `walk_panels` (panels beside a step), `walk` (key bindings and frames), `screen` (full-screen

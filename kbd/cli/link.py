@@ -8,9 +8,8 @@ import argparse
 import os
 
 from kbd.cli.exits import UNREACHABLE, USAGE, RequestRefused, Stop
-from kbd.client.blocking import Client
+from kbd.client.blocking import Client, default_home, default_socket
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
-from kbd.client.places import default_home, default_socket
 
 __all__ = [
     "MAX_SOCKET_PATH_BYTES",

@@ -1,23 +1,30 @@
 """`kbd replay`: walk through a run, restore a moment of it, write it as a page, prove it."""
 
 import argparse
+import base64
 import json
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
 
-from kbd.cli.exits import OK, RequestRefused
-from kbd.cli.link import connect
+from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, RequestRefused, Stop
+from kbd.cli.link import call, connect, connection_lost, request_refused
 from kbd.cli.names import find_run
-from kbd.cli.record_text import indent_lines
 from kbd.cli.run_steps import StepReader, read_moment
-from kbd.cli.step_text import render_facts, render_headline, render_step
-from kbd.cli.terminal import note, say
-from kbd.cli.walk_panels import render_state
+from kbd.cli.step_text import indent_lines, render_facts, render_headline, render_step
+from kbd.cli.terminal import counted, line, note, render_table, say, size
+from kbd.cli.walk import Walk, render_state
 from kbd.client.blocking import Client
+from kbd.client.errors import ConnectionLostError, RemoteError
 
-__all__ = ["command"]
+# Only `--html` reads these records, which take 12 ms to import.
+if TYPE_CHECKING:
+    from kbd.requests.replays import Step, StepsFound
+    from kbd.types import BlobHash
+
+__all__ = ["command", "prove", "write_page"]
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -84,12 +91,8 @@ def _replay(arguments: argparse.Namespace) -> int:
         run = find_run(client, arguments.run)
         run_id = str(run["run_id"])
         if arguments.verify:
-            from kbd.cli.replay_proof import prove  # noqa: PLC0415 - 9 ms
-
             return prove(client, run_id, arguments.with_plugin, arguments.json)
         if arguments.html is not None:
-            from kbd.cli.replay_page import write_page  # noqa: PLC0415 - 1 ms
-
             write_page(client, run_id, arguments.html)
             return OK
         if arguments.at is not None:
@@ -118,7 +121,6 @@ def _is_interactive() -> bool:
 
 def _walk(book: StepReader, start: int) -> int:
     from kbd.cli.screen import shown  # noqa: PLC0415 - 190 ms, prompt_toolkit
-    from kbd.cli.walk import Walk  # noqa: PLC0415 - 20 ms, loaded with it
 
     return shown(Walk(book, start))
 
@@ -169,3 +171,244 @@ def _text(book: StepReader, text: str, blob: str | None) -> str:
     except RequestRefused as refused:
         note(f"blob {blob} is left out: {refused.reason}")
         return ""
+
+
+STEPS_AT_ONCE = 1000
+"""The most that a request may ask for."""
+
+BLOB_BYTES = 1024 * 1024
+"""How much of one blob is read: far more than the page shows of a text."""
+
+
+def write_page(client: Client, run_id: str, path: str) -> None:
+    """Write a run as one HTML page to a new file, whole or not at all, and say so.
+
+    Raises:
+        RequestRefused: There is no such run, or its log is damaged.
+        Stop: The file exists, or cannot be written.
+    """
+    _check_target(path)
+    from kbd.core.audit.page.document import page_of  # noqa: PLC0415 - 90 ms
+
+    found = _read_steps(client, run_id)
+    contents = _read_blobs(client, found.run.workbench_id, found.steps)
+    page = page_of(found.run, found.request, found.steps, contents).encode()
+    _write_file(path, page)
+    say(f"{path} ({size(len(page))})")
+
+
+def _check_target(path: str) -> None:
+    """See, before anything is read, that the file can be made."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.lexists(path):
+        raise Stop(f"{path} exists; nothing is overwritten.", USAGE)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
+        raise Stop(f"{path}: {folder} is not a folder that can be written to.", USAGE)
+
+
+def _read_steps(client: Client, run_id: str) -> "StepsFound":
+    """Read all steps of a run; of one that is under way, as many as there are at the end."""
+    import msgspec  # noqa: PLC0415 - 8 ms
+
+    from kbd.requests.replays import Step, StepsFound  # noqa: PLC0415 - 12 ms
+
+    steps: list[Step] = []
+    while True:
+        asked = {"run_id": run_id, "after": len(steps), "limit": STEPS_AT_ONCE}
+        found = msgspec.convert(call(client, "ReplaySteps", asked, slow=True), StepsFound)
+        steps.extend(found.steps)
+        if not found.steps or len(steps) >= found.total:
+            return msgspec.structs.replace(found, steps=tuple(steps))
+
+
+def _read_blobs(
+    client: Client, workbench_id: str, steps: "Sequence[Step]"
+) -> "dict[BlobHash, str]":
+    """Read the blobs that the page may hold; what cannot be read is told, and left out."""
+    from kbd.core.audit.page.run_index import CONTENTS_LIMIT_CHARACTERS, blobs_of  # noqa: PLC0415 - loaded
+
+    contents: dict[BlobHash, str] = {}
+    room = CONTENTS_LIMIT_CHARACTERS
+    for blob in blobs_of(steps):
+        if room <= 0:
+            break
+        asked = {"workbench_id": workbench_id, "hash": blob, "limit": BLOB_BYTES}
+        try:
+            part = call(client, "BlobRead", asked, slow=True)
+        except RequestRefused as refused:
+            note(f"Blob {blob} is not in the page: {refused.reason}")
+            continue
+        contents[blob] = base64.b64decode(part["base64"]).decode("utf-8", "replace")
+        room -= len(contents[blob])
+    return contents
+
+
+def _write_file(path: str, page: bytes) -> None:
+    """Make a file with these bytes; nobody ever sees half of it, and no other is overwritten."""
+    beside = f"{path}.{os.getpid()}.part"
+    try:
+        try:
+            with open(beside, "xb") as file:
+                file.write(page)
+                file.flush()
+                os.fsync(file.fileno())
+            # The name is taken before it is replaced: it may no longer be free.
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            os.replace(beside, path)
+        except BaseException:
+            if os.path.lexists(beside):
+                os.unlink(beside)
+            raise
+    except FileExistsError as error:
+        raise Stop(f"{error.filename} exists; nothing is overwritten.", USAGE) from error
+    except OSError as error:
+        raise Stop(f"{path} cannot be written: {error.strerror}", FAILED) from error
+
+
+HASH_DIGITS = 12
+"""How much of a hash is shown: enough to compare by eye; --json has all of it."""
+
+MAX_OTHERS = 50
+"""Calls behind the first that are listed."""
+
+
+def prove(client: Client, run_id: str, with_plugin: str | None, as_json: bool) -> int:  # noqa: FBT001 - fixed with who calls it
+    """Do a run's calls again, print what came of it, and return the exit code.
+
+    Args:
+        client: The daemon.
+        run_id: The run.
+        with_plugin: A folder or a wheel with another version of a plugin, as the person wrote it.
+        as_json: Whether to print the daemon's answer as it is.
+
+    Raises:
+        Stop: There is no such run, or it cannot be proved.
+    """
+    params = {"run_id": run_id}
+    if with_plugin is not None:
+        params["with_plugin"] = os.path.abspath(os.path.expanduser(with_plugin))
+    try:
+        # However long it takes: about as long as the tools of the run took.
+        found: dict[str, Any] = client.send("ReplayRun", params, timeout=None)
+    except RemoteError as error:
+        raise request_refused(error) from error
+    except ConnectionLostError as error:
+        msg = f"{connection_lost(error).message}\nThen: kbd replay {run_id} --verify"
+        raise Stop(msg, UNREACHABLE) from error
+    if as_json:
+        say(json.dumps(found))
+    else:
+        _print_proof(found)
+    return FAILED if found["divergences"] else OK
+
+
+def _print_proof(found: dict[str, Any]) -> None:
+    divergences: list[dict[str, Any]] = found["divergences"]
+    say(_render_summary(found))
+    for skipped in found["skipped"]:
+        say(f"  skipped: {line(skipped['tool'], 40)} (event {skipped['seq']}): {skipped['reason']}")
+    _print_plugins(found["plugins"])
+    if not divergences:
+        return
+    first, *others = divergences
+    say()
+    say(f"The first: {_render_heading(first)}")
+    _print_diff(first)
+    if others:
+        say()
+        say(f"And {counted(len(others), 'more call')}:")
+        rows = [
+            (
+                str(each["seq"]), each["tool"], _render_place(each), ", ".join(each["what"]),
+                _first_difference(each),
+            )
+            for each in others[:MAX_OTHERS]
+        ]  # fmt: skip
+        say(render_table(("Event", "Tool", "Where", "Differs in", "First of it"), rows))
+        if len(others) > MAX_OTHERS:
+            say(f"… and {len(others) - MAX_OTHERS} more")
+    workbench = found["run_id"].partition("-")[0]
+    note(f"`kbd show {workbench} {first['seq']}` shows what was recorded; --json has all of this.")
+
+
+def _render_summary(found: dict[str, Any]) -> str:
+    calls, equal = found["calls"], found["equal"]
+    held = [
+        counted(found["files"], "file version"),
+        counted(found["refusals"], "refusal"),
+        f"{len(found['skipped'])} skipped",
+    ]
+    done = f"{counted(calls, 'call')} done again"
+    if not calls:
+        return f"{found['run_id']}: no call to do again ({held[-1]})"
+    if calls == equal:
+        return f"{done}, all came out as recorded ({', '.join(held)})"
+    return f"{done}, {equal} came out as recorded, {calls - equal} did not ({', '.join(held)})"
+
+
+def _print_plugins(plugins: list[dict[str, Any]]) -> None:
+    """Say which plugins are not the recorded ones."""
+    for each in plugins:
+        if each["recorded_sha256"] and each["recorded_sha256"] != each["sha256"]:
+            then = f"{each['recorded_version']} ({each['recorded_sha256'][:HASH_DIGITS]})"
+            now = (
+                f"{each['version']} ({each['sha256'][:HASH_DIGITS]})"
+                if each["sha256"]
+                else "missing"
+            )
+            package = line(each["package"], 40)
+            say(f"  {package} is not the one that was recorded: {then} then, {now} now")
+
+
+def _render_heading(each: dict[str, Any]) -> str:
+    entry = f"call {each['entry_id']}, " if each["entry_id"] else ""
+    return (
+        f"{entry}{line(each['tool'], 40)} (event {each['seq']}, {_render_place(each)}) differs in "
+        f"{', '.join(each['what'])}"
+    )
+
+
+def _render_place(each: dict[str, Any]) -> str:
+    return f"item {each['item']}" if each["item"] else str(each["phase"])
+
+
+def _print_diff(each: dict[str, Any]) -> None:
+    for field in each["fields"]:
+        say(f"  {line(field['path'])}")
+        say(f"    recorded  {line(field['recorded'], 400) or '(nothing)'}")
+        say(f"    now       {line(field['replayed'], 400) or '(nothing)'}")
+    for file in each["files"]:
+        say(f"  {line(file['path'])}: {_render_file_diff(file)}")
+        rows = [
+            (part["part"], _short_hash(part["recorded"]), _short_hash(part["replayed"]))
+            for part in file["parts"]
+        ]
+        if rows:
+            say(indent(render_table(("Part", "Recorded", "Now"), rows), "    "))
+    if each["plugins"]:
+        say(f"  done by what is not the recorded version: {', '.join(each['plugins'])}")
+
+
+def _render_file_diff(file: dict[str, Any]) -> str:
+    if not file["replayed"]:
+        return "was written then, is not now"
+    if not file["recorded"]:
+        return "was not written then, is now"
+    told = [f"recorded {_short_hash(file['recorded'])}, now {_short_hash(file['replayed'])}"]
+    if file["offset"] >= 0:
+        told.append(f"first at byte {file['offset']:,}")
+    if file["note"]:
+        told.append(line(file["note"]))
+    return "; ".join(told)
+
+
+def _first_difference(each: dict[str, Any]) -> str:
+    """Name one thing that differs: a field, or a part of a file."""
+    for file in each["files"]:
+        parts = file["parts"]
+        return f"{file['path']}: {parts[0]['part']}" if parts else str(file["path"])
+    return str(each["fields"][0]["path"]) if each["fields"] else ""
+
+
+def _short_hash(digest: str) -> str:
+    return digest[:HASH_DIGITS] if digest else "(none)"

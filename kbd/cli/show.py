@@ -19,7 +19,7 @@ from kbd.cli.exits import FAILED, OK, USAGE, RequestRefused, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.log_reader import event_place, event_title, read_events
 from kbd.cli.names import find_workbench
-from kbd.cli.record_text import indent_lines, render_fields, render_value, truncate_lines
+from kbd.cli.step_text import indent_lines, render_fields, render_value, truncate_lines
 from kbd.cli.terminal import line, note, render_table, say, size
 from kbd.client.blocking import Client
 

@@ -37,7 +37,7 @@ ADVICE = {
     "head": "Either the head is of another log, or this one was written anew since: compare it with"
     " a backup or an exported run.",
 }
-"""What to do about each sort of fault of a log (`kbd.events.faults`)."""
+"""What to do about each sort of fault of a log (`kbd.events.frame`)."""
 
 _COPY_ADVICE = "Do not rely on this copy: make it again, or use another one."
 

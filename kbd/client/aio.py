@@ -31,10 +31,8 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.abc import ByteStream
 
-from kbd.client.blocking import KEPT, TIMEOUT_S
+from kbd.client.blocking import EVERY_LOG, KEPT, TIMEOUT_S, FollowedEvents, default_socket
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
-from kbd.client.following import EVERY_LOG, FollowedEvents
-from kbd.client.places import default_socket
 
 __all__ = [
     "AsyncClient",

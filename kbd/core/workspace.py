@@ -5,8 +5,8 @@ that to a model as tools, which `TOOL_REGISTRY` describes. What stands behind th
 `kbd.core.search`.
 """
 
+from kbd.core.search.documents import Chunk, Document
 from kbd.core.search.engine import WorkspaceEngine
-from kbd.core.search.records import Chunk, Document
 from kbd.core.search.tools import TOOL_REGISTRY, WorkspaceTools
 
 __all__ = ["TOOL_REGISTRY", "Chunk", "Document", "WorkspaceEngine", "WorkspaceTools"]

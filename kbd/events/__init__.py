@@ -4,15 +4,14 @@ Contents, in reading order:
 
 * `base`, `workbenches`, `runs`, `drafts`, `watches`, `vocabulary`: the events, a closed set of
   frozen records.
-* `frame`: bytes and checksums. `codec`: records and bytes. `plain_form`: records as clients see
-  them.
-* `log` (`EventLog`): append, read, replay; over `segment` (files), `scan` (what lies on disk; a log
-  that somebody else has open), `tail` (the end that is written), `anchor` (how far the log was
+* `frame`: bytes and checksums, and what may be wrong with them. `codec`: records and bytes, and
+  records as clients see them.
+* `log` (`EventLog`): append, read, replay; over `segment` (files, and the end that is written),
+  `scan` (what lies on disk; a log that somebody else has open), `anchor` (how far the log was
   durable), `disk` (what may fail).
-* `blobs` (`BlobStore`): the bytes of files, by hash; `named_blobs` says which event names which.
-* `snapshots`: caches of folded state. `log_copy`: a log's beginning as a log of its own.
-  `verification`: proof that all is whole; `faults`: what may be wrong. `repair`: of torn writes,
-  and the explicit cut.
+* `blobs` (`BlobStore`): the bytes of files, by hash; `vocabulary` says which event names which.
+* `log_copy`: a log's beginning as a log of its own.
+  `verification`: proof that all is whole. `repair`: of torn writes, and the explicit cut.
 
 The format on disk
 ==================
@@ -98,8 +97,7 @@ from kbd.events.blobs import BlobStore
 from kbd.events.codec import NotUnderstood, Unknown, wrap_event
 from kbd.events.disk import DISK, Disk, LogPoisoned
 from kbd.events.log import EventLog
-from kbd.events.named_blobs import named_blobs
-from kbd.events.vocabulary import VERSIONS, Event
+from kbd.events.vocabulary import VERSIONS, Event, named_blobs
 
 __all__ = [
     "DISK",

@@ -5,9 +5,16 @@ of the current versions are decoded in one typed call, validation included. A bo
 refuses is read again as plain values, and each record is looked at by itself: an older version is
 lifted step by step with a table of functions, a type or version from the future is kept as
 `Unknown`, and anything else is damage. Stored bytes are never rewritten.
+
+Outside the log (on the wire, in `kbd log --json`, in an export) an event has a plain form. On disk
+a record says its run as a number within the workbench and its cause as a sequence number of the
+same log, both small integers with 0 for "none". Shown, the run is its id `<workbench_id>-<n>`, an
+event is `<log>:<seq>`, and what is "none" is left out.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, Union, cast
 
@@ -17,6 +24,7 @@ import msgspec
 from kbd.errors import LogCorrupt, ValidationFailed
 from kbd.events.base import MUST_UNDERSTAND, Recorded
 from kbd.events.vocabulary import VERSIONS, Event
+from kbd.types import Seq
 
 __all__ = [
     "LIFTERS",
@@ -27,8 +35,57 @@ __all__ = [
     "decode_current",
     "decode_plain",
     "encode",
+    "format_time",
+    "plain_record",
+    "utc_day",
     "wrap_event",
 ]
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def format_time(ts_us: int) -> str:
+    """Return microseconds since 1970 UTC as `2026-01-31T09:30:00.123456Z`."""
+    seconds, rest = divmod(ts_us, 1_000_000)
+    return f"{_second(seconds)}.{rest:06}Z"
+
+
+def utc_day(ts_us: int) -> str:
+    """Return the day of a time, as `2026-01-31`."""
+    return format_time(ts_us)[:10]
+
+
+@lru_cache(maxsize=256)
+def _second(seconds: int) -> str:
+    """Format a second, cached: what is shown together mostly happened in few of them."""
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
+
+
+def plain_record(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
+    """Convert a record to the plain form that clients see.
+
+    Args:
+        record: The record as `codec.decode_plain` gives it; fields of its data that this kbd does
+            not know are shown as they are.
+        seq: Its number.
+        log: The workbench's id, or "daemon".
+    """
+    kind, version, data, ts_us, run, cause, *_ = record
+    event = {
+        "seq": int(seq),
+        "id": f"{log}:{seq}",
+        "type": kind,
+        "version": version,
+        "ts": format_time(ts_us),
+        "data": data,
+    }
+    if run:
+        event["run_id"] = f"{log}-{run}"
+    if cause:
+        event["causation_id"] = f"{log}:{cause}"
+    return event
+
 
 Lifters: TypeAlias = Mapping[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]]
 """By type and version: the pure function that makes the data of the next version from that one's.

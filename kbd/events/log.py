@@ -22,8 +22,7 @@ from kbd.events.disk import DISK, Disk, LogPoisoned, is_full
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, FrameLink, pack_frame
 from kbd.events.repair import cut_torn_write, remove_leftovers
 from kbd.events.scan import LogSurvey, survey_log
-from kbd.events.segment import Block, Segment
-from kbd.events.tail import Tail
+from kbd.events.segment import Block, Segment, Tail
 from kbd.events.workbenches import LogRepaired
 from kbd.types import Seq
 

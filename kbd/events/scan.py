@@ -8,7 +8,7 @@ a torn write only if they are at the end of the last segment, no frame that is v
 holds the expected or a later number follows, and the anchor does not say that what stood there
 was durable. Anything else is damage: everything before it can be read, nothing may be written.
 If all these bytes are zeros they are no torn write either, but space that was reserved. What sort
-of damage it is (`kbd.events.faults`) is decided here, too, where the bytes are at hand.
+of damage it is (`kbd.events.frame`) is decided here, too, where the bytes are at hand.
 
 `EventLog.open` makes a log ready to be written, which only its owner may do. Who looks on, a proof
 in a process of its own or the check of a backup, calls `read_log`: somebody else may have the log
@@ -25,13 +25,16 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor
 from kbd.events.base import Recorded
-from kbd.events.faults import FaultKind, Problem, damage_error, fault_kind
 from kbd.events.frame import (
     BODY_AT,
     GENESIS,
     HEADER_BYTES,
+    FaultKind,
     FrameLink,
+    Problem,
     chain_value,
+    damage_error,
+    fault_kind,
     find_valid_frame,
     is_whole_but_for_length,
 )

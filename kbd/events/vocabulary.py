@@ -1,4 +1,4 @@
-"""Vocabulary of the log: every type of event, once, as one closed union.
+"""Vocabulary of the log: every type of event, once, as one closed union; and the blobs each names.
 
 A name here is for ever: it is what stands on disk. Deltas, progress and spinners are not events.
 Plugins cannot add types, so a log reads with no plugin installed.
@@ -6,15 +6,137 @@ Plugins cannot add types, so a log reads with no plugin installed.
 Each subject's module ends with the union of its events; a new type is added there.
 """
 
-from kbd.events.drafts import DraftEvent
-from kbd.events.runs import RunEvent
-from kbd.events.watches import WatchEvent
-from kbd.events.workbenches import WorkbenchEvent
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
-__all__ = ["VERSIONS", "Event"]
+from kbd.events.drafts import (
+    CheckpointCreated,
+    CheckpointRestored,
+    DeletionConfirmed,
+    DraftDiscarded,
+    DraftOpened,
+    EffectAborted,
+    EffectDone,
+    EffectIntended,
+    FileChanged,
+    PublishAborted,
+    PublishCompleted,
+    PublishIntended,
+)
+from kbd.events.runs import (
+    ItemCompleted,
+    ItemFailed,
+    ItemRetried,
+    ItemsAdded,
+    ItemsRefused,
+    ItemStarted,
+    ModelFailed,
+    ModelReplied,
+    ModelRequested,
+    NoticeGiven,
+    PhaseCompleted,
+    PhaseStarted,
+    PlanWritten,
+    ResearchWritten,
+    RunCancelled,
+    RunCancelRequested,
+    RunFailed,
+    RunFinished,
+    RunInterrupted,
+    RunResumed,
+    RunStarted,
+    SummaryWritten,
+    ToolCalled,
+    ToolRefused,
+    ToolReturned,
+)
+from kbd.events.watches import (
+    FileLanded,
+    FilesPassedOver,
+    FilesWritten,
+    LandingsDismissed,
+    LandingsParked,
+    LandingsRetried,
+    WatchAdded,
+    WatchCommandEnded,
+    WatchPaused,
+    WatchRemoved,
+    WatchResumed,
+    WatchRunFinished,
+    WatchRunStarted,
+    WatchSuspended,
+)
+from kbd.events.workbenches import (
+    AssistantMessageAdded,
+    BudgetCharged,
+    BudgetReserved,
+    ConsentGranted,
+    ContextRemoved,
+    ContextSet,
+    ConversationRewound,
+    DaemonStarted,
+    DaemonStopped,
+    FileAdded,
+    FileRemoved,
+    LogRepaired,
+    ModelChosen,
+    PluginLeftOut,
+    PluginLoaded,
+    RequestSent,
+    SettingChanged,
+    UserMessageAdded,
+    WorkbenchCreated,
+    WorkbenchDeleted,
+    WorkbenchForked,
+)
+from kbd.types import BlobHash
+
+__all__ = ["VERSIONS", "Event", "named_blobs"]
+
 
 Event = WorkbenchEvent | RunEvent | DraftEvent | WatchEvent
 """Everything that can be recorded."""
 
 VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)
 """The version in which each type is written today; what is older is lifted when it is read."""
+
+
+def _then(event: ConversationRewound) -> Iterable[BlobHash | None]:
+    """The versions of files that a rewind brings back, and those that they are about."""
+    for file in event.files:
+        yield from (file.blob, file.origin)
+    for drafted in event.draft.files if event.draft is not None else ():
+        yield from (drafted.base, drafted.blob)
+
+
+def _planned(event: PublishIntended) -> Iterable[BlobHash | None]:
+    for file in event.files:
+        yield from (file.old, file.new)
+    if event.rewind is not None:
+        yield from _then(event.rewind)
+
+
+# By type, for whoever asks asks of every event of a log: one look instead of nine.
+_FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProxyType(
+    {
+        FileAdded: lambda event: (event.blob,),
+        ToolReturned: lambda event: (event.blob,),
+        ModelRequested: lambda event: (event.opening,),
+        ToolCalled: lambda event: (event.arguments_blob,),
+        FileChanged: lambda event: (event.before, event.after),
+        ModelReplied: lambda event: [call.blob for call in event.calls],
+        PublishIntended: _planned,
+        ConversationRewound: _then,
+        CheckpointCreated: lambda event: [file.blob for file in event.files],
+        EffectIntended: lambda event: (event.file.blob,),
+    }
+)
+
+
+def named_blobs(event: object) -> Iterable[BlobHash]:
+    """Return the blobs that an event names; without them it is worth nothing."""
+    fields = _FIELDS.get(type(event))
+    if fields is None:
+        return ()
+    return [blob for blob in fields(event) if blob is not None]

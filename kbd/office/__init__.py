@@ -1,11 +1,9 @@
 """Office files made of XML in a package: what their formats do alike, on top of `kbd.opc`.
 
     handler      a handler that is a table of what does the work of each capability
-    operations   operation records applied in order, by a table
-    warnings     what the reader of an edit's result must know
+    operations   operation records applied in order, by a table; an edit's warnings
     suffixes     what a suffix promises: macros, a template
-    asset_refs   what a call names to be copied, and where it shall go
-    part_copier  parts of one package go into another, with all that they are related to
+    assets       what a call names to be copied; parts copied with all that they are related to
     formatting   lenient reader of fonts, sizes, colors and alignments in operations
     theme        colors and fonts of themes, and what a color of a drawing comes to
 

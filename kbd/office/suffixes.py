@@ -5,7 +5,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 
 from kbd.errors import ValidationFailed
-from kbd.office.part_copier import has_macros
+from kbd.office.assets import has_macros
 from kbd.opc import Family
 from kbd.opc.rewriter import Rewriting
 

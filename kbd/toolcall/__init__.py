@@ -27,19 +27,17 @@ What models make of it, and what is made of that:
 What is rendered holds no tag but its own: `_` of a tag's name is written `\u005f`, which in JSON
 means the same. So no file and no tool can forge a call or a result.
 
-Read in this order: `tags` (what a tag is, and texts that hold none but their own), `json_objects`
-(JSON as models write it), `blocks` (a text's calls).
+Read in this order: `json_objects` (JSON as models write it), `blocks` (tags, texts that hold none
+but their own, and a text's calls).
 """
 
 from kbd.toolcall.blocks import (
     MalformedToolcall,
     ParsedText,
     Toolcall,
+    escape_tags,
     find_toolcall,
     parse_toolcalls,
-)
-from kbd.toolcall.tags import (
-    escape_tags,
     render_toolcall,
     render_toolresult,
     shown_length,

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kbd.cli.chat.answer import AnswerWriter
 from kbd.cli.chat.entry import join_continuations
 from kbd.cli.chat.folder import UNREADABLE, walk_folder, workbench_folder, workbench_name
-from kbd.cli.chat.run_view import AnswerWriter
 from kbd.cli.exits import Stop
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from kbd.cli.record_text import render_value, truncate_lines
 from kbd.cli.show import referenced_blobs
+from kbd.cli.step_text import render_value, truncate_lines
 from kbd.events import VERSIONS
-from kbd.events.named_blobs import named_blobs
+from kbd.events.vocabulary import named_blobs
 from logs.make_golden import ADDED, EVENTS
 from scripted_daemon import AnswerError, Notify, ScriptedDaemon
 from scripted_job import RUN, WORKBENCH, workbench

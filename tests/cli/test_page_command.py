@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kbd.cli.exits import FAILED, USAGE, RequestRefused, Stop
-from kbd.cli.replay_page import write_page
+from kbd.cli.replay import write_page
 from kbd.client.blocking import Client
 from kbd.core.audit.page.document import page_of
 from kbd.types import BlobHash

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from kbd.cli.exits import RequestRefused
-from kbd.cli.replay_proof import prove
+from kbd.cli.replay import prove
 from kbd.client.blocking import Client
-from kbd.requests.proofs import (
+from kbd.requests.replays import (
     Divergence,
     FieldDiff,
     FileDiff,

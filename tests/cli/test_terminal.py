@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from kbd.cli.progress import LineProgress
-from kbd.cli.record_text import render_fields
+from kbd.cli.step_text import render_fields
 from kbd.cli.terminal import cell_width, clean, duration, line, render_table, size, truncate, wrap
 
 

@@ -6,7 +6,7 @@ from kbd.events import EventLog, codec
 from kbd.events.base import Recorded
 from kbd.events.disk import Disk
 from kbd.events.runs import ResearchWritten
-from kbd.events.tail import Tail
+from kbd.events.segment import Tail
 from kbd.types import Seq
 
 APRIL = 1_775_000_000_000_000

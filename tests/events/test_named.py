@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from kbd.events import VERSIONS
-from kbd.events.named_blobs import named_blobs
+from kbd.events.vocabulary import named_blobs
 from kbd.types import BlobHash
 from logs.make_golden import ADDED, EVENTS, A, B, C
 

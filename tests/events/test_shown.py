@@ -2,7 +2,7 @@
 
 from events.logs import APRIL
 from kbd.events import codec
-from kbd.events.plain_form import plain_record
+from kbd.events.codec import plain_record
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq
 

@@ -1,6 +1,6 @@
 """Warnings of an edit: each once, in order, and no more than a reader bears."""
 
-from kbd.office.warnings import EditWarnings, listed
+from kbd.office.operations import EditWarnings, listed
 from kbd.opc.package import Relation
 
 

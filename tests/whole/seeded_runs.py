@@ -32,8 +32,8 @@ from kbd.core.runtime.settings import RunLimits
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
+from kbd.core.workbench.file_store import Blobs
 from kbd.events.base import Recorded, ReplyCall
 from kbd.events.blobs import BlobStore
 from kbd.events.log import EventLog

@@ -18,7 +18,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings
 from kbd.formats import Editable
-from kbd.requests.proofs import RunReplayed
+from kbd.requests.replays import RunReplayed
 from model_server import Reply, call, calls, model_server, text
 from real_daemon import RealDaemon
 from whole.seeded_calls import EDITED

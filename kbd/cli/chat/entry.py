@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kbd.cli.chat.busy import READING, show_busy
 from kbd.cli.chat.folder import find_or_create, import_folder, workbench_folder
-from kbd.cli.chat.model_names import NO_MODEL, can_converse, resolve_model
-from kbd.cli.chat.session import ChatFolder, ChatSession
-from kbd.cli.chat.slash_commands import handle_line
+from kbd.cli.chat.session import READING, ChatFolder, ChatSession, show_busy
+from kbd.cli.chat.slash_commands import NO_MODEL, can_converse, handle_line, resolve_model
 from kbd.cli.exits import CANCELLED, OK, USAGE, Stop
 from kbd.cli.link import call, resolve_home
 from kbd.cli.names import find_workbench

@@ -21,9 +21,8 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
-from kbd.cli.chat.model_names import model_ids
 from kbd.cli.chat.session import ChatSession
-from kbd.cli.chat.slash_commands import COMMANDS, handle_line
+from kbd.cli.chat.slash_commands import COMMANDS, handle_line, model_ids
 from kbd.cli.exits import OK, Stop
 from kbd.cli.link import resolve_home
 from kbd.cli.terminal import counted, line, note

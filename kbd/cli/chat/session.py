@@ -1,6 +1,10 @@
-"""State of a conversation: the daemon, the workbench, the folder, what is shown."""
+"""State of a conversation: daemon, workbench, folder, what is shown; and its spinner."""
 
 import argparse
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,9 +12,45 @@ from kbd.cli.exits import UNREACHABLE, Stop
 from kbd.cli.job import obtain_consent, obtain_consent_to_search
 from kbd.cli.link import call, connect
 from kbd.cli.start import connect_or_start
+from kbd.cli.terminal import can_draw
 from kbd.client.blocking import Client
 
-__all__ = ["ChatFolder", "ChatSession"]
+__all__ = ["READING", "ChatFolder", "ChatSession", "show_busy", "without_echo"]
+
+
+READING = "Reading the documents…"
+"""The first time it takes as long as reading all of them does; later it is done at once."""
+
+
+@contextmanager
+def without_echo() -> Iterator[None]:
+    """Have the terminal not show what is typed meanwhile; it is there at the next prompt."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    # By hand: the raw mode of prompt_toolkit takes Ctrl-C as a key, which here must interrupt.
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    silent = [*before]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(keyboard, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSANOW, before)
+
+
+@contextmanager
+def show_busy(what: str) -> Iterator[None]:
+    """Show what is waited for, where something may be drawn, until it is done."""
+    if not can_draw():
+        yield
+        return
+    # Only what is drawn pays for it.
+    from rich.console import Console  # noqa: PLC0415 - 49 ms
+
+    with without_echo(), Console(stderr=True, highlight=False).status(what):
+        yield
 
 
 class ChatFolder(NamedTuple):

@@ -41,7 +41,7 @@ from kbd.core.agent.run_context import (
     ToolStarted,
 )
 from kbd.toolcall import Toolcall, find_toolcall
-from kbd.toolcall.tags import render_toolcall, render_toolresult
+from kbd.toolcall.blocks import render_toolcall, render_toolresult
 
 __all__ = [
     "DEFAULT_SYSTEM_PROMPT",

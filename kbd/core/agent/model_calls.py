@@ -18,7 +18,7 @@ from kbd.core.agent.context_window import reply_tokens
 from kbd.core.agent.run_context import RateLimited, RunContext, TextDelta
 from kbd.core.domain.commands import RecordRun
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.file_store import Blobs
 from kbd.errors import (
     KbdError,
     NetworkUnavailable,

@@ -20,7 +20,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.store.journal import Journal
 from kbd.events.base import Recorded
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.types import Seq
 

@@ -20,8 +20,8 @@ from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.keeper import Keeper
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.file_store import Blobs
 from kbd.providers import Emit, ModelInfo, ModelReply, ModelRequest, ToolSchema
 from kbd.tools import Recall
 from kbd.types import CallId, Phase

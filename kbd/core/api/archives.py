@@ -22,7 +22,7 @@ from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.extraction import record_planned_writes
 from kbd.errors import FileReadFailed, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.base import FileVersion
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.requests import archives as wire
 from kbd.requests.base import Request
 from kbd.types import BlobHash, FileName, WatchId, WorkbenchId

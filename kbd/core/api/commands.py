@@ -9,7 +9,7 @@ from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
 from kbd.core.domain.commands import Command
-from kbd.core.runtime.deferred import Deferred, Settle
+from kbd.core.runtime.event_loop import Deferred, Settle
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.keeper import Outcome

@@ -9,15 +9,14 @@ from kbd.core.api.commands import record
 from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint, DiscardDraft
 from kbd.core.domain.rewind_decisions import find_checkpoint
 from kbd.core.domain.workbench_state import Checkpoint
-from kbd.core.runtime.deferred import Deferred
+from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.change_set import change_set, deletion_confirmations
-from kbd.core.workbench.publish import publish
+from kbd.core.workbench.publish import change_set, deletion_confirmations, publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.requests import drafts as wire
 from kbd.requests.base import Request
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase

@@ -22,7 +22,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.extraction import extract_files, record_planned_writes
-from kbd.core.workbench.listings import file_rows
+from kbd.core.workbench.rows import file_rows
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, ValidationFailed

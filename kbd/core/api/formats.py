@@ -3,7 +3,7 @@
 A client's own call that writes is done like a tool's, and recorded without a run. What it wrote,
 that it was called and what it returned are one frame, durable before the answer. So a crash leaves
 all of it or nothing, and nothing that a restart would do again. While a run or a publish works on
-the draft it is refused (`kbd.core.domain.call_decisions` says why); calls of clients wait for each
+the draft it is refused (`kbd.core.domain.run_decisions` says why); calls of clients wait for each
 other, so that each sees what the one before wrote.
 """
 
@@ -16,8 +16,8 @@ import anyio
 import msgspec
 
 from kbd.core.agent.tool_execution import INLINE_BYTES
-from kbd.core.domain.call_decisions import refuse_client
 from kbd.core.domain.commands import RecordCall
+from kbd.core.domain.run_decisions import refuse_client
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.plugins.wire_methods import WireMethod

@@ -21,11 +21,11 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.core.workbench.extraction import record_planned_writes
-from kbd.core.workbench.run_rows import run_info
+from kbd.core.workbench.rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.base import FileVersion
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.events.scan import read_log
 from kbd.requests import proofs
 from kbd.requests import replays as wire

@@ -31,7 +31,7 @@ from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
 from kbd.core.watch.tree import NamePatterns, WatchedTree
 from kbd.core.watch.watcher import Watcher
-from kbd.core.workbench.watch_rows import Hints, failed_landings, watch_info, watch_row
+from kbd.core.workbench.rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (
     FailurePolicy,
@@ -44,8 +44,7 @@ from kbd.events.watches import (
 )
 from kbd.requests import watches as wire
 from kbd.requests.base import Request, Unset
-from kbd.requests.watched import WatchConsentParam, WatchRow
-from kbd.requests.watches import WatchAdd
+from kbd.requests.watches import WatchAdd, WatchConsentParam, WatchRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = [

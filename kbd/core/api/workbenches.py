@@ -5,12 +5,12 @@ from anyio.to_thread import run_sync
 
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel
-from kbd.core.runtime.deferred import Deferred
+from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.listings import (
+from kbd.core.workbench.rows import (
     closed_row,
     disk_bytes,
     workbench_info,

@@ -33,14 +33,13 @@ from kbd.core.audit.whole_paths import create_partial
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.paths import WorkbenchFolders
-from kbd.core.workbench.run_rows import run_info
+from kbd.core.workbench.rows import run_info
 from kbd.errors import FileReadFailed, LogCorrupt, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import decode
 from kbd.events.frame import BODY_AT
 from kbd.events.log_copy import Extent, find_extent
-from kbd.events.named_blobs import named_blobs
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.requests.daemon import LogFault

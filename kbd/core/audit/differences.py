@@ -20,7 +20,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.entries import PartStream
 from kbd.opc.package import Package, reading_errors
-from kbd.requests.proofs import FieldDiff, FileDiff, PartDiff
+from kbd.requests.replays import FieldDiff, FileDiff, PartDiff
 
 __all__ = [
     "MAX_FIELDS",

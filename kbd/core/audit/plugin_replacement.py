@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.errors import ValidationFailed
 

@@ -35,8 +35,8 @@ from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.lookup import DocumentLookup, NoLookupModels, open_lexical_engine
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles, describe_file
+from kbd.core.workbench.file_store import Blobs
 from kbd.errors import FileReadFailed, KbdError, NotFound
 from kbd.events.base import PluginUsed
 from kbd.events.blobs import BlobStore
@@ -44,7 +44,7 @@ from kbd.events.disk import Disk
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
 from kbd.events.scan import LogSurvey, read_log
-from kbd.requests.proofs import (
+from kbd.requests.replays import (
     Divergence,
     FileDiff,
     PluginCompared,

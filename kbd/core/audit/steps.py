@@ -15,14 +15,18 @@ from types import MappingProxyType
 import msgspec
 
 from kbd.core.audit import step_parts
-from kbd.core.domain.event_context import ContextFold, EventContext
-from kbd.core.domain.event_phrases import title_line
-from kbd.core.domain.event_place import event_place
-from kbd.core.domain.event_text import completed_text, event_text, publish_text
-from kbd.core.domain.run_text import call_text, turn_text
+from kbd.core.domain.event_context import ContextFold, EventContext, event_place
+from kbd.core.domain.event_text import (
+    call_text,
+    completed_text,
+    event_text,
+    publish_text,
+    title_line,
+    turn_text,
+)
 from kbd.events import drafts, runs, workbenches
 from kbd.events.base import Recorded
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.events.runs import RunStarted
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.requests.events import EventPlace

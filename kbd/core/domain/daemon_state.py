@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.core.domain.fold_watches import WATCH_FOLDS
-from kbd.core.domain.watch_state import Watching
+from kbd.core.domain.watch_state import WATCH_FOLDS, Watching
 from kbd.events.base import Recorded
 from kbd.events.workbenches import (
     BudgetCharged,

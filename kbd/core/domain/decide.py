@@ -2,14 +2,7 @@
 
 from typing import assert_never
 
-from kbd.core.domain import (
-    call_decisions,
-    context_decisions,
-    draft_decisions,
-    file_decisions,
-    rewind_decisions,
-    run_decisions,
-)
+from kbd.core.domain import rewind_decisions, run_decisions
 from kbd.core.domain.commands import (
     AbortPublish,
     AddFiles,
@@ -39,6 +32,19 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.run_decisions import finish_call, record_call, start_call
+from kbd.core.domain.workbench_decisions import (
+    abort_publish,
+    add_files,
+    complete_publish,
+    confirm_deletions,
+    discard_draft,
+    grant_consent,
+    intend_publish,
+    remove_context,
+    remove_files,
+    set_context,
+)
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events.workbenches import ModelChosen
 
@@ -53,47 +59,47 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
     """
     match command:
         case AddFiles():
-            return file_decisions.add_files(state, command)
+            return add_files(state, command)
         case RemoveFiles():
-            return file_decisions.remove_files(state, command)
+            return remove_files(state, command)
         case ChooseModel(model_id=model_id):
             return Decision((ModelChosen(model_id),))
         case GrantConsent():
-            return file_decisions.grant_consent(command)
+            return grant_consent(command)
         case SendMessage():
-            return run_decisions.send(state, command)
+            return run_decisions.send_message(state, command)
         case StartRun():
-            return run_decisions.start(state, command)
+            return run_decisions.start_run(state, command)
         case RequestCancel():
             return run_decisions.request_cancel(state)
         case InterruptRun():
-            return run_decisions.interrupt(state, command)
+            return run_decisions.interrupt_run(state, command)
         case RecordRun():
-            return run_decisions.record(state, command)
+            return run_decisions.record_run(state, command)
         case EndRun():
-            return run_decisions.end(state, command)
+            return run_decisions.end_run(state, command)
         case StartCall():
-            return call_decisions.start(state, command)
+            return start_call(state, command)
         case FinishCall():
-            return call_decisions.finish(state, command)
+            return finish_call(state, command)
         case RecordCall():
-            return call_decisions.record(state, command)
+            return record_call(state, command)
         case FailAttempt():
             return run_decisions.fail_attempt(state, command)
         case SetContext():
-            return context_decisions.set_item(state, command)
+            return set_context(state, command)
         case RemoveContext():
-            return context_decisions.remove_item(state, command)
+            return remove_context(state, command)
         case DiscardDraft():
-            return draft_decisions.discard(state)
+            return discard_draft(state)
         case ConfirmDeletions():
-            return draft_decisions.confirm(state, command)
+            return confirm_deletions(state, command)
         case IntendPublish():
-            return draft_decisions.intend(state, command)
+            return intend_publish(state, command)
         case CompletePublish():
-            return draft_decisions.complete(state, command)
+            return complete_publish(state, command)
         case AbortPublish():
-            return draft_decisions.abort(state, command)
+            return abort_publish(state, command)
         case Rewind():
             return rewind_decisions.rewind(state, command)
         case RestoreCheckpoint():

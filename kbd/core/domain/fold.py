@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kbd.core.domain.fold_runs import RUN_FOLDS
-from kbd.core.domain.fold_watches import WATCH_FOLDS
 from kbd.core.domain.run_state import Run
+from kbd.core.domain.watch_state import WATCH_FOLDS
 from kbd.core.domain.workbench_state import (
     Checkpoint,
     Consent,

@@ -1,11 +1,16 @@
-"""Decisions about messages and runs."""
+"""Decisions about runs: messages, the life of a run, its tool calls."""
+
+import msgspec
 
 from kbd.core.domain.commands import (
     EndRun,
     FailAttempt,
+    FinishCall,
     InterruptRun,
+    RecordCall,
     RecordRun,
     SendMessage,
+    StartCall,
     StartRun,
 )
 from kbd.core.domain.decision import (
@@ -27,15 +32,29 @@ from kbd.events.runs import (
     RunInterrupted,
     RunResumed,
     RunStarted,
+    ToolCalled,
 )
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import UserMessageAdded
 from kbd.types import BlobHash, FileName
 
-__all__ = ["end", "fail_attempt", "interrupt", "record", "request_cancel", "send", "start"]
+__all__ = [
+    "CHANGED_MEANWHILE",
+    "end_run",
+    "fail_attempt",
+    "finish_call",
+    "interrupt_run",
+    "record_call",
+    "record_run",
+    "refuse_client",
+    "request_cancel",
+    "send_message",
+    "start_call",
+    "start_run",
+]
 
 
-def send(state: WorkbenchState, command: SendMessage) -> Decision:
+def send_message(state: WorkbenchState, command: SendMessage) -> Decision:
     """Record a message; not while a run is under way, for it would not see it.
 
     Raises:
@@ -49,7 +68,7 @@ def send(state: WorkbenchState, command: SendMessage) -> Decision:
     return Decision((UserMessageAdded(command.message_id, command.text),))
 
 
-def start(state: WorkbenchState, command: StartRun) -> Decision:
+def start_run(state: WorkbenchState, command: StartRun) -> Decision:
     """Start a run on a message, or resume the one that stopped on it.
 
     A message whose run is finished leads to no event: the caller answers with that run.
@@ -90,7 +109,7 @@ def request_cancel(state: WorkbenchState) -> Decision:
     return Decision((RunCancelRequested(),), run=run.number)
 
 
-def interrupt(state: WorkbenchState, command: InterruptRun) -> Decision:
+def interrupt_run(state: WorkbenchState, command: InterruptRun) -> Decision:
     """Close the active run: as canceled if that was asked for, else as interrupted."""
     run = state.active_run()
     if run is None:
@@ -99,7 +118,7 @@ def interrupt(state: WorkbenchState, command: InterruptRun) -> Decision:
     return Decision((ended,), run=run.number)
 
 
-def record(state: WorkbenchState, command: RecordRun) -> Decision:
+def record_run(state: WorkbenchState, command: RecordRun) -> Decision:
     """Record facts of the active run.
 
     Raises:
@@ -110,7 +129,7 @@ def record(state: WorkbenchState, command: RecordRun) -> Decision:
     return Decision(command.facts, run=command.run)
 
 
-def end(state: WorkbenchState, command: EndRun) -> Decision:
+def end_run(state: WorkbenchState, command: EndRun) -> Decision:
     """Record how the active run ended; a run that was asked to stop can only be canceled.
 
     Raises:
@@ -172,3 +191,86 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
     if undone and state.draft is None:
         return (DraftOpened(f"rollback-{run.number}-{run.item}"), *undone)
     return tuple(undone)
+
+
+CHANGED_MEANWHILE = "was changed by somebody else during this call; read it again"
+"""How the error ends that a call gets whose file is not what it saw any more."""
+
+
+def start_call(state: WorkbenchState, command: StartCall) -> Decision:
+    """Record that a run's tool starts.
+
+    Raises:
+        ValidationFailed: That run is not under way.
+        UserCanceled: It was asked to stop.
+    """
+    run = require_ongoing_run(state, command.run)
+    turns = run.chain.turns
+    entry_id = turns[-1].entries.get(command.call_id) if turns else None
+    called = ToolCalled(
+        call_id=command.call_id,
+        entry_id=entry_id or state.next_entry,
+        tool=command.tool,
+        plugin=command.plugin,
+        plugin_sha256=command.plugin_sha256,
+    )
+    return Decision((called,), run=command.run)
+
+
+def finish_call(state: WorkbenchState, command: FinishCall) -> Decision:
+    """Record the result of a run's tool together with what it wrote.
+
+    Raises:
+        ValidationFailed: That run is not under way, or a file changed since the call saw it.
+        UserCanceled: It was asked to stop: nothing lands.
+    """
+    require_ongoing_run(state, command.run)
+    written = _written(state, command.changes, command.draft_id)
+    return Decision((*written, command.returned), run=command.run)
+
+
+def record_call(state: WorkbenchState, command: RecordCall) -> Decision:
+    """Record a client's own call, whole.
+
+    Raises:
+        ValidationFailed: A run or a publish is under way, or a file changed since the call saw it.
+    """
+    refuse_client(state)
+    entry_id = state.next_entry
+    called = msgspec.structs.replace(command.called, entry_id=entry_id)
+    returned = msgspec.structs.replace(command.returned, entry_id=entry_id)
+    written = _written(state, command.changes, command.draft_id)
+    return Decision((called, *written, returned))
+
+
+def refuse_client(state: WorkbenchState) -> None:
+    """Refuse what a client wants to write while others work on the draft.
+
+    A run plans on what it has read, and the rollback of a failed attempt must know whose every
+    change is: a person's edit in between would be overlooked or undone. So it waits.
+
+    Raises:
+        ValidationFailed: A run or a publish is under way.
+    """
+    refuse_while_running(state)
+    if state.publish is not None:
+        msg = "a publish is under way"
+        raise ValidationFailed(msg, retryable=True)
+
+
+def _written(
+    state: WorkbenchState, changes: tuple[FileChanged, ...], draft_id: str
+) -> tuple[Event, ...]:
+    """Return the changes, after the opening of a draft if none is open.
+
+    Raises:
+        ValidationFailed: A file changed since the call saw it.
+    """
+    for change in changes:
+        seen = state.seen(change.name)
+        if (seen.blob if seen else None) != change.before:
+            msg = f"{change.name!r} {CHANGED_MEANWHILE}"
+            raise ValidationFailed(msg, retryable=True)
+    if changes and state.draft is None:
+        return (DraftOpened(draft_id), *changes)
+    return changes

@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.core.domain.run_state import Item, ItemState, Plan
 from kbd.core.domain.workbench_state import Said
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 
 __all__ = [
     "PlanLine",

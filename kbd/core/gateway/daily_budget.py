@@ -14,7 +14,7 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.settings import RunLimits
 from kbd.core.store.keeper import Keeper
 from kbd.errors import NotFound
-from kbd.events.plain_form import utc_day
+from kbd.events.codec import utc_day
 from kbd.types import WorkbenchId
 
 __all__ = ["DailyBudget"]

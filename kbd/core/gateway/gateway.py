@@ -15,10 +15,15 @@ from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.embedders import ChosenEmbedder, Embedders
-from kbd.core.gateway.models import Models
-from kbd.core.gateway.outbound_call import LentAccess, OutboundCalls, RecordSent, RequestPurpose
-from kbd.core.gateway.redacted_stream import RedactedStream, redact_reply
+from kbd.core.gateway.models import ChosenEmbedder, Embedders, Models
+from kbd.core.gateway.outbound_call import (
+    LentAccess,
+    OutboundCalls,
+    RecordSent,
+    RedactedStream,
+    RequestPurpose,
+    redact_reply,
+)
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.diagnostics import get_logger

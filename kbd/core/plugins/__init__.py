@@ -1,12 +1,10 @@
 """Plugins: their discovery, what they bring, and the processes that their code runs in.
 
-    entry_points   which plugins are installed
-    hooks          one hook of one package, called by itself
+    hooks          which plugins are installed; one package's hooks, checked and called alone
     schemas        JSON schemas of tools' arguments
     wire_methods   the methods that a format contributes
     host           loads each plugin on its own, checks what it declares, keeps its status
     catalog        what they brought, by name
-    suffixes       a file's format
 
 A call to a format's handler or a tool's own work never runs in the daemon's process.
 

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 from anyio import to_thread
 
-from kbd.core.plugins.host import Owned, Plugin, Plugins
+from kbd.core.plugins.host import FormatsByName, Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema, strict_schema
-from kbd.core.plugins.suffixes import FormatsByName
 from kbd.core.plugins.wire_methods import WireMethod
 from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import Editable, FormatHandler

@@ -16,20 +16,26 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from kbd.core.plugins.entry_points import EntryPoint, installed_entry_points
-from kbd.core.plugins.hooks import PluginError, call_hook, new_registry, register
+from kbd.core.plugins.hooks import (
+    EntryPoint,
+    PluginError,
+    call_hook,
+    installed_entry_points,
+    new_registry,
+    register,
+)
 from kbd.core.plugins.schemas import plain_schema
-from kbd.core.plugins.suffixes import FormatsByName
 from kbd.core.plugins.wire_methods import WireMethod, wire_methods_of
 from kbd.core.runtime.settings import Settings
 from kbd.formats import FormatHandler
 from kbd.providers import Embedder, Provider
 from kbd.requests import METHODS
-from kbd.tools import CallLimits, Tool
+from kbd.tools import CallLimits, FormatCatalog, Tool
 from kbd.types import Effect
 
 __all__ = [
     "GROUP",
+    "FormatsByName",
     "Owned",
     "Plugin",
     "PluginStatus",
@@ -39,6 +45,41 @@ __all__ = [
     "check_provider",
     "check_tool",
 ]
+
+
+class FormatsByName(FormatCatalog):
+    """Some formats, read-only. Of two that claim one suffix, the one given first has it."""
+
+    def __init__(self, handlers: Iterable[FormatHandler]) -> None:
+        given = tuple(handlers)
+        self._handlers = tuple(sorted(given, key=lambda handler: handler.name))
+        self._by_suffix: dict[str, tuple[FormatHandler, str]] = {}
+        for handler in given:
+            for suffix, mime in handler.suffixes.items():
+                self._by_suffix.setdefault(suffix, (handler, mime))
+
+    def handlers(self) -> Sequence[FormatHandler]:
+        """Return all handlers, sorted by name."""
+        return self._handlers
+
+    def for_name(self, name: str) -> FormatHandler | None:
+        """Return the handler for a file's name, or None; case does not matter."""
+        found = self.find(name)
+        return found[0] if found else None
+
+    def find(self, name: str) -> tuple[FormatHandler, str] | None:
+        """Return the handler for a file's name with the MIME type that it gives, or None."""
+        last = name.rsplit("/", 1)[-1].casefold()
+        dots = (place for place, letter in enumerate(last) if letter == ".")
+        for candidate in (last, *(last[place:] for place in dots)):
+            if candidate in self._by_suffix:
+                return self._by_suffix[candidate]
+        return None
+
+    def suffixes(self) -> tuple[str, ...]:
+        """Return every known suffix, sorted."""
+        return tuple(sorted(self._by_suffix))
+
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _WIRE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")

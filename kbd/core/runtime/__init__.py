@@ -6,9 +6,7 @@
     secrets        API keys: where they come from, and how they stay hidden
     hosts          hosts and ports in one spelling
     diagnostics    the daemon's own log for its operator
-    deferred       an answer that comes later, told or waited for
-    event_loop     readiness of descriptors and threads; `Notifier`, a cheap condition
-    writer_thread  a thread that does blocking writes in order
+    event_loop     readiness of descriptors and threads, a cheap condition, answers that come later
 
 Nothing here knows of workbenches, runs or plugins.
 """

@@ -1,20 +1,22 @@
-"""Event-loop primitives: readable descriptors, wakeups from threads, a cheap condition.
+"""Event-loop primitives: readable descriptors, wakeups from threads, a condition, late answers.
 
 `serve_readable` and `Wakeup` tell the event loop that something is there to be done. anyio has
 `wait_readable` for both, which on asyncio costs two turns of the loop and two changes of its
 selector each time: as much as all the rest of a short request (measured: 40 us, of which 30 are
 saved here). So asyncio's own loop is asked, whose callbacks stay; and trio without a detour.
 
-`Notifier` wakes whoever waits, at next to no cost where nobody does.
+`Notifier` wakes whoever waits, at next to no cost where nobody does. `Deferred` is an answer that
+comes later, told to a callback or waited for in a task.
 """
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from typing import Generic, NamedTuple, TypeVar
 
 import anyio
 
-__all__ = ["Notifier", "Wakeup", "asyncio_loop", "serve_readable"]
+__all__ = ["Deferred", "Notifier", "Settle", "Wakeup", "asyncio_loop", "serve_readable"]
 
 
 async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
@@ -156,3 +158,25 @@ class Notifier:
         if self._event is None:
             self._event = anyio.Event()
         await self._event.wait()
+
+
+T = TypeVar("T")
+
+Settle = Callable[[T | Exception], None]
+"""Takes an answer, or the error in its place; returns at once and never raises."""
+
+
+class Deferred(NamedTuple, Generic[T]):
+    """An answer that comes later; nothing is done for it before one of the two is called, once.
+
+    A command waits for nothing but the disk; a task of its own would cost more than all the rest.
+    So what `begin` can do needs none.
+
+    Args:
+        wait: Does the work and returns the answer, or raises; may be cancelled where it waits.
+        begin: Begins the work and returns, or raises; settles once, when the answer or its error is
+            there, and not before it has returned. None if only a task can do the work.
+    """
+
+    wait: Callable[[], Awaitable[T]]
+    begin: Callable[[Settle[T]], None] | None = None

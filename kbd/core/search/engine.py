@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from kbd.core.search.document_names import find_by_id
+from kbd.core.search.documents import Chunk, Document, find_by_id
 from kbd.core.search.documents_table import (
     NO_TEXT,
     NOT_READ,
@@ -24,13 +24,11 @@ from kbd.core.search.documents_table import (
 )
 from kbd.core.search.embedding import AUTO, Auto, EngineEmbedder
 from kbd.core.search.folder import DocumentFolder, FileSignature
-from kbd.core.search.index import CurrentIndex, SearchIndex
+from kbd.core.search.index import CurrentIndex, IndexUpdater, SearchIndex, UpdateResult
 from kbd.core.search.index_file import IndexRuined, default_index_folder
 from kbd.core.search.local import LocalRuntime
 from kbd.core.search.ports import ListSources, PieceReader, SourceFile, TextEmbedder
 from kbd.core.search.query import QueryResult, find_nearest
-from kbd.core.search.records import Chunk, Document
-from kbd.core.search.update import IndexUpdater, UpdateResult
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.providers import Embeddings
 

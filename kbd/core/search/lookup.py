@@ -9,15 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from anyio import from_thread
 from anyio.to_thread import run_sync
 
 from kbd.core.plugins.format_calls import FormatCalls
-from kbd.core.search.call_reader import CallReader
-from kbd.core.search.document_names import find_document
+from kbd.core.search.documents import Chunk, Document, find_document
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.engine_pool import PooledEngine
 from kbd.core.search.ports import SourceFile
-from kbd.core.search.records import Chunk, Document
 from kbd.core.search.summary import extract_summary
 from kbd.core.workbench.call_files import CallFiles
 from kbd.errors import (
@@ -33,9 +32,34 @@ from kbd.errors import (
 from kbd.events.base import ModelShare
 from kbd.providers import Embeddings
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
-from kbd.types import FileName
+from kbd.tools import FileRef
+from kbd.types import BlobHash, FileName
 
-__all__ = ["DocumentLookup", "LookupModels", "NoLookupModels", "open_lexical_engine"]
+__all__ = ["CallReader", "DocumentLookup", "LookupModels", "NoLookupModels", "open_lexical_engine"]
+
+
+class CallReader:
+    """`kbd.core.search.ports.PieceReader` over a workbench's formats.
+
+    Its thread must be one that anyio started for the event loop that the workers belong to.
+
+    Args:
+        formats: The formats.
+        most_characters: Of a longer document, the rest is left out.
+    """
+
+    def __init__(self, formats: FormatCalls, most_characters: int) -> None:
+        self._formats, self._most_characters = formats, most_characters
+
+    def edition(self, name: str) -> str:
+        """Return the edition of the format that reads files of that name; "" if none does."""
+        return self._formats.edition(name)
+
+    def read(self, file: SourceFile, target: Path) -> None:
+        """Write the pieces of a file to `target`; raises KbdError."""
+        ref = FileRef(FileName(file.name), BlobHash(file.content), file.size_bytes, file.path)
+        from_thread.run(self._formats.pieces, ref, target, self._most_characters)
+
 
 _CHUNK_FIELDS = ("filename", "place", "snippet", "ranker")
 """What of a chunk's metadata is told beside it."""

@@ -4,6 +4,7 @@ import sqlite3
 
 import msgspec
 
+from kbd.core.search.documents import Chunk
 from kbd.core.search.documents_table import (
     StoredPiece,
     count_contents,
@@ -19,7 +20,6 @@ from kbd.core.search.ranking import (
     rank,
     weigh_query,
 )
-from kbd.core.search.records import Chunk
 from kbd.core.search.tokenizer import WEIGHTS, Query, parse_query, snippet
 from kbd.core.search.vector_index import VectorIndex
 from kbd.providers import Embeddings

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kbd.toolcall.tags import escape_tags
+from kbd.toolcall.blocks import escape_tags
 
 __all__ = [
     "TextMessage",

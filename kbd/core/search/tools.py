@@ -19,9 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
-from kbd.core.search.document_names import find_document
+from kbd.core.search.documents import Chunk, Document, find_document
 from kbd.core.search.engine import WorkspaceEngine
-from kbd.core.search.records import Chunk, Document
 from kbd.core.search.summary import extract_summary
 from kbd.core.search.text_model import (
     TextModel,

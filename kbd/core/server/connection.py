@@ -13,7 +13,6 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from kbd.core.runtime.deferred import Deferred
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.server.client_requests import InFlight, InFlightRequest, Intake, WaitingMessages
 from kbd.core.server.dispatch import Route, ServerLimits, Stream

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.fork_decisions import check_forkable, fork_events, fork_point
+from kbd.core.domain.workbench_decisions import check_forkable, fork_events, fork_point
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.sessions.api_context import ApiContext
@@ -25,8 +25,7 @@ from kbd.events.blobs import BlobStore
 from kbd.events.codec import wrap_event
 from kbd.events.disk import DISK
 from kbd.events.log import EventLog
-from kbd.events.named_blobs import named_blobs
-from kbd.events.vocabulary import Event
+from kbd.events.vocabulary import Event, named_blobs
 from kbd.events.workbenches import WorkbenchCreated, WorkbenchForked
 from kbd.types import BlobHash, ForkMode, Seq, WorkbenchId
 

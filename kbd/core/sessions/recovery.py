@@ -23,9 +23,8 @@ from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
 from kbd.core.store.snapshots import workbench_snapshots
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.extraction import close_unfinished_effects
-from kbd.core.workbench.file_store import FileStore
+from kbd.core.workbench.file_store import Blobs, FileStore
 from kbd.core.workbench.publish import carry_out
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt

@@ -19,13 +19,12 @@ from anyio.to_thread import run_sync
 from kbd.core.agent.budget import check_budget, cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.context_window import reply_tokens
 from kbd.core.domain.commands import RecordFacts, RecordRun
-from kbd.core.gateway.embedders import NO_EMBEDDER
+from kbd.core.gateway.models import NO_EMBEDDER
 from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.plugins.format_calls import FormatCalls
-from kbd.core.search.call_reader import CallReader
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.engine_pool import PooledEngine
-from kbd.core.search.lookup import DocumentLookup
+from kbd.core.search.lookup import CallReader, DocumentLookup
 from kbd.core.search.summary import extract_summary
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.workbench.call_files import CallFiles

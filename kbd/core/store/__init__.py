@@ -1,6 +1,6 @@
 """Store of events: logs as the event loop sees them, their snapshots, and redaction.
 
-    journal       append and read in a thread; followers are woken, none polls
+    journal       append and read in threads; followers are woken, none polls
     keeper        the single writer of a log: decide, persist, fold, tell
     snapshots     the state that a log is folded to, so that a start replays only what came after
     snapshotting  makes snapshots anew while a log grows, in a process of its own

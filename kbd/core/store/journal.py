@@ -2,22 +2,134 @@
 
 One journal has one writer, its Keeper. Whoever follows gets every event once and in order: first
 from the log, then as they are recorded. The log is the buffer: a slow follower costs nothing.
+
+What is durable waits for the disk in a thread, or the event loop would stand still. The usual way
+to a thread and back takes longer than many a disk takes to sync (measured here: 0.25 to 0.4 ms for
+`anyio.to_thread`, 0.05 to 0.1 ms for `WriterThread`), and every command pays it. So a log has a
+thread of its own, which sleeps on a queue.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
 
+import anyio
 from anyio.to_thread import run_sync
 
-from kbd.core.runtime.event_loop import Notifier
-from kbd.core.runtime.writer_thread import WriterThread
+from kbd.core.runtime.event_loop import Notifier, Wakeup
+from kbd.errors import ToolWorkerUnavailable
 from kbd.events import codec
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
 from kbd.types import Seq
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "WriterThread"]
+
+
+T = TypeVar("T")
+
+_IDLE_S = 5.0
+"""How long the thread waits for the next call before it ends; the next call starts another."""
+
+
+class _Call(Generic[T]):
+    """A queued call, with its result or its error."""
+
+    __slots__ = ("error", "result", "work")
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work = work
+        self.result: T | None = None
+        self.error: BaseException | None = None
+
+
+class _CallQueue(Generic[T]):
+    """The queue of one thread's calls, and the wakeup for when one is done."""
+
+    __slots__ = ("calls", "done")
+
+    def __init__(self) -> None:
+        self.calls: SimpleQueue[_Call[T] | None] = SimpleQueue()
+        self.done = Wakeup()
+
+
+class WriterThread(Generic[T]):
+    """Thread for blocking calls, one after the other; it lives while there is work."""
+
+    def __init__(self) -> None:
+        # Held while a thread is started or takes its leave, so that no call is left lying.
+        self._door = threading.Lock()
+        self._desk: _CallQueue[T] | None = None
+        self._is_awaited = False
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Make a call and return its result; once begun it is waited for, even if canceled.
+
+        One call at a time: a log has one writer.
+
+        Raises:
+            ToolWorkerUnavailable: There are no threads or descriptors left; nothing was called.
+            BaseException: What the call raised.
+        """
+        call = _Call(work)
+        with self._door:
+            if self._is_awaited:
+                raise RuntimeError("the writer thread is called again before it has answered")
+            desk = self._desk = self._desk or self._started()
+            self._is_awaited = True
+        # A write that has begun cannot be taken back, so its outcome is waited for.
+        with anyio.CancelScope(shield=True):
+            await desk.done.wait(partial(desk.calls.put, call))
+        self._is_awaited = False
+        if call.error is not None:
+            raise call.error
+        return call.result  # type: ignore[return-value]  # a call that raised nothing has returned
+
+    def close(self) -> None:
+        """Let the thread go at once; a later call starts another."""
+        with self._door:
+            if self._desk is not None and not self._is_awaited:
+                self._desk.calls.put(None)
+                self._leave(self._desk)
+
+    def _started(self) -> _CallQueue[T]:
+        """Start a thread; return its queue."""
+        try:
+            desk: _CallQueue[T] = _CallQueue()
+            try:
+                threading.Thread(target=self._work, args=(desk,), daemon=True).start()
+            except RuntimeError:
+                desk.done.close()
+                raise
+        except (OSError, RuntimeError) as error:
+            raise ToolWorkerUnavailable("no thread can be started to write the log") from error
+        return desk
+
+    def _leave(self, desk: _CallQueue[T]) -> None:
+        self._desk = None
+        desk.done.close()
+
+    def _work(self, desk: _CallQueue[T]) -> None:
+        while True:
+            try:
+                call = desk.calls.get(timeout=_IDLE_S)
+            except Empty:
+                with self._door:
+                    # Not while somebody is still to hear of the last call.
+                    if self._desk is desk and not self._is_awaited:
+                        self._leave(desk)
+                        return
+                continue
+            if call is None:
+                return
+            try:
+                call.result = call.work()
+            except BaseException as error:  # noqa: BLE001 - raised where the call came from
+                call.error = error
+            desk.done.ring()
+            del call
 
 
 class Journal:

@@ -18,8 +18,7 @@ import msgspec
 
 from kbd.core.domain.decision import Decision
 from kbd.core.runtime.clock import Clock
-from kbd.core.runtime.deferred import Settle
-from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.event_loop import Notifier, Settle
 from kbd.core.store.journal import Journal
 from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded

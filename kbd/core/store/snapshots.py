@@ -1,19 +1,34 @@
 """Snapshots of the state that a log is folded to: a start replays only what came after.
 
 They are caches. One counts if it is whole, of this kbd's shape of state, and the log has its chain
-value at its number; with all of them deleted a start gives the same state, only later. One is kept
-when a log is closed after much happened, and `snapshotting` has one made while it grows, by a
-process that runs this module. All blocks.
+value at its number (`EventLog.chain_at`); with all of them deleted a start gives the same state,
+only later. One is kept when a log is closed after much happened, and `snapshotting` has one made
+while it grows, by a process that runs this module. All blocks.
+
+A file `<seq, 20 digits>.snap` is `magic 8 bytes, seq u64, chain 32 bytes, length of schema u16,
+crc32 u32` (little endian), the schema in UTF-8, the payload. The checksum is over all but itself.
 """
 
 import gc
 import hashlib
 import os
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar, assert_never, cast, get_args
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    assert_never,
+    cast,
+    get_args,
+)
+from zlib import crc32
 
 import msgspec
 
@@ -21,16 +36,111 @@ from kbd import __version__
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.errors import LogCorrupt
-from kbd.events import codec, snapshots
+from kbd.errors import DiskFull, LogCorrupt
+from kbd.events import codec
 from kbd.events.base import Recorded
+from kbd.events.disk import DISK, Disk
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.log import EventLog
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import Seq
 
-__all__ = ["Kind", "Snapshots", "daemon_snapshots", "main", "workbench_snapshots"]
+__all__ = [
+    "Kind",
+    "Snapshot",
+    "Snapshots",
+    "daemon_snapshots",
+    "load_snapshot",
+    "main",
+    "save_snapshot",
+    "workbench_snapshots",
+]
+
+
+_HEADER = struct.Struct("<8sQ32sH")
+_CHECKSUM = struct.Struct("<I")
+_MAGIC = b"KBDSNAP\n"
+_SUFFIX = ".snap"
+_KEPT = 2
+"""How many are kept: the newest, and one more in case it turns out to be unusable."""
+
+
+class Snapshot(NamedTuple):
+    """State as it was after an event.
+
+    Args:
+        seq: The event.
+        head: The log's chain value behind it.
+        payload: The state, as whoever saved it encoded it.
+    """
+
+    seq: Seq
+    head: bytes
+    payload: bytes
+
+
+def save_snapshot(
+    directory: Path, seq: Seq, head: bytes, schema: str, payload: bytes, disk: Disk = DISK
+) -> bool:
+    """Keep a snapshot and remove older ones.
+
+    Args:
+        directory: Where snapshots of this log lie; made if it is not there.
+        seq: The last event that is folded in.
+        head: `EventLog.head` at that moment.
+        schema: A name for the shape of the payload; changed whenever state or folds change.
+        payload: The encoded state.
+        disk: What writes.
+
+    Returns:
+        Whether it was kept. That a cache cannot be written is no error.
+    """
+    name = schema.encode()
+    header = _HEADER.pack(_MAGIC, seq, head, len(name))
+    checksum = crc32(payload, crc32(name, crc32(header)))
+    try:
+        disk.make_directory(directory)
+        path = directory / f"{seq:020}{_SUFFIX}"
+        disk.write_file(path, [header, _CHECKSUM.pack(checksum), name, payload])
+        # Older ones go only when the new one is durable.
+        for old in _newest_first(directory)[_KEPT:]:
+            old.unlink(missing_ok=True)
+    except (OSError, DiskFull):
+        return False
+    return True
+
+
+def load_snapshot(directory: Path, schema: str) -> Snapshot | None:
+    """Return the newest snapshot that is whole and of this schema, or None."""
+    for path in _newest_first(directory):
+        try:
+            snapshot = _read(path, schema)
+        except OSError:
+            continue
+        if snapshot is not None:
+            return snapshot
+    return None
+
+
+def _newest_first(directory: Path) -> list[Path]:
+    return sorted(directory.glob(f"*{_SUFFIX}"), reverse=True)
+
+
+def _read(path: Path, schema: str) -> Snapshot | None:
+    data = path.read_bytes()
+    body_at = _HEADER.size + _CHECKSUM.size
+    if len(data) < body_at:
+        return None
+    magic, seq, head, length = _HEADER.unpack_from(data)
+    (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
+    body = data[body_at:]
+    if magic != _MAGIC or crc32(body, crc32(data[: _HEADER.size])) != checksum:
+        return None
+    if body[:length] != schema.encode():
+        return None
+    return Snapshot(Seq(seq), head, body[length:])
+
 
 CLOSED_EVENTS = 2000
 """A snapshot is kept at close when so many events came since the last one (4 ms of replay)."""
@@ -82,7 +192,7 @@ class Snapshots(Generic[S]):
             DiskFull: There is no space for a new log or a repair.
             LogPoisoned: The disk failed, or does not make the log durable.
         """
-        found = snapshots.load_snapshot(self.folder, self._schema())
+        found = load_snapshot(self.folder, self._schema())
         log = EventLog.open(self.log_dir, trusted=found.seq if found else Seq(0))
         if found is None or not _is_of_log(log, found):
             return log, None
@@ -95,7 +205,7 @@ class Snapshots(Generic[S]):
     def keep(self, state: S, head: bytes) -> bool:
         """Keep a state, with the log's chain value behind its last event; return if it was kept."""
         payload = msgspec.msgpack.encode(state)
-        kept = snapshots.save_snapshot(self.folder, state.seq, head, self._schema(), payload)
+        kept = save_snapshot(self.folder, state.seq, head, self._schema(), payload)
         if kept:
             self.since = state.seq
         return kept
@@ -116,7 +226,7 @@ class Snapshots(Generic[S]):
         Returns:
             Whether it was kept. That it cannot be done is no error.
         """
-        found = snapshots.load_snapshot(self.folder, self._schema())
+        found = load_snapshot(self.folder, self._schema())
         with _gc_paused():
             if found is not None and found.seq < until:
                 state = msgspec.msgpack.decode(found.payload, type=self._shape)
@@ -192,7 +302,7 @@ class _IncrementalFold(Generic[S]):
                 raise _StoppedError
 
 
-def _is_of_log(log: EventLog, found: snapshots.Snapshot) -> bool:
+def _is_of_log(log: EventLog, found: Snapshot) -> bool:
     """Whether a snapshot is of this log; damage that is met stays with the log."""
     try:
         return log.chain_at(found.seq) == found.head

@@ -20,7 +20,7 @@ from kbd.core.watch.tree import FolderEntry, NamePatterns, WatchedTree
 from kbd.core.workbench.sandbox import file_name
 from kbd.errors import KbdError
 from kbd.events.watches import FileLanded, WatchRule
-from kbd.requests.watched import TriedFile, TriedRun
+from kbd.requests.watches import TriedFile, TriedRun
 from kbd.types import BlobHash, WatchId
 
 __all__ = [

@@ -2,12 +2,11 @@
 
 workbench      `OpenWorkbench`: the Keeper, blobs, files and folders of an open workbench
 sandbox        relative file names, and the confined root below which they are opened
-file_store     `published/` and `draft/`: projections of the log that people look into
-blobs          bytes by their hash, read and written in threads
+file_store     `published/` and `draft/`: projections of the log that people look into; blobs
 call_files     the files that one tool call sees, and what it writes
 extraction     copies of published files into a folder of the user's
-publish        makes a draft's files the published ones
+publish        a draft's change set; makes its files the published ones
 rewind         undo to a message, and restore of a checkpoint
-change_set, conversation, event_rows, listings, notifications, run_rows, watch_rows
+conversation, event_rows, rows, notifications
                answers read from state and log; nothing in them changes anything
 """

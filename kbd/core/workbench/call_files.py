@@ -18,7 +18,7 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.workbench_state import SeenFile, WorkbenchState, folded_name
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.store.journal import Journal
-from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.file_store import Blobs
 from kbd.core.workbench.sandbox import file_name
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import FileChanged

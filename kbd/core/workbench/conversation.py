@@ -10,12 +10,12 @@ from typing import Any
 
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.events.base import Recorded, ReplyCall
+from kbd.events.codec import format_time
 from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
     DraftDiscarded,
 )
-from kbd.events.plain_form import format_time
 from kbd.events.runs import ModelReplied, NoticeGiven, ToolRefused, ToolReturned
 from kbd.events.workbenches import (
     AssistantMessageAdded,

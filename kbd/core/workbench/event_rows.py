@@ -14,15 +14,14 @@ from typing import Any
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.event_context import ContextFold
-from kbd.core.domain.event_place import event_place
+from kbd.core.domain.event_context import ContextFold, event_place
 from kbd.core.domain.event_text import event_text
 from kbd.core.store.journal import Journal
 from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.base import Recorded
+from kbd.events.codec import format_time, plain_record
 from kbd.events.log import EventLog
-from kbd.events.plain_form import format_time, plain_record
 from kbd.events.workbenches import RequestSent
 from kbd.requests.base import UNSET
 from kbd.requests.egress import EgressEvents, EgressRow

@@ -1,8 +1,8 @@
-"""File store of a workbench: published/ and draft/, projections of the log for people.
+"""File store of a workbench: published/ and draft/, projections of the log for people; its blobs.
 
 All bytes are blobs, durable before an event names them, so whatever is missing here can be written
 again. Bytes that the log does not know are somebody's: they are kept as a blob before anything
-takes their place. Everything here blocks; callers use threads.
+takes their place. `FileStore` blocks, so callers use threads; `Blobs` brings its own.
 """
 
 import errno
@@ -10,8 +10,10 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from anyio.to_thread import run_sync
 
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import DiskFull, FileWriteFailed, NotFound, SandboxViolation
@@ -19,7 +21,8 @@ from kbd.events.blobs import BlobStore
 from kbd.events.drafts import PlannedFile
 from kbd.types import BlobHash, FileName
 
-__all__ = ["FileStore", "conflict_name"]
+__all__ = ["Blobs", "FileStore", "conflict_name"]
+
 
 _COPY_BYTES = 1 << 20
 
@@ -209,3 +212,55 @@ def _replace_file(root: ConfinedRoot, name: FileName, source: Path, stage: Path)
             raise DiskFull(msg) from None
         msg = f"{name!r} cannot be written: {os.strerror(error.errno or 0)}"
         raise FileWriteFailed(msg) from None
+
+
+class Blobs:
+    """A `BlobStore` with its blocking calls in threads.
+
+    Args:
+        store: The store.
+        redact: Removes known keys from text of a conversation.
+    """
+
+    def __init__(self, store: BlobStore, redact: Callable[[bytes], bytes] = bytes) -> None:
+        self.store, self._redact = store, redact
+
+    async def put(self, data: bytes) -> BlobHash:
+        """Store text of a conversation (openings, arguments, results), with known keys redacted.
+
+        Durable on return. People's files come with `put_file` or `adopt`, which change no byte.
+
+        Raises:
+            DiskFull: No space is left.
+        """
+        return await run_sync(self.store.put_bytes, self._redact(data))
+
+    async def put_file(self, source: Path) -> tuple[BlobHash, int]:
+        """Copy a file in while hashing it; durable on return. Returns its hash and size.
+
+        Raises:
+            DiskFull: No space is left.
+            FileReadFailed: It cannot be read.
+            SandboxViolation: It is a link or not a regular file.
+        """
+        return await run_sync(self.store.put_file, source)
+
+    async def adopt(self, staged: Path) -> tuple[BlobHash, int]:
+        """Move a staged file in; durable on return. Returns its hash and size.
+
+        Raises:
+            DiskFull: No space is left.
+        """
+        return await run_sync(self.store.adopt, staged)
+
+    async def read(self, blob: BlobHash) -> bytes:
+        """Return all bytes of a blob.
+
+        Raises:
+            NotFound: There is no such blob.
+        """
+        return await run_sync(self.store.read, blob)
+
+    def path(self, blob: BlobHash) -> Path:
+        """Return the path of a blob, for workers that read it."""
+        return self.store.path(blob)

@@ -10,8 +10,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.snapshots import Snapshots
-from kbd.core.workbench.blobs import Blobs
-from kbd.core.workbench.file_store import FileStore
+from kbd.core.workbench.file_store import Blobs, FileStore
 from kbd.errors import LogCorrupt
 from kbd.types import BlobHash, FileName, WorkbenchId
 

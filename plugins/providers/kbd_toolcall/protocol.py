@@ -31,7 +31,7 @@ import msgspec
 
 from kbd.messages import UNREADABLE, Message, ToolCall
 from kbd.providers import ModelRequest, ToolSchema
-from kbd.toolcall.tags import escape_tags, render_toolcall, wrap_toolresult
+from kbd.toolcall.blocks import escape_tags, render_toolcall, wrap_toolresult
 
 __all__ = [
     "Shapes",

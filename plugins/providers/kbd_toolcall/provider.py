@@ -29,7 +29,7 @@ from kbd.providers import (
     ToolSchema,
 )
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
-from kbd.toolcall.tags import shown_length
+from kbd.toolcall.blocks import shown_length
 from kbd.types import CallId
 from kbd_toolcall.protocol import in_protocol, known_name, protocol_told, tools_told
 

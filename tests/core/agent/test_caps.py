@@ -12,7 +12,7 @@ from kbd import hookimpl
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.settings import RunLimits, Settings

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kbd.core.agent.model_calls import recorded_calls, recorded_text
-from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.file_store import Blobs
 from kbd.events.blobs import BlobStore
 from kbd.messages import ToolCall
 from kbd.types import CallId

@@ -21,9 +21,9 @@ from kbd.events import VERSIONS, codec
 from kbd.events.anchor import ANCHOR_NAME
 from kbd.events.base import Recorded
 from kbd.events.log_copy import copy_log, find_extent
-from kbd.events.named_blobs import named_blobs
 from kbd.events.scan import read_log
 from kbd.events.verification import verify_log
+from kbd.events.vocabulary import named_blobs
 from kbd.types import Seq
 from logs.make_golden import ADDED, CURRENT, EVENTS
 

@@ -7,7 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from kbd.core.audit.differences import MAX_PARTS, diff_files
-from kbd.requests.proofs import FileDiff
+from kbd.requests.replays import FileDiff
 
 
 def diff(folder: Path, recorded: bytes, replayed: bytes) -> FileDiff:

@@ -8,7 +8,7 @@ import pytest
 from agent_rig import Opened
 from backends import on_trio
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings

@@ -30,7 +30,7 @@ from kbd.errors import LogCorrupt, NotFound
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import ItemRetried, ToolRefused, ToolReturned
 from kbd.providers import ModelReply, ModelRequest
-from kbd.requests.proofs import Divergence
+from kbd.requests.replays import Divergence
 from kbd.tools import ToolContext, ToolResult
 from kbd.types import BlobHash, FileName, Phase
 from proof_rig import KINDS, Kind, Moody, asks, catalog_of, contents, proved, turns

@@ -6,7 +6,7 @@ from zipfile import ZipFile
 import pytest
 
 from kbd.core.audit.plugin_replacement import copy_package, plugin_packages, with_replaced_version
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.errors import ValidationFailed
 
 PACKAGES = frozenset({"kbd_one", "kbd_two"})

@@ -22,7 +22,7 @@ from kbd.events.runs import (
 )
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import FileAdded, UserMessageAdded, WorkbenchCreated
-from kbd.requests.proofs import SkippedCall
+from kbd.requests.replays import SkippedCall
 from kbd.types import CallId, FileName, Phase, Seq, WorkbenchId
 
 C1, C2 = CallId("c1"), CallId("c2")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from folding import blob
 from kbd.core.audit.steps import Numbered, find_span, fold_step_events, fold_steps
-from kbd.core.domain.event_phrases import TITLE_CHARACTERS
+from kbd.core.domain.event_text import TITLE_CHARACTERS
 from kbd.events.base import FileVersion, PluginUsed, Recorded, ReplyCall
 from kbd.events.codec import Unknown, wrap_event
 from kbd.events.drafts import (

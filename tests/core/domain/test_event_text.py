@@ -6,11 +6,20 @@ from typing import Any
 import pytest
 
 from folding import blob
-from kbd.core.domain.event_context import ContextFold, EventCall, EventContext, WorkTotals
-from kbd.core.domain.event_phrases import TITLE_CHARACTERS
-from kbd.core.domain.event_place import event_place
-from kbd.core.domain.event_text import EVENT_TEXTS, event_text
-from kbd.core.domain.run_text import call_text, turn_text
+from kbd.core.domain.event_context import (
+    ContextFold,
+    EventCall,
+    EventContext,
+    WorkTotals,
+    event_place,
+)
+from kbd.core.domain.event_text import (
+    EVENT_TEXTS,
+    TITLE_CHARACTERS,
+    call_text,
+    event_text,
+    turn_text,
+)
 from kbd.events import VERSIONS
 from kbd.events import drafts as d
 from kbd.events import runs as r

@@ -19,8 +19,8 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.decision import Decision
-from kbd.core.domain.fork_decisions import check_forkable, fork_events, fork_point
 from kbd.core.domain.rewind_decisions import find_exchange, find_message, rewind_event
+from kbd.core.domain.workbench_decisions import check_forkable, fork_events, fork_point
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.workbench.notifications import notifications_of
 from kbd.errors import ConflictPublishedChanged, KbdError, NotFound, ValidationFailed

@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from folded_watches import FOLDER, WATCH, FoldedWatches, hash_of, rule
-from kbd.core.domain.fold_watches import RECENT_OUTCOMES
 from kbd.core.domain.watch_decisions import (
     MAX_PASSED,
     MAX_WATCHES,
@@ -20,7 +19,7 @@ from kbd.core.domain.watch_decisions import (
     ResumeWatch,
     RetryLandings,
 )
-from kbd.core.domain.watch_state import LandingStage, carries_consent
+from kbd.core.domain.watch_state import RECENT_OUTCOMES, LandingStage, carries_consent
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.watches import (
     FailurePolicy,

@@ -17,7 +17,7 @@ from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.gateway import Egress, scope_hash
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home

@@ -10,7 +10,7 @@ import pytest
 from backends import on_asyncio, on_trio
 from kbd.core.api.providers import ProviderMethods
 from kbd.core.domain.commands import RecordFacts
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.runtime.settings import ModelSettings, RunLimits, SearchSettings, Settings
 from kbd.core.sessions.search_access import embed_texts
 from kbd.core.workbench.workbench import OpenWorkbench

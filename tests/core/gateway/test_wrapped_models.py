@@ -15,7 +15,7 @@ from kbd.core.domain.commands import GrantConsent
 from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets

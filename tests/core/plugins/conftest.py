@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings

@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from kbd.core.plugins.catalog import Catalog, content_hash
-from kbd.core.plugins.host import Owned, Plugin, Plugins
+from kbd.core.plugins.host import FormatsByName, Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema
-from kbd.core.plugins.suffixes import FormatsByName
 from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import FormatHandler
 from kbd.tools import Tool, ToolContext, ToolResult

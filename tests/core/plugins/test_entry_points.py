@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.entry_points import EntryPoint, installed_entry_points
+from kbd.core.plugins.hooks import EntryPoint, installed_entry_points
 
 
 def distribution(folder: Path, stem: str, **files: str) -> None:

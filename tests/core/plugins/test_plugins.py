@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import GROUP, Plugins, PluginStatus
 from kbd.core.runtime.settings import Settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.settings import Settings, WorkerLimits

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
-from kbd.core.plugins.hooks import PluginError
+from kbd.core.plugins.hooks import EntryPoint, PluginError
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.wire_methods import wire_methods_of
 from kbd.core.runtime.settings import Settings

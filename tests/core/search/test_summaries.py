@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbd.core.search.sentences import split_sentences
-from kbd.core.search.summary import extract_summary, truncate_text
+from kbd.core.search.summary import extract_summary, split_sentences, truncate_text
 
 ABOUT_MILLS = (
     "The mill of Aldford",

@@ -9,9 +9,13 @@ import pytest
 
 from kbd.core.domain.commands import RecordFacts
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.store.snapshots import CLOSED_EVENTS, workbench_snapshots
+from kbd.core.store.snapshots import (
+    CLOSED_EVENTS,
+    load_snapshot,
+    save_snapshot,
+    workbench_snapshots,
+)
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.events import snapshots
 from kbd.events.workbenches import ModelChosen
 from kbd.types import Seq
 from supervised import draft, files_in, supervised
@@ -48,10 +52,10 @@ async def test_a_snapshot_is_taken_at_close_and_used(tmp_path: Path) -> None:
     assert [path.name for path in snap.iterdir()] == [f"{state.seq:020}.snap"]
     assert await _state(tmp_path / "h", bench) == state
 
-    found = snapshots.load_snapshot(snap, _SCHEMA)
+    found = load_snapshot(snap, _SCHEMA)
     assert found is not None
     marked = msgspec.msgpack.encode(msgspec.structs.replace(state, name="from the snapshot"))
-    snapshots.save_snapshot(snap, found.seq, found.head, _SCHEMA, marked)
+    save_snapshot(snap, found.seq, found.head, _SCHEMA, marked)
     assert (await _state(tmp_path / "h", bench)).name == "from the snapshot"
 
 
@@ -83,21 +87,21 @@ def _flipped(snap: Path, state: WorkbenchState) -> None:
 
 
 def _of_another_schema(snap: Path, state: WorkbenchState) -> None:
-    found = snapshots.load_snapshot(snap, _SCHEMA)
+    found = load_snapshot(snap, _SCHEMA)
     assert found is not None
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=found.seq))
-    snapshots.save_snapshot(snap, found.seq, found.head, "another", wrong)
+    save_snapshot(snap, found.seq, found.head, "another", wrong)
 
 
 def _of_another_log(snap: Path, state: WorkbenchState) -> None:
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=state.seq))
-    snapshots.save_snapshot(snap, state.seq, b"\1" * 32, _SCHEMA, wrong)
+    save_snapshot(snap, state.seq, b"\1" * 32, _SCHEMA, wrong)
 
 
 def _from_the_future(snap: Path, state: WorkbenchState) -> None:
     later = Seq(state.seq + 1000)
     wrong = msgspec.msgpack.encode(WorkbenchState(name="wrong", seq=later))
-    snapshots.save_snapshot(snap, later, b"\1" * 32, _SCHEMA, wrong)
+    save_snapshot(snap, later, b"\1" * 32, _SCHEMA, wrong)
 
 
 def _empty(snap: Path, state: WorkbenchState) -> None:

@@ -10,7 +10,7 @@ import pytest
 from kbd import hookimpl
 from kbd.core.domain.commands import SendMessage, StartRun
 from kbd.core.domain.run_state import RunStatus
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.errors import ProviderAuthFailed
 from kbd.events.runs import RunFailed
 from kbd.providers import Access, Emit, ModelReply, ModelRequest

@@ -12,14 +12,14 @@ from kbd.core.domain.commands import Command, RecordFacts
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.redacted_stream import RedactedStream, redact_reply
+from kbd.core.gateway.outbound_call import RedactedStream, redact_reply
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
-from kbd.core.workbench.blobs import Blobs
+from kbd.core.workbench.file_store import Blobs
 from kbd.events.base import ReplyCall
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import FileChanged

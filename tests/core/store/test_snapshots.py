@@ -13,9 +13,15 @@ from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
-from kbd.core.store.snapshots import CLOSED_EVENTS, Snapshots, daemon_snapshots, workbench_snapshots
+from kbd.core.store.snapshots import (
+    CLOSED_EVENTS,
+    Snapshots,
+    daemon_snapshots,
+    load_snapshot,
+    workbench_snapshots,
+)
 from kbd.core.store.snapshotting import SnapshotScheduler
-from kbd.events import EventLog, codec, snapshots
+from kbd.events import EventLog, codec
 from kbd.events.base import Recorded
 from kbd.events.watches import FileLanded, WatchAdded, WatchRule, WatchRunFinished, WatchRunStarted
 from kbd.events.workbenches import DaemonStarted
@@ -119,7 +125,7 @@ def test_a_snapshot_is_renewed_from_the_one_before_while_the_log_is_written(tmp_
         until, head = log.seq, log.head
         log.append(landings(until + 1, 7))
         assert in_folder(tmp_path).renew(until)
-        found = snapshots.load_snapshot(tmp_path / "snap", in_folder(tmp_path)._schema())
+        found = load_snapshot(tmp_path / "snap", in_folder(tmp_path)._schema())
         assert found == (until, head, encoded(state))
     assert len(list((tmp_path / "log").glob("*.kbl"))) > 2
     # From the one before: what that alone says is in the next.

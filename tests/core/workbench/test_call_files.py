@@ -6,8 +6,8 @@ import pytest
 
 from folding import Folded
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.file_store import Blobs
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.workbenches import FileAdded

@@ -3,9 +3,9 @@
 import pytest
 
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
-from kbd.core.workbench.watch_rows import MAX_LANDINGS, failed_landings, watch_info, watch_row
+from kbd.core.workbench.rows import MAX_LANDINGS, failed_landings, watch_info, watch_row
 from kbd.events.watches import WatchConsent, WatchRule
-from kbd.requests.watched import WatchConsentParam, WatchRow
+from kbd.requests.watches import WatchConsentParam, WatchRow
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
 
 WATCH = WatchId("0123456789abcdef")

@@ -13,7 +13,7 @@ import styled_decks
 import styled_documents
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick, Source
-from kbd.office.part_copier import MAX_DEPTH, MAX_PARTS
+from kbd.office.assets import MAX_DEPTH, MAX_PARTS
 from kbd.opc.package import relations_part
 from kbd_docx import DocxFormat
 from kbd_pptx import PptxFormat

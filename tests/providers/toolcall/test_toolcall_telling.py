@@ -3,7 +3,7 @@
 from typing import Any
 
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.entry_points import EntryPoint
+from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import Settings
 from kbd.providers import ToolSchema

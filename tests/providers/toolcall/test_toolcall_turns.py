@@ -9,7 +9,7 @@ from kbd.errors import ProviderNotConfigured
 from kbd.messages import UNREADABLE, Message, ToolCall, Usage
 from kbd.providers import ModelReply, ModelRequest
 from kbd.testing.providers import NoAccess, check_provider
-from kbd.toolcall.tags import render_toolcall
+from kbd.toolcall.blocks import render_toolcall
 from kbd.types import CallId
 from kbd_toolcall.provider import ToolcallProvider
 from providers.toolcall.speaking import READ, SEARCH, Speaker, Wrapping, asked, turn

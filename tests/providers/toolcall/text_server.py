@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from kbd.toolcall.tags import render_toolcall
+from kbd.toolcall.blocks import render_toolcall
 from model_server import Reply, failure, text
 
 __all__ = ["block", "phase_told", "results", "text_only", "turns_taken"]

@@ -21,7 +21,7 @@ from docx.oxml.parser import parse_xml
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import EditWarnings, listed
+from kbd.office.operations import EditWarnings, listed
 from kbd.opc.rewriter import xml_bytes
 from kbd_docx.document import MC, PARAGRAPH, WP, M, W
 from kbd_docx.edits.texts import T, clean, set_text, text_node, text_nodes

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from kbd.office import warnings
+from kbd.office import operations
 from kbd.opc import read_transitional
 from kbd.opc.package import Package, xml_root
 from kbd_pptx.presentation import P
@@ -21,7 +21,7 @@ _FINAL = "_MarkAsFinal"
 _UNWRITABLE = re.compile(r"[^\t\n\v\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 
-class DeckWarnings(warnings.EditWarnings):
+class DeckWarnings(operations.EditWarnings):
     """Warnings of an edit of a deck."""
 
     def __init__(self) -> None:
@@ -47,14 +47,14 @@ def brief(value: object) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Return names in quotes, as many as a message bears."""
-    return warnings.listed([f'"{brief(name)}"' for name in names], _MAX_LISTED)
+    return operations.listed([f'"{brief(name)}"' for name in names], _MAX_LISTED)
 
 
 def numbered(slides: Sequence[int]) -> str:
     """Return " on slides 0, 2", as many as a message bears; "" for none."""
     if not slides:
         return ""
-    shown = warnings.listed([str(index) for index in slides], _MAX_LISTED)
+    shown = operations.listed([str(index) for index in slides], _MAX_LISTED)
     return f" on slide{'' if len(slides) == 1 else 's'} {shown}"
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
-from kbd.office.asset_refs import AssetRef, parse_asset_ref
+from kbd.office.assets import AssetRef, parse_asset_ref
 from kbd.opc.package import Package
 from kbd_xlsx.assets.copy_formatting import LookCopier, Restyling
 from kbd_xlsx.assets.copy_objects import ObjectCopier, WorkbookPartCopier

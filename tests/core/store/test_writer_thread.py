@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-import kbd.core.runtime.writer_thread
-from kbd.core.runtime.writer_thread import WriterThread
+from kbd.core.store import journal
+from kbd.core.store.journal import WriterThread
 from kbd.errors import ToolWorkerUnavailable
 
 pytestmark = pytest.mark.anyio
@@ -76,7 +76,7 @@ async def test_the_thread_leaves_and_comes_back(
     anyio_backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scribe with nothing to do holds no thread and no descriptor, and can be called again."""
-    monkeypatch.setattr(kbd.core.runtime.writer_thread, "_IDLE_S", 0.02)
+    monkeypatch.setattr(journal, "_IDLE_S", 0.02)
     scribe: WriterThread[str] = WriterThread()
     open_before = len(os.listdir(Path("/proc/self/fd")))
     name = await scribe.call(lambda: threading.current_thread().name)

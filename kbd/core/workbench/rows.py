@@ -1,0 +1,442 @@
+"""Rows of workbenches, files, runs and watched folders, as clients see them."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, assert_never, cast
+
+import msgspec
+
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
+from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
+from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
+from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.runtime.settings import Limits, RunLimits
+from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.errors import (
+    DiskFull,
+    EgressConsentRequired,
+    FileReadFailed,
+    FileWriteFailed,
+    ProviderNotConfigured,
+    SandboxViolation,
+)
+from kbd.events.codec import format_time, utc_day
+from kbd.events.watches import WatchRule
+from kbd.requests.watches import (
+    FailedFound,
+    FailedRow,
+    FailureParam,
+    LandingRow,
+    LimitsParam,
+    OutcomeRow,
+    WatchConsentParam,
+    WatchInfo,
+    WatchRow,
+    WatchRuleShown,
+)
+from kbd.requests.workbenches import (
+    FileRow,
+    ForkedFrom,
+    Scope,
+    ScopeLimits,
+    SupportedTypes,
+    WorkbenchInfo,
+    WorkbenchRow,
+)
+from kbd.requests.workshop import (
+    ImplementProgress,
+    RunAnswered,
+    RunBudget,
+    RunError,
+    RunInfo,
+    RunItem,
+    WorkshopState,
+)
+from kbd.types import Phase, Seq
+
+__all__ = [
+    "MAX_LANDINGS",
+    "Hints",
+    "closed_row",
+    "disk_bytes",
+    "failed_landings",
+    "file_rows",
+    "run_answer",
+    "run_budget",
+    "run_info",
+    "watch_info",
+    "watch_row",
+    "workbench_info",
+    "workbench_row",
+    "workbench_scope",
+    "workshop_state",
+]
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return the size of a folder on disk, in bytes. Blocks."""
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(root, name)).st_blocks * 512
+            except FileNotFoundError:
+                continue  # It went while we looked: a stage file, a snapshot.
+    return total
+
+
+def workbench_row(bench: OpenWorkbench, size_bytes: int) -> WorkbenchRow:
+    """Return one line of the list of workbenches."""
+    state = bench.state
+    return WorkbenchRow(
+        id=state.workbench_id or bench.id,
+        name=state.name,
+        created_at=format_time(state.created_at_us),
+        updated_at=format_time(state.updated_at_us),
+        has_draft=state.draft is not None,
+        files=sum(1 for _ in state.all_seen()),
+        last_seq=state.seq,
+        disk_bytes=size_bytes,
+        reason=bench.damage.message if bench.damage is not None else msgspec.UNSET,
+        parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
+    )
+
+
+def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> WorkbenchRow:
+    """Return the line of a workbench that cannot be opened."""
+    created_at = format_time(known.created_at_us)
+    return WorkbenchRow(
+        id=known.workbench_id,
+        name=known.name,
+        created_at=created_at,
+        updated_at=created_at,
+        has_draft=False,
+        files=0,
+        last_seq=Seq(0),
+        disk_bytes=size_bytes,
+        reason=reason,
+    )
+
+
+def workbench_info(bench: OpenWorkbench, size_bytes: int, default_model_id: str) -> WorkbenchInfo:
+    """Return the full description of one workbench."""
+    row = workbench_row(bench, size_bytes)
+    parent = bench.state.parent
+    forked: ForkedFrom | msgspec.UnsetType = msgspec.UNSET
+    if parent is not None:
+        forked = ForkedFrom(
+            workbench_id=parent.workbench_id,
+            mode=parent.mode,
+            seq=parent.source_seq,
+            forked_at=format_time(parent.forked_at_us),
+            from_message_id=parent.from_message_id or msgspec.UNSET,
+        )
+    return WorkbenchInfo(
+        **msgspec.structs.asdict(row), default_model_id=default_model_id, forked=forked
+    )
+
+
+def file_rows(bench: OpenWorkbench, catalog: Catalog) -> tuple[FileRow, ...]:
+    """Return the files as runs see them: in the draft where they are changed there."""
+    rows: list[FileRow] = []
+    for seen in bench.state.all_seen():
+        kind = catalog.kind_of(seen.name)
+        entry = bench.state.files.get(seen.name)
+        rows.append(
+            FileRow(
+                path=seen.name,
+                size=seen.size_bytes,
+                modified_at=format_time(seen.modified_at_us),
+                added_at=format_time(entry.added_at_us if entry else seen.modified_at_us),
+                file_kind=kind.kind,
+                mime_type=kind.mime_type,
+                is_opaque=kind.is_opaque,
+                reason=kind.reason or msgspec.UNSET,
+            )
+        )
+    return tuple(rows)
+
+
+def workbench_scope(bench: OpenWorkbench, catalog: Catalog, limits: Limits) -> Scope:
+    """Return the scope of a workbench: what a run may touch."""
+    return Scope(
+        limits=ScopeLimits(max_files=limits.files, max_file_bytes=limits.file_bytes),
+        supported_types=SupportedTypes(
+            editable_extensions=catalog.editable_suffixes(),
+            readable_kinds=catalog.readable_kinds(),
+            readable_extensions=catalog.readable_suffixes(),
+        ),
+        sandbox_root=str(bench.folders.root),
+    )
+
+
+REQUEST_CHARACTERS = 200
+"""How much of a request stands in a list of runs; the conversation has all of it."""
+
+
+def run_budget(limits: RunLimits, daemon: DaemonState, now_us: int) -> RunBudget:
+    """Return the caps of runs, and how much of the day's is used."""
+    gone = daemon.gone(utc_day(now_us))
+    return RunBudget(
+        tokens=limits.tokens,
+        cost=limits.cost,
+        day_tokens=limits.day_tokens,
+        day_cost=limits.day_cost,
+        day_tokens_gone=gone.tokens,
+        day_cost_gone=round(gone.cost, 6),
+    )
+
+
+def run_info(
+    state: WorkbenchState, run: Run, budget: RunBudget | msgspec.UnsetType = msgspec.UNSET
+) -> RunInfo:
+    """Return a run in full."""
+    items = tuple(
+        RunItem(
+            index=index,
+            label=item_label(item.text),
+            state="active"
+            if index == run.item and item.state is ItemState.OPEN
+            else item.state.value,
+            reason=item.reason if item.state is ItemState.FAILED else msgspec.UNSET,
+        )
+        for index, item in enumerate(run.plan.items if run.plan else (), 1)
+    )
+    error: RunError | msgspec.UnsetType = msgspec.UNSET
+    if run.error is not None:
+        error = RunError(
+            error_code=run.error.code,
+            message=run.error.message,
+            subphase=run.error.subphase,
+            retryable=run.error.retryable,
+        )
+    return RunInfo(
+        run_id=state.run_id(run.number),
+        workbench_id=state.workbench_id,
+        request=_request_line(state, run.message_id),
+        model_id=run.model_id,
+        status=run.status.value,
+        phase=run.phase,
+        items=items,
+        usage=run.usage,
+        cost=round(run.cost, 6),
+        error=error,
+        started_at=format_time(run.started_at_us),
+        ended_at=format_time(run.ended_at_us) if run.ended_at_us else msgspec.UNSET,
+        undone=run.undone,
+        budget=budget,
+    )
+
+
+def _request_line(state: WorkbenchState, message_id: str) -> str:
+    """Return the first line of a message that says something."""
+    asked = state.heard.get(message_id)
+    said = asked.text if asked is not None else ""
+    first = said.strip().partition("\n")[0].rstrip()
+    too_long = len(first) > REQUEST_CHARACTERS
+    return f"{first[: REQUEST_CHARACTERS - 1]}…" if too_long else first
+
+
+def run_answer(state: WorkbenchState, run: Run) -> RunAnswered:
+    """Return what `WorkshopRunAgent` answers of a run."""
+    return RunAnswered(
+        run_id=state.run_id(run.number),
+        message_id=run.message_id,
+        has_draft=state.draft is not None,
+        completed=run.status is RunStatus.FINISHED,
+        status=run.status.value,
+    )
+
+
+def workshop_state(
+    state: WorkbenchState, active_model_id: str, default_model_id: str
+) -> WorkshopState:
+    """Return the state of the workshop."""
+    run = state.active_run()
+    progress = None
+    if run is not None and run.item and run.plan is not None and run.phase is Phase.IMPLEMENT:
+        progress = ImplementProgress(
+            current=run.item,
+            total=len(run.plan.items),
+            label=item_label(run.plan.items[run.item - 1].text),
+        )
+    return WorkshopState(
+        active_model_id=active_model_id,
+        default_model_id=default_model_id,
+        has_draft=state.draft is not None,
+        current_phase=run.phase if run and run.phase_open else None,
+        implement_progress=progress,
+        run_id=state.run_id(run.number) if run else None,
+    )
+
+
+MAX_LANDINGS = 200
+"""How many landings that are not done one answer tells of; the others are counted."""
+
+MAX_OUTCOME_PATHS = 100
+"""The most paths that are listed of one outcome."""
+
+MAX_FAILED = 1000
+"""How many parked files one answer tells of; the others are counted."""
+
+Hints = Literal["system", "scan", "missing"]
+"""As in `WatchRow`."""
+
+Outcome = Literal["published", "review", "unchanged", "failed", "moved", "own"]
+"""As in `OutcomeRow`."""
+
+
+def watch_row(watch: Watch, hints: Hints, trouble: str) -> WatchRow:
+    """Return one line of the list of watches.
+
+    Args:
+        watch: The watch.
+        hints: How changes of its folder are noticed.
+        trouble: What keeps files from landing, or "".
+    """
+    return WatchRow(
+        watch_id=watch.watch_id,
+        name=watch.rule.name,
+        folder=watch.rule.folder,
+        status=_status(watch),
+        code=watch.code or msgspec.UNSET,
+        reason=watch.reason or trouble or msgspec.UNSET,
+        created_at=format_time(watch.created_at_us),
+        hints=hints,
+        landed=watch.landed,
+        waiting=len(watch.in_stage(LandingStage.WAITING, LandingStage.RETRYING)),
+        running=len(watch.in_stage(LandingStage.RUNNING)),
+        failed=len(watch.in_stage(LandingStage.PARKED)),
+        outcomes=dict(watch.ended),
+    )
+
+
+def watch_info(watch: Watch, hints: Hints, trouble: str) -> WatchInfo:
+    """Return one watch in full; arguments as for `watch_row`."""
+    landings = tuple(watch.landings.values())[:MAX_LANDINGS]
+    return WatchInfo(
+        **msgspec.structs.asdict(watch_row(watch, hints, trouble)),
+        rule=_rule_row(watch.rule),
+        landings=tuple(_landing_row(landing) for landing in landings),
+        recent=tuple(_outcome(ended) for ended in reversed(watch.recent)),
+    )
+
+
+def failed_landings(watches: tuple[Watch, ...], row: Callable[[Watch], WatchRow]) -> FailedFound:
+    """Return the failed landings of watches, each with its remedies, and the stalled watches.
+
+    Args:
+        watches: The watches.
+        row: Makes the line of one.
+    """
+    parked = [(each, watch) for watch in watches for each in watch.in_stage(LandingStage.PARKED)]
+    parked.sort(key=lambda pair: pair[0].landing_id)
+    return FailedFound(
+        failed=tuple(_failed_row(watch, landing) for landing, watch in parked[:MAX_FAILED]),
+        total=len(parked),
+        suspended=tuple(row(watch) for watch in watches if _is_stalled(watch)),
+    )
+
+
+def _failed_row(watch: Watch, landing: Landing) -> FailedRow:
+    return FailedRow(
+        **msgspec.structs.asdict(_landing_row(landing)),
+        watch_id=watch.watch_id,
+        watch_name=watch.rule.name,
+        actions=_actions(watch, landing),
+    )
+
+
+def _is_stalled(watch: Watch) -> bool:
+    """Return whether a watch starts no runs, for a reason that a person should know."""
+    return watch.status is WatchStatus.SUSPENDED or (
+        watch.status is WatchStatus.PAUSED and bool(watch.reason)
+    )
+
+
+def _status(watch: Watch) -> Literal["active", "paused", "suspended"]:
+    match watch.status:
+        case WatchStatus.ACTIVE:
+            return "active"
+        case WatchStatus.SUSPENDED:
+            return "suspended"
+        case WatchStatus.PAUSED | WatchStatus.REMOVED:
+            # One that was removed is shown to nobody; it starts no runs either.
+            return "paused"
+        case _:
+            assert_never(watch.status)
+
+
+def _rule_row(rule: WatchRule) -> WatchRuleShown:
+    consent = rule.consent
+    return WatchRuleShown(
+        folder=rule.folder,
+        prompt=rule.prompt,
+        patterns=rule.patterns,
+        model_id=rule.model_id or msgspec.UNSET,
+        mode=rule.mode,
+        quiet_s=rule.quiet_s,
+        deliver_to=rule.deliver_to or msgspec.UNSET,
+        publish=rule.publish,
+        limits=LimitsParam(**msgspec.structs.asdict(rule.limits)),
+        on_failure=FailureParam(**msgspec.structs.asdict(rule.on_failure)),
+        on_outcome=rule.on_outcome,
+        consent=WatchConsentParam(provider_id=consent.provider_id, model_id=consent.model_id)
+        if consent is not None
+        else msgspec.UNSET,
+    )
+
+
+def _landing_row(landing: Landing) -> LandingRow:
+    retry_at_us = landing.retry_at_us
+    return LandingRow(
+        landing_id=landing.landing_id,
+        path=landing.path,
+        size_bytes=landing.size_bytes,
+        landed_at=format_time(landing.landed_at_us),
+        stage=landing.stage.value,
+        attempt=landing.attempt,
+        retry_at=format_time(retry_at_us) if retry_at_us else msgspec.UNSET,
+        workbench_id=landing.workbench_id or msgspec.UNSET,
+        run_id=landing.run_id or msgspec.UNSET,
+        code=landing.code or msgspec.UNSET,
+        message=landing.message or msgspec.UNSET,
+    )
+
+
+def _outcome(ended: Ended) -> OutcomeRow:
+    return OutcomeRow(
+        landing_ids=ended.landings,
+        paths=ended.paths[:MAX_OUTCOME_PATHS],
+        outcome=cast("Outcome", ended.outcome),
+        ended_at=format_time(ended.ended_at_us),
+        workbench_id=ended.workbench_id or msgspec.UNSET,
+        run_id=ended.run_id or msgspec.UNSET,
+        code=ended.code or msgspec.UNSET,
+        message=ended.message or msgspec.UNSET,
+        delivered=ended.delivered,
+    )
+
+
+def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
+    """Return the actions that may help, the likeliest first."""
+    named, bench = watch.watch_id, landing.workbench_id
+    match landing.code:
+        case EgressConsentRequired.code:
+            first = [f"kbd watch resume {named} --consent"]
+        case ProviderNotConfigured.code:
+            first = ["kbd doctor"]
+        case SandboxViolation.code if not landing.run_id:
+            first = ["rename the file: under its new name it lands anew"]
+        case FileReadFailed.code if not landing.run_id:
+            first = ["see that the file is whole and that kbd may read it"]
+        case FileWriteFailed.code | DiskFull.code if watch.rule.deliver_to:
+            first = [f"see to it that {watch.rule.deliver_to} is there and has room"]
+        case _:
+            first = []
+    ran = [f"kbd log {bench}", f"kbd review {bench}"] if landing.run_id else []
+    itself = f"kbd watch failed {named}"
+    number = landing.landing_id
+    return (*first, *ran, f"{itself} --retry {number}", f"{itself} --dismiss {number}")
