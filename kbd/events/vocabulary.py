@@ -12,88 +12,17 @@ from typing import Any
 
 from kbd.events.drafts import (
     CheckpointCreated,
-    CheckpointRestored,
-    DeletionConfirmed,
-    DraftDiscarded,
-    DraftOpened,
-    EffectAborted,
-    EffectDone,
+    DraftEvent,
     EffectIntended,
     FileChanged,
-    PublishAborted,
-    PublishCompleted,
     PublishIntended,
 )
-from kbd.events.runs import (
-    ItemCompleted,
-    ItemFailed,
-    ItemRetried,
-    ItemsAdded,
-    ItemsRefused,
-    ItemStarted,
-    ModelFailed,
-    ModelReplied,
-    ModelRequested,
-    NoticeGiven,
-    PhaseCompleted,
-    PhaseStarted,
-    PlanWritten,
-    ResearchWritten,
-    RunCancelled,
-    RunCancelRequested,
-    RunFailed,
-    RunFinished,
-    RunInterrupted,
-    RunResumed,
-    RunStarted,
-    SummaryWritten,
-    ToolCalled,
-    ToolRefused,
-    ToolReturned,
-)
-from kbd.events.watches import (
-    FileLanded,
-    FilesPassedOver,
-    FilesWritten,
-    LandingsDismissed,
-    LandingsParked,
-    LandingsRetried,
-    WatchAdded,
-    WatchCommandEnded,
-    WatchPaused,
-    WatchRemoved,
-    WatchResumed,
-    WatchRunFinished,
-    WatchRunStarted,
-    WatchSuspended,
-)
-from kbd.events.workbenches import (
-    AssistantMessageAdded,
-    BudgetCharged,
-    BudgetReserved,
-    ConsentGranted,
-    ContextRemoved,
-    ContextSet,
-    ConversationRewound,
-    DaemonStarted,
-    DaemonStopped,
-    FileAdded,
-    FileRemoved,
-    LogRepaired,
-    ModelChosen,
-    PluginLeftOut,
-    PluginLoaded,
-    RequestSent,
-    SettingChanged,
-    UserMessageAdded,
-    WorkbenchCreated,
-    WorkbenchDeleted,
-    WorkbenchForked,
-)
+from kbd.events.runs import ModelReplied, ModelRequested, RunEvent, ToolCalled, ToolReturned
+from kbd.events.watches import WatchEvent
+from kbd.events.workbenches import ConversationRewound, FileAdded, WorkbenchEvent
 from kbd.types import BlobHash
 
 __all__ = ["VERSIONS", "Event", "named_blobs"]
-
 
 Event = WorkbenchEvent | RunEvent | DraftEvent | WatchEvent
 """Everything that can be recorded."""

@@ -1,28 +1,20 @@
 """Every request that a client may send, with its answer; and every notification.
 
     base           what all requests, answers and notifications share
-    daemon         EngineGetInfo ToolWorkerGetStatus DaemonShutdown PluginsList LogHead LogVerify
-                   rpc.discover
-    providers      ProvidersGetStatus, SetEnabled, Validate, SetReasoningEffort;
-                   ModelsListSupported UserGetDefaultModel UserSetDefaultModel
-    workbenches    WorkbenchCreate, Open, List, Delete, Fork, GetScope, FilesList, FilesAdd,
-                   FilesRemove, FilesExtract, GetDefaultModel, SetDefaultModel
-    contexts       ContextList, Get, Set, Delete
-    egress         EgressGetConsentStatus, GrantWorkshopConsent, ListEvents;
-                   UserGetConsentMode UserSetConsentMode
-    workshop       WorkshopSendUserMessage, RunAgent, CancelRun, GetState, GetConversation,
-                   SetActiveModel, UndoToMessage, Regenerate; RunGet RunList
-    workspace      WorkspaceSearch, ListDocs, GetDoc, Summarize, ReloadIndex
-    drafts         DraftGetState DraftPublish DraftDiscard CheckpointsList CheckpointGet
-                   CheckpointCreate CheckpointRestore ReviewGetChangeSet
-                   ReviewSetDeletionConfirmations ReviewGetDeletionConfirmations
-    watches        WatchAdd, List, Get, Test, Pause, Resume, Remove, FailedList, FailedRetry,
-                   FailedDismiss
+    daemon         the daemon itself: its workers, plugins and tools; heads and checks of logs
+    providers      providers and models: status, switches, defaults
+    workbenches    workbenches and their files
+    contexts       context that every run of a workbench is given
+    egress         consent to what leaves this machine, and the list of what left
+    workshop       messages, runs, the conversation, undo
+    workspace      a workbench's documents: search, list, read, summarize
+    drafts         draft, review, publish, checkpoints
+    watches        watched folders, and the files that failed there
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         events of a log, read and followed; blobs
     notifications  what the daemon sends without being asked
-    replays        ReplaySteps StateAt
-    archives       RunExport BackupCreate
+    replays        a run step by step, replay proofs, a workbench as it stood
+    archives       case files and backups
     openrpc        the document that `rpc.discover` answers, made from these records
 
 A request is a record: its class's name is the method's, its fields are the parameters, its `answer`
@@ -36,92 +28,17 @@ from types import MappingProxyType
 
 from kbd.requests.archives import ArchiveRequest
 from kbd.requests.base import Request
-from kbd.requests.contexts import ContextDelete, ContextGet, ContextList, ContextSet
-from kbd.requests.daemon import (
-    DaemonShutdown,
-    EngineGetInfo,
-    LogHead,
-    LogVerify,
-    PluginsList,
-    RpcDiscover,
-    ToolsList,
-    ToolWorkerGetStatus,
-)
-from kbd.requests.drafts import (
-    CheckpointCreate,
-    CheckpointGet,
-    CheckpointRestore,
-    CheckpointsList,
-    DraftDiscard,
-    DraftGetState,
-    DraftPublish,
-    ReviewGetChangeSet,
-    ReviewGetDeletionConfirmations,
-    ReviewSetDeletionConfirmations,
-)
-from kbd.requests.egress import (
-    EgressGetConsentStatus,
-    EgressGrantWorkshopConsent,
-    EgressListEvents,
-    UserGetConsentMode,
-    UserSetConsentMode,
-)
-from kbd.requests.events import BlobRead, EventsRead, EventsSubscribe, EventsUnsubscribe
-from kbd.requests.providers import (
-    ModelsListSupported,
-    ProvidersGetStatus,
-    ProvidersSetEnabled,
-    ProvidersSetReasoningEffort,
-    ProvidersValidate,
-    UserGetDefaultModel,
-    UserSetDefaultModel,
-)
-from kbd.requests.replays import ReplayRun, ReplaySteps, StateAt
-from kbd.requests.watches import (
-    WatchAdd,
-    WatchFailedDismiss,
-    WatchFailedList,
-    WatchFailedRetry,
-    WatchGet,
-    WatchList,
-    WatchPause,
-    WatchRemove,
-    WatchResume,
-    WatchTest,
-)
-from kbd.requests.workbenches import (
-    WorkbenchCreate,
-    WorkbenchDelete,
-    WorkbenchFilesAdd,
-    WorkbenchFilesExtract,
-    WorkbenchFilesList,
-    WorkbenchFilesRemove,
-    WorkbenchFork,
-    WorkbenchGetDefaultModel,
-    WorkbenchGetScope,
-    WorkbenchList,
-    WorkbenchOpen,
-    WorkbenchSetDefaultModel,
-)
-from kbd.requests.workshop import (
-    RunGet,
-    RunList,
-    WorkshopCancelRun,
-    WorkshopGetConversation,
-    WorkshopGetState,
-    WorkshopRegenerate,
-    WorkshopRunAgent,
-    WorkshopSendUserMessage,
-    WorkshopSetActiveModel,
-    WorkshopUndoToMessage,
-)
-from kbd.requests.workspace import (
-    WorkspaceGetDoc,
-    WorkspaceListDocs,
-    WorkspaceReloadIndex,
-    WorkspaceSearch,
-    WorkspaceSummarize,
-)
+from kbd.requests.contexts import ContextRequest
+from kbd.requests.daemon import DaemonRequest
+from kbd.requests.drafts import DraftRequest
+from kbd.requests.egress import EgressRequest
+from kbd.requests.events import LogRequest
+from kbd.requests.providers import ProviderRequest
+from kbd.requests.replays import ReplayRequest
+from kbd.requests.watches import WatchRequest
+from kbd.requests.workbenches import WorkbenchRequest
+from kbd.requests.workshop import WorkshopRequest
+from kbd.requests.workspace import WorkspaceRequest
 
 __all__ = ["API_VERSION", "METHODS", "AnyRequest"]
 
@@ -139,7 +56,6 @@ AnyRequest = (
     | DraftRequest
     | LogRequest
     | ReplayRequest
-    | ProofRequest
     | ArchiveRequest
     | WatchRequest
 )

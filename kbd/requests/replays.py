@@ -21,6 +21,7 @@ __all__ = [
     "ModelStep",
     "PartDiff",
     "PluginCompared",
+    "ReplayRequest",
     "ReplayRun",
     "ReplaySteps",
     "RunAt",
@@ -422,3 +423,7 @@ class ReplayRun(Request):
 
     run_id: RunParam
     with_plugin: _FolderText | msgspec.UnsetType = msgspec.UNSET
+
+
+ReplayRequest = ReplaySteps | StateAt | ReplayRun
+"""The requests of this subject."""

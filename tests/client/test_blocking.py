@@ -12,8 +12,13 @@ import anyio
 import pytest
 
 from backends import on_asyncio, on_trio
-from kbd.client.blocking import Client, ConnectionLostError, NoAnswerError, RemoteError
-from kbd.client.places import default_socket
+from kbd.client.blocking import (
+    Client,
+    ConnectionLostError,
+    NoAnswerError,
+    RemoteError,
+    default_socket,
+)
 from kbd.core.server.dispatch import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase

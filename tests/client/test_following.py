@@ -11,7 +11,6 @@ from backends import on_asyncio, on_trio
 from kbd.client.aio import connect
 from kbd.client.blocking import Client, FollowedEvents
 from kbd.client.errors import ConnectionLostError, RemoteError
-from kbd.client.following import FollowedEvents
 from kbd.core.server.dispatch import ServerLimits
 from kbd.requests.notifications import WorkshopPhaseStarted
 from kbd.types import Phase

@@ -23,7 +23,7 @@ from kbd.core.domain.workbench_state import Measured
 from kbd.errors import ContextExhausted
 from kbd.messages import Message, ToolCall
 from kbd.providers import ModelInfo, ToolSchema
-from kbd.toolcall.tags import render_toolresult, wrap_toolresult
+from kbd.toolcall.blocks import render_toolresult, wrap_toolresult
 
 __all__ = [
     "RECALL_TOOL",

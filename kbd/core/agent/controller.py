@@ -24,7 +24,7 @@ from typing import Any, Protocol
 from kbd.core.agent.context_window import fit_result_block
 from kbd.core.search.text_model import TextMessage, TextModel, cut_at_next_speaker, neutralize_tags
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
-from kbd.toolcall.tags import render_toolcall, wrap_toolresult
+from kbd.toolcall.blocks import render_toolcall, wrap_toolresult
 
 __all__ = [
     "DEFAULT_SYSTEM_PROMPT",

@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.prompt_blocks import weigh_context
 from kbd.core.domain.commands import AddFiles, RemoveContext, RemoveFiles, SetContext
-from kbd.core.domain.context_decisions import parse_category
+from kbd.core.domain.workbench_decisions import parse_category
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
@@ -28,7 +28,7 @@ from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
-from kbd.events.plain_form import format_time
+from kbd.events.codec import format_time
 from kbd.events.workbenches import FileAdded, FileRemoved
 from kbd.formats import Region
 from kbd.requests import contexts

@@ -8,8 +8,8 @@ import msgspec
 from kbd.core.domain.commands import GrantConsent
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.embedders import DescribedEmbedder
 from kbd.core.gateway.gateway import Egress, scope_hash
+from kbd.core.gateway.models import DescribedEmbedder
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches

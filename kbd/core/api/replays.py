@@ -27,9 +27,9 @@ from kbd.errors import NotFound, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.codec import format_time
 from kbd.events.scan import read_log
-from kbd.requests import proofs
 from kbd.requests import replays as wire
 from kbd.requests.base import Request
+from kbd.requests.replays import ReplayRun, RunReplayed
 from kbd.types import FileName, RunId, Seq, WorkbenchId
 
 __all__ = ["PAGE_BYTES", "ProofMethods", "ReplayMethods"]
@@ -186,9 +186,9 @@ class ProofMethods:
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
-        return {proofs.ReplayRun: self.replay}
+        return {ReplayRun: self.replay}
 
-    async def replay(self, request: proofs.ReplayRun, session: Session) -> proofs.RunReplayed:
+    async def replay(self, request: ReplayRun, session: Session) -> RunReplayed:
         """Repeat every call of a run and compare the results.
 
         Raises:

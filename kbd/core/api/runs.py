@@ -11,14 +11,14 @@ from kbd.core.domain.commands import ChooseModel, RequestCancel, SendMessage, St
 from kbd.core.domain.rewind_decisions import find_exchange
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.runtime.deferred import Deferred
+from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to
-from kbd.core.workbench.run_rows import run_answer, run_budget, run_info, workshop_state
+from kbd.core.workbench.rows import run_answer, run_budget, run_info, workshop_state
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire

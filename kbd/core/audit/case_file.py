@@ -42,6 +42,7 @@ from kbd.events.frame import BODY_AT
 from kbd.events.log_copy import Extent, find_extent
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
+from kbd.events.vocabulary import named_blobs
 from kbd.requests.daemon import LogFault
 from kbd.types import BlobHash, Seq
 

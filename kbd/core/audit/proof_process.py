@@ -31,7 +31,7 @@ from kbd.errors import (
     error_with_code,
 )
 from kbd.events.disk import is_full
-from kbd.requests.proofs import RunReplayed
+from kbd.requests.replays import RunReplayed
 from kbd.types import Seq, WorkbenchId
 
 __all__ = ["ProofAnswer", "ProofOrder", "ProofRefused", "Proofs", "Proved"]

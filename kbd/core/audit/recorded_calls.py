@@ -22,14 +22,14 @@ from kbd.core.agent.tool_execution import (
     result_of,
     surplus,
 )
-from kbd.core.domain.call_decisions import CHANGED_MEANWHILE
 from kbd.core.domain.fold import fold_workbench
+from kbd.core.domain.run_decisions import CHANGED_MEANWHILE
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog, ToolEntry
 from kbd.core.runtime.settings import RunLimits
-from kbd.core.workbench.blobs import Blobs
 from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.file_store import Blobs
 from kbd.errors import KbdError, ToolTimeout, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.base import PluginUsed, Recorded, ReplyCall
 from kbd.events.drafts import FileChanged
@@ -42,7 +42,7 @@ from kbd.events.runs import (
     ToolRefused,
     ToolReturned,
 )
-from kbd.requests.proofs import SkippedCall
+from kbd.requests.replays import SkippedCall
 from kbd.tools import ToolResult
 from kbd.types import CallId, Phase, Seq
 

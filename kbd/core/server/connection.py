@@ -14,6 +14,7 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.client_requests import InFlight, InFlightRequest, Intake, WaitingMessages
 from kbd.core.server.dispatch import Route, ServerLimits, Stream
 from kbd.core.server.sockets import Outbox, PolledSocket, Poller, Post

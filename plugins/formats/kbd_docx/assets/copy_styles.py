@@ -19,7 +19,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import listed
+from kbd.office.operations import listed
 from kbd_docx.assets.target import DocumentPartCopier, Target
 from kbd_docx.document import DocxParts, W
 from kbd_docx.edits.texts import respell

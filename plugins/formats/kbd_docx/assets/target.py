@@ -12,9 +12,8 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.office.asset_refs import AssetRef, parse_asset_ref
-from kbd.office.part_copier import PartCopier
-from kbd.office.warnings import EditWarnings
+from kbd.office.assets import AssetRef, PartCopier, parse_asset_ref
+from kbd.office.operations import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import Rewriting, xml_bytes

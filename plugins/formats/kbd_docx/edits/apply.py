@@ -14,8 +14,7 @@ from docx.opc.part import XmlPart
 from lxml import etree
 
 from kbd.formats import Applied, Source
-from kbd.office.operations import OperationTable, apply_in_order
-from kbd.office.warnings import EditWarnings
+from kbd.office.operations import EditWarnings, OperationTable, apply_in_order
 from kbd.opc import Identity, doubt
 from kbd.opc.library_bridge import Lending, library_errors
 from kbd.opc.package import Package

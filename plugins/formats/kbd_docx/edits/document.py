@@ -16,7 +16,7 @@ from docx.text.parfmt import ParagraphFormat
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import EditWarnings
+from kbd.office.operations import EditWarnings
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, blocks
 from kbd_docx.edits.formatting import (
     DocxParagraphFormatting,

@@ -14,7 +14,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import listed
+from kbd.office.operations import listed
 from kbd_docx.document import MC, SECTION, M, R, V, W
 
 __all__ = ["drop_relations", "is_mark", "losses", "named_relations", "take_out"]

@@ -9,7 +9,7 @@ from docx.shared import Length, Twips
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import listed
+from kbd.office.operations import listed
 from kbd_docx.document import PARAGRAPH, SECTION, W, blocks
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.removal import losses, named_relations, take_out

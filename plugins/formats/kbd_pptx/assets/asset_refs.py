@@ -9,7 +9,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.office.asset_refs import AssetRef, parse_asset_ref, same_name
+from kbd.office.assets import AssetRef, parse_asset_ref, same_name
 from kbd.opc.package import Package
 from kbd_pptx.presentation import P
 from kbd_pptx.styles.deck import Deck, DeckLayout, DeckParts, Master, read_deck

@@ -6,8 +6,8 @@ from typing import ClassVar
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.part_copier import PartCopier
-from kbd.office.warnings import EditWarnings
+from kbd.office.assets import PartCopier
+from kbd.office.operations import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting, xml_bytes

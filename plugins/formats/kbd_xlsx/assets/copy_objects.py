@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd.office.part_copier import PartCopier
+from kbd.office.assets import PartCopier
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.edits.book import BookEdit

@@ -18,7 +18,7 @@ from typing import Self
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd.office.warnings import EditWarnings, listed
+from kbd.office.operations import EditWarnings, listed
 from kbd.opc import identify
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
