@@ -24,9 +24,9 @@ from kbd.core.agent.plan import (
 )
 from kbd.core.agent.prompt_messages import (
     build_briefing,
-    earlier,
     implement_opening,
     plan_opening,
+    render_earlier_messages,
     research_opening,
     summary_opening,
 )
@@ -123,8 +123,8 @@ async def _research(context: RunContext) -> None:
 
     async def opening() -> tuple[Message, ...]:
         request = _request(context)
-        told = await build_briefing(context, request)
-        return research_opening(request, _earlier(context), told.context, told.files)
+        briefing = await build_briefing(context, request)
+        return research_opening(request, _earlier(context), briefing.context, briefing.files)
 
     text = await run_chain(context, _phase_chain(context, Phase.RESEARCH, opening))
     await _record(
@@ -138,23 +138,28 @@ async def _plan(context: RunContext) -> None:
 
     async def opening() -> tuple[Message, ...]:
         request, research = _request(context), context.current.research or ""
-        told = await build_briefing(context, request, light=True)
+        briefing = await build_briefing(context, request, light=True)
         return plan_opening(
-            request, _earlier(context), told.context, research, told.files, context.limits.items
+            request,
+            _earlier(context),
+            briefing.context,
+            research,
+            briefing.files,
+            context.limits.items,
         )
 
-    most = context.limits.items
-    objection = partial(_plan_fault, most)
+    max_items = context.limits.items
+    objection = partial(_plan_fault, max_items)
     text = await run_chain(context, _phase_chain(context, Phase.PLAN, opening, objection))
-    parsed = parse_plan(text, most)
+    parsed = parse_plan(text, max_items)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
     await _record(context, written, PhaseCompleted(Phase.PLAN))
     await _copy(context)
 
 
-def _plan_fault(most: int, text: str) -> str | None:
+def _plan_fault(max_items: int, text: str) -> str | None:
     try:
-        parse_plan(text, most)
+        parse_plan(text, max_items)
     except ValidationFailed as fault:
         return fault.message
     return None
@@ -189,9 +194,9 @@ async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
     async def opening() -> tuple[Message, ...]:
         now = context.current
         wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(context)}"
-        told = await build_briefing(context, wanted)
+        briefing = await build_briefing(context, wanted)
         return implement_opening(
-            _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(context)
+            _plan_of(now), place, now.attempt, briefing.context, briefing.files, _plan_room(context)
         )
 
     try:
@@ -226,8 +231,8 @@ async def _summarize(context: RunContext) -> None:
         changed = render_changes(draft.files if draft else {}, room)
         return summary_opening(_request(context), _plan_of(run), changed, room, run.notices)
 
-    said = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
-    text = append_failures(said, _plan_of(context.current))
+    reply = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
+    text = append_failures(reply, _plan_of(context.current))
     facts = (
         SummaryWritten(text),
         AssistantMessageAdded(context.answer_id, text),
@@ -272,8 +277,8 @@ def _phase_chain(
 
 
 def _request(context: RunContext) -> str:
-    said = context.state.heard.get(context.current.message_id)
-    return said.text if said is not None else ""
+    message = context.state.heard.get(context.current.message_id)
+    return message.text if message is not None else ""
 
 
 def _plan_room(context: RunContext) -> int:
@@ -281,7 +286,7 @@ def _plan_room(context: RunContext) -> int:
 
 
 def _earlier(context: RunContext) -> str:
-    return earlier(context.state.said, context.current.message_id)
+    return render_earlier_messages(context.state.said, context.current.message_id)
 
 
 def _plan_of(run: Run) -> Plan:

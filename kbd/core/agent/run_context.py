@@ -108,7 +108,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         model: Tells of a model by its id.
         told_bytes: How many bytes a model is told of tools, None for their JSON schemas.
         effort: Tells how hard a model shall think in a phase; "" leaves it to the model.
-        purse: The day's money, reserved before each turn.
+        daily_budget: The day's money, reserved before each turn.
         announce: Takes progress that is not recorded.
         limits: What the run may use.
         clock: For durations.
@@ -130,7 +130,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     complete: Complete
     model: Callable[[str], ModelInfo]
     effort: Callable[[str, Phase], str]
-    purse: DailyBudget
+    daily_budget: DailyBudget
     told_bytes: Callable[[str, Sequence[ToolSchema]], int | None] = _as_schemas
     announce: Announce
     limits: RunLimits

@@ -21,8 +21,8 @@ __all__ = ["DaemonMethods"]
 class DaemonMethods:
     """Handlers of the daemon itself."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -47,7 +47,7 @@ class DaemonMethods:
             plugins=tuple(
                 each.name for each in context.plugins.statuses if each.status == "loaded"
             ),
-            workbenches=len(self._benches.ids()),
+            workbenches=len(self._workbenches.ids()),
             uptime_s=round(context.clock.monotonic_s() - context.started_s, 3),
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
         )

@@ -22,7 +22,7 @@ from anyio.to_thread import run_sync
 from kbd import __version__
 from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
-from kbd.core.api.commands import holding
+from kbd.core.api.commands import hold_workbenches
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
@@ -157,10 +157,10 @@ async def _serve(
                 plugins=plugins,
                 catalog=catalog,
                 workers=workers,
-                rooms=EnginePool(tasks),
+                engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
-                purse=DailyBudget(daemon, catalog, settings.run, clock),
-                tell=hub.announce,
+                daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
+                notify=hub.announce,
                 stop=stop.set,
                 backend=backend,
                 started_s=started_s,
@@ -168,10 +168,10 @@ async def _serve(
             await _record_start(daemon, plugins, backend)
             await settle_restored(home.folder, daemon, clock)
             runs = RunTasks(context, tasks)
-            benches = Workbenches(context, daemon, tasks, runs.watch)
-            watcher = _make_watcher(context, daemon, WatchJobs(context, benches, runs))
-            await benches.recover_marked()
-            table = handler_table(context, benches, runs, watcher)
+            workbenches = Workbenches(context, daemon, tasks, runs.watch)
+            watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs))
+            await workbenches.recover_marked()
+            table = handler_table(context, workbenches, runs, watcher)
             server = Server(home.socket, table, hub, _server_limits(settings))
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
@@ -187,24 +187,30 @@ async def _serve(
                     watching.cancel_scope.cancel()
                 await runs.aclose()
                 server.stop()
-            await benches.aclose()
+            await workbenches.aclose()
             await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
             await context.egress.aclose()
         tasks.cancel_scope.cancel()
 
 
 def _make_watcher(
-    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], unattended: WatchJobs
+    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], watch_jobs: WatchJobs
 ) -> Watcher:
     """Return the watcher, with clients told of what lands and of what becomes of it."""
 
-    def tell(seq: Seq, record: Recorded) -> None:
-        if (told := watch_notification(seq, record)) is not None:
-            context.tell(told)
+    def announce(seq: Seq, record: Recorded) -> None:
+        if (notification := watch_notification(seq, record)) is not None:
+            context.notify(notification)
 
-    daemon.observe(tell)
-    labour, notify = unattended.carry_out, unattended.notify
-    return Watcher(daemon, context.home, context.settings, labour, notify, context.clock)
+    daemon.observe(announce)
+    return Watcher(
+        daemon,
+        context.home,
+        context.settings,
+        watch_jobs.carry_out,
+        watch_jobs.notify,
+        context.clock,
+    )
 
 
 @asynccontextmanager
@@ -307,30 +313,30 @@ def _server_limits(settings: Settings) -> ServerLimits:
 
 
 def handler_table(
-    context: ApiContext, benches: Workbenches, runs: RunTasks, watcher: Watcher
+    context: ApiContext, workbenches: Workbenches, runs: RunTasks, watcher: Watcher
 ) -> dict[type[Request], Handler]:
     """Return the handler of each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}
     for subject in (
-        DaemonMethods(context, benches),
-        ProviderMethods(context, benches),
-        WorkbenchMethods(context, benches),
-        ForkMethods(context, benches),
-        FileMethods(context, benches),
-        ContextMethods(context, benches),
-        WorkshopMethods(context, benches, runs),
-        ConversationMethods(context, benches, runs),
-        WorkspaceMethods(context, benches),
-        DraftMethods(context, benches),
-        CheckpointMethods(context, benches),
-        EgressMethods(context, benches),
-        LogMethods(context, benches),
-        ReplayMethods(benches),
-        ProofMethods(context, benches),
-        WatchMethods(context, benches, watcher),
-        FormatMethods(context, benches),
-        CaseMethods(context, benches),
-        BackupMethods(context, benches, watcher),
+        DaemonMethods(context, workbenches),
+        ProviderMethods(context, workbenches),
+        WorkbenchMethods(context, workbenches),
+        ForkMethods(context, workbenches),
+        FileMethods(context, workbenches),
+        ContextMethods(context, workbenches),
+        WorkshopMethods(context, workbenches, runs),
+        ConversationMethods(context, workbenches, runs),
+        WorkspaceMethods(context, workbenches),
+        DraftMethods(context, workbenches),
+        CheckpointMethods(context, workbenches),
+        EgressMethods(context, workbenches),
+        LogMethods(context, workbenches),
+        ReplayMethods(workbenches),
+        ProofMethods(context, workbenches),
+        WatchMethods(context, workbenches, watcher),
+        FormatMethods(context, workbenches),
+        CaseMethods(context, workbenches),
+        BackupMethods(context, workbenches, watcher),
     ):
         table.update(subject.table())
-    return holding(benches, table)
+    return hold_workbenches(workbenches, table)

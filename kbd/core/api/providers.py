@@ -33,8 +33,8 @@ DEFAULT_EFFORT = "default"
 class ProviderMethods:
     """Handlers of providers and models."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._egress, self._benches = context.egress, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._egress, self._workbenches = context.egress, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -105,7 +105,7 @@ class ProviderMethods:
             Phase.PLAN: _parse_effort(provider, "plan_effort", request.plan_effort),
             Phase.IMPLEMENT: _parse_effort(provider, "implement_effort", request.implement_effort),
         }
-        now = self._benches.daemon.state.efforts.get(provider.name, {})
+        now = self._workbenches.daemon.state.efforts.get(provider.name, {})
         changes = [
             SettingChanged("reasoning_effort", effort, provider.name, phase.value)
             for phase, effort in asked.items()
@@ -179,7 +179,7 @@ class ProviderMethods:
 
     async def _record(self, *facts: Event) -> None:
         if facts:
-            await self._benches.daemon.submit(RecordDaemon(facts))
+            await self._workbenches.daemon.submit(RecordDaemon(facts))
 
 
 def _parse_effort(provider: Provider, parameter: str, asked: str) -> str:
@@ -198,21 +198,21 @@ def _parse_effort(provider: Provider, parameter: str, asked: str) -> str:
 
 
 def _render_efforts(egress: Egress, provider: Provider) -> wire.ReasoningEfforts:
-    def told(phase: Phase) -> str:
+    def effort_of(phase: Phase) -> str:
         return egress.models.chosen_effort(provider, phase) or DEFAULT_EFFORT
 
     return wire.ReasoningEfforts(
-        research_effort=told(Phase.RESEARCH),
-        plan_effort=told(Phase.PLAN),
-        implement_effort=told(Phase.IMPLEMENT),
+        research_effort=effort_of(Phase.RESEARCH),
+        plan_effort=effort_of(Phase.PLAN),
+        implement_effort=effort_of(Phase.IMPLEMENT),
     )
 
 
 class EgressMethods:
     """Handlers of egress: consent, its mode, and the requests that left."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -232,7 +232,7 @@ class EgressMethods:
         A model that could not be called anyway is told first: nobody need agree to nothing.
         """
         del session
-        state = (await self._benches.open(request.workbench_id)).state
+        state = (await self._workbenches.open(request.workbench_id)).state
         egress, named = self._context.egress, request.model_id
         model_id = egress.models.of_workbench(state) if named is UNSET else named
         embeds = self._embeds(state, model_id)
@@ -261,18 +261,18 @@ class EgressMethods:
     ) -> consent_wire.ConsentGiven:
         """Record that a person agreed."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         if request.provider_id != request.model_id.partition(":")[0]:
             msg = f"{request.model_id} is not a model of the provider {request.provider_id}"
             raise ValidationFailed(msg)
         current = self._context.egress.consent_to(
-            bench.state,
+            workbench.state,
             request.model_id,
             persist=request.persist,
-            embeds=self._embeds(bench.state, request.model_id),
+            embeds=self._embeds(workbench.state, request.model_id),
         )
         consent = msgspec.structs.replace(current, scope_hash=request.scope_hash)
-        await bench.keeper.submit(GrantConsent(consent, current.scope_hash))
+        await workbench.keeper.submit(GrantConsent(consent, current.scope_hash))
         return consent_wire.ConsentGiven()
 
     async def list_events(
@@ -282,9 +282,9 @@ class EgressMethods:
         del session
         log_id = request.workbench_id
         if log_id == "daemon":
-            journal = self._benches.daemon.journal
+            journal = self._workbenches.daemon.journal
         else:
-            journal = (await self._benches.open(log_id)).keeper.journal
+            journal = (await self._workbenches.open(log_id)).keeper.journal
         return await sent_requests(log_id, journal, request.after, request.limit)
 
     def mode(
@@ -311,7 +311,7 @@ class EgressMethods:
             raise ValidationFailed(msg, actions=("repeat with approved true",))
         if request.mode != self._mode():
             changed = RecordDaemon((SettingChanged("consent_mode", request.mode),))
-            await self._benches.daemon.submit(changed)
+            await self._workbenches.daemon.submit(changed)
         return consent_wire.ConsentMode(mode=self._mode())
 
     def _embeds(self, state: WorkbenchState, model_id: str) -> bool:

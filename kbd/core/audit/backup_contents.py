@@ -118,18 +118,18 @@ def is_unreadable(path: Path) -> bool:
     return False
 
 
-def walk_files(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
+def walk_files(folder: Path, on_skipped: Callable[[str], None]) -> Iterator[str]:
     """Yield the paths of all that is no folder, sorted; links to folders are not followed.
 
     Args:
         folder: Below which.
-        tell: Told of each folder that cannot be read.
+        on_skipped: Told of each folder that cannot be read.
     """
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
             within = os.path.relpath(str(error.filename), folder.parent)
-            tell(f"{within}/ is left out: {error.strerror}")
+            on_skipped(f"{within}/ is left out: {error.strerror}")
 
     for root, folders, names in os.walk(folder, onerror=unreadable):
         folders.sort()
@@ -162,7 +162,7 @@ class BackupCopier:
         self._folder, self._disk, self._tick = folder, disk, tick
         self._logs: dict[Path, InventoryLog] = {}
         self._files: dict[Path, list[InventoryFile]] = {}
-        self._told: dict[Path, list[str]] = {}
+        self._notes: dict[Path, list[str]] = {}
 
     @property
     def logs(self) -> tuple[InventoryLog, ...]:
@@ -175,13 +175,13 @@ class BackupCopier:
         return tuple(file for files in self._files.values() for file in files)
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """What could not be taken, and what is not whole, one line each."""
-        return tuple(line for lines in self._told.values() for line in lines)
+        return tuple(line for lines in self._notes.values() for line in lines)
 
     def drop(self, place: Path) -> None:
         """Forget what was taken from a place below the home, and remove the copies."""
-        for known in (self._logs, self._files, self._told):
+        for known in (self._logs, self._files, self._notes):
             for each in [each for each in known if each.is_relative_to(place)]:
                 del known[each]
         _remove(self._folder / place)
@@ -189,9 +189,9 @@ class BackupCopier:
     def pass_over(self, place: Path, line: str) -> None:
         """Note why there is nothing of a place below the home."""
         self.drop(place)
-        self._told[place] = [line]
+        self._notes[place] = [line]
 
-    def take(self, home: Path, place: Path, who: InventoryLog, until: Seq | None) -> None:
+    def take(self, home: Path, place: Path, entry: InventoryLog, until: Seq | None) -> None:
         """Take a log up to an event, with its blobs and what else is beside it.
 
         What was taken of it before is gone on with: only what came since is copied.
@@ -199,14 +199,14 @@ class BackupCopier:
         Args:
             home: The home.
             place: The folder that has `log/`, within it.
-            who: Whose log it is and what it is called; the rest of it is found out here.
+            entry: Whose log it is and what it is called; the rest of it is found out here.
             until: The event, which is durable; None for all there is, if nobody writes.
 
         Raises:
             LogCorrupt: The log is damaged.
         """
         source, target = home / place, self._folder / place
-        self._files[place], self._told[place] = [], []
+        self._files[place], self._notes[place] = [], []
         make_private_folder(target)
         extent = _find_extent(source / "log", until)
         copy_log(source / "log", extent, target / "log", self._disk)
@@ -217,13 +217,13 @@ class BackupCopier:
             reason = found.fault.reason if found.fault is not None else "its end is another one"
             raise LogCorrupt(reason)
         self._tick()
-        unsound = self._take_blobs(BlobStore(source / "blobs"), target / "blobs", named, who.name)
+        unsound = self._take_blobs(BlobStore(source / "blobs"), target / "blobs", named, entry.name)
         self._note_file(place, place / "log" / ANCHOR_NAME)
-        self._take_kept(source, place)
-        self._take_strange(source, place, frozenset(named))
+        self._take_repairs(source, place)
+        self._take_unknown_published(source, place, frozenset(named))
         self._logs[place] = InventoryLog(
-            workbench_id=who.workbench_id,
-            name=who.name,
+            workbench_id=entry.workbench_id,
+            name=entry.name,
             segments=extent.files,
             seq=extent.seq,
             head=extent.head.hex(),
@@ -231,26 +231,28 @@ class BackupCopier:
             unsound=unsound,
         )
 
-    def take_raw(self, home: Path, place: Path, who: InventoryLog, reason: str) -> None:
+    def take_raw(self, home: Path, place: Path, entry: InventoryLog, reason: str) -> None:
         """Take a damaged log and all that is beside it file by file, as it lies there."""
         self.drop(place)
         source, target = home / place, self._folder / place
-        self._files[place], self._told[place] = [], []
+        self._files[place], self._notes[place] = [], []
         make_private_folder(target / "log")
         for part in ("log", "blobs", "published"):
             self._take_tree(source, place, part)
         found = verify_log(target / "log")
         blobs = f"{(place / 'blobs').as_posix()}/"
         self._logs[place] = InventoryLog(
-            workbench_id=who.workbench_id,
-            name=who.name,
+            workbench_id=entry.workbench_id,
+            name=entry.name,
             segments=(),
             seq=found.seq,
             head=found.head,
             blobs=sum(file.path.startswith(blobs) for file in self._files[place]),
             damage=reason,
         )
-        self._tell(place, f"{_describe_log(who)} is damaged and was copied as it is: {reason}")
+        self._add_note(
+            place, f"{_describe_log(entry)} is damaged and was copied as it is: {reason}"
+        )
 
     def take_landed(self, home: Path, place: Path, needed: Mapping[BlobHash, str]) -> None:
         """Take copies of what landed in a watched folder.
@@ -260,7 +262,7 @@ class BackupCopier:
             place: The folder of the copies, within it.
             needed: Which, each with its path in the watched folder.
         """
-        self._files[place], self._told[place] = [], []
+        self._files[place], self._notes[place] = [], []
         store = BlobStore(home / place)
         for blob, path in needed.items():
             self._tick()
@@ -269,11 +271,15 @@ class BackupCopier:
             except OSError as error:
                 if not is_unreadable(store.path(blob)):
                     raise
-                self._tell(place, f"{path} landed and its copy cannot be read: {error.strerror}")
+                self._add_note(
+                    place, f"{path} landed and its copy cannot be read: {error.strerror}"
+                )
                 continue
             self._note_file(place, place / _blob_path(blob, ""))
             if self._files[place][-1].sha256 != blob:
-                self._tell(place, f"{path} landed, and its copy is damaged: it was taken as it is")
+                self._add_note(
+                    place, f"{path} landed, and its copy is damaged: it was taken as it is"
+                )
 
     def _pause(self, seq: int) -> None:
         """Yield the interpreter: reading a log computes, and others wait for an answer."""
@@ -300,7 +306,7 @@ class BackupCopier:
                 raise FileWriteFailed("What was written does not read back as it was.")
             unsound.append(blob)
             what = "missing" if blob in found.missing else "damaged"
-            self._tell(place, f"{name}: the file version {blob} is {what}")
+            self._add_note(place, f"{name}: the file version {blob} is {what}")
         for blob in found.damaged:
             self._note_file(place, place / _blob_path(blob))
         return tuple(sorted(unsound))
@@ -326,7 +332,7 @@ class BackupCopier:
         finally:
             os.close(held)
 
-    def _take_kept(self, source: Path, place: Path) -> None:
+    def _take_repairs(self, source: Path, place: Path) -> None:
         """Take what repairs and cuts of the log put aside."""
         for pattern in ("*.torn-*", "*.cut-*"):
             for path in sorted((source / "log").glob(pattern)):
@@ -335,24 +341,24 @@ class BackupCopier:
                     self._copy_to(path, copy)
                 self._note_file(place, copy)
 
-    def _take_strange(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
+    def _take_unknown_published(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
         """Take the files in published/ whose bytes the log does not know: they are somebody's."""
         published = source / "published"
         _remove(self._folder / place / "published")
         if published.is_symlink() or not published.is_dir():
             if os.path.lexists(published):
-                self._tell(place, "published/ is left out: it is a link or no folder")
+                self._add_note(place, "published/ is left out: it is a link or no folder")
             return
         root = ConfinedRoot(published)
         try:
-            for name in walk_files(published, partial(self._tell, place)):
+            for name in walk_files(published, partial(self._add_note, place)):
                 self._tick()
                 try:
                     check_name(name)
                     with root.open(FileName(name)) as held:
                         self._take_published(held, place, name, named)
                 except KbdError as error:
-                    self._tell(place, f"published/{name} is left out: {error.message}")
+                    self._add_note(place, f"published/{name} is left out: {error.message}")
         finally:
             root.close()
 
@@ -374,11 +380,11 @@ class BackupCopier:
                 self._note_file(place, copy)
                 return
         (self._folder / copy).unlink()
-        self._tell(place, f"published/{name} is left out: somebody is writing it")
+        self._add_note(place, f"published/{name} is left out: somebody is writing it")
 
     def _take_tree(self, source: Path, place: Path, part: str) -> None:
         """Take all regular files below a folder, as they are."""
-        for name in walk_files(source / part, partial(self._tell, place)):
+        for name in walk_files(source / part, partial(self._add_note, place)):
             self._tick()
             path = source / part / name
             try:
@@ -387,12 +393,12 @@ class BackupCopier:
                     raise SandboxViolation("it is a link or no regular file")
                 self._copy_to(path, place / part / name)
             except KbdError as error:
-                self._tell(place, f"{part}/{name} is left out: {error.message}")
+                self._add_note(place, f"{part}/{name} is left out: {error.message}")
                 continue
             except OSError as error:
                 if not is_unreadable(path):
                     raise
-                self._tell(place, f"{part}/{name} is left out: {error.strerror}")
+                self._add_note(place, f"{part}/{name} is left out: {error.strerror}")
                 continue
             self._note_file(place, place / part / name)
 
@@ -405,12 +411,12 @@ class BackupCopier:
             )
         )
 
-    def _tell(self, place: Path, line: str) -> None:
-        self._told[place].append(line.encode("utf-8", "replace").decode())
+    def _add_note(self, place: Path, line: str) -> None:
+        self._notes[place].append(line.encode("utf-8", "replace").decode())
 
 
-def _describe_log(who: InventoryLog) -> str:
-    return "the daemon's own log" if who.workbench_id == "daemon" else f"{who.name} (workbench)"
+def _describe_log(entry: InventoryLog) -> str:
+    return "the daemon's own log" if entry.workbench_id == "daemon" else f"{entry.name} (workbench)"
 
 
 def _blob_path(blob: BlobHash, folder: str = "blobs") -> Path:

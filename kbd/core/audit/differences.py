@@ -329,7 +329,7 @@ def _diff_packaging(left: tuple[ZipInfo, ...], right: tuple[ZipInfo, ...]) -> st
     """Say how two packages with equal parts differ."""
     before = {info.filename: info for info in left}
     pairs = [(before[info.filename], info) for info in right]
-    told = {
+    differences = {
         "order": [info.filename for info in left] != [info.filename for info in right],
         "times": any(a.date_time != b.date_time for a, b in pairs),
         "compression": any(
@@ -337,5 +337,5 @@ def _diff_packaging(left: tuple[ZipInfo, ...], right: tuple[ZipInfo, ...]) -> st
             for a, b in pairs
         ),
     }
-    found = [what for what, differs in told.items() if differs] or ["headers"]
+    found = [what for what, differs in differences.items() if differs] or ["headers"]
     return f"all parts are equal; the package's {', '.join(found)} differ"

@@ -99,7 +99,7 @@ class Proofs:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._room = anyio.CapacityLimiter(MAX_CONCURRENT_PROOFS)
+        self._limiter = anyio.CapacityLimiter(MAX_CONCURRENT_PROOFS)
 
     async def prove(
         self, folders: WorkbenchFolders, run: int, until: Seq, with_plugin: str | None = None
@@ -117,7 +117,7 @@ class Proofs:
             ValidationFailed: `with_plugin` is no plugin's package, or cannot be loaded.
             KbdError: As for `kbd.core.audit.proof.prove`.
         """
-        async with self._room:
+        async with self._limiter:
             scratch = folders.stage / f"proof-{uuid.uuid4().hex}"
             order = ProofOrder(
                 workbench_id=folders.id,
@@ -185,8 +185,8 @@ def _signal_name(number: int) -> str:
 
 
 def _parse_answer(answer: bytes) -> RunReplayed:
-    told: ProofAnswer = msgspec.json.decode(answer, type=ProofAnswer)
-    match told:
+    parsed: ProofAnswer = msgspec.json.decode(answer, type=ProofAnswer)
+    match parsed:
         case Proved(found=found):
             return found
         case ProofRefused() as refused:

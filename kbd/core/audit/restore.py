@@ -90,9 +90,9 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
             if next(find_faults(new.folder, inventory), None) is not None:
                 raise FileWriteFailed("What was written does not read back as the backup is.")
             watches = _count_watches(new.folder, inventory)
-            told = msgspec.json.encode(Restored(inventory.created_at))
+            marker = msgspec.json.encode(Restored(inventory.created_at))
             # Before the folder has its name: no daemon may start on this home without it.
-            disk.write_file(new.folder / RESTORED_NAME, [told])
+            disk.write_file(new.folder / RESTORED_NAME, [marker])
             new.land()
         finally:
             new.remove()

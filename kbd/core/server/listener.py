@@ -171,21 +171,21 @@ class Server:
         listener = await SocketListener.from_socket(made)
         poller, post = Poller(), Post()
         try:
-            async with anyio.create_task_group() as carriers:
-                carriers.start_soon(poller.run)
-                carriers.start_soon(post.run)
-                await self._welcome_all(
-                    listener, inode, partial(self._welcome, poller, post), task_status
+            async with anyio.create_task_group() as io_tasks:
+                io_tasks.start_soon(poller.run)
+                io_tasks.start_soon(post.run)
+                await self._serve_clients(
+                    listener, inode, partial(self._serve_client, poller, post), task_status
                 )
-                carriers.cancel_scope.cancel()
+                io_tasks.cancel_scope.cancel()
         finally:
             poller.close()
 
-    async def _welcome_all(
+    async def _serve_clients(
         self,
         listener: SocketListener,
         inode: int,
-        welcome: Callable[[SocketStream], Coroutine[Any, Any, None]],
+        serve_client: Callable[[SocketStream], Coroutine[Any, Any, None]],
         task_status: TaskStatus[None],
     ) -> None:
         """Serve all who come until `stop`, then let them end."""
@@ -199,7 +199,7 @@ class Server:
                         while True:
                             stream = await self._accept(listener)
                             if stream is not None:
-                                tasks.start_soon(welcome, stream)
+                                tasks.start_soon(serve_client, stream)
             finally:
                 remove_socket(self._path, inode)
             for connection in tuple(self._connections):
@@ -220,7 +220,7 @@ class Server:
             await anyio.sleep(_ACCEPT_RETRY_S)
             return None
 
-    async def _welcome(self, poller: Poller, post: Post, stream: SocketStream) -> None:
+    async def _serve_client(self, poller: Poller, post: Post, stream: SocketStream) -> None:
         """Serve one client, whatever becomes of it."""
         async with stream:
             uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
@@ -228,7 +228,7 @@ class Server:
                 log.warning("another user was refused", uid=uid)
                 return
             if len(self._connections) >= self._limits.connections:
-                await self._turn_away(stream)
+                await self._refuse(stream)
                 return
             connection = Connection(
                 stream.extra(SocketAttribute.raw_socket),
@@ -247,7 +247,7 @@ class Server:
             finally:
                 self._connections.discard(connection)
 
-    async def _turn_away(self, stream: SocketStream) -> None:
+    async def _refuse(self, stream: SocketStream) -> None:
         """Answer what it asks first, as it frames it, for a stock client knows no other error."""
         framer, message_id = Framer(self._limits.message_bytes), None
         try:

@@ -198,7 +198,7 @@ class _Classifier:
             sha256=sha256,
             size_bytes=found.size_bytes,
             signature=found.signature,
-            gone=self._known.gone(self._watch, self._tree, found, taken),
+            gone=self._known.moved_from(self._watch, self._tree, found, taken),
         )
         facts = decide_watch(self._watching, land).events
         if not facts:

@@ -15,7 +15,7 @@ from kbd.core.store.keeper import Keeper, Outcome
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.disk import LogPoisoned
 
-__all__ = ["FIRST_PAUSE_S", "MAX_PAUSE_S", "keep_up", "must_stop", "submit_with_retry"]
+__all__ = ["FIRST_PAUSE_S", "MAX_PAUSE_S", "must_stop", "restart_on_failure", "submit_with_retry"]
 
 FIRST_PAUSE_S = 1.0
 """The pause after a first failure; each further one is twice as long."""
@@ -33,7 +33,7 @@ def must_stop(fault: BaseException) -> bool:
     return isinstance(fault, LogPoisoned)
 
 
-async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
+async def restart_on_failure(what: str, work: Callable[[], Awaitable[None]]) -> None:
     """Run a task that should never end, and restart it, after a pause, whenever it fails.
 
     Args:

@@ -39,7 +39,7 @@ class SeenFiles:
 
     def __init__(self) -> None:
         # Files that turned out to hold what landed before, though they look otherwise.
-        self._looked: dict[str, str] = {}
+        self._compared: dict[str, str] = {}
         # Paths of files that were passed over, by inode; made when first asked for.
         self._passed: dict[int, tuple[str, ...]] | None = None
 
@@ -47,21 +47,21 @@ class SeenFiles:
         """Tell whether a file looks as it did when it landed, was passed over or looked at."""
         return (
             watch.signatures.get(found.path) == found.signature
-            or self._looked.get(found.path) == found.signature
+            or self._compared.get(found.path) == found.signature
         )
 
     def remember(self, found: FolderEntry) -> None:
         """Note that a file holds nothing new as it looks now."""
-        self._looked[found.path] = found.signature
+        self._compared[found.path] = found.signature
 
     def is_remembered(self, path: str) -> bool:
         """Tell whether anything was noted about a path."""
-        return path in self._looked
+        return path in self._compared
 
-    def keep_only(self, paths: set[str]) -> None:
+    def retain(self, paths: set[str]) -> None:
         """Forget all other paths: they are not there any more."""
-        for path in self._looked.keys() - paths:
-            del self._looked[path]
+        for path in self._compared.keys() - paths:
+            del self._compared[path]
 
     def is_touched(self, watch: Watch, tree: WatchedTree, found: FolderEntry) -> bool:
         """Tell whether a file only looks otherwise: its mode changed, say, or it got a second name.
@@ -69,7 +69,7 @@ class SeenFiles:
         Raises:
             FileReadFailed: It cannot be read.
         """
-        before = self._looked.get(found.path) or watch.signatures.get(found.path)
+        before = self._compared.get(found.path) or watch.signatures.get(found.path)
         if before is None or not _is_unmodified(before, found.signature):
             return False
         return watch.has_landed(found.path, hash_file(tree, found.raw))
@@ -88,7 +88,7 @@ class SeenFiles:
             return True
         return False
 
-    def gone(
+    def moved_from(
         self, watch: Watch, tree: WatchedTree, found: FolderEntry, taken: Ingested
     ) -> tuple[str, ...]:
         """Return a path under which a content landed before and which does not hold it any more.
@@ -186,14 +186,14 @@ class SettlingFiles:
     def __len__(self) -> int:
         return len(self._candidates)
 
-    def see(self, found: FolderEntry, now_s: float) -> None:
+    def update(self, found: FolderEntry, now_s: float) -> None:
         """Note what a file looks like now; its quiet time begins anew if that changed."""
         known = self._candidates.get(found.raw)
         if known is None or known.found.signature != found.signature:
             self._enter(_Candidate(found, now_s + self._quiet_s))
             self._lately[found.raw] = now_s + self._quiet_s
 
-    def put_off(self, raw: str, due_s: float) -> int:
+    def postpone(self, raw: str, due_s: float) -> int:
         """Have a file looked at again later though it did not change.
 
         Returns:
@@ -297,7 +297,7 @@ class Scanner:
         with WatchedTree(self._folder) as tree:
             return tree.identity
 
-    def survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> ScanResult:
+    def scan(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> ScanResult:
         """Scan for files whose signature is not known.
 
         Args:
@@ -338,7 +338,7 @@ class Scanner:
             Unsettled: It is not whole yet.
             KbdError: It cannot be taken.
         """
-        with self._opened() as tree:
+        with self._open_tree() as tree:
             now = tree.look(found.raw)
             if now is None or not _may_land(now):
                 return None
@@ -357,10 +357,10 @@ class Scanner:
                 sha256=taken.sha256,
                 size_bytes=taken.size_bytes,
                 signature=taken.signature,
-                gone=self._known.gone(watch, tree, now, taken),
+                gone=self._known.moved_from(watch, tree, now, taken),
             )
 
-    def _opened(self) -> WatchedTree:
+    def _open_tree(self) -> WatchedTree:
         """Open the folder for a look at one file, whose fault it is not if that fails."""
         try:
             return WatchedTree(self._folder)
@@ -392,11 +392,11 @@ def _may_land(found: FolderEntry) -> bool:
 
 def topmost_paths(places: Iterable[str]) -> Iterable[str]:
     """Leave out the places that are below others: those are looked through whole."""
-    kept = set(places)
-    for place in sorted(kept):
+    all_places = set(places)
+    for place in sorted(all_places):
         above = place
         while above := above.rpartition("/")[0]:
-            if above in kept:
+            if above in all_places:
                 break
         else:
             yield place

@@ -71,16 +71,18 @@ def visible(words: str) -> str:
 
 def element(name: str, attributes: Attributes, *children: Html) -> Html:
     """Return an element with its attributes, which are escaped, and its children."""
-    told = "".join(
+    rendered = "".join(
         f" {key}" if value is True else f' {key}="{html.escape(visible(str(value)))}"'
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if name in _VOID:
         return Html(
-            f"<{name}{told}>" if name in {"br", "hr", "input", "meta"} else f"<{name}{told}/>"
+            f"<{name}{rendered}>"
+            if name in {"br", "hr", "input", "meta"}
+            else f"<{name}{rendered}/>"
         )
-    return Html(f"<{name}{told}>{''.join(children)}</{name}>")
+    return Html(f"<{name}{rendered}>{''.join(children)}</{name}>")
 
 
 def joined(parts: Iterable[Html]) -> Html:
