@@ -38,7 +38,7 @@ LOOP_NOTE = (
 
 
 class LoopVerdict(Enum):
-    """Verdict on the last calls: how near they are to a loop."""
+    """Verdict of loop detection on the last calls."""
 
     NONE = "none"
     WARN = "warn"

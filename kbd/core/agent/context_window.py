@@ -327,7 +327,7 @@ def _value_head(value: Any, room: int) -> tuple[Any, str]:
 
 
 def _dict_head(value: Mapping[Any, Any], room: int) -> dict[str, Any]:
-    """Keep a mapping's entries in order while they fit, each cut to what is left."""
+    """Return a mapping's first entries that fit, each truncated to the room that is left."""
     head: dict[str, Any] = {}
     for name, inner in value.items():
         left = room - _json_bytes(head) - len(str(name).encode()) - 8

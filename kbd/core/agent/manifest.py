@@ -169,7 +169,7 @@ def listing_bytes(model: ModelInfo, max_bytes: int, context_bytes: int = 0) -> i
 
 
 class Manifest:
-    """Builder of one run's listings: what it found of a file is kept for the next one.
+    """Builder of one run's file listings, with a cache of what was found in each file.
 
     Args:
         inspection_s: Seconds that one listing may spend on looking into files.

@@ -60,7 +60,7 @@ class TurnUsage:
 
     @property
     def max_tokens(self) -> int:
-        """What the turn is likely to consume at most."""
+        """Tokens that the turn is likely to consume at most."""
         return self._input_tokens + reply_tokens(self._model)
 
     @property
@@ -240,7 +240,7 @@ async def _attempt(
             partial.turn_usage.add(reply.usage)
             return reply
     except BaseException:
-        partial.interrupt()  # Also when the run is cancelled: what came was paid for.
+        partial.interrupt()  # Also when the run is canceled: what came was paid for.
         raise
     partial.interrupt()
     msg = f"the answer was not complete after {context.limits.turn_s:g} s (setting run.turn_s)"
@@ -261,7 +261,7 @@ class _PartialReply:
             self.text += piece[: PARTIAL_CHARACTERS - len(self.text)]
 
     def interrupt(self) -> None:
-        """Count the likely cost of an answer that had begun and will not go on."""
+        """Add the likely cost of an interrupted reply to the turn's usage."""
         if self.characters:
             self.usage = self.turn_usage.estimate_partial(self.characters)
             self.cost = self.turn_usage.add(self.usage)

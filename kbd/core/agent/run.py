@@ -88,7 +88,7 @@ async def run_agent(context: RunContext) -> None:
     """Bring the active run to its end and record how it ended.
 
     Cancelling the task stops it at once; whoever cancels records that. A run that was asked to stop
-    is recorded as cancelled here, too, when it notices first.
+    is recorded as canceled here, too, when it notices first.
 
     An end that cannot be recorded is logged: the run is then closed by whoever started it.
     """
@@ -185,7 +185,7 @@ def _first_open_item(now: Plan, start: int) -> int | None:
 
 
 async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
-    """Go on with the open attempt at an item, or begin one, and record how it ended."""
+    """Resume the open attempt at an item, or begin one, and record its outcome."""
     run = context.current
     if run.item != place:
         attempt = _plan_of(run).items[place - 1].failures + 1
@@ -244,7 +244,7 @@ async def _summarize(context: RunContext) -> None:
 
 
 async def _enter_phase(context: RunContext, phase: Phase) -> None:
-    """Begin a phase, or go on with it; a chain that ended in a dead end is begun afresh."""
+    """Begin or resume a phase; a chain that ended in a dead end is begun afresh."""
     run = context.current
     if run.phase is phase and run.phase_open and not _at_dead_end(run):
         return
@@ -261,7 +261,7 @@ def _at_dead_end(run: Run) -> bool:
 
 
 async def _end_failed(context: RunContext, error: KbdError) -> None:
-    """Record why the run stopped; a run that was asked to stop is recorded as cancelled."""
+    """Record why the run stopped; a run that was asked to stop is recorded as canceled."""
     phase = context.current.phase or Phase.RESEARCH
     failed = RunFailed(error.code, error.message, PHASES[phase].subphase, error.retryable)
     try:

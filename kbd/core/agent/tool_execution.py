@@ -163,7 +163,7 @@ class ToolExecution:
 
 
 class ToolOutcome(msgspec.Struct, frozen=True):
-    """How a call ended, before it is recorded.
+    """Outcome of a tool call, before it is recorded.
 
     Args:
         result: What the tool returned; None if it failed.
@@ -235,7 +235,7 @@ def surplus_error(limits: RunLimits) -> ValidationFailed:
 async def execute_tool(
     call: ToolExecution, call_id: CallId, arguments: Any, limit_s: float
 ) -> ToolOutcome:
-    """Let the tool work, within its time, and make durable what it wrote.
+    """Run the tool within its time limit, and make durable what it wrote.
 
     Args:
         call: What the tool is given.
@@ -307,10 +307,10 @@ def add_loop_note(
 
 
 def error_text(error: KbdError) -> str:
-    """Return what the model sees of an error."""
+    """Return an error as the model sees it."""
     return f"Error: {error.code}: {error.message}"
 
 
 def _failure_type(tool: Tool) -> type[KbdError]:
-    """Return what a fault inside a tool is told as."""
+    """Return the error type of a fault inside a tool."""
     return FileWriteFailed if tool.effect is Effect.WRITE else FileReadFailed

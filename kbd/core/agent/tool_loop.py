@@ -407,7 +407,7 @@ async def _build_returned(
 
 
 def _progress_path(tool: Tool, arguments: Any) -> str | None:
-    """Return the path that progress shows; a plugin that cannot tell it stops nothing."""
+    """Return the path that progress shows; a fault of the plugin there stops nothing."""
     try:
         return tool.path_of(arguments)
     except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run

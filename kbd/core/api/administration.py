@@ -53,7 +53,7 @@ class DaemonMethods:
         )
 
     def workers(self, request: wire.ToolWorkerGetStatus, session: Session) -> wire.ToolWorkerStatus:
-        """Say whether files can be worked on."""
+        """Return the status of the worker pool."""
         del request, session
         status = self._context.workers.status()
         return wire.ToolWorkerStatus(
@@ -86,7 +86,7 @@ class DaemonMethods:
         return wire.PluginsFound(plugins=rows)
 
     def tools(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
-        """List the tools, each with its arguments as `TOOL_REGISTRY` tells them."""
+        """List the tools, each with its arguments in the form of `TOOL_REGISTRY`."""
         del request, session
         catalog = self._context.catalog
         phases = {phase: catalog.tools_for(phase) for phase in Phase}

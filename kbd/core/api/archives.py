@@ -80,7 +80,7 @@ class BackupMethods:
         return await run_sync(work, limiter=self._thread)
 
     async def _take_all(self, backup: Backup) -> str:
-        """Take the daemon's log, then all workbenches that it knows; return the time that it is of.
+        """Copy the daemon's log, then all workbenches that it knows; return the backup's time.
 
         Raises:
             FileReadFailed: In each round one was deleted before it was copied.
@@ -106,7 +106,7 @@ class BackupMethods:
     async def _take(
         self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int]
     ) -> None:
-        """Take a workbench; one that is deleted meanwhile is left for the next round.
+        """Copy a workbench; one that is deleted meanwhile is left for the next round.
 
         Args:
             backup: Where it goes.
@@ -139,7 +139,7 @@ class BackupMethods:
     async def _take_as_it_is(
         self, backup: Backup, known: KnownWorkbench, error: LogCorrupt | NotFound | OSError
     ) -> None:
-        """Take a workbench whose log is damaged, or is not there at all."""
+        """Copy a workbench whose log is damaged or missing."""
         workbench_id, name = known.workbench_id, known.name
         reason = error.strerror if isinstance(error, OSError) else error.message
         try:
@@ -212,7 +212,7 @@ class CaseMethods:
             target = await thread(check_target, request.target, self._context.home.folder)
 
             def announce(written: WrittenCase) -> None:
-                """Tell the watcher, if it looks at the folder, that this file is no work for it."""
+                """Record the planned write, so that no watch of the folder takes it."""
                 file = FileVersion(
                     FileName(target.name), BlobHash(written.sha256), written.size_bytes
                 )

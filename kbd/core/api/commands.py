@@ -27,7 +27,7 @@ def record(
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
 ) -> Deferred[A]:
-    """Have one command recorded; the answer comes when it is durable.
+    """Submit one command to a workbench's log; the answer comes when it is durable.
 
     Args:
         workbenches: All workbenches.
@@ -85,7 +85,7 @@ def _offer(
 def hold_workbenches(
     workbenches: Workbenches, table: Mapping[type[Request], Handler]
 ) -> dict[type[Request], Handler]:
-    """Return the same handlers, with those that wait holding the workbench that they are about.
+    """Wrap the handlers that wait, so that each holds its workbench open meanwhile.
 
     Args:
         workbenches: What would close a workbench that nobody seems to use.

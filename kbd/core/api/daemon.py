@@ -84,11 +84,11 @@ _log = diagnostics.get_logger(__name__)
 
 
 class HomeLockedError(Exception):
-    """Another daemon has the home; the message names its process if it said so."""
+    """Error of a home that another daemon has locked; the message names its process if known."""
 
 
 def main(home: str, socket: str, backend: str, log_format: str) -> int:
-    """Run a daemon in the foreground until it is told to stop; return its exit code.
+    """Run a daemon in the foreground until it is asked to stop; return its exit code.
 
     Args:
         home: `$KBD_HOME`.
@@ -196,7 +196,7 @@ async def _serve(
 def _make_watcher(
     context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], watch_jobs: WatchJobs
 ) -> Watcher:
-    """Return the watcher, with clients told of what lands and of what becomes of it."""
+    """Return the watcher; clients are notified of what lands and of the outcomes."""
 
     def announce(seq: Seq, record: Recorded) -> None:
         if (notification := watch_notification(seq, record)) is not None:
@@ -272,7 +272,7 @@ async def _stop_on_signal(stop: anyio.Event) -> None:
 
 @contextmanager
 def _lock_home(home: Home) -> Iterator[None]:
-    """Hold the home's lock; whoever starts second is told who has it.
+    """Hold the lock of the home; a second daemon fails with the process id of the first.
 
     Raises:
         HomeLockedError: Another daemon has it.
@@ -294,7 +294,7 @@ def _lock_home(home: Home) -> Iterator[None]:
 
 
 def _raise_open_files() -> None:
-    """Allow as many open files as the system lets us: clients, logs and workers each take some."""
+    """Raise the limit of open files to the hard one: clients, logs and workers each take some."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

@@ -43,7 +43,7 @@ class DraftMethods:
         }
 
     async def state(self, request: wire.DraftGetState, session: Session) -> wire.DraftState:
-        """Say whether there is a draft, and where it came from."""
+        """Return whether there is a draft, and its source."""
         del session
         state = (await self._workbenches.open(request.workbench_id)).state
         draft = state.draft
@@ -92,7 +92,7 @@ class DraftMethods:
         )
 
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
-        """Say what the draft changes."""
+        """Return the change set of the draft."""
         del session
         return change_set(await self._workbenches.open(request.workbench_id), self._context.catalog)
 
@@ -112,7 +112,7 @@ class DraftMethods:
     async def confirmations(
         self, request: wire.ReviewGetDeletionConfirmations, session: Session
     ) -> wire.DeletionConfirmations:
-        """Say which deletions are confirmed."""
+        """Return the confirmed deletions."""
         del session
         return deletion_confirmations((await self._workbenches.open(request.workbench_id)).state)
 
@@ -153,7 +153,7 @@ class CheckpointMethods:
     def create(
         self, request: wire.CheckpointCreate, session: Session
     ) -> Deferred[wire.CheckpointMade]:
-        """Keep what is published now."""
+        """Create a checkpoint of the published files."""
         del session
         checkpoint_id = f"c{self._context.clock.new_id()}"
         return record(

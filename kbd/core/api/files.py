@@ -82,7 +82,7 @@ async def read_client_file(
 
 
 def refusal_reason(source: Path, limit: int) -> str | None:
-    """Return why a file cannot be added, as far as a look at it tells."""
+    """Return the reason why a file cannot be added, as far as its metadata shows; or None."""
     reason: str | None = None
     try:
         found = source.lstat()
@@ -128,7 +128,7 @@ class FileMethods:
         return wire.FilesFound(files=file_rows(workbench, self._context.catalog))
 
     async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:
-        """Copy files in; what cannot be added is said, the rest is done."""
+        """Add files by copying them; each that cannot be added is reported with its reason."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
         results: list[wire.AddResult] = []

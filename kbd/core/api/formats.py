@@ -110,7 +110,7 @@ class _CallRecorder:
         await self._submit(returned, changes)
 
     async def record_failure(self, error: KbdError) -> None:
-        """Record that it failed; a run that has begun meanwhile is left alone."""
+        """Record a failed call; nothing is recorded where a run has begun meanwhile."""
         returned = await self._returned(f"Error: {error.code}: {error.message}", error.code)
         try:
             await self._submit(returned, ())
@@ -189,7 +189,7 @@ class FormatMethods:
     async def info(
         self, method: OwnedMethod, request: wire.GetInfo, session: Session
     ) -> dict[str, Any]:
-        """Tell what is known of a file for little."""
+        """Return the information about a file that is cheap to find out."""
         del session
         files, formats, file = await self._file(method, request)
         return {**files.describe(file), **await formats.info(file)}
@@ -197,7 +197,7 @@ class FormatMethods:
     async def map(
         self, method: OwnedMethod, request: wire.GetMap, session: Session
     ) -> dict[str, Any]:
-        """Tell a file's structure."""
+        """Return the map of a file: its structure."""
         del session
         _, formats, file = await self._file(method, request)
         return await formats.map(file)
@@ -226,7 +226,7 @@ class FormatMethods:
     async def preview(
         self, method: OwnedMethod, request: wire.GetPreview, session: Session
     ) -> wire.PreviewPicture:
-        """Show a page, slide or picture."""
+        """Render a preview of a page, slide or picture."""
         del session
         _, formats, file = await self._file(method, request)
         given = msgspec.structs.asdict(request)
@@ -263,7 +263,7 @@ class FormatMethods:
     async def styles(
         self, method: OwnedMethod, request: wire.GetStyles, session: Session
     ) -> dict[str, Any]:
-        """Tell how a file looks."""
+        """Return the styles of a file."""
         del session
         _, formats, file = await self._file(method, request)
         sheet = request.sheet

@@ -227,7 +227,7 @@ async def _follow_one(
 
 
 def _parse_head(request: wire_daemon.LogVerify) -> Anchor | None:
-    """The head that a client kept, if it names one."""
+    """Parse the head of a log that a client stored, if it names one."""
     seq, value = request.seq, request.hash
     if seq is UNSET and value is UNSET:
         return None

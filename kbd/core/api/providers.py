@@ -49,7 +49,7 @@ class ProviderMethods:
         }
 
     def status(self, request: wire.ProvidersGetStatus, session: Session) -> wire.ProvidersFound:
-        """Say how the providers are set up."""
+        """Return the configuration status of providers and embedders."""
         del request, session
         rows = tuple(
             wire.ProviderRow(
@@ -89,7 +89,7 @@ class ProviderMethods:
     async def validate(
         self, request: wire.ProvidersValidate, session: Session
     ) -> wire.ProviderValid:
-        """Find out whether a provider can be called."""
+        """Validate that a provider can be called."""
         del session
         await self._egress.validate(request.provider_id)
         return wire.ProviderValid(provider_id=request.provider_id)
@@ -97,7 +97,7 @@ class ProviderMethods:
     async def set_effort(
         self, request: wire.ProvidersSetReasoningEffort, session: Session
     ) -> wire.ReasoningSet:
-        """Say how hard a provider's models shall think in each phase."""
+        """Set the reasoning effort of a provider's models for each phase."""
         del session
         provider = self._egress.models.provider_named(request.provider_id)
         asked = {
@@ -143,14 +143,14 @@ class ProviderMethods:
     def get_default_model(
         self, request: wire.UserGetDefaultModel, session: Session
     ) -> wire.DefaultModel:
-        """Say which model is used where none is chosen."""
+        """Return the default model."""
         del request, session
         return wire.DefaultModel(model_id=self._egress.models.default())
 
     async def set_default_model(
         self, request: wire.UserSetDefaultModel, session: Session
     ) -> wire.DefaultModel:
-        """Choose the model that is used where none is chosen."""
+        """Set the default model."""
         del session
         provider = self._egress.models.provider(request.model_id)
         self._egress.models.check_enabled(provider.name)
@@ -171,7 +171,7 @@ class ProviderMethods:
         )
 
     def _is_open(self, provider: Provider) -> bool:
-        """Tell whether any model that is named will do."""
+        """Return whether any model name is accepted."""
         return provider.takes_any_model and self._egress.models.has_access(provider)
 
     def _efforts(self, provider: Provider) -> wire.ReasoningEfforts | Unset:
@@ -227,7 +227,7 @@ class EgressMethods:
     async def status(
         self, request: consent_wire.EgressGetConsentStatus, session: Session
     ) -> consent_wire.ConsentStatus:
-        """Say whether the files may go to the provider of the workbench's model, or another's.
+        """Return the consent status of the workbench's model, or of another one.
 
         A model that could not be called anyway is told first: nobody need agree to nothing.
         """
@@ -259,7 +259,7 @@ class EgressMethods:
     async def grant(
         self, request: consent_wire.EgressGrantWorkshopConsent, session: Session
     ) -> consent_wire.ConsentGiven:
-        """Record that a person agreed."""
+        """Record a person's consent."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
         if request.provider_id != request.model_id.partition(":")[0]:
@@ -290,14 +290,14 @@ class EgressMethods:
     def mode(
         self, request: consent_wire.UserGetConsentMode, session: Session
     ) -> consent_wire.ConsentMode:
-        """Say whether people are asked."""
+        """Return the consent mode: whether people are asked."""
         del request, session
         return consent_wire.ConsentMode(mode=self._mode())
 
     async def set_mode(
         self, request: consent_wire.UserSetConsentMode, session: Session
     ) -> consent_wire.ConsentMode:
-        """Choose whether people are asked.
+        """Set the consent mode: whether people are asked.
 
         Raises:
             ValidationFailed: Everything is to be allowed, and that is not approved.
@@ -315,7 +315,7 @@ class EgressMethods:
         return consent_wire.ConsentMode(mode=self._mode())
 
     def _embeds(self, state: WorkbenchState, model_id: str) -> bool:
-        """Tell whether a model is meant as an embedder's; its name may be a provider's, too."""
+        """Return whether a model id means the embedder's: a provider may have the name, too."""
         is_used = model_id == self._context.egress.embedder().model_id
         return is_used and model_id != self._context.egress.models.shown(state.model_id)
 

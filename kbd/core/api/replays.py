@@ -90,7 +90,7 @@ class ReplayMethods:
             )
 
     async def state(self, request: wire.StateAt, session: Session) -> wire.StateFound:
-        """Return how a workbench stood, and write it to a folder if one is named.
+        """Return the state of a workbench after an event; write it to a folder if one is named.
 
         Raises:
             NotFound: There is no such workbench, or no such event.
@@ -136,7 +136,7 @@ class ReplayMethods:
     async def _written(
         self, workbench: OpenWorkbench, state: WorkbenchState, directory: str
     ) -> str:
-        """Write a moment to a folder, which is no reason for a run if somebody watches there."""
+        """Write a moment to a folder; a watch there starts no run for it."""
         daemon = self._workbenches.daemon
         files = [
             FileVersion(FileName(f"{folder}/{name}"), blob, 0)

@@ -48,7 +48,7 @@ class WorkshopMethods:
     def send(
         self, request: wire.WorkshopSendUserMessage, session: Session
     ) -> Deferred[wire.MessageSent]:
-        """Record what a person asks for."""
+        """Record a person's message."""
         del session
         message_id = f"u{self._context.clock.new_id()}"
         return record(
@@ -95,7 +95,7 @@ class WorkshopMethods:
         )
 
     async def state(self, request: wire.WorkshopGetState, session: Session) -> wire.WorkshopState:
-        """Say how the workshop stands."""
+        """Return the state of the workshop."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
         active = self._context.egress.models.shown(workbench.state.model_id)

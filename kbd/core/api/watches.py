@@ -243,7 +243,7 @@ def _resolve_path(folder: str, parameter: str) -> str:
 
 
 def _is_within(folder: str, other: str) -> bool:
-    """Tell whether a folder is another one, or below it."""
+    """Return whether a folder is another one, or below it."""
     return os.path.commonpath((folder, other)) == other
 
 
@@ -404,7 +404,7 @@ class WatchMethods:
         return None, WatchRule("", folder, "", patterns, model_id, request.mode)
 
     def _model(self, rule: WatchRule) -> tuple[str, tuple[str, ...]]:
-        """Return the model of a rule's runs, or "", and why they would not get far with it."""
+        """Return the model of a rule's runs, or "", and the problems that they would have."""
         egress = self._context.egress
         try:
             model_id = rule.model_id or self._context.egress.models.default()
@@ -421,7 +421,7 @@ class WatchMethods:
         return model_id, (problem,)
 
     def _has_consent(self, rule: WatchRule, model_id: str) -> bool:
-        """Tell whether what lands may go to a model."""
+        """Return whether consent covers sending what lands to a model."""
         try:
             egress = self._context.egress
             if egress.mode == "allow_all" or not egress.needs_consent(model_id):
@@ -431,7 +431,7 @@ class WatchMethods:
             return False
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Look at the disk in a thread that nobody else waits for."""
+        """Run blocking disk work in a thread that nobody else waits for."""
         return await run_sync(work, limiter=self._scan_threads, abandon_on_cancel=True)
 
     def _all(self) -> tuple[Watch, ...]:

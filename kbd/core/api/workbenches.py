@@ -129,7 +129,7 @@ class WorkbenchMethods:
         return wire.WorkbenchDeleted()
 
     async def get_scope(self, request: wire.WorkbenchGetScope, session: Session) -> wire.Scope:
-        """Say what a run may touch."""
+        """Return the scope of a run: what it may touch."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
         return workbench_scope(workbench, self._context.catalog, self._context.settings.limits)
@@ -137,7 +137,7 @@ class WorkbenchMethods:
     async def get_default_model(
         self, request: wire.WorkbenchGetDefaultModel, session: Session
     ) -> DefaultModel:
-        """Say which model a workbench's runs use."""
+        """Return the default model of a workbench."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
         return DefaultModel(model_id=self._context.egress.models.of_workbench(workbench.state))
@@ -145,7 +145,7 @@ class WorkbenchMethods:
     def set_default_model(
         self, request: wire.WorkbenchSetDefaultModel, session: Session
     ) -> Deferred[DefaultModel]:
-        """Choose the model that a workbench's runs use."""
+        """Set the default model of a workbench."""
         del session
         model_id = request.model_id
         self._context.egress.models.provider(model_id)

@@ -72,7 +72,7 @@ class Backup:
     def take_daemon(
         self, seq: Seq, landed: Mapping[WatchId, Mapping[BlobHash, str]]
     ) -> tuple[WorkbenchId, ...]:
-        """Take the daemon's own log and the copies of what landed and is not done.
+        """Copy the daemon's own log, and the copies of landed files that are not done.
 
         Args:
             seq: The event that its state is at.
@@ -94,7 +94,7 @@ class Backup:
         return tuple(WorkbenchId(log.workbench_id) for log in logs if log.workbench_id != "daemon")
 
     def take(self, workbench_id: WorkbenchId, name: str, until: Seq | None) -> None:
-        """Take a workbench.
+        """Copy a workbench: its log up to an event, its blobs, its other files.
 
         Args:
             workbench_id: Which.
@@ -111,7 +111,7 @@ class Backup:
             )
 
     def take_raw(self, workbench_id: WorkbenchId, name: str, reason: str) -> None:
-        """Take a workbench that is damaged, file by file.
+        """Copy a damaged workbench file by file.
 
         Raises:
             FileNotFoundError: It was removed meanwhile.
@@ -161,7 +161,7 @@ class Backup:
         self._new.remove()
 
     def _left_out(self) -> Iterator[str]:
-        """Say what of the home is not in it."""
+        """Yield a line for each part of the home that is left out."""
         taken = {log.workbench_id for log in self._copier.logs}
         for entry in sorted(self._home.folder.iterdir()):
             if entry.name == "settings.toml":
@@ -195,7 +195,7 @@ def check_backup(path: Path) -> CheckResult:
 
 
 def find_faults(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
-    """Yield what is wrong with a folder that should hold this inventory."""
+    """Yield the faults of a folder that should hold this inventory."""
     for log in inventory.logs:
         if not log.damage:
             yield from _log_faults(folder, log)

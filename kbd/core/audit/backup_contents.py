@@ -110,7 +110,7 @@ def check_name(name: str) -> None:
 
 
 def is_unreadable(path: Path) -> bool:
-    """Tell whether a file cannot be read."""
+    """Return whether a file cannot be read."""
     try:
         hash_file(path)
     except OSError:
@@ -166,17 +166,17 @@ class BackupCopier:
 
     @property
     def logs(self) -> tuple[InventoryLog, ...]:
-        """What was taken, in that order."""
+        """Inventory entries of the copied logs, in the order of copying."""
         return tuple(self._logs.values())
 
     @property
     def files(self) -> tuple[InventoryFile, ...]:
-        """What no log vouches for."""
+        """Inventory entries of the files that no log vouches for."""
         return tuple(file for files in self._files.values() for file in files)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be taken, and what is not whole, one line each."""
+        """Notes about what is left out or not whole, one line each."""
         return tuple(line for lines in self._notes.values() for line in lines)
 
     def drop(self, place: Path) -> None:
@@ -192,7 +192,7 @@ class BackupCopier:
         self._notes[place] = [line]
 
     def take(self, home: Path, place: Path, entry: InventoryLog, until: Seq | None) -> None:
-        """Take a log up to an event, with its blobs and what else is beside it.
+        """Copy a log up to an event, with its blobs and the other files beside it.
 
         What was taken of it before is gone on with: only what came since is copied.
 
@@ -232,7 +232,7 @@ class BackupCopier:
         )
 
     def take_raw(self, home: Path, place: Path, entry: InventoryLog, reason: str) -> None:
-        """Take a damaged log and all that is beside it file by file, as it lies there."""
+        """Copy a damaged log and the files beside it file by file, as they are."""
         self.drop(place)
         source, target = home / place, self._folder / place
         self._files[place], self._notes[place] = [], []
@@ -255,7 +255,7 @@ class BackupCopier:
         )
 
     def take_landed(self, home: Path, place: Path, needed: Mapping[BlobHash, str]) -> None:
-        """Take copies of what landed in a watched folder.
+        """Copy the stored copies of files that landed in a watched folder.
 
         Args:
             home: The home.
@@ -290,7 +290,7 @@ class BackupCopier:
     def _take_blobs(
         self, source: BlobStore, target: Path, named: Sequence[BlobHash], name: str
     ) -> tuple[BlobHash, ...]:
-        """Take blobs; return those that are missing or damaged where they come from."""
+        """Copy blobs; return those that are missing or damaged at their source."""
         for blob in named:
             if (target / blob[:2] / blob).exists():
                 continue
@@ -333,7 +333,7 @@ class BackupCopier:
             os.close(held)
 
     def _take_repairs(self, source: Path, place: Path) -> None:
-        """Take what repairs and cuts of the log put aside."""
+        """Copy the files that repairs and cuts of the log put aside."""
         for pattern in ("*.torn-*", "*.cut-*"):
             for path in sorted((source / "log").glob(pattern)):
                 copy = place / "log" / path.name
@@ -342,7 +342,7 @@ class BackupCopier:
                 self._note_file(place, copy)
 
     def _take_unknown_published(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
-        """Take the files in published/ whose bytes the log does not know: they are somebody's."""
+        """Copy the files in published/ whose bytes the log does not know: they are somebody's."""
         published = source / "published"
         _remove(self._folder / place / "published")
         if published.is_symlink() or not published.is_dir():
@@ -363,7 +363,7 @@ class BackupCopier:
             root.close()
 
     def _take_published(self, held: int, place: Path, name: str, named: AbstractSet[str]) -> None:
-        """Take a file, unless the log knows its bytes or it changes all the time."""
+        """Copy a published file, unless the log knows its bytes or it changes all the time."""
         copy = place / "published" / name
         for _ in range(_MAX_TRIES):
             before = os.fstat(held)
@@ -383,7 +383,7 @@ class BackupCopier:
         self._add_note(place, f"published/{name} is left out: somebody is writing it")
 
     def _take_tree(self, source: Path, place: Path, part: str) -> None:
-        """Take all regular files below a folder, as they are."""
+        """Copy all regular files below a folder, as they are."""
         for name in walk_files(source / part, partial(self._add_note, place)):
             self._tick()
             path = source / part / name

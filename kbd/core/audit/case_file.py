@@ -168,7 +168,7 @@ def sorted_members(members: Iterable[Member]) -> tuple[Member, ...]:
 
 
 def _checked_chunks(source: MemberSource, member: Member) -> Iterator[bytes]:
-    """Yield a source's bytes, and see at the end that they are those that were weighed."""
+    """Yield a source's bytes, and verify their checksum at the end."""
     checksum = 0
     for chunk in source.chunks():
         checksum = zlib.crc32(chunk, checksum)
@@ -179,7 +179,7 @@ def _checked_chunks(source: MemberSource, member: Member) -> Iterator[bytes]:
 
 
 def _split_pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut bytes into pieces, however they come."""
+    """Split a stream of chunks into pieces of a fixed size."""
     held = b""
     for chunk in chunks:
         held += chunk
@@ -244,7 +244,7 @@ _PLACEHOLDER_TIME = "2000-01-01T00:00:00Z"
 
 
 def verifier_files() -> dict[str, bytes]:
-    """Return the files of the verifier by the names that they have in a case file."""
+    """Return the files of the verifier, by their names in a case file."""
     folder = files("kbd.core.audit.verify")
     modules = {f"verify/{name}.py": folder.joinpath(f"{name}.py").read_bytes() for name in SOURCES}
     template = folder.joinpath("main.txt").read_text("utf-8")
@@ -384,7 +384,7 @@ def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numb
 
 
 def _read_blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[MemberSource, Member]:
-    """Read a blob and see that it is what its name says.
+    """Read a blob and verify its hash, which is its name.
 
     Raises:
         LogCorrupt: It is not there, or something else.

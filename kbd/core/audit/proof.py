@@ -135,11 +135,11 @@ class RecordedResults:
         self._spans: dict[int, _ResultSpan] = {}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._fd)
 
     def add(self, seq: Seq, returned: ToolReturned) -> None:
-        """Keep the result that an event returned."""
+        """Store the result that an event returned."""
         if returned.blob is not None:
             self._spans[returned.entry_id] = _ResultSpan(seq, returned.blob)
             return
@@ -261,7 +261,7 @@ class _Proof:
         self._detail_bytes = 0
 
     async def run(self, run: int, until: Seq | None) -> None:
-        """Read the log in a thread, while the calls that it tells are done again.
+        """Read the log in a thread, and repeat its calls meanwhile.
 
         Raises:
             KbdError: As for `prove`.
@@ -286,7 +286,7 @@ class _Proof:
     async def _prove_calls(
         self, calls: MemoryObjectReceiveStream[ReportedCall], scope: anyio.CancelScope
     ) -> None:
-        """Take calls until there are no more; what prevents the proof ends it for all."""
+        """Repeat calls until there are no more; what prevents the proof ends it for all."""
         with calls:
             try:
                 async for call in calls:
@@ -326,7 +326,7 @@ class _Proof:
                 await self._blobs.release(change.after)
 
     async def answer(self, run_id: RunId, took_ms: int) -> RunReplayed:
-        """Return what was found."""
+        """Return the findings."""
         return RunReplayed(
             run_id=run_id,
             calls=self._calls,

@@ -137,7 +137,7 @@ class Proofs:
 
 
 async def _run_process(order: ProofOrder) -> bytes:
-    """Have one order carried out and return the answer's bytes, none if it died."""
+    """Run one order in a process of its own and return the bytes of the answer."""
     try:
         process = await anyio.open_process(
             [sys.executable, "-I", "-m", "kbd.core.audit.proof_main"],
@@ -196,7 +196,7 @@ def _parse_answer(answer: bytes) -> RunReplayed:
 
 
 class _OutputTail:
-    """Output of a process: read, so that it never blocks on a full pipe; the end is kept."""
+    """Tail of a process's output, which is drained so that a full pipe never blocks it."""
 
     def __init__(self) -> None:
         self._tail = b""

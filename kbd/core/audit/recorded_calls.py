@@ -102,7 +102,7 @@ class _OpenCall:
         return isinstance(data, FileChanged) and data.call_id == self.called.call_id
 
     def seen(self, saw: int) -> CallFiles:
-        """Return the files as they stood after an event."""
+        """Return the snapshot of the files after an event."""
         at = saw or self.seq
         return [files for seq, files in self.snapshots if seq <= max(at, self.seq)][-1]
 
@@ -149,7 +149,7 @@ class CallFold:
         return self.has_run and self.state.run(self._run).status is not RunStatus.RUNNING
 
     def apply(self, seq: Seq, record: Recorded) -> None:
-        """Take the next event of the workbench."""
+        """Apply the next event of the workbench."""
         if isinstance(record.data, ToolReturned):
             self._on_result(seq, record.data)
         if record.run == self._run:
@@ -195,7 +195,7 @@ class CallFold:
     def _recorded_call(
         self, seq: Seq, end: ToolReturned | ToolRefused
     ) -> RecordedCall | SkippedCall:
-        """Put together what is known of a call, before its end is folded."""
+        """Build the record of a call, before its end is folded."""
         run = self.state.run(self._run)
         self._cut_off.pop(end.call_id, None)
         turn = run.chain.turns[-1] if run.chain.turns else None
@@ -299,7 +299,7 @@ async def repeat_call(
     limits: RunLimits,
     opened: Callable[[ToolEntry, CallFiles], ToolExecution],
 ) -> CallOutcome:
-    """Repeat a call and return its outcome; what it writes is kept by its hash.
+    """Repeat a call and return its outcome; what it writes is stored by its hash.
 
     Args:
         call: The call.

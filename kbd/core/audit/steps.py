@@ -65,11 +65,11 @@ class RunSpan:
 
     @property
     def events(self) -> list[Numbered]:
-        """What it keeps."""
+        """Events of the span; none if there is no such run."""
         return self._collected if self._is_started else []
 
     def note(self, seq: Seq, record: Recorded) -> None:
-        """Take the next event."""
+        """Apply the next event of the log."""
         if self.is_over:
             return
         is_start = isinstance(record.data, RunStarted)
@@ -216,12 +216,12 @@ class _StepBuilder(msgspec.Struct):
     publish: drafts.PublishIntended | None = None
 
     def add_event(self, seq: Seq, ts_us: int) -> None:
-        """Take one more event; a clock that went back makes the duration 0."""
+        """Add an event to the step; a clock that went back makes the duration 0."""
         self.seqs.append(seq)
         self.duration_ms = max(ts_us - self.began_us, 0) // 1000
 
     def failed(self, *, is_failure: bool) -> None:
-        """Say whether it tells of something that did not go as it should."""
+        """Mark the step as a failure, or as none."""
         self.place = msgspec.structs.replace(self.place, is_failure=is_failure)
 
     def step(self, index: int) -> Step:
@@ -265,7 +265,7 @@ class StepFold:
         self._waiting: list[tuple[Seq, Recorded, EventContext]] = []
 
     def take(self, seq: Seq, record: Recorded) -> None:
-        """Go on with the next event."""
+        """Fold the next event of the span."""
         context = self._contexts.take(record)
         if record.run != self._number:
             # Where another run is says nothing of this one.
@@ -304,7 +304,7 @@ class StepFold:
             self._calls = {key: part for key, part in self._calls.items() if key[0] == 0}
 
     def finished(self) -> list[_StepBuilder]:
-        """Return all steps; what is open is told as open."""
+        """Return all steps; those without an end are marked as open."""
         self._flush_waiting()
         for part in self._parts:
             if part.model is not None:
@@ -324,7 +324,7 @@ class StepFold:
         return part
 
     def _flush_waiting(self) -> None:
-        """Make steps of their own of what nothing followed that would explain it."""
+        """Turn waiting events into steps of their own, if no later event explained them."""
         for seq, record, context in self._waiting:
             part = self._add("draft", seq, record, context)
             if isinstance(record.data, drafts.FileChanged):
@@ -332,7 +332,7 @@ class StepFold:
         self._waiting = []
 
     def _take_waiting(self, part: _StepBuilder) -> None:
-        """Have a step tell of what was waiting for it."""
+        """Add the waiting events to a step."""
         for seq, record, _ in self._waiting:
             part.seqs.append(seq)
             if isinstance(record.data, drafts.FileChanged):
@@ -444,7 +444,7 @@ class StepFold:
         self._publish = None
 
     def _took_effect(self, seq: Seq, record: Recorded, context: EventContext) -> None:
-        """Tell of a file that is written elsewhere, with its outcome, in one step."""
+        """Fold the intent and outcome of a file that is written elsewhere into one step."""
         self._flush_waiting()
         data: drafts.EffectIntended | drafts.EffectDone | drafts.EffectAborted = record.data
         part = self._effects.pop(data.effect_id, None)
@@ -467,7 +467,7 @@ class StepFold:
 
 
 def _end_turn(part: _StepBuilder, model: ModelStep) -> None:
-    """Name a turn by what came of it."""
+    """Set the title of a turn from its reply."""
     names = tuple(call.tool for call in model.calls)
     reply = None if model.is_open else (model.text, names, model.finish_reason)
     part.title = title_line(turn_text(model.turn, model.failures, reply))
@@ -476,7 +476,7 @@ def _end_turn(part: _StepBuilder, model: ModelStep) -> None:
 
 
 def _end_call(part: _StepBuilder, call: CallStep) -> None:
-    """Name a call by its tool, its end and its arguments."""
+    """Set the title of a call from its tool, its end and its arguments."""
     is_failure = not call.ok and not call.is_open
     code = f" with {call.error_code}" if call.error_code else ""
     how = " not ended" if call.is_open else f" failed{code}" if is_failure else ""

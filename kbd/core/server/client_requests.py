@@ -28,7 +28,7 @@ class InFlightRequest(NamedTuple):
     Args:
         key: What it is known by.
         work: Returns the line that answers it, or None for none.
-        on_cancel: The same if it is cancelled.
+        on_cancel: The same if it is canceled.
     """
 
     key: object
@@ -56,10 +56,10 @@ class InFlight:
         self._tasks = tasks
         self._limit = limit
         self._finish = finish
-        # What is in flight, and where it can be cancelled; None until a task has taken it.
+        # What is in flight, and where it can be canceled; None until a task has taken it.
         self._scopes: dict[object, anyio.CancelScope | None] = {}
         self._queued: deque[InFlightRequest] = deque()
-        self._cancelled: set[object] = set()
+        self._canceled: set[object] = set()
         self._expected: set[object] = set()
         self._idle: list[Notifier] = []
         self._is_called = False
@@ -86,30 +86,30 @@ class InFlight:
         self._call()
 
     def note(self, key: object) -> None:
-        """Note a request that no task answers; `leave` forgets it. It cannot be cancelled."""
+        """Add a request that no task answers; `leave` removes it. It cannot be canceled."""
         self._scopes[key] = None
 
     def expect(self, key: object) -> None:
-        """Note a part of a batch that must wait for the parts before it; it can be cancelled."""
+        """Add a part of a batch that must wait for the parts before it; it can be canceled."""
         self._expected.add(key)
 
     def enter(self, key: object) -> anyio.CancelScope | None:
-        """Note a part of a batch whose turn has come.
+        """Start a part of a batch whose turn has come.
 
         Returns:
-            The scope that what answers it runs in, or None if it was cancelled while it waited.
+            The scope that what answers it runs in, or None if it was canceled while it waited.
         """
         self._expected.discard(key)
-        if key in self._cancelled:
-            self._cancelled.discard(key)
+        if key in self._canceled:
+            self._canceled.discard(key)
             return None
         scope = self._scopes[key] = anyio.CancelScope()
         return scope
 
     def leave(self, key: object) -> None:
-        """Forget a request that has ended."""
+        """Remove a request that has ended."""
         self._scopes.pop(key, None)
-        self._cancelled.discard(key)
+        self._canceled.discard(key)
         self._ended.ring()
 
     def cancel(self, key: object) -> None:
@@ -118,7 +118,7 @@ class InFlight:
             return
         scope = self._scopes.get(key)
         if scope is None:
-            self._cancelled.add(key)
+            self._canceled.add(key)
         else:
             scope.cancel()
 
@@ -132,7 +132,7 @@ class InFlight:
             await self.next_end()
 
     def close(self) -> None:
-        """Close the pool: no further request is taken, so nobody waits for a place any more."""
+        """Close the pool: no further request is accepted, so nobody waits for a place any more."""
         self._is_closed = True
         self._ended.ring()
 
@@ -159,10 +159,10 @@ class InFlight:
                     self._is_called = False
                     continue
                 job = self._take(scope)
-                line = job.on_cancel() if job.key in self._cancelled else await job.work()
+                line = job.on_cancel() if job.key in self._canceled else await job.work()
                 self.leave(job.key)
                 job = None
-                # If it was cancelled too late: a cancelled send would leave half a line.
+                # If it was canceled too late: a canceled send would leave half a line.
                 if not scope.cancel_called:
                     self._finish(line)
                     line = None
@@ -172,7 +172,7 @@ class InFlight:
         self._finish(line)
 
     def _take(self, scope: anyio.CancelScope) -> InFlightRequest:
-        """Take the oldest request; the others must not wait for it."""
+        """Dequeue the oldest request; the others must not wait for it."""
         job = self._queued.popleft()
         self._scopes[job.key] = scope
         if self._queued:
@@ -255,13 +255,13 @@ class Intake:
         self.is_closing = True
 
     def close(self) -> None:
-        """Take nothing any more."""
+        """Stop reading requests."""
         self.is_closing = True
         self._outbox.wake()
         self._end()
 
     def readable(self) -> None:
-        """Take what has arrived and answer it, as far as nothing has to wait."""
+        """Read what has arrived and answer it, as far as nothing has to wait."""
         try:
             self._receive()
         except Exception as error:
@@ -269,11 +269,11 @@ class Intake:
             self.close()
 
     def writable(self) -> None:
-        """Go on sending."""
+        """Send what waits in the outbox."""
         self._outbox.send()
 
     def overdue(self) -> None:
-        """Give up on a message that takes too long to end."""
+        """Refuse a message that takes too long to end."""
         self._refuse("a message was not finished")
 
     def _receive(self) -> None:
@@ -327,7 +327,7 @@ class Intake:
         self._wakeup.set()
 
     def _update_deadline(self, *, has_ended_one: bool) -> None:
-        """Give a message that has begun its time to end."""
+        """Set the deadline of a message that has begun, or clear it."""
         is_midway = self._framer.is_midway
         if not is_midway:
             self._watch.set_deadline(None)

@@ -33,7 +33,7 @@ from kbd.rpc import (
 from kbd.rpc.parsing import Batch, Cancel, Code, Parser, Refusal, RpcCall
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["Connection", "cancelled_line", "duplicate_line", "failed_line", "refused_line"]
+__all__ = ["Connection", "canceled_line", "duplicate_line", "failed_line", "refused_line"]
 
 log = get_logger()
 
@@ -50,8 +50,8 @@ def duplicate_line(call: RpcCall) -> bytes:
     )
 
 
-def cancelled_line(call: RpcCall) -> bytes | None:
-    """Return the line for a request that its client cancelled; None if it wants no answer."""
+def canceled_line(call: RpcCall) -> bytes | None:
+    """Return the line for a request that its client canceled; None if it wants no answer."""
     message_id = _request_id(call)
     if message_id is None:
         return None
@@ -123,7 +123,7 @@ class Connection:
         self._is_dropped = False
 
     async def run(self) -> None:
-        """Serve the client until it leaves, is dropped, or is told to go."""
+        """Serve the client until it leaves, is dropped, or the server stops."""
         try:
             with self._scope:
                 async with self._tasks:
@@ -204,7 +204,7 @@ class Connection:
         return None
 
     async def _finish(self) -> None:
-        """Let what is in flight end, within its time, and the client take what waits for it."""
+        """Wait for requests in flight to end and for the outbox to drain, each within its time."""
         self._in_flight.close()
         self.outbox.send()
         with anyio.move_on_after(self._limits.grace_s):
@@ -258,11 +258,11 @@ class Connection:
             self._in_flight.note(key)
         else:
             work = partial(self._answer_later, call, route, result)
-            self._in_flight.begin(InFlightRequest(key, work, partial(cancelled_line, call)))
+            self._in_flight.begin(InFlightRequest(key, work, partial(canceled_line, call)))
         return True
 
     def _send_deferred(self, key: object, call: RpcCall, route: Route, result: Any) -> None:
-        """Send an answer that was promised, or the error in its place."""
+        """Send the answer of a deferred result, or the error in its place."""
         self._in_flight.leave(key)
         self._send(_answer_line(call, route, result))
 
@@ -279,7 +279,7 @@ class Connection:
             self.outbox.post()
 
     def _expected(self, parts: Batch) -> list[RpcCall | bytes]:
-        """Note what a batch asks for, and heed at once what it cancels.
+        """Register the calls of a batch, and cancel at once what it cancels.
 
         Returns:
             Its calls, and the lines that answer what is none.
@@ -329,7 +329,7 @@ class Connection:
         return _answer_line(call, route, result)
 
     async def _answer_within(self, call: RpcCall) -> bytes | None:
-        """Return the line that answers a part of a batch, which can be cancelled alone."""
+        """Return the line that answers a part of a batch, which can be canceled alone."""
         key = object() if call.id is _UNSET else call.id
         scope = self._in_flight.enter(key)
         if scope is not None:
@@ -338,7 +338,7 @@ class Connection:
                     return await self._answer_later(call, self._routes[type(call.params)])
             finally:
                 self._in_flight.leave(key)
-        return cancelled_line(call)
+        return canceled_line(call)
 
     def _note_names(self, params: Any, route: Route) -> None:
         """Subscribe this client to the workbench that the request names."""

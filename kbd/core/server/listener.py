@@ -73,7 +73,7 @@ def remove_socket(path: Path, inode: int) -> None:
 
 
 def peer_uid(connected: socket.socket) -> int:
-    """Return the user at the other end, as the kernel knows it."""
+    """Return the user id of the peer, as the kernel knows it."""
     size = struct.calcsize("3i")
     _, uid, _ = struct.unpack(
         "3i", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
@@ -188,7 +188,7 @@ class Server:
         serve_client: Callable[[SocketStream], Coroutine[Any, Any, None]],
         task_status: TaskStatus[None],
     ) -> None:
-        """Serve all who come until `stop`, then let them end."""
+        """Accept clients until `stop`, then let their connections end."""
         async with anyio.create_task_group() as tasks:
             try:
                 # Closing the listener is what refuses newcomers: cancelling accept alone would
@@ -206,7 +206,7 @@ class Server:
                 connection.stop()
 
     def stop(self) -> None:
-        """Take no more clients or requests, end what is in flight within its time, and return."""
+        """Stop: accept no more clients or requests, and end what is in flight within its time."""
         self._accepting.cancel()
 
     async def _accept(self, listener: SocketListener) -> SocketStream | None:
@@ -221,7 +221,7 @@ class Server:
             return None
 
     async def _serve_client(self, poller: Poller, post: Post, stream: SocketStream) -> None:
-        """Serve one client, whatever becomes of it."""
+        """Serve one client; its failure is logged."""
         async with stream:
             uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
             if uid != self._uid:
@@ -248,7 +248,7 @@ class Server:
                 self._connections.discard(connection)
 
     async def _refuse(self, stream: SocketStream) -> None:
-        """Answer what it asks first, as it frames it, for a stock client knows no other error."""
+        """Refuse a client in answer to its first request, in its own framing."""
         framer, message_id = Framer(self._limits.message_bytes), None
         try:
             with anyio.move_on_after(_REFUSE_TIMEOUT_S):

@@ -67,19 +67,19 @@ class PolledSocket:
         self._events = 0
 
     def poll_readable(self, *, wanted: bool) -> None:
-        """Be told of bytes that arrive, or no more."""
+        """Poll for bytes that arrive, or stop that."""
         self._change(select.EPOLLIN, wanted=wanted)
 
     def poll_writable(self, *, wanted: bool) -> None:
-        """Be told of room to send, or no more."""
+        """Poll for room to send, or stop that."""
         self._change(select.EPOLLOUT, wanted=wanted)
 
     def set_deadline(self, within_s: float | None) -> None:
-        """Be told when so many seconds have passed; None for no more."""
+        """Set the deadline in seconds from now; None clears it."""
         self._poller.set_deadline(self, within_s)
 
     def dispatch(self, events: int) -> None:
-        """Tell of what happened, as far as it is still wanted; an error or an end is both."""
+        """Dispatch events that are still polled for; an error or an end counts as both kinds."""
         if self._events & select.EPOLLOUT and events & ~select.EPOLLIN:
             self.served.writable()
         if self._events & select.EPOLLIN and events & ~select.EPOLLOUT:
@@ -104,7 +104,7 @@ class Poller:
         self._deadline_set = Notifier()
 
     async def run(self) -> None:
-        """Serve for ever."""
+        """Run the selector loop for ever."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._check_deadlines)
             await serve_readable(self._epoll.fileno(), self._turn)
@@ -126,7 +126,7 @@ class Poller:
             del self._watches[fd]
 
     def set_deadline(self, watch: PolledSocket, within_s: float | None) -> None:
-        """Tell a watch when so many seconds have passed; None for no more."""
+        """Set the deadline of a socket in seconds from now; None clears it."""
         if within_s is None:
             self._deadlines.pop(watch, None)
         else:
@@ -134,7 +134,7 @@ class Poller:
             self._deadline_set.ring()
 
     def _turn(self) -> None:
-        """Serve those who are ready; who is left when time is up is served first in the next turn.
+        """Serve ready sockets; those left when time is up are served first in the next turn.
 
         The system would name those first again that have been served.
         """
@@ -233,7 +233,7 @@ class Outbox:
 
     @property
     def sends(self) -> int:
-        """How many sends there were."""
+        """Number of successful sends."""
         return self._sends
 
     def put(self, line: bytes) -> None:
@@ -244,7 +244,7 @@ class Outbox:
             self._bytes += len(framed)
 
     def push(self, line: bytes, mark: SentCursor | None = None) -> bool:
-        """Post what was not asked for; False if more of that waits than may.
+        """Queue a notification; False if more of them wait than may.
 
         Answers do not count: a client may ask for much at once and read it in its time.
         """
@@ -261,7 +261,7 @@ class Outbox:
         )
 
     def post(self) -> None:
-        """Have what waits sent soon, together with what else gathers until then."""
+        """Schedule a flush of the queue, together with what else gathers until then."""
         self._post.call(self)
 
     def send(self) -> None:
@@ -286,7 +286,7 @@ class Outbox:
             self.wake()
 
     def wake(self) -> None:
-        """Wake those who wait for something to be sent."""
+        """Wake the tasks that wait for something to be sent."""
         self._progress.ring()
 
     async def wait_progress(self) -> None:
@@ -316,7 +316,7 @@ class Outbox:
         return True
 
     def replace_with(self, line: bytes) -> None:
-        """Throw away what waits, but for a line that is begun, and make this the last message."""
+        """Discard what waits, but for a line that is begun, and make this the last message."""
         self._queue.clear()
         self._bytes = self._pushed = self._pushed_bytes = 0
         self.put(line)
@@ -324,7 +324,7 @@ class Outbox:
         self.post()
 
     def close(self) -> None:
-        """Close the queue: forget what waits, and take nothing any more."""
+        """Close the queue: discard what waits, and accept nothing more."""
         self._wait(waits=False)
         self._queue.clear()
         self._begun = b""
@@ -385,7 +385,7 @@ class Post:
         self._called = Notifier()
 
     def call(self, outbox: Outbox) -> None:
-        """Have an outbox sent soon."""
+        """Schedule a flush of an outbox."""
         self._due.add(outbox)
         self._called.ring()
 

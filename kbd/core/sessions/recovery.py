@@ -121,7 +121,7 @@ async def _recover_steps(
 
 
 async def close_workbench(workbench: OpenWorkbench) -> None:
-    """Close a workbench whose Keeper has stopped; keep a snapshot if much came since the last."""
+    """Close a workbench whose Keeper has stopped; write a snapshot if much came since the last."""
     with anyio.CancelScope(shield=True):
         if workbench.damage is None:
             head = workbench.keeper.journal.log.head

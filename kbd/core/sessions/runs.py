@@ -212,18 +212,18 @@ class RunTasks:
                     task.before = None
                 # If the run was gone on with meanwhile, it is its newest task's to close.
                 if self._under_way[key] is task:
-                    await self._close(workbench, run, cancelled=task.scope.cancelled_caught)
+                    await self._close(workbench, run, canceled=task.scope.cancelled_caught)
             if self._under_way[key] is task:
                 del self._under_way[key]
             task.ended.set()
 
-    async def _close(self, workbench: OpenWorkbench, run: int, *, cancelled: bool) -> None:
-        """Record the end of a run whose agent did not: it was cancelled, or failed at the end."""
+    async def _close(self, workbench: OpenWorkbench, run: int, *, canceled: bool) -> None:
+        """Record the end of a run whose agent did not: it was canceled, or failed at the end."""
         state = workbench.state.run(run)
         if state.status is not RunStatus.RUNNING:
             return
         try:
-            if cancelled or state.cancel_requested:
+            if canceled or state.cancel_requested:
                 await workbench.keeper.submit(InterruptRun("the daemon stopped"))
             else:
                 subphase = f"rpi_{state.phase.value}" if state.phase else "rpi_research"

@@ -53,7 +53,7 @@ class ServedWorkbench:
 
     Attributes:
         events: Its events as clients see them.
-        scope: Cancelled to close it.
+        scope: Canceled to close it.
         closed: Set when it is closed.
         asked_s: When it was last asked for.
         used_s: The same, or when it last recorded anything.
@@ -67,7 +67,7 @@ class ServedWorkbench:
         self.asked_s = self.used_s = now_s
 
     def is_idle(self, now_s: float) -> bool:
-        """Return whether nobody has used it for a while, and nothing is under way in it."""
+        """Return whether the workbench is idle: unused for a while, with nothing under way."""
         workbench, state = self.workbench, self.workbench.state
         is_busy = (
             state.active_run() is not None

@@ -62,7 +62,7 @@ class Deliveries:
         self._threads = CapacityLimiter(MAX_CONCURRENT_COPIES)
 
     async def deliver(self, workbench: OpenWorkbench, job: Job, directory: str) -> None:
-        """Make the copies that are missing: of published files that are not as they were added.
+        """Deliver the missing copies: of published files that changed since they were added.
 
         Raises:
             DiskFull: No space is left there; the rest is delivered by the next call.

@@ -35,7 +35,7 @@ _REMOTE = frozenset(
 
 
 def is_remote(folder: str, mounts: Path = MOUNTS) -> bool:
-    """Tell whether a folder is on a network disk, or shared with another machine. Blocking.
+    """Return whether a folder is on a network disk, or shared with another machine. Blocking.
 
     Args:
         folder: An absolute path without links in it.
@@ -131,7 +131,7 @@ class ChangeHints:
         self._scope.cancel()
 
     def _set_listening(self, *, is_listening: bool) -> None:
-        """Note whether changes are told of; in either case some may have been missed."""
+        """Set whether changes are reported; in either case some may have been missed."""
         if is_listening:
             self.reason = ""
         if is_listening != self.is_listening:
@@ -142,7 +142,7 @@ class ChangeHints:
         """Listen until it fails; return why."""
         stop = threading.Event()
 
-        async def stop_if_cancelled() -> None:
+        async def stop_if_canceled() -> None:
             try:
                 await anyio.sleep_forever()
             finally:
@@ -150,7 +150,7 @@ class ChangeHints:
 
         reason = ""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(stop_if_cancelled)
+            tasks.start_soon(stop_if_canceled)
             # The thread is waited for: it tells the loop, which must be there as long.
             with CancelScope(shield=True):
                 reason = await run_sync(self._watch_changes, stop, limiter=self._thread)
@@ -206,6 +206,6 @@ class ChangeHints:
 
 
 def _forces_polling() -> bool:
-    """Tell whether the environment asks for scans only, as it does of watchfiles itself."""
+    """Return whether the environment forces polling, by the variable of watchfiles itself."""
     setting = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower()
     return setting not in ("", "0", "false", "disable", "disabled")

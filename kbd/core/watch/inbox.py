@@ -116,7 +116,7 @@ class Inbox:
         self._is_busy = False
 
     async def run(self) -> None:
-        """Look until the watch is removed; cancel it to stop.
+        """Run the inbox until the watch is removed; cancel it to stop.
 
         Raises:
             LogPoisoned: The disk failed (in a group).
@@ -141,7 +141,7 @@ class Inbox:
         return Health("system" if hints.is_listening else "scan", reason, len(self._settling))
 
     def is_quiet(self) -> bool:
-        """Tell whether nothing settles, and nothing landed for the rule's quiet time.
+        """Return whether nothing settles, and nothing landed for the rule's quiet time.
 
         A file that somebody holds open for writing without writing does not count.
         """
@@ -172,7 +172,7 @@ class Inbox:
         self._wakeup.ring()
 
     async def _check_folder(self) -> bool:
-        """Look whether the folder is there, and the same one as before."""
+        """Return whether the folder is there, and note if it is another one than before."""
         try:
             identity = await self._in_thread(self._scan_thread, self._scanner.identity)
         except KbdError as error:
@@ -235,7 +235,7 @@ class Inbox:
         self._unread = trouble
 
     async def _ingest_due(self, watch: Watch) -> None:
-        """Bring in files that are whole, some at once; each ends as recorded, put off or let go."""
+        """Ingest files that are whole, some at once; each is recorded, postponed or forgotten."""
         now_s = anyio.current_time()
         if now_s < self._full_until_s:
             return
@@ -287,7 +287,7 @@ class Inbox:
     async def _record_finding(
         self, found: FolderEntry, finding: RecordLanding | PassOverFiles | FolderEntry | None
     ) -> None:
-        """Record what became of a file, or look at it again if it changed."""
+        """Record the finding on a file, or let the file settle anew if it changed."""
         if isinstance(finding, FolderEntry):
             if finding.signature != found.signature:
                 self._settling.update(finding, anyio.current_time())
@@ -303,7 +303,7 @@ class Inbox:
         self._settling.forget(found.raw)
 
     async def _wait(self, rings: int) -> None:
-        """Wait until something is due, or is woken."""
+        """Wait until something is due, or the inbox is woken."""
         now_s = anyio.current_time()
         until_s = now_s + _IDENTITY_CHECK_S
         due_s = self._settling.next_s

@@ -121,7 +121,7 @@ def hash_file(tree: WatchedTree, path: str) -> str:
 
 
 def _is_open_for_writing(fd: int, path: str) -> bool:
-    """Tell whether somebody has a file open for writing; False also where nobody can tell."""
+    """Return whether somebody has a file open for writing; False also where that is unknown."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
     try:

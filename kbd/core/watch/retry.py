@@ -27,7 +27,7 @@ _log = get_logger(__name__)
 
 
 def must_stop(fault: BaseException) -> bool:
-    """Tell whether a failure is one after which the daemon must stop."""
+    """Return whether the daemon must stop after a failure."""
     if isinstance(fault, BaseExceptionGroup):
         return any(must_stop(each) for each in fault.exceptions)
     return isinstance(fault, LogPoisoned)
@@ -53,12 +53,12 @@ async def restart_on_failure(what: str, work: Callable[[], Awaitable[None]]) -> 
                 raise
             _log.error("watcher_failed_inside", part=what, exc_info=fault)
         except BaseExceptionGroup as mixed:
-            # Of several tasks some failed and others were cancelled: that is a stop all the same.
-            cancelled = mixed.subgroup(anyio.get_cancelled_exc_class())
-            if cancelled is None or must_stop(mixed):
+            # Of several tasks some failed and others were canceled: that is a stop all the same.
+            canceled = mixed.subgroup(anyio.get_cancelled_exc_class())
+            if canceled is None or must_stop(mixed):
                 raise
             _log.error("watcher_failed_inside", part=what, exc_info=mixed)
-            raise cancelled from None
+            raise canceled from None
         if anyio.current_time() - began_s > MAX_PAUSE_S:
             pauses = _pauses()
         await anyio.sleep(next(pauses))

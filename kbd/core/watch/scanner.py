@@ -44,27 +44,27 @@ class SeenFiles:
         self._passed: dict[int, tuple[str, ...]] | None = None
 
     def knows(self, watch: Watch, found: FolderEntry) -> bool:
-        """Tell whether a file looks as it did when it landed, was passed over or looked at."""
+        """Return whether a file's signature is the one that landed, was passed over or compared."""
         return (
             watch.signatures.get(found.path) == found.signature
             or self._compared.get(found.path) == found.signature
         )
 
     def remember(self, found: FolderEntry) -> None:
-        """Note that a file holds nothing new as it looks now."""
+        """Cache a file's signature as one with nothing new."""
         self._compared[found.path] = found.signature
 
     def is_remembered(self, path: str) -> bool:
-        """Tell whether anything was noted about a path."""
+        """Return whether a path is in the cache."""
         return path in self._compared
 
     def retain(self, paths: set[str]) -> None:
-        """Forget all other paths: they are not there any more."""
+        """Evict all other paths from the cache: they are not there any more."""
         for path in self._compared.keys() - paths:
             del self._compared[path]
 
     def is_touched(self, watch: Watch, tree: WatchedTree, found: FolderEntry) -> bool:
-        """Tell whether a file only looks otherwise: its mode changed, say, or it got a second name.
+        """Return whether only a file's metadata changed: its mode, say, or it got a second name.
 
         Raises:
             FileReadFailed: It cannot be read.
@@ -75,7 +75,7 @@ class SeenFiles:
         return watch.has_landed(found.path, hash_file(tree, found.raw))
 
     def was_passed(self, watch: Watch, tree: WatchedTree, found: FolderEntry) -> bool:
-        """Tell whether this is a file that was passed over, renamed or touched since."""
+        """Return whether this is a file that was passed over, renamed or touched since."""
         if self._passed is None:
             self._passed = _passed_paths(watch)
         paths = self._passed.get(_inode(found.signature), ())
@@ -106,7 +106,7 @@ class SeenFiles:
 
 
 def _has_copy_at(tree: WatchedTree, path: str, taken: Ingested) -> bool:
-    """Tell whether another file of the same content is at a path; where in doubt, it is."""
+    """Return whether another file of the same content is at a path; True where in doubt."""
     try:
         there = tree.look(path)
         if there is None or there.kind != "file" or there.size_bytes != taken.size_bytes:
@@ -119,7 +119,7 @@ def _has_copy_at(tree: WatchedTree, path: str, taken: Ingested) -> bool:
 
 
 def _is_gone(tree: WatchedTree, path: str, signature: str) -> bool:
-    """Tell whether a file is not at a path any more."""
+    """Return whether a file is not at a path any more."""
     try:
         there = tree.look(path)
     except FileReadFailed:
@@ -144,7 +144,7 @@ def _inode(signature: str) -> int:
 
 
 def _is_unmodified(one: str, other: str) -> bool:
-    """Tell whether two signatures differ at most in when name, mode or owner changed."""
+    """Return whether two signatures differ at most in ctime: when name, mode or owner changed."""
     return _without_ctime(one) == _without_ctime(other)
 
 
@@ -187,14 +187,14 @@ class SettlingFiles:
         return len(self._candidates)
 
     def update(self, found: FolderEntry, now_s: float) -> None:
-        """Note what a file looks like now; its quiet time begins anew if that changed."""
+        """Update a file's signature; its quiet time begins anew if that changed."""
         known = self._candidates.get(found.raw)
         if known is None or known.found.signature != found.signature:
             self._enter(_Candidate(found, now_s + self._quiet_s))
             self._lately[found.raw] = now_s + self._quiet_s
 
     def postpone(self, raw: str, due_s: float) -> int:
-        """Have a file looked at again later though it did not change.
+        """Postpone the next check of a file that did not change.
 
         Returns:
             How often that was done since it changed.
@@ -206,12 +206,12 @@ class SettlingFiles:
         return known.tries + 1
 
     def forget(self, raw: str) -> None:
-        """Let go of a file: it is taken, or gone."""
+        """Remove a file: it was ingested, or is gone."""
         self._candidates.pop(raw, None)
         self._lately.pop(raw, None)
 
     def clear(self) -> None:
-        """Let go of all files."""
+        """Remove all files."""
         self._candidates.clear()
         self._queue.clear()
         self._lately.clear()
@@ -386,12 +386,12 @@ class Scanner:
 
 
 def _may_land(found: FolderEntry) -> bool:
-    """Tell whether an entry is a file, be its name text or not."""
+    """Return whether an entry is a file, also if its name is no text."""
     return found.kind == "file" or (found.kind == "special" and found.path != found.raw)
 
 
 def topmost_paths(places: Iterable[str]) -> Iterable[str]:
-    """Leave out the places that are below others: those are looked through whole."""
+    """Yield the paths that are not below others: those are scanned whole."""
     all_places = set(places)
     for place in sorted(all_places):
         above = place

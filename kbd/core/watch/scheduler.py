@@ -44,7 +44,7 @@ class BatchStatus(Protocol):
         """When it will be, on the event loop's clock, if nothing more lands; None if unknown."""
 
     def is_quiet(self) -> bool:
-        """Tell whether nothing settles, and nothing landed for a quiet window."""
+        """Return whether nothing settles, and nothing landed for a quiet window."""
 
 
 class Scheduler:
@@ -196,7 +196,7 @@ class Scheduler:
             )
 
     def _wait_s(self) -> float:
-        """Return how long nothing is due if nobody rings."""
+        """Return the seconds until a job may be due, if nothing wakes the scheduler before."""
         if self._busy >= self._concurrency:
             return float("inf")
         now_us = self._clock.now_us()
@@ -217,7 +217,7 @@ class Scheduler:
 
 
 def _may_start(watch: Watch, now_us: int) -> bool:
-    """Tell whether it is worth asking: what is due is decided where the log is."""
+    """Return whether a watch may have a job that is due; the log's state decides."""
     return watch.status is WatchStatus.ACTIVE and any(
         landing.stage is LandingStage.WAITING
         or (landing.stage is LandingStage.RETRYING and landing.retry_at_us <= now_us)

@@ -216,7 +216,7 @@ class WatchJobs:
     async def carry_out(self, job: Job) -> JobResult:
         """Bring a job to its outcome, from wherever it stopped: there is one run of it.
 
-        While the daemon stops it waits to be cancelled: what is left is done after the next start.
+        While the daemon stops it waits to be canceled: what is left is done after the next start.
 
         Raises:
             LogPoisoned: The disk failed, and the daemon must stop.

@@ -1,7 +1,7 @@
 """Supervisor of all watched folders: runs their inboxes, the scheduler and the rules' commands.
 
 What is recorded in the daemon's log decides what there is to do; an observer of it wakes whoever
-has to do it. Cancelled, the watcher leaves everything for the next one to resume.
+has to do it. Canceled, the watcher leaves everything for the next one to resume.
 """
 
 from collections.abc import AsyncIterator
@@ -117,7 +117,7 @@ class Watcher:
 
     @asynccontextmanager
     async def hold_copies(self) -> AsyncIterator[None]:
-        """Keep sweeping away while somebody reads copies of what landed."""
+        """Block the sweeping of landed copies while somebody reads them."""
         async with AsyncExitStack() as held:
             for watch_id in tuple(self._watches):
                 await held.enter_async_context(self._copies_of(watch_id).copying())
@@ -238,5 +238,5 @@ class Watcher:
 
 
 def _is_watched(watch: Watch) -> bool:
-    """Tell whether files land; they do while a watch is paused or suspended, too."""
+    """Return whether a watch's folder is watched; it is while paused or suspended, too."""
     return watch.status is not WatchStatus.REMOVED

@@ -91,7 +91,7 @@ def _render_rows(steps: Sequence[Step]) -> Iterator[Html]:
 
 
 def render_filters(run: RunInfo, steps: Sequence[Step]) -> Html:
-    """Return what narrows the list: each choice with how many steps it leaves."""
+    """Render the filters of the list, each choice with the number of steps that it leaves."""
     labels = {str(item.index): f"{item.index} · {item.label}" for item in run.items}
     phases = Counter(step.phase.value for step in steps if step.phase)
     items = Counter(str(step.item) for step in steps if step.item)
@@ -146,7 +146,7 @@ def _render_item(item: ItemStep) -> Html:
 
 
 def plan_change_data(run_index: RunIndex) -> list[object]:
-    """Return what a script needs to show the plan as it stood: changes, oldest first."""
+    """Return the plan's changes, oldest first, as data for the page's script."""
     return [
         [
             change.step,
@@ -297,5 +297,5 @@ def _read_asset(name: str) -> str:
 
 
 def _csp_hash(part: str) -> str:
-    """Return what the policy knows a script or a style by."""
+    """Return the hash by which the content security policy allows a script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"

@@ -99,7 +99,7 @@ def data_block(name: str, value: Any) -> Html:
 
 
 def _hidden_name(character: str) -> str:
-    """Return what stands for a hidden character: its name, or its code point."""
+    """Return the visible name of a hidden character, or its code point."""
     code = ord(character)
     return _CONTROLS[code] if code < len(_CONTROLS) else f"U+{code:04X}"
 

@@ -114,7 +114,7 @@ def step_span_ms(step: Step) -> tuple[float, float]:
 
 
 def _plan_changes(steps: Sequence[Step]) -> Iterator[PlanChange]:
-    """Yield what each step changed in the plan."""
+    """Yield the plan change of each step that has one."""
     before: tuple[ItemStep, ...] = ()
     for step in steps:
         if step.items and step.items != before:
