@@ -56,6 +56,7 @@ def call_fingerprint(tool: str, arguments: str) -> str:
         plain = msgspec.json.decode(arguments)
         canonical = msgspec.json.encode(plain, order="deterministic")
     except (msgspec.DecodeError, RecursionError):
+        # No JSON: a model that repeats broken arguments is in a loop, too.
         canonical = arguments.encode("utf-8", "surrogatepass")
     return hashlib.sha256(tool.encode("utf-8", "surrogatepass") + b"\0" + canonical).hexdigest()
 
@@ -102,6 +103,7 @@ def cost_of(usage: Usage, model: ModelInfo) -> float:
 def worst_cost(input_tokens: int, output_tokens: int, model: ModelInfo) -> float:
     """Return what a turn of at most so many tokens costs at a model's prices, in US dollars."""
     cost = input_tokens * model.input_price + output_tokens * model.output_price
+    # Prices are those of a million tokens.
     return round(cost / 1_000_000, 9)
 
 

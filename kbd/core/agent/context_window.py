@@ -179,6 +179,7 @@ def _block_sizes(opening: Sequence[Message]) -> dict[str, int]:
         if message.role == "system":
             sizes["instructions"] = message_bytes(message)
             continue
+        # No text can close its own block (`prompt_blocks`): the first closing line is the block's.
         for block in re.finditer(
             r"^<(\w+)[^>\n]*>\n.*?^</\1>", message.text, re.DOTALL | re.MULTILINE
         ):
@@ -263,6 +264,7 @@ def _receipt(tool: str, entry_id: int, size: int, content: Any, limit: int) -> s
             out[name] = value
         else:
             large.append(name)
+    # Each large field gets an equal share of what is left; what one does not need is the others'.
     for place, name in enumerate(large):
         room = (limit - _json_bytes(out) - len(name) - 80) // (len(large) - place)
         if room < 40:
@@ -339,6 +341,7 @@ def _dict_head(value: Mapping[Any, Any], room: int) -> dict[str, Any]:
 
 def _text_head(text: str, room: int) -> str:
     """Cut text to `room` bytes of JSON, at the end of a line where one is near."""
+    # By halving: the JSON of each length in turn would cost the square of a long text.
     head = text[: _largest_fitting(lambda n: _json_bytes(text[:n]), min(len(text), room), room)]
     line_end = head.rfind("\n")
     return head[:line_end] if line_end > len(head) // 2 else head

@@ -200,6 +200,7 @@ class _ControllerRun:
         """Execute a call; return what the model is shown of it, and whether it loops."""
         try:
             result = self._tools.execute(call.name, dict(call.arguments))
+            # Rendered here once already: a result that is no JSON is a failure of the tool, too.
             fit_result_block(result, self._max_chars)
         except Exception as error:  # noqa: BLE001 - a tool may be anybody's
             message = f"{call.name} failed: {type(error).__name__}: {error}"

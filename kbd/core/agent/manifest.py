@@ -302,6 +302,7 @@ def _choose_steps(entries: Sequence[_Entry], named: set[int], room: int) -> list
     size = sum(len(entry.steps[0]) + 1 for entry in entries)
     others = [place for place in range(len(entries)) if place not in named]
     everyone = range(len(entries))
+    # Files that the request names are shortened only after all others.
     for places in (others, everyone):
         for step in range(_NAME_STEP):
             if size <= room:

@@ -189,6 +189,8 @@ async def call_model(
         ProviderUnavailable: The last attempt failed otherwise.
         KbdError: What no retry helps against.
     """
+    # No retry library: each failed attempt is an event with its wait, durable before the wait
+    # begins, and what is tried again depends on kbd's own errors.
     for retry, wait_s in enumerate((*context.limits.retry_s, None), 1):
         partial = _PartialReply(usage)
         try:

@@ -166,6 +166,7 @@ def _visible_lines(text: str) -> Iterator[str]:
 
 def _parse_checkbox(line: str) -> _Checkbox | None:
     """Read one line as an item in linear time, or return None."""
+    # By hand: patterns with nested repeats hang on lines such as `- - - - !` (reliability, F6).
     rest = line.strip()
     if rest[:1] not in ("-", "*"):
         return None
@@ -182,6 +183,7 @@ def _parse_checkbox(line: str) -> _Checkbox | None:
 
 def _strip_invisible(text: str) -> str:
     """Leave out what hides or reorders text: controls, zero widths, direction and comment marks."""
+    # Nothing in a plan may be hidden from the person who reads it (reliability, F17).
     if not text.isprintable():
         text = "".join(
             char if char.isprintable() else " " if char.isspace() else "" for char in text

@@ -202,6 +202,7 @@ async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
     try:
         text = await run_chain(context, _phase_chain(context, Phase.IMPLEMENT, opening))
     except ATTEMPT_ENDING as error:
+        # An item is tried twice: its second failure is final (contract, section 6).
         final = _plan_of(context.current).items[place - 1].failures > 0
         reason = one_line(error.message, context.limits.reason_characters)
         await context.keeper.submit(FailAttempt(context.run, error.code, reason, final))
@@ -213,6 +214,7 @@ def _completion(context: RunContext, place: int, text: str, known: KnownItems) -
     """Return the events of an item's end, with the items that its final text adds to the plan."""
     now, limits = _plan_of(context.current), context.limits
     facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
+    # Items may double the original count (contract, section 6), within the setting.
     cap = min(limits.amendment_factor * now.original_count, limits.items)
     admitted = admit_additions(find_additions(text, known), len(now.items), cap)
     if admitted.added:

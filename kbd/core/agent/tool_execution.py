@@ -253,6 +253,7 @@ async def execute_tool(
             result: ToolResult = await tool.run(call, arguments)
         text = msgspec.json.encode(result.value).decode()
         changes = await call.files.land(call_id)
+    # These end the run: they are no result that the model could act on.
     except (DiskFull, LogCorrupt, LogPoisoned, UserCanceled):
         raise
     except KbdError as fault:

@@ -209,6 +209,8 @@ async def _request_turn(context: RunContext, spec: ChainSpec, transcript: Transc
         turn_usage.max_cost,
     )
     try:
+        # Durable before the request leaves, and the reply before it is used (reliability, R13): a
+        # request that a crash left open may have been billed.
         await context.keeper.submit(RecordRun(context.run, (requested,)))
         reply = await call_model(context, model_id, request, turn_usage)
     finally:
@@ -232,6 +234,7 @@ async def _build_request(
     """Build the next turn's request, and its event."""
     number = len(context.current.chain.turns) + 1
     opening = await _opening_messages(context, spec, context.current.chain.opening, transcript)
+    # The last turn is offered no tool, so that it ends in a text.
     offered = context.catalog.tools_for(spec.phase) if number < spec.limit else ()
     schemas = tuple(entry.schema for entry in offered)
     run = context.current
@@ -362,6 +365,8 @@ async def _run_call(
         draft_id = context.clock.new_id()
         try:
             await context.keeper.submit(FinishCall(context.run, returned, done.changes, draft_id))
+        # A file is not what the call saw any more: nothing of the call lands, and that is its
+        # result (reliability, R8).
         except ValidationFailed as conflict:
             done = ToolOutcome(error=conflict, worked=done.worked, outside=done.outside)
             returned = await _build_returned(
@@ -369,6 +374,7 @@ async def _run_call(
             )
             await context.keeper.submit(FinishCall(context.run, returned))
     finally:
+        # Also after a cancel: staged files that no event names must not stay.
         with anyio.CancelScope(shield=True):
             await files.drop()
 

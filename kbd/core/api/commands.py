@@ -38,6 +38,7 @@ def record(
     workbench = workbenches.opened(workbench_id)
     if workbench is None:
         return Deferred(partial(_open_and_submit, workbenches, workbench_id, command, answer))
+    # An open workbench takes the command at once, so the answer needs no task of its own.
     return Deferred(
         partial(_submit, workbench, command, answer), partial(_offer, workbench, command, answer)
     )

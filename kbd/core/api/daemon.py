@@ -97,6 +97,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         log_format: "json" or "console".
     """
     environment = dict(os.environ)
+    # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     try:
@@ -123,6 +124,7 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     code = 0
     try:
         anyio.run(serve, backend=backend)
+    # After a failed fsync nothing may be acknowledged, and no fsync retried (reliability, R11).
     except* LogPoisoned as failed:
         _log.critical("disk_failed", error=str(_first_error(failed)))
         code = EXIT_DISK
@@ -170,6 +172,8 @@ async def _serve(
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
             watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs))
+            # Before the socket is bound: no client sees a workbench that is half recovered
+            # (reliability, R9).
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
             server = Server(home.socket, table, hub, _server_limits(settings))
@@ -277,9 +281,12 @@ def _lock_home(home: Home) -> Iterator[None]:
     Raises:
         HomeLockedError: Another daemon has it.
     """
+    # O_CLOEXEC: a child that inherits the descriptor would hold the lock after we are gone
+    # (reliability, R12).
     held = os.open(home.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
+            # Not lockf, which lets the same process lock a file twice (reliability, R12).
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             owner = os.pread(held, 32, 0).decode(errors="replace").strip()

@@ -92,6 +92,7 @@ def refusal_reason(source: Path, limit: int) -> str | None:
         return "the path holds what no path can"
     except OSError as error:
         return f"it cannot be looked at: {error.strerror}"
+    # Links are refused wherever they lead (reliability, A15 to A17).
     if source.is_symlink():
         reason = "symlink"
     elif source.is_dir():

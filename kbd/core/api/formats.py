@@ -65,6 +65,7 @@ async def run_client_call(
         ValidationFailed: A run or a publish is under way; nothing was recorded.
         KbdError: What the work raised; that is recorded, and nothing was written.
     """
+    # One call of a client at a time, so that each sees what the one before wrote.
     async with workbench.editing:
         refuse_client(workbench.state)
         call = _CallRecorder(context, workbench, plugin, request)

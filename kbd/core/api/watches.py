@@ -234,6 +234,7 @@ def _resolve_path(folder: str, parameter: str) -> str:
         msg = f"{parameter} must be an absolute path"
         raise ValidationFailed(msg)
     real = os.path.realpath(folder)
+    # Neither JSON nor msgpack can hold a name that is no UTF-8 (reliability, A33).
     try:
         real.encode()
     except UnicodeEncodeError:

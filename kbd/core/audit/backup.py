@@ -149,6 +149,7 @@ class Backup:
                 left_out=(*self._copier.notes, *self._left_out()),
             )
             inventory.write(self._new.folder, self._disk)
+            # Read back before the folder gets its name: what has the name is a whole backup.
             if read_inventory(self._new.folder) != inventory:
                 raise FileWriteFailed("What was written does not read back as it was.")
             paths = self._new.folder.rglob("*")
@@ -223,6 +224,8 @@ def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
         )
     if found.faults:
         return
+    # A log that is cut at the end of a frame is whole by itself: only the inventory knows better
+    # (reliability, 2.4).
     for name, size_bytes in log.segments:
         there = (log_dir / name).stat().st_size if (log_dir / name).exists() else 0
         if there != size_bytes:

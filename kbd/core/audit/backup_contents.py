@@ -211,6 +211,7 @@ class BackupCopier:
         extent = _find_extent(source / "log", until)
         copy_log(source / "log", extent, target / "log", self._disk)
         self._tick()
+        # The copy is verified, not its source: it is the copy that the inventory vouches for.
         found, named = verify_and_list_blobs(target / "log", self._pause)
         if found.fault is not None or (found.seq, found.head) != (extent.seq, extent.head.hex()):
             _compare_copy(source / "log", target / "log", extent)
@@ -323,6 +324,7 @@ class BackupCopier:
         """Copy a regular file to a path within the folder."""
         target = self._folder / path
         make_private_folder(target.parent)
+        # O_NONBLOCK: opening a FIFO that somebody put there must not hang (reliability, A20).
         held = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             copy_file(held, target, self._disk, mode)
@@ -366,6 +368,7 @@ class BackupCopier:
         """Copy a published file, unless the log knows its bytes or it changes all the time."""
         copy = place / "published" / name
         for _ in range(_MAX_TRIES):
+            # Compared before and after the copy: a file that somebody writes is not whole.
             before = os.fstat(held)
             os.lseek(held, 0, os.SEEK_SET)
             with os.fdopen(os.dup(held), "rb") as file:

@@ -143,6 +143,8 @@ def write_case(file: BinaryIO, case: Case, sources: Iterable[MemberSource]) -> W
     weighed_manifest = hash_member(manifest)
     by_name = {source.name: source for source in (*sources, manifest)}
     everything, end, start = hashlib.sha256(), 0, 0
+    # Not `zipfile`, which chooses headers itself: the verifier knows what each byte must be, and
+    # equal cases have equal bytes.
     for region in regions(case, weighed_manifest):
         if region.expected:
             chunks: Iterable[bytes] = (region.expected,)
@@ -157,6 +159,7 @@ def write_case(file: BinaryIO, case: Case, sources: Iterable[MemberSource]) -> W
     seal = seal_bytes(sealed)
     file.write(seal)
     file.flush()
+    # Durable before it gets its name (`whole_paths`).
     os.fsync(file.fileno())
     everything.update(seal)
     return WrittenCase(end + len(seal), everything.hexdigest())
@@ -370,6 +373,7 @@ def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numb
                     raise
                 events.extend((Seq(seq), record) for seq, record in enumerate(records, first))
 
+    # The end that the open log knows: its anchor on disk may lag behind.
     fault = survey_log(log_dir, chained=True, visit=visit, durable=wanted.end).fault
     last = max((seq for seq, record in events if record.run == wanted.number), default=Seq(0))
     if wanted.is_active:

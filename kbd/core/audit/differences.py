@@ -319,6 +319,7 @@ def _hash_parts(package: Package) -> dict[str, str]:
         digest = hashlib.sha256()
         with reading_errors(package.name):
             stream = PartStream(package.name, info, package.packed(info))
+            # In blocks, and not parsed: a part may be hostile, or inflate to much.
             while block := stream.read(_BLOCK_BYTES):
                 digest.update(block)
         found[info.filename] = digest.hexdigest()

@@ -145,6 +145,7 @@ class RecordedResults:
             return
         data = (returned.result or returned.shown).encode()
         self._spans[returned.entry_id] = _ResultSpan(seq, None, self._end, len(data))
+        # pwrite(2) may take less than it was given.
         view = memoryview(data)
         while view:
             written = os.pwrite(self._fd, view, self._end)

@@ -139,6 +139,8 @@ class Proofs:
 async def _run_process(order: ProofOrder) -> bytes:
     """Run one order in a process of its own and return the bytes of the answer."""
     try:
+        # -I: no PYTHON* variable and no current folder has a part in what it imports. Of the
+        # environment it gets only what a worker gets: no key.
         process = await anyio.open_process(
             [sys.executable, "-I", "-m", "kbd.core.audit.proof_main"],
             stdin=subprocess.PIPE,

@@ -150,6 +150,7 @@ class CallFold:
 
     def apply(self, seq: Seq, record: Recorded) -> None:
         """Apply the next event of the workbench."""
+        # Of all runs: a call may recall any earlier result of the workbench.
         if isinstance(record.data, ToolReturned):
             self._on_result(seq, record.data)
         if record.run == self._run:

@@ -143,6 +143,7 @@ def _listed_paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]
         if not log.damage:
             listed += [path for path in _log_paths(backup, log) if path not in seen]
     for path in listed:
+        # A list that somebody changed must not lead out of the home.
         if ".." in path.parts or not _BACKED_UP_FOLDERS.intersection(path.parts[:1]):
             raise FileReadFailed(f"The backup names a file that is none of a home: {path}")
         yield path

@@ -283,6 +283,7 @@ class Intake:
             return
         except OSError:
             chunk = b""  # the client is gone
+        # The end of the stream: what was asked before is still answered.
         if not chunk:
             self._end()
             return

@@ -74,6 +74,7 @@ def remove_socket(path: Path, inode: int) -> None:
 
 def peer_uid(connected: socket.socket) -> int:
     """Return the user id of the peer, as the kernel knows it."""
+    # `struct ucred` of unix(7): pid, uid, gid.
     size = struct.calcsize("3i")
     _, uid, _ = struct.unpack(
         "3i", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
@@ -102,6 +103,7 @@ def _remove_stale(path: Path) -> None:
         return
     if not stat.S_ISSOCK(found.st_mode):
         raise ValidationFailed("there is something at the socket's path that is not a socket")
+    # Only a connect tells a live socket, which is never unlinked, from a killed daemon's.
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(1.0)
         try:

@@ -130,6 +130,7 @@ class Poller:
         if within_s is None:
             self._deadlines.pop(watch, None)
         else:
+            # Monotonic: a clock that is set must not drop a client.
             self._deadlines[watch] = time.monotonic() + within_s
             self._deadline_set.ring()
 

@@ -105,6 +105,8 @@ async def _recover_steps(
     await workbench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
     await run_sync(workbench.files.clear_stage)
     await run_sync(workbench.blobs.store.sweep)
+    # A durable intent is the commit point: the publish is completed, by whoever opens the log
+    # next (reliability, 2.5).
     if workbench.state.publish is not None:
         await carry_out(workbench, clock)
     await close_unfinished_effects(workbench)
@@ -150,6 +152,7 @@ def translate_disk_errors() -> Iterator[None]:
 
 def _prepare_folders(folders: WorkbenchFolders) -> None:
     folders.create()
+    # A mark that is left says that the daemon died: the next start recovers this workbench.
     folders.open_mark.touch(mode=0o600)
 
 

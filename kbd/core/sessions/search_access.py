@@ -401,6 +401,7 @@ def _store_index_folder(workbench: OpenWorkbench, folder: Path) -> None:
     chosen = workbench.folders.cache / INDEX_POINTER
     fresh = chosen.with_name(f"{INDEX_POINTER}.new")
     fresh.write_bytes(os.fsencode(folder))
+    # As a whole: a crash leaves the old folder's name or the new one's.
     fresh.replace(chosen)
 
 

@@ -200,6 +200,7 @@ class _Classifier:
             signature=found.signature,
             gone=self._known.moved_from(self._watch, self._tree, found, taken),
         )
+        # The same decision as when it lands, of which nothing is recorded.
         facts = decide_watch(self._watching, land).events
         if not facts:
             return _verdict(found, "known")

@@ -59,6 +59,7 @@ async def restart_on_failure(what: str, work: Callable[[], Awaitable[None]]) -> 
                 raise
             _log.error("watcher_failed_inside", part=what, exc_info=mixed)
             raise canceled from None
+        # It had worked for a while: this is a new failure, and not one more of the last.
         if anyio.current_time() - began_s > MAX_PAUSE_S:
             pauses = _pauses()
         await anyio.sleep(next(pauses))

@@ -146,6 +146,7 @@ async def run_command(
         delivered=ended.delivered,
     )
     try:
+        # No shell reads the command; a session of its own can be killed with all that it started.
         process = await anyio.open_process(
             rule.on_outcome,
             stdin=subprocess.PIPE,
@@ -190,6 +191,7 @@ def _environment(command_input: CommandInput, holds_key: Callable[[str], bool]) 
     plain = {
         name: value
         for name, value in os.environ.items()
+        # By name and by value: a key may be exported under any name (reliability, H1).
         if not name.endswith("_API_KEY") and not holds_key(value)
     }
     paths = "\n".join(command_input.paths)

@@ -271,6 +271,8 @@ def page_of(
         left = count(len(run_index.left_out), "text is", "texts are")
         bottom += f" {left} not in this page, for its size or because the log lacks them."
     return Template(_read_asset("page.html")).substitute(
+        # No `unsafe-inline`: only scripts with these hashes run (CSP, hash-source), whatever the
+        # texts of files and models hold.
         script_hashes=f"{_csp_hash(_EARLY_SCRIPT)} {_csp_hash(script)}",
         style_hash=_csp_hash(style),
         title=plain(f"{first_line(request)} · {run.run_id}"),

@@ -93,6 +93,7 @@ def joined(parts: Iterable[Html]) -> Html:
 def data_block(name: str, value: Any) -> Html:
     """Return a value as JSON in a block that no browser runs and nothing inside can end."""
     written = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    # Neither `</script>` nor `<!--` may stand in script data (HTML, section 13.2.5.4).
     for character in "<>&":
         written = written.replace(character, f"\\u{ord(character):04x}")
     return Html(f'<script type="application/json" id="{name}">{written}</script>')
