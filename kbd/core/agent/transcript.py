@@ -159,8 +159,8 @@ class Transcript:
         if self._opened[0] is not self.opening:
             self._opened = self.opening, sum(message_bytes(message) for message in self.opening)
         if self._tools[0] != tools:
-            told = self._told_bytes(tools)
-            self._tools = tools, tools_bytes(tools) if told is None else told
+            described = self._told_bytes(tools)
+            self._tools = tools, tools_bytes(tools) if described is None else described
         return self._opened[1] + self._tools[1]
 
 

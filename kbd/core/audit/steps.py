@@ -14,7 +14,18 @@ from types import MappingProxyType
 
 import msgspec
 
-from kbd.core.audit import step_parts
+from kbd.core.audit.step_parts import (
+    PlanFold,
+    call_opened,
+    call_refused,
+    call_returned,
+    file_step,
+    full_text,
+    nameless,
+    turn_failed,
+    turn_opened,
+    turn_replied,
+)
 from kbd.core.domain.event_context import ContextFold, EventContext
 from kbd.core.domain.event_phrases import title_line
 from kbd.core.domain.event_place import event_place
@@ -256,7 +267,7 @@ class StepFold:
     def __init__(self, number: int) -> None:
         self._number = number
         self._contexts = ContextFold()
-        self._plan = step_parts.PlanFold(number)
+        self._plan = PlanFold(number)
         self._parts: list[_StepBuilder] = []
         self._turn: _StepBuilder | None = None
         self._publish: _StepBuilder | None = None
@@ -328,7 +339,7 @@ class StepFold:
         for seq, record, context in self._waiting:
             part = self._add("draft", seq, record, context)
             if isinstance(record.data, drafts.FileChanged):
-                part.files = [step_parts.file_step(record.data)]
+                part.files = [file_step(record.data)]
         self._waiting = []
 
     def _take_waiting(self, part: _StepBuilder) -> None:
@@ -336,7 +347,7 @@ class StepFold:
         for seq, record, _ in self._waiting:
             part.seqs.append(seq)
             if isinstance(record.data, drafts.FileChanged):
-                part.files = [*part.files, step_parts.file_step(record.data)]
+                part.files = [*part.files, file_step(record.data)]
         self._waiting = []
         part.seqs.sort()
 
@@ -354,9 +365,9 @@ class StepFold:
         part = self._add(kind, seq, record, context)
         self._take_waiting(part)
         is_plan = isinstance(data, runs.PlanWritten)
-        part.text = self._plan.markdown() if is_plan else step_parts.full_text(data)
+        part.text = self._plan.markdown() if is_plan else full_text(data)
         if isinstance(data, runs.ToolRefused):
-            part.call = step_parts.call_refused(data, context.call)
+            part.call = call_refused(data, context.call)
         if part.kind in ("plan", "item"):
             part.items = self._plan.items()
         if context.spent is not None:
@@ -373,12 +384,12 @@ class StepFold:
         else:
             part.seqs.append(seq)
         self._take_waiting(part)
-        part.files = [*part.files, step_parts.file_step(data)]
+        part.files = [*part.files, file_step(data)]
 
     def _turn_requested(self, seq: Seq, record: Recorded, context: EventContext) -> None:
         self._flush_waiting()
         self._turn = self._add("model", seq, record, context)
-        self._turn.model = step_parts.turn_opened(record.data)
+        self._turn.model = turn_opened(record.data)
 
     def _turn_answered(self, seq: Seq, record: Recorded, context: EventContext) -> None:
         self._flush_waiting()
@@ -395,17 +406,17 @@ class StepFold:
                 part.add_event(seq, record.ts_us)
                 without = f"; asked again without {data.option}" if data.option else ""
                 failure = f"{data.code}: {data.message}{without}"
-                part.model = step_parts.turn_failed(part.model, failure)
+                part.model = turn_failed(part.model, failure)
             case runs.ModelReplied():
                 part.add_event(seq, record.ts_us)
-                part.model = step_parts.turn_replied(part.model, data)
+                part.model = turn_replied(part.model, data)
                 self._turn = None
 
     def _called(self, seq: Seq, record: Recorded, context: EventContext) -> None:
         self._flush_waiting()
         data: runs.ToolCalled = record.data
         part = self._add(self._kind_of_call(record), seq, record, context)
-        part.call = step_parts.call_opened(data, context.call)
+        part.call = call_opened(data, context.call)
         self._calls[record.run, data.call_id] = part
 
     def _returned(self, seq: Seq, record: Recorded, context: EventContext) -> None:
@@ -417,8 +428,8 @@ class StepFold:
         else:
             part.seqs.append(seq)
             self._take_waiting(part)
-        call = part.call or step_parts.nameless(data.call_id, data.entry_id)
-        part.call, part.duration_ms = step_parts.call_returned(call, data), data.duration_ms
+        call = part.call or nameless(data.call_id, data.entry_id)
+        part.call, part.duration_ms = call_returned(call, data), data.duration_ms
 
     def _kind_of_call(self, record: Recorded) -> StepKind:
         return "tool" if record.run == self._number else "other"
