@@ -106,7 +106,7 @@ class Workbench:
             complete=self._complete,
             model=lambda model_id: ModelInfo(model_id, context_tokens=WINDOW),
             effort=lambda _model_id, _phase: "",
-            purse=DailyBudget(self.daemon, self._catalog, LIMITS, self._clock),
+            daily_budget=DailyBudget(self.daemon, self._catalog, LIMITS, self._clock),
             announce=lambda _: None,
             limits=LIMITS,
             clock=self._clock,

@@ -103,7 +103,7 @@ async def inbox(folder: str, rounds: int) -> Look:
             tasks.start_soon(box.run)
 
             async def look() -> int:
-                box.look_again()
+                box.rescan()
                 while not box.is_quiet():  # noqa: ASYNC110 - nobody tells of it
                     await anyio.sleep(POLL_SECONDS)
                 return len(passed)

@@ -250,7 +250,7 @@ class Rig:
         self.room = open_lexical_engine(
             FormatCalls(self.catalog, self.workers), folder / "index", 1_000_000
         )
-        self.daemon, self.purse = purse_in(folder / "daemon", self.catalog, limits, NoSync())
+        self.daemon, self.daily_budget = purse_in(folder / "daemon", self.catalog, limits, NoSync())
 
     @property
     def state(self) -> WorkbenchState:
@@ -309,7 +309,7 @@ class Rig:
             complete=self.complete,
             effort=lambda _model_id, _phase: "",
             model=self.model,
-            purse=self.purse,
+            daily_budget=self.daily_budget,
             announce=self.notices.append,
             limits=self.limits,
             clock=SystemClock(),

@@ -64,7 +64,7 @@ class Dropped:
 
     async def quiet(self) -> None:
         """Wait until everything was looked at from now on, and nothing settles."""
-        self.inbox.look_again()
+        self.inbox.rescan()
         await until(self.inbox.is_quiet)
 
 

@@ -257,7 +257,7 @@ def _context(
         complete=complete,
         model=lambda model_id: ModelInfo(model_id, context_tokens=200_000),
         effort=lambda _model_id, _phase: "",
-        purse=purse,
+        daily_budget=purse,
         announce=lambda _: None,
         limits=LIMITS,
         clock=SystemClock(),

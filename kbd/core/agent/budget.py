@@ -38,7 +38,7 @@ LOOP_NOTE = (
 
 
 class LoopVerdict(Enum):
-    """Verdict on the last calls: how near they are to a loop."""
+    """Verdict of loop detection on the last calls."""
 
     NONE = "none"
     WARN = "warn"
@@ -56,6 +56,7 @@ def call_fingerprint(tool: str, arguments: str) -> str:
         plain = msgspec.json.decode(arguments)
         canonical = msgspec.json.encode(plain, order="deterministic")
     except (msgspec.DecodeError, RecursionError):
+        # No JSON: a model that repeats broken arguments is in a loop, too.
         canonical = arguments.encode("utf-8", "surrogatepass")
     return hashlib.sha256(tool.encode("utf-8", "surrogatepass") + b"\0" + canonical).hexdigest()
 
@@ -102,6 +103,7 @@ def cost_of(usage: Usage, model: ModelInfo) -> float:
 def worst_cost(input_tokens: int, output_tokens: int, model: ModelInfo) -> float:
     """Return what a turn of at most so many tokens costs at a model's prices, in US dollars."""
     cost = input_tokens * model.input_price + output_tokens * model.output_price
+    # Prices are those of a million tokens.
     return round(cost / 1_000_000, 9)
 
 
@@ -137,10 +139,10 @@ def check_budget(
         )
 
 
-def _cap_reached(setting: str, told: str, figures: dict[str, float]) -> BudgetCapReached:
+def _cap_reached(setting: str, message: str, figures: dict[str, float]) -> BudgetCapReached:
     """Return the error of a reached cap, with its setting."""
     return BudgetCapReached(
-        f"{told} (setting {setting}). Raise it and resume.",
+        f"{message} (setting {setting}). Raise it and resume.",
         actions=(f"raise {setting} and resume the run",),
         detail={"setting": setting, **figures},
     )

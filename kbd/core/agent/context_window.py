@@ -163,13 +163,13 @@ def context_exhausted(
     largest = max(tokens, key=lambda name: tokens[name])
     helps = _HELPS.get(largest, "use a model with a larger window")
     needs = int(size_bytes / model.bytes_per_token) + 1
-    told = (
+    message = (
         f"the request needs about {needs:,} tokens and the model's window of"
         f" {model.context_tokens:,} has room for {room:,} beside the reply; its largest part is"
         f" {largest} with about {tokens[largest]:,}: {helps}"
     )
     figures = {"tokens": needs, "room": room, "window": model.context_tokens}
-    return ContextExhausted(told, detail={**figures, "parts": tokens})
+    return ContextExhausted(message, detail={**figures, "parts": tokens})
 
 
 def _block_sizes(opening: Sequence[Message]) -> dict[str, int]:
@@ -179,6 +179,7 @@ def _block_sizes(opening: Sequence[Message]) -> dict[str, int]:
         if message.role == "system":
             sizes["instructions"] = message_bytes(message)
             continue
+        # No text can close its own block (`prompt_blocks`): the first closing line is the block's.
         for block in re.finditer(
             r"^<(\w+)[^>\n]*>\n.*?^</\1>", message.text, re.DOTALL | re.MULTILINE
         ):
@@ -263,15 +264,16 @@ def _receipt(tool: str, entry_id: int, size: int, content: Any, limit: int) -> s
             out[name] = value
         else:
             large.append(name)
+    # Each large field gets an equal share of what is left; what one does not need is the others'.
     for place, name in enumerate(large):
         room = (limit - _json_bytes(out) - len(name) - 80) // (len(large) - place)
         if room < 40:
             out[_CUT_FIELD] = {**out.get(_CUT_FIELD, {}), "left_out": large[place : place + 20]}
             break
-        head, told = _value_head(fields[name], room)
+        head, cut_note = _value_head(fields[name], room)
         out[name] = head
-        if told:
-            out[_CUT_FIELD] = {**out.get(_CUT_FIELD, {}), name: told}
+        if cut_note:
+            out[_CUT_FIELD] = {**out.get(_CUT_FIELD, {}), name: cut_note}
     return _json_text(out)
 
 
@@ -297,14 +299,14 @@ def _describe_rows(fields: Mapping[str, Any]) -> str:
     rows = fields.get("rows")
     if not isinstance(rows, list | tuple):
         return ""
-    told = [f"{len(rows)} rows"]
+    parts = [f"{len(rows)} rows"]
     for name in ("total_row_count", "total_rows"):
         if isinstance(fields.get(name), int):
-            told.append(f"{fields[name]} total")
+            parts.append(f"{fields[name]} total")
             break
     if isinstance(fields.get("has_more"), bool):
-        told.append(f"has_more={'true' if fields['has_more'] else 'false'}")
-    return ", ".join(told)
+        parts.append(f"has_more={'true' if fields['has_more'] else 'false'}")
+    return ", ".join(parts)
 
 
 def _value_head(value: Any, room: int) -> tuple[Any, str]:
@@ -327,7 +329,7 @@ def _value_head(value: Any, room: int) -> tuple[Any, str]:
 
 
 def _dict_head(value: Mapping[Any, Any], room: int) -> dict[str, Any]:
-    """Keep a mapping's entries in order while they fit, each cut to what is left."""
+    """Return a mapping's first entries that fit, each truncated to the room that is left."""
     head: dict[str, Any] = {}
     for name, inner in value.items():
         left = room - _json_bytes(head) - len(str(name).encode()) - 8
@@ -339,14 +341,15 @@ def _dict_head(value: Mapping[Any, Any], room: int) -> dict[str, Any]:
 
 def _text_head(text: str, room: int) -> str:
     """Cut text to `room` bytes of JSON, at the end of a line where one is near."""
+    # By halving: the JSON of each length in turn would cost the square of a long text.
     head = text[: _largest_fitting(lambda n: _json_bytes(text[:n]), min(len(text), room), room)]
     line_end = head.rfind("\n")
     return head[:line_end] if line_end > len(head) // 2 else head
 
 
-def _largest_fitting(size_of: Callable[[int], int], most: int, room: int) -> int:
-    """Return the largest n up to `most` with `size_of(n) <= room`, by halving."""
-    low, high = 0, most
+def _largest_fitting(size_of: Callable[[int], int], limit: int, room: int) -> int:
+    """Return the largest n up to `limit` with `size_of(n) <= room`, by halving."""
+    low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
         if size_of(middle) <= room:
@@ -368,15 +371,15 @@ _MIN_TEXT_CHARACTERS = 60
 """Texts are not cut shorter; lists are, then."""
 
 
-def fit_result_block(value: Any, most: int) -> str:
-    """Render the result block of a tool call, with at most `most` characters in it.
+def fit_result_block(value: Any, max_chars: int) -> str:
+    """Render the result block of a tool call, with at most `max_chars` characters in it.
 
     What was cut is listed under `cut` beside the rest; a result that is no object stands under
     `result` then. Where there is no room for that either, the JSON text is cut.
 
     Args:
         value: What the tool returned.
-        most: The most characters between the tags.
+        max_chars: The most characters between the tags.
 
     Raises:
         ValueError: It is no JSON, or nested too deeply.
@@ -385,32 +388,32 @@ def fit_result_block(value: Any, most: int) -> str:
     whole = render_toolresult(value)
     empty = len(wrap_toolresult(""))
     size = len(whole) - empty
-    if size <= most:
+    if size <= max_chars:
         return whole
-    told = f"this is a part: the whole result has {size} characters"
-    found = _fit_value(value, told, most, most + empty)
+    size_note = f"this is a part: the whole result has {size} characters"
+    found = _fit_value(value, size_note, max_chars, max_chars + empty)
     if found is not None:
         return found
     begin = wrap_toolresult("").index("</")
-    return wrap_toolresult(f"{whole[begin : begin + max(0, most - 1)]}…"[:most])
+    return wrap_toolresult(f"{whole[begin : begin + max(0, max_chars - 1)]}…"[:max_chars])
 
 
-def _fit_value(value: Any, told: str, most: int, room: int) -> str | None:
+def _fit_value(value: Any, size_note: str, max_chars: int, room: int) -> str | None:
     """Return the block of a shortened result, or None if nothing of it fits."""
 
     def block(length: int, count: int) -> str:
-        return render_toolresult(_truncate_values(value, length, count, told))
+        return render_toolresult(_truncate_values(value, length, count, size_note))
 
     # No more elements than characters.
-    count = most
+    count = max_chars
     if len(block(_MIN_TEXT_CHARACTERS, count)) > room:
         count = _greatest_fitting(
-            lambda tried: len(block(_MIN_TEXT_CHARACTERS, tried)) <= room, 0, most
+            lambda tried: len(block(_MIN_TEXT_CHARACTERS, tried)) <= room, 0, max_chars
         )
     if count == 0:
         return None
     length = _greatest_fitting(
-        lambda tried: len(block(tried, count)) <= room, _MIN_TEXT_CHARACTERS, most
+        lambda tried: len(block(tried, count)) <= room, _MIN_TEXT_CHARACTERS, max_chars
     )
     return block(length, count)
 
@@ -426,11 +429,11 @@ def _greatest_fitting(fits: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _truncate_values(value: Any, length: int, count: int, told: str) -> dict[str, Any]:
+def _truncate_values(value: Any, length: int, count: int, size_note: str) -> dict[str, Any]:
     """Truncate texts and lists of a result, and list what was cut."""
     lists: list[str] = []
     short = _shorten_text(value, length, count, lists, "")
-    notice = "; ".join((told, "texts that end with … go on", *lists[:5]))
+    notice = "; ".join((size_note, "texts that end with … go on", *lists[:5]))
     return {"cut": notice, **(short if isinstance(short, dict) else {"result": short})}
 
 

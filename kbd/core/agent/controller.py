@@ -121,11 +121,11 @@ class AgentController:
         """
         if max_steps < 1:
             raise ValueError("max_steps is not positive")
-        said = conversation_messages(
+        messages = conversation_messages(
             history, self.system_prompt, self._tools, self.max_result_chars
         )
-        turns = _ControllerRun(self._model, self._tools, self.max_result_chars, is_told=verbose)
-        return turns.run(said, max_steps, max_new_tokens)
+        turns = _ControllerRun(self._model, self._tools, self.max_result_chars, is_verbose=verbose)
+        return turns.run(messages, max_steps, max_new_tokens)
 
     def run_single(
         self, user_input: str, system: str | None = None, **kwargs: Any
@@ -146,17 +146,26 @@ class AgentController:
 class _ControllerRun:
     """The turns of one run of the controller."""
 
-    def __init__(self, model: TextModel, tools: Toolbox, most: int, *, is_told: bool) -> None:
-        self._model, self._tools, self._most, self._is_told = model, tools, most, is_told
-        self._made: list[dict[str, Any]] = []
-        self._equal: dict[str, int] = {}
+    def __init__(
+        self, model: TextModel, tools: Toolbox, max_chars: int, *, is_verbose: bool
+    ) -> None:
+        self._model, self._tools, self._max_chars, self._is_verbose = (
+            model,
+            tools,
+            max_chars,
+            is_verbose,
+        )
+        self._calls: list[dict[str, Any]] = []
+        self._call_counts: dict[str, int] = {}
 
-    def run(self, said: list[TextMessage], max_steps: int, max_new_tokens: int) -> dict[str, Any]:
+    def run(
+        self, messages: list[TextMessage], max_steps: int, max_new_tokens: int
+    ) -> dict[str, Any]:
         step, content, is_stuck = 0, "", False
         while step < max_steps:
             step += 1
             is_last = step == max_steps or is_stuck
-            now = [*said, TextMessage("user", ANSWER_NOW)] if is_last else said
+            now = [*messages, TextMessage("user", ANSWER_NOW)] if is_last else messages
             text, call = _first_call(self._model.reply(now, max_new_tokens))
             if call is None and (text or is_last):
                 content = text or "The model gave no answer."
@@ -166,45 +175,46 @@ class _ControllerRun:
                 break
             match call:
                 case None:
-                    said += [TextMessage("user", EMPTY_ANSWER)]
+                    messages += [TextMessage("user", EMPTY_ANSWER)]
                 case MalformedToolcall():
                     why = f"{call.reason} {SHORTEN_ANSWER}" if call.is_cut else call.reason
-                    told = {"error": why, "code": "MALFORMED_TOOLCALL"}
-                    self._tell(step, f"call that cannot be read: {why}")
-                    said += [
+                    error = {"error": why, "code": "MALFORMED_TOOLCALL"}
+                    self._print_step(step, f"call that cannot be read: {why}")
+                    messages += [
                         TextMessage("assistant", f"{text}\n{UNREADABLE_CALL}".strip()),
-                        TextMessage("toolresult", fit_result_block(told, self._most)),
+                        TextMessage("toolresult", fit_result_block(error, self._max_chars)),
                     ]
                 case Toolcall():
                     written = render_toolcall(call.name, call.arguments)
-                    self._tell(step, f"call: {call.name} {_to_json(call.arguments)}")
-                    shown, is_stuck = self._called(call)
-                    self._tell(step, f"result: {shown}")
-                    said += [
+                    self._print_step(step, f"call: {call.name} {_to_json(call.arguments)}")
+                    shown, is_stuck = self._execute(call)
+                    self._print_step(step, f"result: {shown}")
+                    messages += [
                         TextMessage("assistant", f"{text}\n{written}".strip()),
                         TextMessage("toolresult", shown),
                     ]
-        self._tell(step, f"answer: {content}")
-        return {"role": "assistant", "content": content, "tool_calls": self._made, "steps": step}
+        self._print_step(step, f"answer: {content}")
+        return {"role": "assistant", "content": content, "tool_calls": self._calls, "steps": step}
 
-    def _called(self, call: Toolcall) -> tuple[str, bool]:
+    def _execute(self, call: Toolcall) -> tuple[str, bool]:
         """Execute a call; return what the model is shown of it, and whether it loops."""
         try:
             result = self._tools.execute(call.name, dict(call.arguments))
-            fit_result_block(result, self._most)
+            # Rendered here once already: a result that is no JSON is a failure of the tool, too.
+            fit_result_block(result, self._max_chars)
         except Exception as error:  # noqa: BLE001 - a tool may be anybody's
-            told = f"{call.name} failed: {type(error).__name__}: {error}"
-            result = {"error": told, "code": "TOOL_FAILED"}
-        self._made.append({"name": call.name, "arguments": dict(call.arguments), "result": result})
+            message = f"{call.name} failed: {type(error).__name__}: {error}"
+            result = {"error": message, "code": "TOOL_FAILED"}
+        self._calls.append({"name": call.name, "arguments": dict(call.arguments), "result": result})
         key = _to_json([call.name, call.arguments])
-        count = self._equal[key] = self._equal.get(key, 0) + 1
+        count = self._call_counts[key] = self._call_counts.get(key, 0) + 1
         if count > 1 and isinstance(result, dict):
             notice = f"you made this call {count} times: use its result, or do something else"
             result = {"notice": notice, **result}
-        return fit_result_block(result, self._most), count >= MAX_EQUAL_CALLS
+        return fit_result_block(result, self._max_chars), count >= MAX_EQUAL_CALLS
 
-    def _tell(self, step: int, what: str) -> None:
-        if self._is_told:
+    def _print_step(self, step: int, what: str) -> None:
+        if self._is_verbose:
             line = "".join(sign if sign.isprintable() else " " for sign in what)
             if len(line) > _LINE_CHARACTERS:
                 line = f"{line[: _LINE_CHARACTERS - 1]}…"
@@ -213,15 +223,15 @@ class _ControllerRun:
 
 def _first_call(text: str) -> tuple[str, Toolcall | MalformedToolcall | None]:
     """Return the model's own text up to its first call, and the call."""
-    said = ""
+    before = ""
     for part in parse_toolcalls(text).parts:
         if not isinstance(part, str):
-            return said.strip(), part
+            return before.strip(), part
         own = cut_at_next_speaker(part)
-        said += own
+        before += own
         if own != part:
             break
-    return said.strip(), None
+    return before.strip(), None
 
 
 def _no_answer_reason(text: str, call: Toolcall | MalformedToolcall | None, step: int) -> str:
@@ -264,14 +274,14 @@ def conversation_messages(
     """
     if isinstance(history, Mapping | str):
         raise ValueError("the history is a list of messages")  # noqa: TRY004 - as for its messages
-    spoken: list[TextMessage] = []
+    messages: list[TextMessage] = []
     for place, message in enumerate(history):
-        spoken += _message_texts(place, message, max_result_chars)
-    systems = [each for each in spoken if each.speaker == "system"]
+        messages += _message_texts(place, message, max_result_chars)
+    systems = [each for each in messages if each.speaker == "system"]
     system = systems[0].text if systems else system_prompt
     if "<myPT_toolcall>" not in system:
         system += describe_tools(tools)
-    rest = [each for each in spoken if not systems or each is not systems[0]]
+    rest = [each for each in messages if not systems or each is not systems[0]]
     return [TextMessage("system", system), *rest]
 
 
@@ -287,16 +297,16 @@ def describe_tools(tools: object) -> str:
 
 
 def _describe_tool(name: str, entry: Mapping[str, Any]) -> str:
-    args = ", ".join(_describe_argument(arg, told) for arg, told in entry.get("args", {}).items())
+    args = ", ".join(_describe_argument(arg, spec) for arg, spec in entry.get("args", {}).items())
     description = entry.get("description", "")
     return f"- {name} {{{args}}}: {description}" if description else f"- {name} {{{args}}}"
 
 
-def _describe_argument(name: str, told: Mapping[str, Any]) -> str:
-    kind = told.get("type", "any")
-    if told.get("required"):
+def _describe_argument(name: str, spec: Mapping[str, Any]) -> str:
+    kind = spec.get("type", "any")
+    if spec.get("required"):
         return f'"{name}": {kind}'
-    default = told.get("default")
+    default = spec.get("default")
     return (
         f'"{name}"?: {kind}'
         if default is None
@@ -304,7 +314,7 @@ def _describe_argument(name: str, told: Mapping[str, Any]) -> str:
     )
 
 
-def _message_texts(place: int, message: Mapping[str, Any], most: int) -> list[TextMessage]:
+def _message_texts(place: int, message: Mapping[str, Any], max_chars: int) -> list[TextMessage]:
     """Return the texts of one message: of a result of `run`, its calls before its content."""
     content = message.get("content") if isinstance(message, Mapping) else None
     if not isinstance(content, str):
@@ -317,22 +327,22 @@ def _message_texts(place: int, message: Mapping[str, Any], most: int) -> list[Te
             return [TextMessage("user", neutralize_tags(content))]
         case "assistant":
             calls = message.get("tool_calls") or ()
-            before = [said for call in calls for said in _render_call(place, call, most)]
+            before = [each for call in calls for each in _render_call(place, call, max_chars)]
             return [*before, TextMessage("assistant", _own_text(content))] if content else before
         case "tool" | "toolresult":
-            return [TextMessage("toolresult", wrap_toolresult(content[:most]))]
+            return [TextMessage("toolresult", wrap_toolresult(content[:max_chars]))]
         case role:
             msg = f"history[{place}] has the role {role!r}; roles are system, user, assistant, tool"
             raise ValueError(msg)
 
 
-def _render_call(place: int, call: Any, most: int) -> list[TextMessage]:
+def _render_call(place: int, call: Any, max_chars: int) -> list[TextMessage]:
     match call:
         case {"name": str(name), "arguments": dict(arguments), "result": result}:
             written = render_toolcall(name, arguments)
             return [
                 TextMessage("assistant", written),
-                TextMessage("toolresult", fit_result_block(result, most)),
+                TextMessage("toolresult", fit_result_block(result, max_chars)),
             ]
         case _:
             msg = f'a call of history[{place}] is not {{"name", "arguments", "result"}}'

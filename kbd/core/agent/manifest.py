@@ -43,8 +43,8 @@ SUMMARY_BYTES = 400
 _STRING_CHARACTERS = 60
 
 
-def summarize_map(structure: Mapping[str, Any], most: int = SUMMARY_BYTES) -> dict[str, Any]:
-    """Summarize a map in `most` bytes of JSON."""
+def summarize_map(structure: Mapping[str, Any], max_bytes: int = SUMMARY_BYTES) -> dict[str, Any]:
+    """Summarize a map in `max_bytes` bytes of JSON."""
     short: dict[str, Any] = {}
     lists: dict[str, list[Any]] = {}
     for name, value in structure.items():
@@ -58,18 +58,18 @@ def summarize_map(structure: Mapping[str, Any], most: int = SUMMARY_BYTES) -> di
             case _:
                 if _has_content(value):
                     short[name] = _cut(value)
-        if _json_bytes(short) > most:
+        if _json_bytes(short) > max_bytes:
             del short[name]
             lists.pop(name, None)
     for name, value in lists.items():
-        _add_first(short, name, value, most)
+        _add_first(short, name, value, max_bytes)
     return short
 
 
-def _add_first(short: dict[str, Any], name: str, value: list[Any], most: int) -> None:
+def _add_first(short: dict[str, Any], name: str, value: list[Any], max_bytes: int) -> None:
     """Add to a list's count as many of its first elements as fit."""
-    told = short[name]
-    left = most - _json_bytes(short) - len('"first":[],')
+    entry = short[name]
+    left = max_bytes - _json_bytes(short) - len('"first":[],')
     first: list[Any] = []
     for element in value:
         brief = _scalars(element) if isinstance(element, dict) else _cut(element)
@@ -78,7 +78,7 @@ def _add_first(short: dict[str, Any], name: str, value: list[Any], most: int) ->
             break
         first.append(brief)
     if first:
-        told["first"] = first
+        entry["first"] = first
 
 
 def _scalars(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,26 +157,26 @@ _TOO_SLOW = _Inspection(note="its structure takes long to find out: call get_fil
 _Key = tuple[FileName, BlobHash]
 
 
-def listing_bytes(model: ModelInfo, most: int, taken: int = 0) -> int:
+def listing_bytes(model: ModelInfo, max_bytes: int, context_bytes: int = 0) -> int:
     """Return the largest size of a listing in bytes.
 
     Args:
         model: A quarter of its window, less what is taken.
-        most: The setting; never more than that.
-        taken: What a person's context takes of the window, in bytes.
+        max_bytes: The setting; never more than that.
+        context_bytes: What a person's context takes of the window, in bytes.
     """
-    return min(most, (int(model.context_tokens * model.bytes_per_token) - taken) // 4)
+    return min(max_bytes, (int(model.context_tokens * model.bytes_per_token) - context_bytes) // 4)
 
 
 class Manifest:
-    """Builder of one run's listings: what it found of a file is kept for the next one.
+    """Builder of one run's file listings, with a cache of what was found in each file.
 
     Args:
-        looking_s: Seconds that one listing may spend on looking into files.
+        inspection_s: Seconds that one listing may spend on looking into files.
     """
 
-    def __init__(self, looking_s: float = INSPECTION_S) -> None:
-        self._looking_s = looking_s
+    def __init__(self, inspection_s: float = INSPECTION_S) -> None:
+        self._inspection_s = inspection_s
         self._known: dict[_Key, _Entry] = {}
 
     async def build(
@@ -209,7 +209,7 @@ class Manifest:
             first = [listed[place] for place in sorted(named)]
             # Where names, kinds and sizes fill the room, nobody would see the rest.
             least = sum(len(file.name.encode()) + _BARE_BYTES for file in listed)
-            await self._look([*first, *listed] if least <= room else first, files, formats)
+            await self._inspect([*first, *listed] if least <= room else first, files, formats)
         entries = [self._entry(files, file, light=light) for file in listed]
         steps = _choose_steps(entries, named, room - _HEAD_BYTES)
         listing: dict[str, Any] = {}
@@ -222,13 +222,15 @@ class Manifest:
         ]
         return listing
 
-    async def _look(self, listed: Sequence[FileRef], files: Files, formats: FileInspector) -> None:
+    async def _inspect(
+        self, listed: Sequence[FileRef], files: Files, formats: FileInspector
+    ) -> None:
         """Inspect the files that were not inspected yet, as far as there is time."""
         unknown = {_file_key(file): file for file in listed if _file_key(file) not in self._known}
         begun: set[_Key] = set()
         limiter = anyio.CapacityLimiter(MAX_CONCURRENT_INSPECTIONS)
 
-        async def look(key: _Key, file: FileRef) -> None:
+        async def inspect(key: _Key, file: FileRef) -> None:
             async with limiter:
                 begun.add(key)
                 found = await _inspection_of(file, formats)
@@ -237,10 +239,10 @@ class Manifest:
             else:
                 self._known[key] = _detail_steps(files.describe(file), found)
 
-        with anyio.move_on_after(self._looking_s) as scope:
+        with anyio.move_on_after(self._inspection_s) as scope:
             async with anyio.create_task_group() as tasks:
                 for key, file in unknown.items():
-                    tasks.start_soon(look, key, file)
+                    tasks.start_soon(inspect, key, file)
         if scope.cancelled_caught:
             for key in begun - self._known.keys():
                 self._known[key] = _detail_steps(files.describe(unknown[key]), _TOO_SLOW)
@@ -256,12 +258,14 @@ async def _inspection_of(file: FileRef, formats: FileInspector) -> _Inspection |
     """Inspect one file; None if a second try may help."""
     if formats.for_name(file.name) is None:
         return _Inspection()
-    look = await formats.look(file, TEXT_BYTES if file.size_bytes <= SMALL_FILE_BYTES else 0)
-    if look.error is not None:
+    overview = await formats.look(file, TEXT_BYTES if file.size_bytes <= SMALL_FILE_BYTES else 0)
+    if overview.error is not None:
         return (
-            None if look.error.retryable else _Inspection(look.structure, fault=look.error.message)
+            None
+            if overview.error.retryable
+            else _Inspection(overview.structure, fault=overview.error.message)
         )
-    return _Inspection(look.structure, look.text)
+    return _Inspection(overview.structure, overview.text)
 
 
 def _detail_steps(described: Mapping[str, Any], found: _Inspection) -> _Entry:
@@ -298,6 +302,7 @@ def _choose_steps(entries: Sequence[_Entry], named: set[int], room: int) -> list
     size = sum(len(entry.steps[0]) + 1 for entry in entries)
     others = [place for place in range(len(entries)) if place not in named]
     everyone = range(len(entries))
+    # Files that the request names are shortened only after all others.
     for places in (others, everyone):
         for step in range(_NAME_STEP):
             if size <= room:
@@ -343,11 +348,11 @@ def _shortening_note(entries: Sequence[_Entry], steps: list[int]) -> str:
         "with name, kind and size alone": steps.count(_BARE_STEP),
         "with their name alone": steps.count(_NAME_STEP),
     }
-    told = [f"{count} of {len(steps)} files {how}" for how, count in counts.items() if count]
-    if not told:
+    cuts = [f"{count} of {len(steps)} files {how}" for how, count in counts.items() if count]
+    if not cuts:
         return ""
     return (
-        f"Shortened, for there is no room for more: {', '.join(told)}. get_file_map returns the map"
+        f"Shortened, for there is no room for more: {', '.join(cuts)}. get_file_map returns the map"
         " of any file, read_file its content, list_files kind and size of all."
     )
 

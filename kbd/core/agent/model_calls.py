@@ -59,12 +59,12 @@ class TurnUsage:
         self.tokens, self.cost = 0, 0.0
 
     @property
-    def most_tokens(self) -> int:
-        """What the turn is likely to consume at most."""
+    def max_tokens(self) -> int:
+        """Tokens that the turn is likely to consume at most."""
         return self._input_tokens + reply_tokens(self._model)
 
     @property
-    def most_cost(self) -> float:
+    def max_cost(self) -> float:
         """The same in US dollars."""
         return worst_cost(self._input_tokens, reply_tokens(self._model), self._model)
 
@@ -75,7 +75,7 @@ class TurnUsage:
         self.cost += cost
         return cost
 
-    def of_broken_off(self, characters: int) -> Usage:
+    def estimate_partial(self, characters: int) -> Usage:
         """Estimate the usage of an answer that broke off after so many characters."""
         return Usage(self._input_tokens, int(characters / self._model.bytes_per_token) + 1)
 
@@ -96,35 +96,35 @@ def recorded_text(text: str) -> str:
 
 
 async def recorded_calls(
-    calls: Sequence[ToolCall], taken: AbstractSet[CallId], blobs: Blobs
+    calls: Sequence[ToolCall], used_ids: AbstractSet[CallId], blobs: Blobs
 ) -> tuple[ReplyCall, ...]:
     """Return a reply's calls as they are recorded.
 
     Args:
         calls: What the model wrote.
-        taken: The ids that calls of this run have already.
+        used_ids: The ids that calls of this run have already.
         blobs: Where arguments are kept that are long or ill-formed.
     """
-    fresh: set[CallId] = set()
-    kept: list[ReplyCall] = []
+    new_ids: set[CallId] = set()
+    recorded: list[ReplyCall] = []
     for call in calls:
-        call_id = _unique_id(call.id, taken, fresh)
-        fresh.add(call_id)
+        call_id = _unique_id(call.id, used_ids, new_ids)
+        new_ids.add(call_id)
         name = _replace_surrogates(call.name)[:MAX_NAME_CHARS]
-        told = _replace_surrogates(call.fault)[:MAX_FAULT_CHARS]
-        kept.append(await _recorded_call(call_id, name, call.arguments or "{}", told, blobs))
-    return tuple(kept)
+        fault = _replace_surrogates(call.fault)[:MAX_FAULT_CHARS]
+        recorded.append(await _recorded_call(call_id, name, call.arguments or "{}", fault, blobs))
+    return tuple(recorded)
 
 
 async def _recorded_call(
-    call_id: CallId, name: str, arguments: str, told: str, blobs: Blobs
+    call_id: CallId, name: str, arguments: str, provider_fault: str, blobs: Blobs
 ) -> ReplyCall:
-    """Return one call as it is recorded; `told` is the fault that its provider found."""
+    """Return one call as it is recorded; `provider_fault` is the fault that its provider found."""
     data = arguments.encode("utf-8", "replace")
     if len(data) > MAX_ARGUMENT_BYTES:
         large = f"the arguments have {len(data):,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken"
         return ReplyCall(call_id, name, "{}", fault=large)
-    fault = told or _argument_fault(data)
+    fault = provider_fault or _argument_fault(data)
     if fault is not None:
         return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
     if len(data) > MAX_INLINE_BYTES:
@@ -141,15 +141,17 @@ def _argument_fault(data: bytes) -> str | None:
     return None if isinstance(value, dict) else "the arguments are not a JSON object"
 
 
-def _unique_id(wanted: str, taken: AbstractSet[CallId], fresh: AbstractSet[CallId]) -> CallId:
+def _unique_id(
+    requested: str, used_ids: AbstractSet[CallId], new_ids: AbstractSet[CallId]
+) -> CallId:
     """Return an id that no call has yet: the one wanted, or that with a number.
 
     The number begins with how many calls there were: some servers call every call the same, and
     the thousandth must not look through all before it.
     """
-    base = _replace_surrogates(wanted)[:MAX_ID_CHARS] or "call"
-    found, number = CallId(base), len(taken) + len(fresh)
-    while found in taken or found in fresh:
+    base = _replace_surrogates(requested)[:MAX_ID_CHARS] or "call"
+    found, number = CallId(base), len(used_ids) + len(new_ids)
+    while found in used_ids or found in new_ids:
         number += 1
         found = CallId(f"{base}-{number}")
     return found
@@ -167,7 +169,7 @@ _log = get_logger(__name__)
 
 
 async def call_model(
-    context: RunContext, model_id: str, request: ModelRequest, bill: TurnUsage
+    context: RunContext, model_id: str, request: ModelRequest, usage: TurnUsage
 ) -> ModelReply | None:
     """Request a turn from a model, with kbd's own retries.
 
@@ -175,7 +177,7 @@ async def call_model(
         context: The run's.
         model_id: The model.
         request: The turn; its ModelRequested is recorded.
-        bill: Takes what each attempt consumed.
+        usage: Takes what each attempt consumed.
 
     Returns:
         The reply; None if the server refused an option that it had not refused before, which is
@@ -187,19 +189,21 @@ async def call_model(
         ProviderUnavailable: The last attempt failed otherwise.
         KbdError: What no retry helps against.
     """
+    # No retry library: each failed attempt is an event with its wait, durable before the wait
+    # begins, and what is tried again depends on kbd's own errors.
     for retry, wait_s in enumerate((*context.limits.retry_s, None), 1):
-        heard = _PartialReply(bill)
+        partial = _PartialReply(usage)
         try:
-            return await _attempt(context, model_id, request, heard)
+            return await _attempt(context, model_id, request, partial)
         except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
             if wait_s is None:
-                await _record_attempt(context, error, heard)
+                await _record_attempt(context, error, partial)
                 raise _retries_exhausted(error, retry) from None
-            await _wait_to_retry(context, model_id, request.phase, error, heard, retry, wait_s)
+            await _wait_to_retry(context, model_id, request.phase, error, partial, retry, wait_s)
         except OptionRefused as refused:
             is_known = refused.option in request.without
             await _record_attempt(
-                context, refused, heard, option="" if is_known else refused.option
+                context, refused, partial, option="" if is_known else refused.option
             )
             if is_known:
                 raise
@@ -207,18 +211,18 @@ async def call_model(
         except UserCanceled:
             raise
         except KbdError as error:
-            await _record_attempt(context, error, heard)
+            await _record_attempt(context, error, partial)
             raise
         except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
             _log.warning("provider_failed", model=model_id, exc_info=fault)
             broken = ProviderUnavailable(f"the provider failed inside ({type(fault).__name__})")
-            await _record_attempt(context, broken, heard)
+            await _record_attempt(context, broken, partial)
             raise broken from None
     raise AssertionError  # The last round returns or raises.
 
 
 async def _attempt(
-    context: RunContext, model_id: str, request: ModelRequest, heard: "_PartialReply"
+    context: RunContext, model_id: str, request: ModelRequest, partial: "_PartialReply"
 ) -> ModelReply:
     """Make one attempt; a server that trickles for ever ends with the turn's time.
 
@@ -229,18 +233,18 @@ async def _attempt(
     message_id = context.answer_id
 
     def emit(piece: str) -> None:
-        heard.take(piece)
+        partial.append(piece)
         context.announce(TextDelta(context.run, request.phase, message_id, piece))
 
     try:
         with anyio.move_on_after(context.limits.turn_s):
             reply = await context.complete(model_id, request, emit)
-            heard.bill.add(reply.usage)
+            partial.turn_usage.add(reply.usage)
             return reply
     except BaseException:
-        heard.break_off()  # Also when the run is cancelled: what came was paid for.
+        partial.interrupt()  # Also when the run is canceled: what came was paid for.
         raise
-    heard.break_off()
+    partial.interrupt()
     msg = f"the answer was not complete after {context.limits.turn_s:g} s (setting run.turn_s)"
     raise ProviderUnavailable(msg)
 
@@ -248,34 +252,36 @@ async def _attempt(
 class _PartialReply:
     """The part of a reply that has come so far, for the record if it is cut short."""
 
-    def __init__(self, bill: TurnUsage) -> None:
-        self.bill = bill
+    def __init__(self, turn_usage: TurnUsage) -> None:
+        self.turn_usage = turn_usage
         self.text, self.characters = "", 0
         self.usage, self.cost = Usage(), 0.0
 
-    def take(self, piece: str) -> None:
+    def append(self, piece: str) -> None:
         self.characters += len(piece)
         if len(self.text) < PARTIAL_CHARACTERS:
             self.text += piece[: PARTIAL_CHARACTERS - len(self.text)]
 
-    def break_off(self) -> None:
-        """Count the likely cost of an answer that had begun and will not go on."""
+    def interrupt(self) -> None:
+        """Add the likely cost of an interrupted reply to the turn's usage."""
         if self.characters:
-            self.usage = self.bill.of_broken_off(self.characters)
-            self.cost = self.bill.add(self.usage)
+            self.usage = self.turn_usage.estimate_partial(self.characters)
+            self.cost = self.turn_usage.add(self.usage)
 
 
 async def _wait_to_retry(
-    context: RunContext, model_id: str, phase: Phase, error: KbdError, heard: _PartialReply,
+    context: RunContext, model_id: str, phase: Phase, error: KbdError, partial: _PartialReply,
     retry: int, wait_s: float,
 ) -> None:  # fmt: skip
     """Record a failed attempt, announce the wait, and wait for the next one."""
-    asked_s = error.retry_after_s if isinstance(error, _WITH_RETRY_AFTER) else None
-    pause_s = retry_wait_s(wait_s, asked_s, context.chance())
+    retry_after_s = error.retry_after_s if isinstance(error, _WITH_RETRY_AFTER) else None
+    pause_s = retry_wait_s(wait_s, retry_after_s, context.chance())
     wait_ms = int(pause_s * 1000)
-    await _record_attempt(context, error, heard, retry=retry, wait_ms=wait_ms)
-    most = len(context.limits.retry_s)
-    context.announce(RateLimited(context.run, phase, model_id, retry, most, wait_ms, error.message))
+    await _record_attempt(context, error, partial, retry=retry, wait_ms=wait_ms)
+    max_retries = len(context.limits.retry_s)
+    context.announce(
+        RateLimited(context.run, phase, model_id, retry, max_retries, wait_ms, error.message)
+    )
     await context.sleep(pause_s)
 
 
@@ -297,14 +303,14 @@ def _retries_exhausted(error: KbdError, attempts: int) -> KbdError:
 async def _record_attempt(
     context: RunContext,
     error: KbdError,
-    heard: _PartialReply,
+    partial: _PartialReply,
     *,
     retry: int = 0,
     wait_ms: int = 0,
     option: str = "",
 ) -> None:
-    partial = recorded_text(heard.text)
+    text = recorded_text(partial.text)
     fact = ModelFailed(
-        error.code, error.message, retry, wait_ms, option, partial, heard.usage, heard.cost
+        error.code, error.message, retry, wait_ms, option, text, partial.usage, partial.cost
     )
     await context.keeper.submit(RecordRun(context.run, (fact,)))

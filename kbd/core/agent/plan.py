@@ -93,7 +93,7 @@ class KnownItems:
         return _fold_text(item) in self._folded
 
 
-def parse_plan(text: str, most: int) -> PlanText:
+def parse_plan(text: str, max_items: int) -> PlanText:
     """Parse a model's plan.
 
     Item lines count wherever they stand. Lines below an item that are none themselves are kept as
@@ -101,7 +101,7 @@ def parse_plan(text: str, most: int) -> PlanText:
 
     Args:
         text: What the model wrote.
-        most: The most items that it may have.
+        max_items: The most items that it may have.
 
     Raises:
         ValidationFailed: It has no item, too many, or one longer than 500 characters.
@@ -120,7 +120,7 @@ def parse_plan(text: str, most: int) -> PlanText:
             sections[section].append(line.rstrip())
         elif section == "items" and items and line.strip():
             sections["notes"].append(f"- Item {len(items)}: {line.strip().lstrip('-* ')}")
-    _check_item(items, most)
+    _check_item(items, max_items)
     task, notes = ("\n".join(sections[name]).strip() for name in ("task", "notes"))
     return PlanText(task[:MAX_TASK_CHARS], tuple(items), notes[:MAX_NOTES_CHARS])
 
@@ -139,18 +139,18 @@ def find_additions(text: str, known: KnownItems) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def admit_additions(wanted: Sequence[str], count: int, cap: int) -> AdmittedItems:
+def admit_additions(additions: Sequence[str], count: int, cap: int) -> AdmittedItems:
     """Decide which additions fit: at most twice the original count in all (contract, section 6).
 
     Args:
-        wanted: The additions, in order.
+        additions: The additions, in order.
         count: How many items the plan has now.
         cap: How many it may have in all.
     """
-    fitting = [item for item in wanted if len(item) <= MAX_ITEM_CHARS]
+    fitting = [item for item in additions if len(item) <= MAX_ITEM_CHARS]
     added = tuple(fitting[: max(cap - count, 0)])
-    taken = set(added)
-    refused = tuple(item[:MAX_ITEM_CHARS] for item in wanted if item not in taken)
+    accepted = set(added)
+    refused = tuple(item[:MAX_ITEM_CHARS] for item in additions if item not in accepted)
     if not refused:
         return AdmittedItems(added)
     reason = f"a plan may grow to {cap} items of at most {MAX_ITEM_CHARS} characters"
@@ -166,6 +166,7 @@ def _visible_lines(text: str) -> Iterator[str]:
 
 def _parse_checkbox(line: str) -> _Checkbox | None:
     """Read one line as an item in linear time, or return None."""
+    # By hand: patterns with nested repeats hang on lines such as `- - - - !` (reliability, F6).
     rest = line.strip()
     if rest[:1] not in ("-", "*"):
         return None
@@ -182,6 +183,7 @@ def _parse_checkbox(line: str) -> _Checkbox | None:
 
 def _strip_invisible(text: str) -> str:
     """Leave out what hides or reorders text: controls, zero widths, direction and comment marks."""
+    # Nothing in a plan may be hidden from the person who reads it (reliability, F17).
     if not text.isprintable():
         text = "".join(
             char if char.isprintable() else " " if char.isspace() else "" for char in text
@@ -193,13 +195,13 @@ def _fold_text(item: str) -> str:
     return " ".join(item.split()).casefold()
 
 
-def _check_item(items: Sequence[str], most: int) -> None:
+def _check_item(items: Sequence[str], max_items: int) -> None:
     if not items:
         raise ValidationFailed("the plan has no item; an item is a line `- [ ] 1. what to do`")
-    if len(items) > most:
+    if len(items) > max_items:
         raise ValidationFailed(
-            f"the plan has {len(items):,} items; at most {most:,} are allowed (setting run.items):"
-            " one item may do the same to many rows or files"
+            f"the plan has {len(items):,} items; at most {max_items:,} are allowed"
+            " (setting run.items): one item may do the same to many rows or files"
         )
     for place, item in enumerate(items, 1):
         if len(item) > MAX_ITEM_CHARS:
@@ -209,7 +211,7 @@ def _check_item(items: Sequence[str], most: int) -> None:
             )
 
 
-BEFORE, BEHIND = 10, 20
+BEFORE, AFTER = 10, 20
 """How many items are shown before the one that is worked on, and after it, if there is room."""
 
 MAX_WHOLE_ITEMS = 40
@@ -238,7 +240,7 @@ def plan_room(context_tokens: int) -> int:
     return min(MAX_OUTLINE_CHARS, context_tokens * 3 // 8)
 
 
-def render_outline(plan: Plan, place: int, most: int) -> str:
+def render_outline(plan: Plan, place: int, max_chars: int) -> str:
     """Render the plan for the context of one item, in the form of plan.md.
 
     The items near it stand whole, all others are counted by state, and the failed ones are named.
@@ -246,11 +248,11 @@ def render_outline(plan: Plan, place: int, most: int) -> str:
     Args:
         plan: The plan.
         place: The item that is worked on, from 1.
-        most: The most characters. The task has a quarter of them and the items a half at most; the
-            notes have what is left.
+        max_chars: The most characters. The task has a quarter of them and the items a half at
+            most; the notes have what is left.
     """
-    head = f"# Execution Plan\n\n## Task\n{_truncate(plan.task, most // 4)}\n\n## Items\n"
-    near = _nearby_items(plan.items, place, most // 2)
+    head = f"# Execution Plan\n\n## Task\n{_truncate(plan.task, max_chars // 4)}\n\n## Items\n"
+    near = _nearby_items(plan.items, place, max_chars // 2)
     lines = list(near.values())
     if len(near) < len(plan.items):
         open_items = len(plan.items) - plan.done - len(plan.failed)
@@ -258,9 +260,9 @@ def render_outline(plan: Plan, place: int, most: int) -> str:
             f"{len(plan.items):,} in all: {plan.done:,} done, {len(plan.failed):,} failed,"
             f" {open_items:,} open. Shown are {min(near):,} to {max(near):,}.\n"
         )
-        lines += _failed_items(plan, most // 8)
+        lines += _failed_items(plan, max_chars // 8)
     text = head + "\n" + "\n".join(lines) + "\n"
-    notes = _relevant_notes(plan.notes, place, max(0, most - len(text)))
+    notes = _relevant_notes(plan.notes, place, max(0, max_chars - len(text)))
     return f"{text}\n## Notes\n{notes}\n" if notes else text
 
 
@@ -272,27 +274,27 @@ def render_results(plan: Plan, room: int) -> dict[str, Any]:
         room: The room of the plan in characters, of which the items take 2.5 times as much; those
             that do not fit are counted.
     """
-    most = int(RESULTS_SHARE * room)
+    max_chars = int(RESULTS_SHARE * room)
     open_items = len(plan.items) - plan.done - len(plan.failed)
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "count": {"done": plan.done, "failed": len(plan.failed), "open": open_items}
     }
-    longest = max(SHORTEST_ANSWER, most // max(len(plan.items), 1) - RESULT_FORM)
+    longest = max(SHORTEST_ANSWER, max_chars // max(len(plan.items), 1) - RESULT_FORM)
     shown: dict[int, dict[str, Any]] = {}
-    left = most
+    left = max_chars
     for place in _by_weight(plan):
         result = _render_result(place, plan.items[place - 1], longest)
         left -= len(msgspec.json.encode(result))
         if left < 0:
             break
         shown[place] = result
-    told["items"] = [shown[place] for place in sorted(shown)]
+    summary["items"] = [shown[place] for place in sorted(shown)]
     if len(shown) < len(plan.items):
-        told["not_shown"] = len(plan.items) - len(shown)
+        summary["not_shown"] = len(plan.items) - len(shown)
     if plan.refused:
-        told["refused_additions"] = _fit_texts(plan.refused, MAX_REFUSED_CHARS)
-        told["refused_count"] = len(plan.refused)
-    return told
+        summary["refused_additions"] = _fit_texts(plan.refused, MAX_REFUSED_CHARS)
+        summary["refused_count"] = len(plan.refused)
+    return summary
 
 
 def render_changes(files: Mapping[FileName, DraftFile], room: int) -> dict[str, Any]:
@@ -303,7 +305,7 @@ def render_changes(files: Mapping[FileName, DraftFile], room: int) -> dict[str, 
         room: The room of the plan in characters, of which the list takes as much; the changes that
             do not fit are counted by kind.
     """
-    told: list[dict[str, Any]] = []
+    rendered: list[dict[str, Any]] = []
     not_shown: Counter[str] = Counter()
     for name, file in sorted(files.items()):
         kind = "added" if file.base is None else "deleted" if file.blob is None else "modified"
@@ -314,8 +316,8 @@ def render_changes(files: Mapping[FileName, DraftFile], room: int) -> dict[str, 
         if room < 0:
             not_shown[kind] += 1
         else:
-            told.append(change)
-    return {"changes": told} | ({"not_shown": dict(not_shown)} if not_shown else {})
+            rendered.append(change)
+    return {"changes": rendered} | ({"not_shown": dict(not_shown)} if not_shown else {})
 
 
 def append_failures(text: str, plan: Plan) -> str:
@@ -364,10 +366,10 @@ def _nearby_items(items: Sequence[Item], place: int, room: int) -> dict[int, str
 
     The item itself is always among them. One before it counts as twice as far as one after it.
     """
-    before, behind = (
-        (MAX_WHOLE_ITEMS, MAX_WHOLE_ITEMS) if len(items) <= MAX_WHOLE_ITEMS else (BEFORE, BEHIND)
+    before, after = (
+        (MAX_WHOLE_ITEMS, MAX_WHOLE_ITEMS) if len(items) <= MAX_WHOLE_ITEMS else (BEFORE, AFTER)
     )
-    places = range(max(1, place - before), min(len(items), place + behind) + 1)
+    places = range(max(1, place - before), min(len(items), place + after) + 1)
     lines: dict[int, str] = {}
     for near in sorted(
         places, key=lambda near: near - place if near >= place else 2 * (place - near)
@@ -380,36 +382,36 @@ def _nearby_items(items: Sequence[Item], place: int, room: int) -> dict[int, str
     return dict(sorted(lines.items()))
 
 
-def _failed_items(plan: Plan, most: int) -> list[str]:
+def _failed_items(plan: Plan, max_chars: int) -> list[str]:
     """Return the items that failed last, within so many characters."""
     named = [item_line(place, plan.items[place - 1]) for place in plan.failed[-FAILED_NAMED:]]
-    named = _fit_texts(named, most)
+    named = _fit_texts(named, max_chars)
     if not named:
         return []
     others = len(plan.failed) - len(named)
-    told = f" ({others:,} others are not named)" if others else ""
-    return [f"\nFailed{told}:\n", *named]
+    unnamed_note = f" ({others:,} others are not named)" if others else ""
+    return [f"\nFailed{unnamed_note}:\n", *named]
 
 
-def _relevant_notes(notes: str, place: int, most: int) -> str:
+def _relevant_notes(notes: str, place: int, max_chars: int) -> str:
     """Return the notes, or of long ones what names this item and then their beginning."""
-    if len(notes) <= most:
+    if len(notes) <= max_chars:
         return notes
     mark = f"- Item {place}: "
     own = [line for line in notes.split("\n") if line.startswith(mark)]
-    return _truncate("\n".join([*own, notes]), most)
+    return _truncate("\n".join([*own, notes]), max_chars)
 
 
-def _fit_texts(texts: Sequence[str], most: int) -> list[str]:
+def _fit_texts(texts: Sequence[str], max_chars: int) -> list[str]:
     """Return as many texts as fit, from the last one back, in their order."""
-    kept: list[str] = []
+    fitting: list[str] = []
     for text in reversed(texts):
-        most -= len(text) + 1
-        if most < 0:
+        max_chars -= len(text) + 1
+        if max_chars < 0:
             break
-        kept.append(text)
-    return kept[::-1]
+        fitting.append(text)
+    return fitting[::-1]
 
 
-def _truncate(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most] + "…"
+def _truncate(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[:max_chars] + "…"

@@ -84,6 +84,7 @@ def json_block(name: str, value: Any) -> str:
 def json_text(value: Any) -> str:
     """Write a value as JSON on one line, without `<` and backticks."""
     text = msgspec.json.encode(value).decode()
+    # JSON reads the escapes as the same characters.
     return text.replace("<", "\\u003c").replace("`", "\\u0060")
 
 

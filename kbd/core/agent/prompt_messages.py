@@ -55,9 +55,9 @@ __all__ = [
     "EARLIER_CHARS",
     "Briefing",
     "build_briefing",
-    "earlier",
     "implement_opening",
     "plan_opening",
+    "render_earlier_messages",
     "research_opening",
     "summary_opening",
 ]
@@ -80,7 +80,7 @@ def plan_opening(
     context: str,
     research: str,
     files: Mapping[str, Any],
-    most_items: int,
+    max_items: int,
 ) -> tuple[Message, ...]:
     """Build the opening of the plan: as research, with its findings, and files without maps."""
     blocks = [
@@ -90,7 +90,7 @@ def plan_opening(
         block("research", research),
         json_block("files", files),
     ]
-    return _opening(Phase.PLAN, blocks, most_items)
+    return _opening(Phase.PLAN, blocks, max_items)
 
 
 def implement_opening(
@@ -127,24 +127,24 @@ def summary_opening(
 
     `notices` are what the run went on without.
     """
-    told = render_results(plan, plan_characters)
+    item_results = render_results(plan, plan_characters)
     if notices:
-        told = {**told, "notices": [notice.message for notice in notices]}
+        item_results = {**item_results, "notices": [notice.message for notice in notices]}
     blocks = [
         block("request", request),
         block("plan", render_outline(plan, 1, plan_characters)),
-        json_block("results", told),
+        json_block("results", item_results),
         json_block("changes", changes),
     ]
     return _opening(Phase.SUMMARY, blocks)
 
 
-def earlier(said: Sequence[Said], message_id: str) -> str:
+def render_earlier_messages(messages: Sequence[Said], message_id: str) -> str:
     """Return the messages before one, at most 8,000 characters, the oldest cut first.
 
     It is gathered from the message back, as far as it is shown: a long conversation costs no more.
     """
-    before = dropwhile(lambda one: one.message_id != message_id, reversed(said))
+    before = dropwhile(lambda one: one.message_id != message_id, reversed(messages))
     next(before, None)
     texts: list[str] = []
     length = -2
@@ -157,9 +157,9 @@ def earlier(said: Sequence[Said], message_id: str) -> str:
     return text if len(text) <= EARLIER_CHARS else "…" + text[1 - EARLIER_CHARS :]
 
 
-def _opening(phase: Phase, blocks: Iterable[str], most_items: int = 0) -> tuple[Message, ...]:
+def _opening(phase: Phase, blocks: Iterable[str], max_items: int = 0) -> tuple[Message, ...]:
     text = "\n\n".join(each for each in blocks if each)
-    return (Message("system", load(phase, most_items)), Message("user", text))
+    return (Message("system", load(phase, max_items)), Message("user", text))
 
 
 SEARCHED_CHARACTERS = 20_000
@@ -226,7 +226,7 @@ def _unpriced_notice(context: RunContext, model: ModelInfo) -> tuple[Notice, ...
     money = {"run.cost": limits.cost, "run.day_cost": limits.day_cost}
     caps = [name for name, cap in money.items() if cap]
     has_price = model.input_price or model.output_price
-    if not caps or has_price or not context.purse.is_metered(model.id):
+    if not caps or has_price or not context.daily_budget.is_metered(model.id):
         return ()
     unkept = (
         f"no price of {model.id} is known, so {' and '.join(caps)} cannot be kept: set"

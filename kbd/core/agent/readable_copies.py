@@ -111,6 +111,7 @@ def _write_all(texts: dict[Path, str | None]) -> None:
             # The agent and who follows the log may be at it at once, each in a thread.
             fresh = path.with_name(f"{path.name}.{get_ident()}.new")
             fresh.write_text(text, "utf-8", "replace")
+            # Not synced: what a crash takes is written anew from the log.
             os.replace(fresh, path)
         except OSError as fault:
             _log.warning("copy_not_written", copy=path.name, fault=fault.strerror)

@@ -24,9 +24,9 @@ from kbd.core.agent.plan import (
 )
 from kbd.core.agent.prompt_messages import (
     build_briefing,
-    earlier,
     implement_opening,
     plan_opening,
+    render_earlier_messages,
     research_opening,
     summary_opening,
 )
@@ -88,7 +88,7 @@ async def run_agent(context: RunContext) -> None:
     """Bring the active run to its end and record how it ended.
 
     Cancelling the task stops it at once; whoever cancels records that. A run that was asked to stop
-    is recorded as cancelled here, too, when it notices first.
+    is recorded as canceled here, too, when it notices first.
 
     An end that cannot be recorded is logged: the run is then closed by whoever started it.
     """
@@ -123,8 +123,8 @@ async def _research(context: RunContext) -> None:
 
     async def opening() -> tuple[Message, ...]:
         request = _request(context)
-        told = await build_briefing(context, request)
-        return research_opening(request, _earlier(context), told.context, told.files)
+        briefing = await build_briefing(context, request)
+        return research_opening(request, _earlier(context), briefing.context, briefing.files)
 
     text = await run_chain(context, _phase_chain(context, Phase.RESEARCH, opening))
     await _record(
@@ -138,23 +138,28 @@ async def _plan(context: RunContext) -> None:
 
     async def opening() -> tuple[Message, ...]:
         request, research = _request(context), context.current.research or ""
-        told = await build_briefing(context, request, light=True)
+        briefing = await build_briefing(context, request, light=True)
         return plan_opening(
-            request, _earlier(context), told.context, research, told.files, context.limits.items
+            request,
+            _earlier(context),
+            briefing.context,
+            research,
+            briefing.files,
+            context.limits.items,
         )
 
-    most = context.limits.items
-    objection = partial(_plan_fault, most)
+    max_items = context.limits.items
+    objection = partial(_plan_fault, max_items)
     text = await run_chain(context, _phase_chain(context, Phase.PLAN, opening, objection))
-    parsed = parse_plan(text, most)
+    parsed = parse_plan(text, max_items)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
     await _record(context, written, PhaseCompleted(Phase.PLAN))
     await _copy(context)
 
 
-def _plan_fault(most: int, text: str) -> str | None:
+def _plan_fault(max_items: int, text: str) -> str | None:
     try:
-        parse_plan(text, most)
+        parse_plan(text, max_items)
     except ValidationFailed as fault:
         return fault.message
     return None
@@ -180,7 +185,7 @@ def _first_open_item(now: Plan, start: int) -> int | None:
 
 
 async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
-    """Go on with the open attempt at an item, or begin one, and record how it ended."""
+    """Resume the open attempt at an item, or begin one, and record its outcome."""
     run = context.current
     if run.item != place:
         attempt = _plan_of(run).items[place - 1].failures + 1
@@ -189,14 +194,15 @@ async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
     async def opening() -> tuple[Message, ...]:
         now = context.current
         wanted = f"{_plan_of(now).items[place - 1].text}\n{_request(context)}"
-        told = await build_briefing(context, wanted)
+        briefing = await build_briefing(context, wanted)
         return implement_opening(
-            _plan_of(now), place, now.attempt, told.context, told.files, _plan_room(context)
+            _plan_of(now), place, now.attempt, briefing.context, briefing.files, _plan_room(context)
         )
 
     try:
         text = await run_chain(context, _phase_chain(context, Phase.IMPLEMENT, opening))
     except ATTEMPT_ENDING as error:
+        # An item is tried twice: its second failure is final (contract, section 6).
         final = _plan_of(context.current).items[place - 1].failures > 0
         reason = one_line(error.message, context.limits.reason_characters)
         await context.keeper.submit(FailAttempt(context.run, error.code, reason, final))
@@ -208,6 +214,7 @@ def _completion(context: RunContext, place: int, text: str, known: KnownItems) -
     """Return the events of an item's end, with the items that its final text adds to the plan."""
     now, limits = _plan_of(context.current), context.limits
     facts: list[Event] = [ItemCompleted(place, text[:MAX_ANSWER_CHARS])]
+    # Items may double the original count (contract, section 6), within the setting.
     cap = min(limits.amendment_factor * now.original_count, limits.items)
     admitted = admit_additions(find_additions(text, known), len(now.items), cap)
     if admitted.added:
@@ -226,8 +233,8 @@ async def _summarize(context: RunContext) -> None:
         changed = render_changes(draft.files if draft else {}, room)
         return summary_opening(_request(context), _plan_of(run), changed, room, run.notices)
 
-    said = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
-    text = append_failures(said, _plan_of(context.current))
+    reply = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
+    text = append_failures(reply, _plan_of(context.current))
     facts = (
         SummaryWritten(text),
         AssistantMessageAdded(context.answer_id, text),
@@ -239,7 +246,7 @@ async def _summarize(context: RunContext) -> None:
 
 
 async def _enter_phase(context: RunContext, phase: Phase) -> None:
-    """Begin a phase, or go on with it; a chain that ended in a dead end is begun afresh."""
+    """Begin or resume a phase; a chain that ended in a dead end is begun afresh."""
     run = context.current
     if run.phase is phase and run.phase_open and not _at_dead_end(run):
         return
@@ -256,7 +263,7 @@ def _at_dead_end(run: Run) -> bool:
 
 
 async def _end_failed(context: RunContext, error: KbdError) -> None:
-    """Record why the run stopped; a run that was asked to stop is recorded as cancelled."""
+    """Record why the run stopped; a run that was asked to stop is recorded as canceled."""
     phase = context.current.phase or Phase.RESEARCH
     failed = RunFailed(error.code, error.message, PHASES[phase].subphase, error.retryable)
     try:
@@ -272,8 +279,8 @@ def _phase_chain(
 
 
 def _request(context: RunContext) -> str:
-    said = context.state.heard.get(context.current.message_id)
-    return said.text if said is not None else ""
+    message = context.state.heard.get(context.current.message_id)
+    return message.text if message is not None else ""
 
 
 def _plan_room(context: RunContext) -> int:
@@ -281,7 +288,7 @@ def _plan_room(context: RunContext) -> int:
 
 
 def _earlier(context: RunContext) -> str:
-    return earlier(context.state.said, context.current.message_id)
+    return render_earlier_messages(context.state.said, context.current.message_id)
 
 
 def _plan_of(run: Run) -> Plan:

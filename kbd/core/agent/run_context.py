@@ -87,12 +87,12 @@ Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
 
 
 def _as_schemas(model_id: str, tools: Sequence[ToolSchema]) -> None:
-    """Say that a model is told of tools by their JSON schemas."""
+    """Return None: the model gets the tools as JSON schemas."""
     del model_id, tools
 
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a run reaches, given to it by whoever starts it.
+    """Dependencies of one run, injected by whoever starts it.
 
     Args:
         keeper: The workbench's single writer.
@@ -108,7 +108,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         model: Tells of a model by its id.
         told_bytes: How many bytes a model is told of tools, None for their JSON schemas.
         effort: Tells how hard a model shall think in a phase; "" leaves it to the model.
-        purse: The day's money, reserved before each turn.
+        daily_budget: The day's money, reserved before each turn.
         announce: Takes progress that is not recorded.
         limits: What the run may use.
         clock: For durations.
@@ -130,7 +130,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     complete: Complete
     model: Callable[[str], ModelInfo]
     effort: Callable[[str, Phase], str]
-    purse: DailyBudget
+    daily_budget: DailyBudget
     told_bytes: Callable[[str, Sequence[ToolSchema]], int | None] = _as_schemas
     announce: Announce
     limits: RunLimits
@@ -142,12 +142,12 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> WorkbenchState:
-        """What is recorded; take what is needed before the next await."""
+        """Recorded state of the workbench; read what is needed before the next await."""
         return self.keeper.state
 
     @property
     def current(self) -> Run:
-        """The run as it stands."""
+        """Recorded state of the run."""
         return self.keeper.state.run(self.run)
 
     @property

@@ -1,8 +1,8 @@
-"""How one tool call is done, whoever asks for it: a run, or a proof that does it again.
+"""Execution of one tool call, of a run or of a proof that repeats it.
 
 Nothing is recorded here. What a call may reach is what its `ToolExecution` is given; what it
-wrote is staged and, if it ends well, durable as blobs; what came of it is a `Done`, and `result_of`
-says what the log and the model are told.
+wrote is staged and, if it ends well, durable as blobs; what came of it is a `ToolOutcome`, and
+`render_result` returns the texts of it for the log and for the model.
 """
 
 import difflib
@@ -43,16 +43,16 @@ from kbd.types import CallId, Effect, Phase
 __all__ = [
     "INLINE_BYTES",
     "CallSearch",
-    "Done",
     "OpenSearch",
     "ToolExecution",
+    "ToolOutcome",
+    "add_loop_note",
     "error_text",
-    "noted",
-    "parsed",
-    "perform",
-    "permitted",
-    "result_of",
-    "surplus",
+    "execute_tool",
+    "parse_arguments",
+    "permitted_tool",
+    "render_result",
+    "surplus_error",
 ]
 
 INLINE_BYTES = 64 * 1024
@@ -101,7 +101,7 @@ class ToolExecution:
         workers: WorkerPool,
     ) -> None:
         self.entry, self._files, self._now_us = entry, files, now_us
-        self._formats = formats.noted_by(self._note)
+        self._formats = formats.noted_by(self._add_plugin)
         self._recall, self._open_search, self._workers = recall, search, workers
         self._search: CallSearch | None = None
         self.worked: list[Plugin] = []
@@ -147,23 +147,23 @@ class ToolExecution:
     ) -> Any:
         """Call a function of the tool's package in a worker; see `ToolContext.isolate`."""
         tool = self.entry.tool
-        self._note(self.entry.plugin)
+        self._add_plugin(self.entry.plugin)
         return await self._workers.call(
             self.entry.plugin.name,
             function_name(function),
             arguments,
             limits or tool.limits,
             what=tool.name,
-            failure=_failure(tool),
+            failure=_failure_type(tool),
         )
 
-    def _note(self, plugin: Plugin) -> None:
+    def _add_plugin(self, plugin: Plugin) -> None:
         if plugin not in self.worked:
             self.worked.append(plugin)
 
 
-class Done(msgspec.Struct, frozen=True):
-    """How a call ended, before it is recorded.
+class ToolOutcome(msgspec.Struct, frozen=True):
+    """Outcome of a tool call, before it is recorded.
 
     Args:
         result: What the tool returned; None if it failed.
@@ -182,7 +182,7 @@ class Done(msgspec.Struct, frozen=True):
     outside: ModelShare | None = None
 
 
-def permitted(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
+def permitted_tool(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
     """Return the tool if the phase may call it.
 
     Raises:
@@ -202,7 +202,7 @@ def permitted(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
     return entry
 
 
-def parsed(tool: Tool, call: ReplyCall, text: str) -> Any:
+def parse_arguments(tool: Tool, call: ReplyCall, text: str) -> Any:
     """Return a call's arguments as the tool's record.
 
     Raises:
@@ -224,16 +224,18 @@ def parsed(tool: Tool, call: ReplyCall, text: str) -> Any:
         raise ValidationFailed(msg) from None
 
 
-def surplus(limits: RunLimits) -> ValidationFailed:
+def surplus_error(limits: RunLimits) -> ValidationFailed:
     """Return why a call is refused that comes behind as many as one turn may make."""
-    most = limits.calls_a_turn
+    max_calls = limits.calls_a_turn
     return ValidationFailed(
-        f"one turn may make {most} calls; this one was not made, repeat it in the next"
+        f"one turn may make {max_calls} calls; this one was not made, repeat it in the next"
     )
 
 
-async def perform(call: ToolExecution, call_id: CallId, arguments: Any, limit_s: float) -> Done:
-    """Let the tool work, within its time, and make durable what it wrote.
+async def execute_tool(
+    call: ToolExecution, call_id: CallId, arguments: Any, limit_s: float
+) -> ToolOutcome:
+    """Run the tool within its time limit, and make durable what it wrote.
 
     Args:
         call: What the tool is given.
@@ -251,6 +253,7 @@ async def perform(call: ToolExecution, call_id: CallId, arguments: Any, limit_s:
             result: ToolResult = await tool.run(call, arguments)
         text = msgspec.json.encode(result.value).decode()
         changes = await call.files.land(call_id)
+    # These end the run: they are no result that the model could act on.
     except (DiskFull, LogCorrupt, LogPoisoned, UserCanceled):
         raise
     except KbdError as fault:
@@ -259,13 +262,15 @@ async def perform(call: ToolExecution, call_id: CallId, arguments: Any, limit_s:
         error = ToolTimeout(f"{tool.name} took more than {limit_s:g} s and was ended")
     except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
         _log.warning("tool_failed", tool=tool.name, plugin=plugin.name, exc_info=fault)
-        error = _failure(tool)(f"{tool.name} failed inside ({type(fault).__name__})")
+        error = _failure_type(tool)(f"{tool.name} failed inside ({type(fault).__name__})")
     else:
-        return Done(result, text, None, changes, tuple(call.worked), call.outside)
-    return Done(error=error, worked=tuple(call.worked), outside=call.outside)
+        return ToolOutcome(result, text, None, changes, tuple(call.worked), call.outside)
+    return ToolOutcome(error=error, worked=tuple(call.worked), outside=call.outside)
 
 
-def result_of(tool: str, entry_id: int, done: Done, receipt_bytes: int) -> tuple[str, str]:
+def render_result(
+    tool: str, entry_id: int, done: ToolOutcome, receipt_bytes: int
+) -> tuple[str, str]:
     """Return a call's whole result as text, and what the model sees of it.
 
     Args:
@@ -277,23 +282,25 @@ def result_of(tool: str, entry_id: int, done: Done, receipt_bytes: int) -> tuple
     if done.result is None:
         text = error_text(done.error) if done.error is not None else ""
         return text, text
-    told = truncate_result(
+    shown = truncate_result(
         tool, entry_id, done.text, done.result.value,
         summary=done.result.summary, is_action=done.result.is_action, limit=receipt_bytes,
     )  # fmt: skip
-    return done.text, told
+    return done.text, shown
 
 
-def noted(limits: RunLimits, earlier: list[str], mark: str, text: str) -> tuple[str, bool]:
+def add_loop_note(
+    limits: RunLimits, earlier: list[str], fingerprint: str, text: str
+) -> tuple[str, bool]:
     """Add a note to a result if the call has been made too often; say whether it was added.
 
     Args:
         limits: The run's.
         earlier: The fingerprints of the calls before it, oldest first.
-        mark: Its own.
+        fingerprint: Its own.
         text: What the model sees of its result.
     """
-    recent = [*earlier, mark][-limits.loop_window :]
+    recent = [*earlier, fingerprint][-limits.loop_window :]
     verdict, count = loop_verdict(recent, limits.loop_warning, limits.loop_failure)
     if verdict is LoopVerdict.NONE:
         return text, False
@@ -301,10 +308,10 @@ def noted(limits: RunLimits, earlier: list[str], mark: str, text: str) -> tuple[
 
 
 def error_text(error: KbdError) -> str:
-    """Return what the model sees of an error."""
+    """Return an error as the model sees it."""
     return f"Error: {error.code}: {error.message}"
 
 
-def _failure(tool: Tool) -> type[KbdError]:
-    """Return what a fault inside a tool is told as."""
+def _failure_type(tool: Tool) -> type[KbdError]:
+    """Return the error type of a fault inside a tool."""
     return FileWriteFailed if tool.effect is Effect.WRITE else FileReadFailed

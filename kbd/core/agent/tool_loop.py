@@ -22,15 +22,15 @@ from kbd.core.agent.model_calls import TurnUsage, call_model, recorded_calls, re
 from kbd.core.agent.run_context import LoopWarned, RunContext, ToolStarted
 from kbd.core.agent.tool_execution import (
     INLINE_BYTES,
-    Done,
     ToolExecution,
+    ToolOutcome,
+    add_loop_note,
     error_text,
-    noted,
-    parsed,
-    perform,
-    permitted,
-    result_of,
-    surplus,
+    execute_tool,
+    parse_arguments,
+    permitted_tool,
+    render_result,
+    surplus_error,
 )
 from kbd.core.agent.transcript import Objection, Transcript, find_fault, is_cut_off
 from kbd.core.domain.commands import FinishCall, RecordRun, StartCall
@@ -118,7 +118,7 @@ class ChainSpec(msgspec.Struct, frozen=True):
     objection: Objection
 
 
-async def run_chain(context: RunContext, talk: ChainSpec) -> str:
+async def run_chain(context: RunContext, spec: ChainSpec) -> str:
     """Run the open chain until it ends in a usable text, and return that.
 
     Raises:
@@ -130,24 +130,24 @@ async def run_chain(context: RunContext, talk: ChainSpec) -> str:
         KbdError: What ends the run: see `kbd.core.agent.run`.
     """
     transcript = Transcript(
-        talk.objection, lambda tools: context.told_bytes(context.current.model_id, tools)
+        spec.objection, lambda tools: context.told_bytes(context.current.model_id, tools)
     )
     while True:
         chain = context.current.chain
         _check_loop(context, chain)
         if not chain.turns:
-            await _request_turn(context, talk, transcript)
+            await _request_turn(context, spec, transcript)
             continue
         newest = chain.turns[-1]
-        if newest.calls and len(chain.turns) < talk.limit:
+        if newest.calls and len(chain.turns) < spec.limit:
             if newest.open_calls():
-                await _answer_next_call(context, talk.phase, newest)
+                await _answer_next_call(context, spec.phase, newest)
                 continue
         else:
-            text = _final_text(talk, chain)
+            text = _final_text(spec, chain)
             if text is not None:
                 return text
-        await _request_turn(context, talk, transcript)
+        await _request_turn(context, spec, transcript)
 
 
 async def _answer_next_call(context: RunContext, phase: Phase, turn: Turn) -> None:
@@ -168,47 +168,53 @@ def _check_loop(context: RunContext, chain: Chain) -> None:
         raise AgentLoopDetected(msg)
 
 
-def _final_text(talk: ChainSpec, chain: Chain) -> str | None:
+def _final_text(spec: ChainSpec, chain: Chain) -> str | None:
     """Return the final text of a chain, or None if the model is asked once more."""
     newest = chain.turns[-1]
     text = newest.text.strip()
-    if not text and len(chain.turns) >= talk.limit:
-        msg = f"the {talk.phase.value} phase used up its {talk.limit} turns without an answer"
+    if not text and len(chain.turns) >= spec.limit:
+        msg = f"the {spec.phase.value} phase used up its {spec.limit} turns without an answer"
         raise TurnLimit(msg)
-    fault = find_fault(newest, talk.objection)
+    fault = find_fault(newest, spec.objection)
     if fault is None:
         return text
     earlier = enumerate(chain.turns[:-1], 1)
-    if not any(not turn.calls or place >= talk.limit for place, turn in earlier):
+    if not any(not turn.calls or place >= spec.limit for place, turn in earlier):
         return None
     if not text:
         msg = "the model's reply was empty"
         raise MalformedReply(msg)
     # The work is done and only its report is too long; of a plan, items would be missing.
-    if is_cut_off(newest) and talk.phase is not Phase.PLAN and talk.objection(text) is None:
+    if is_cut_off(newest) and spec.phase is not Phase.PLAN and spec.objection(text) is None:
         return f"{text} […]"
     raise ValidationFailed(fault)
 
 
-async def _request_turn(context: RunContext, talk: ChainSpec, transcript: Transcript) -> None:
+async def _request_turn(context: RunContext, spec: ChainSpec, transcript: Transcript) -> None:
     """Request the next turn and record the reply.
 
     Where the server refuses an option, nothing is recorded but that: the caller asks again.
     """
-    request, requested = await _build_request(context, talk, transcript)
+    request, requested = await _build_request(context, spec, transcript)
     model_id, model = requested.model_id, _measured_model(context)
-    bill = TurnUsage(model, requested.estimated_tokens)
+    turn_usage = TurnUsage(model, requested.estimated_tokens)
     run = context.current
-    check_budget(run.usage, run.cost, bill.most_tokens, bill.most_cost, context.limits)
+    check_budget(run.usage, run.cost, turn_usage.max_tokens, turn_usage.max_cost, context.limits)
     # Reserved before the request leaves: runs side by side must not pass the day's cap together.
-    reservation = await context.purse.reserve(
-        context.state.workbench_id, context.run, model_id, bill.most_tokens, bill.most_cost
+    reservation = await context.daily_budget.reserve(
+        context.state.workbench_id,
+        context.run,
+        model_id,
+        turn_usage.max_tokens,
+        turn_usage.max_cost,
     )
     try:
+        # Durable before the request leaves, and the reply before it is used (reliability, R13): a
+        # request that a crash left open may have been billed.
         await context.keeper.submit(RecordRun(context.run, (requested,)))
-        reply = await call_model(context, model_id, request, bill)
+        reply = await call_model(context, model_id, request, turn_usage)
     finally:
-        await context.purse.charge(reservation, bill.tokens, bill.cost)
+        await context.daily_budget.charge(reservation, turn_usage.tokens, turn_usage.cost)
     if reply is None:
         return
     replied = ModelReplied(
@@ -223,23 +229,24 @@ async def _request_turn(context: RunContext, talk: ChainSpec, transcript: Transc
 
 
 async def _build_request(
-    context: RunContext, talk: ChainSpec, transcript: Transcript
+    context: RunContext, spec: ChainSpec, transcript: Transcript
 ) -> tuple[ModelRequest, ModelRequested]:
     """Build the next turn's request, and its event."""
     number = len(context.current.chain.turns) + 1
-    opening = await _opening_messages(context, talk, context.current.chain.opening, transcript)
-    offered = context.catalog.tools_for(talk.phase) if number < talk.limit else ()
+    opening = await _opening_messages(context, spec, context.current.chain.opening, transcript)
+    # The last turn is offered no tool, so that it ends in a text.
+    offered = context.catalog.tools_for(spec.phase) if number < spec.limit else ()
     schemas = tuple(entry.schema for entry in offered)
     run = context.current
-    transcript.take(run.chain)
-    fitted = transcript.fitted(schemas, _measured_model(context))
+    transcript.add_turns(run.chain)
+    fitted = transcript.fit(schemas, _measured_model(context))
     request = ModelRequest(
         model=run.model_id.partition(":")[2] or run.model_id,
         messages=fitted.messages,
         tools=schemas,
-        tool_choice=_tool_choice(talk.phase, run, offers=bool(schemas)),
-        phase=talk.phase,
-        effort=context.effort(run.model_id, talk.phase),
+        tool_choice=_tool_choice(spec.phase, run, offers=bool(schemas)),
+        phase=spec.phase,
+        effort=context.effort(run.model_id, spec.phase),
         without=tuple(option for option in OPTIONS if option in run.without),
     )
     requested = ModelRequested(
@@ -271,15 +278,15 @@ def _measured_model(context: RunContext) -> ModelInfo:
 
 
 async def _opening_messages(
-    context: RunContext, talk: ChainSpec, known: BlobHash | None, transcript: Transcript
+    context: RunContext, spec: ChainSpec, known: BlobHash | None, transcript: Transcript
 ) -> BlobHash:
     """Load the opening messages as they were first sent, or build and store them."""
     if known is None:
-        known = await context.blobs.put(msgspec.json.encode(await talk.opening()))
+        known = await context.blobs.put(msgspec.json.encode(await spec.opening()))
         transcript.opening = ()  # What is sent is what is kept: without known keys.
     if not transcript.opening:
-        kept = await context.blobs.read(known)
-        transcript.opening = msgspec.json.decode(kept, type=tuple[Message, ...])
+        stored = await context.blobs.read(known)
+        transcript.opening = msgspec.json.decode(stored, type=tuple[Message, ...])
     return known
 
 
@@ -301,18 +308,18 @@ async def answer_call(context: RunContext, phase: Phase, call: ReplyCall) -> Non
     arguments = call.arguments
     if call.blob is not None:
         arguments = (await context.blobs.read(call.blob)).decode("utf-8", "replace")
-    mark = call_fingerprint(call.name, arguments or call.fault or "")
+    fingerprint = call_fingerprint(call.name, arguments or call.fault or "")
     try:
         if call.name == UNREADABLE and call.fault is not None:
             raise ValidationFailed(call.fault)
-        entry = permitted(context.catalog, phase, call.name)
-        given = parsed(entry.tool, call, arguments)
+        entry = permitted_tool(context.catalog, phase, call.name)
+        given = parse_arguments(entry.tool, call, arguments)
     except KbdError as refusal:
-        told = _add_repeat_note(context, call.name, mark, error_text(refusal))
-        refused = ToolRefused(call.id, call.name, refusal.code, told, mark)
+        shown = _add_repeat_note(context, call.name, fingerprint, error_text(refusal))
+        refused = ToolRefused(call.id, call.name, refusal.code, shown, fingerprint)
         await context.keeper.submit(RecordRun(context.run, (refused,)))
         return
-    await _run_call(context, entry, call, given, mark)
+    await _run_call(context, entry, call, given, fingerprint)
 
 
 async def refuse_surplus_calls(context: RunContext, calls: Sequence[ReplyCall]) -> None:
@@ -321,9 +328,9 @@ async def refuse_surplus_calls(context: RunContext, calls: Sequence[ReplyCall]) 
     Raises:
         UserCanceled: The run was asked to stop.
     """
-    error = surplus(context.limits)
-    told = error_text(error)
-    refusals = tuple(ToolRefused(call.id, call.name, error.code, told) for call in calls)
+    error = surplus_error(context.limits)
+    text = error_text(error)
+    refusals = tuple(ToolRefused(call.id, call.name, error.code, text) for call in calls)
     await context.keeper.submit(RecordRun(context.run, refusals))
 
 
@@ -333,7 +340,7 @@ async def plugin_version(context: RunContext, plugin: Plugin) -> PluginUsed:
 
 
 async def _run_call(
-    context: RunContext, entry: ToolEntry, call: ReplyCall, arguments: Any, mark: str
+    context: RunContext, entry: ToolEntry, call: ReplyCall, arguments: Any, fingerprint: str
 ) -> None:
     """Run a tool and record its end; if its frame is refused, record that as its end."""
     brought = await plugin_version(context, entry.plugin)
@@ -352,47 +359,52 @@ async def _run_call(
             formats=context.formats, recall=context.recall, search=context.search,
             workers=context.workers,
         )  # fmt: skip
-        done = await perform(opened, call.id, arguments, context.limits.tool_s)
+        done = await execute_tool(opened, call.id, arguments, context.limits.tool_s)
         took_ms = int((context.clock.monotonic_s() - began) * 1000)
-        returned = await _call_ended(context, call, entry_id, done, mark, took_ms, saw)
+        returned = await _build_returned(context, call, entry_id, done, fingerprint, took_ms, saw)
         draft_id = context.clock.new_id()
         try:
             await context.keeper.submit(FinishCall(context.run, returned, done.changes, draft_id))
+        # A file is not what the call saw any more: nothing of the call lands, and that is its
+        # result (reliability, R8).
         except ValidationFailed as conflict:
-            done = Done(error=conflict, worked=done.worked, outside=done.outside)
-            returned = await _call_ended(context, call, entry_id, done, mark, took_ms, saw)
+            done = ToolOutcome(error=conflict, worked=done.worked, outside=done.outside)
+            returned = await _build_returned(
+                context, call, entry_id, done, fingerprint, took_ms, saw
+            )
             await context.keeper.submit(FinishCall(context.run, returned))
     finally:
+        # Also after a cancel: staged files that no event names must not stay.
         with anyio.CancelScope(shield=True):
             await files.drop()
 
 
-async def _call_ended(
+async def _build_returned(
     context: RunContext,
     call: ReplyCall,
     entry_id: int,
-    done: Done,
-    mark: str,
+    done: ToolOutcome,
+    fingerprint: str,
     took_ms: int,
     saw: Seq,
 ) -> ToolReturned:
     """Build the event of a finished call; a long result becomes a blob that it names."""
     receipt_bytes = context.limits.receipt_bytes
-    text, seen = result_of(call.name, entry_id, done, receipt_bytes)
+    text, seen = render_result(call.name, entry_id, done, receipt_bytes)
     data = text.encode()
     blob = await context.blobs.put(data) if len(data) > INLINE_BYTES else None
-    told = _add_repeat_note(context, call.name, mark, seen)
+    shown = _add_repeat_note(context, call.name, fingerprint, seen)
     return ToolReturned(
         call_id=call.id,
         entry_id=entry_id,
         ok=done.error is None,
-        shown=told,
-        result="" if blob is not None or told == text else text,
+        shown=shown,
+        result="" if blob is not None or shown == text else text,
         blob=blob,
         size_bytes=len(data),
         duration_ms=took_ms,
         error_code=done.error.code if done.error else None,
-        fingerprint=mark,
+        fingerprint=fingerprint,
         saw=saw,
         receipt_bytes=receipt_bytes,
         worked=tuple([await plugin_version(context, plugin) for plugin in done.worked]),
@@ -401,7 +413,7 @@ async def _call_ended(
 
 
 def _progress_path(tool: Tool, arguments: Any) -> str | None:
-    """Return the path that progress shows; a plugin that cannot tell it stops nothing."""
+    """Return the path that progress shows; a fault of the plugin there stops nothing."""
     try:
         return tool.path_of(arguments)
     except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
@@ -409,10 +421,10 @@ def _progress_path(tool: Tool, arguments: Any) -> str | None:
         return None
 
 
-def _add_repeat_note(context: RunContext, tool: str, mark: str, text: str) -> str:
+def _add_repeat_note(context: RunContext, tool: str, fingerprint: str, text: str) -> str:
     """Add a note to a result if the call is a loop, and announce that."""
     chain = context.current.chain
-    told, warned = noted(context.limits, chain.fingerprints, mark, text)
+    noted_text, warned = add_loop_note(context.limits, chain.fingerprints, fingerprint, text)
     if warned:
         context.announce(LoopWarned(context.run, tool, len(chain.turns)))
-    return told
+    return noted_text

@@ -101,7 +101,7 @@ class Transcript:
         self._tools: tuple[Sequence[ToolSchema], int] = ((), 0)
         self._opened: tuple[Sequence[Message], int] = ((), 0)
 
-    def take(self, chain: Chain) -> None:
+    def add_turns(self, chain: Chain) -> None:
         """Add the turns that a chain has beyond the known ones; all must be finished."""
         for turn in chain.turns[self._turns :]:
             self._newest = len(self._whole)
@@ -110,7 +110,7 @@ class Transcript:
                 self._add(message, turn.entries.get(call) if call is not None else None)
         self._turns = len(chain.turns)
 
-    def fitted(self, tools: Sequence[ToolSchema], model: ModelInfo) -> FittedRequest:
+    def fit(self, tools: Sequence[ToolSchema], model: ModelInfo) -> FittedRequest:
         """Return the next request, with old results shrunk as far as the window asks for it.
 
         The oldest results become one line each, then the oldest large arguments are left out; the
@@ -123,7 +123,7 @@ class Transcript:
         Raises:
             ContextExhausted: It does not fit even so; the message says what is too large.
         """
-        size = self._size + self._measured(tools)
+        size = self._size + self._fixed_bytes(tools)
         room = int((model.context_tokens - reply_tokens(model)) * model.bytes_per_token)
         newest = self._newest
         shrunk_to = bisect_left(self._short_saves, size - room, 0, newest)
@@ -131,8 +131,10 @@ class Transcript:
         bared_to = bisect_left(self._bare_saves, size - room, 0, newest)
         size -= self._bare_saves[bared_to]
         if size > room:
-            told = self._tools[1]
-            raise context_exhausted(self.opening, told, self._whole[newest:], size, model)
+            description_bytes = self._tools[1]
+            raise context_exhausted(
+                self.opening, description_bytes, self._whole[newest:], size, model
+            )
         messages = (
             *self.opening,
             *self._bare[:bared_to],
@@ -152,13 +154,13 @@ class Transcript:
         self._short_saves.append(self._short_saves[-1] + size - short_size)
         self._bare_saves.append(self._bare_saves[-1] + short_size - message_bytes(stripped))
 
-    def _measured(self, tools: Sequence[ToolSchema]) -> int:
+    def _fixed_bytes(self, tools: Sequence[ToolSchema]) -> int:
         """Return the size of opening and tools; measured again only if they have changed."""
         if self._opened[0] is not self.opening:
             self._opened = self.opening, sum(message_bytes(message) for message in self.opening)
         if self._tools[0] != tools:
-            told = self._told_bytes(tools)
-            self._tools = tools, tools_bytes(tools) if told is None else told
+            described = self._told_bytes(tools)
+            self._tools = tools, tools_bytes(tools) if described is None else described
         return self._opened[1] + self._tools[1]
 
 

@@ -21,8 +21,8 @@ __all__ = ["DaemonMethods"]
 class DaemonMethods:
     """Handlers of the daemon itself."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -47,13 +47,13 @@ class DaemonMethods:
             plugins=tuple(
                 each.name for each in context.plugins.statuses if each.status == "loaded"
             ),
-            workbenches=len(self._benches.ids()),
+            workbenches=len(self._workbenches.ids()),
             uptime_s=round(context.clock.monotonic_s() - context.started_s, 3),
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
         )
 
     def workers(self, request: wire.ToolWorkerGetStatus, session: Session) -> wire.ToolWorkerStatus:
-        """Say whether files can be worked on."""
+        """Return the status of the worker pool."""
         del request, session
         status = self._context.workers.status()
         return wire.ToolWorkerStatus(
@@ -86,7 +86,7 @@ class DaemonMethods:
         return wire.PluginsFound(plugins=rows)
 
     def tools(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
-        """List the tools, each with its arguments as `TOOL_REGISTRY` tells them."""
+        """List the tools, each with its arguments in the form of `TOOL_REGISTRY`."""
         del request, session
         catalog = self._context.catalog
         phases = {phase: catalog.tools_for(phase) for phase in Phase}

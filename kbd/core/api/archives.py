@@ -39,8 +39,8 @@ each round is far shorter than the one before."""
 class BackupMethods:
     """Handler of backups: one at a time, so that nobody else waits for their disk."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches, watcher: Watcher) -> None:
-        self._context, self._benches, self._watcher = context, benches, watcher
+    def __init__(self, context: ApiContext, workbenches: Workbenches, watcher: Watcher) -> None:
+        self._context, self._workbenches, self._watcher = context, workbenches, watcher
         self._turn, self._thread = anyio.Lock(), CapacityLimiter(1)
 
     def table(self) -> dict[type[Request], Handler]:
@@ -80,15 +80,15 @@ class BackupMethods:
         return await run_sync(work, limiter=self._thread)
 
     async def _take_all(self, backup: Backup) -> str:
-        """Take the daemon's log, then all workbenches that it knows; return the time that it is of.
+        """Copy the daemon's log, then all workbenches that it knows; return the backup's time.
 
         Raises:
             FileReadFailed: In each round one was deleted before it was copied.
         """
-        daemon = self._benches.daemon
+        daemon = self._workbenches.daemon
         taken: dict[WorkbenchId, int] = {}
         for _ in range(ROUNDS):
-            async with self._watcher.keeping():
+            async with self._watcher.hold_copies():
                 # At one moment: nothing is waited for between these.
                 seq, known = daemon.state.seq, dict(daemon.state.workbenches)
                 now_us, landed = self._context.clock.now_us(), _landed_copies(daemon.state)
@@ -106,7 +106,7 @@ class BackupMethods:
     async def _take(
         self, backup: Backup, known: KnownWorkbench, taken: dict[WorkbenchId, int]
     ) -> None:
-        """Take a workbench; one that is deleted meanwhile is left for the next round.
+        """Copy a workbench; one that is deleted meanwhile is left for the next round.
 
         Args:
             backup: Where it goes.
@@ -114,32 +114,32 @@ class BackupMethods:
             taken: Those that were taken while they were closed, each with how often they had been
                 opened by then: one that was not opened since is as it was.
         """
-        workbench_id, benches = known.workbench_id, self._benches
+        workbench_id, workbenches = known.workbench_id, self._workbenches
         while True:
-            openings = benches.openings(workbench_id)
-            until = await benches.end_of(workbench_id)
+            openings = workbenches.openings(workbench_id)
+            until = await workbenches.end_of(workbench_id)
             if until is None and taken.get(workbench_id) == openings:
                 return
-            opened = benches.opened(workbench_id)
+            opened = workbenches.opened(workbench_id)
             damage = opened.damage if opened is not None else None
             try:
                 if damage is not None:
                     raise damage.with_traceback(None)
                 await self._do(partial(backup.take, workbench_id, known.name, until))
             except (LogCorrupt, NotFound, FileNotFoundError) as error:
-                if workbench_id not in benches.daemon.state.workbenches:
+                if workbench_id not in workbenches.daemon.state.workbenches:
                     await self._do(partial(backup.drop, workbench_id))
                     return
                 await self._take_as_it_is(backup, known, error)
             # Somebody who opened it meanwhile may have written what was not durable yet.
-            if until is not None or benches.openings(workbench_id) == openings:
+            if until is not None or workbenches.openings(workbench_id) == openings:
                 taken[workbench_id] = openings if until is None else -1
                 return
 
     async def _take_as_it_is(
         self, backup: Backup, known: KnownWorkbench, error: LogCorrupt | NotFound | OSError
     ) -> None:
-        """Take a workbench whose log is damaged, or is not there at all."""
+        """Copy a workbench whose log is damaged or missing."""
         workbench_id, name = known.workbench_id, known.name
         reason = error.strerror if isinstance(error, OSError) else error.message
         try:
@@ -150,7 +150,7 @@ class BackupMethods:
                 await self._do(partial(backup.pass_over, workbench_id, name))
         except FileNotFoundError:
             await self._do(partial(backup.drop, workbench_id))
-            if workbench_id in self._benches.daemon.state.workbenches:
+            if workbench_id in self._workbenches.daemon.state.workbenches:
                 msg = "A file of a workbench went away while it was copied."
                 raise FileWriteFailed(msg, retryable=True) from None
 
@@ -174,8 +174,8 @@ MAX_CONCURRENT_EXPORTS = 4
 class CaseMethods:
     """Handler of case files: exports runs."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
         # Threads of their own: the disk that is written to may hang for ever.
         self._threads = CapacityLimiter(MAX_CONCURRENT_EXPORTS)
 
@@ -193,30 +193,30 @@ class CaseMethods:
         """
         del session
         workbench_id, _, number = request.run_id.partition("-")
-        bench = await self._benches.open(workbench_id)
-        with self._benches.held(bench.id):
-            if bench.damage is not None:
-                raise LogCorrupt(bench.damage.message, detail=bench.damage.detail)
+        workbench = await self._workbenches.open(workbench_id)
+        with self._workbenches.held(workbench.id):
+            if workbench.damage is not None:
+                raise LogCorrupt(workbench.damage.message, detail=workbench.damage.detail)
             try:
-                run = bench.state.run(int(number))
+                run = workbench.state.run(int(number))
             except IndexError:
                 msg = f"there is no run {request.run_id}"
                 raise NotFound(msg) from None
             wanted = CaseRequest(
-                folders=bench.folders,
+                folders=workbench.folders,
                 number=run.number,
-                end=bench.keeper.journal.log.end,
+                end=workbench.keeper.journal.log.end,
                 is_active=run.status is RunStatus.RUNNING,
             )
             thread = partial(run_sync, limiter=self._threads, abandon_on_cancel=True)
             target = await thread(check_target, request.target, self._context.home.folder)
 
             def announce(written: WrittenCase) -> None:
-                """Tell the watcher, if it looks at the folder, that this file is no work for it."""
+                """Record the planned write, so that no watch of the folder takes it."""
                 file = FileVersion(
                     FileName(target.name), BlobHash(written.sha256), written.size_bytes
                 )
-                daemon = self._benches.daemon
+                daemon = self._workbenches.daemon
                 from_thread.run(record_planned_writes, daemon, str(target.parent), (file,))
 
             made = await thread(export_case, wanted, target, announce)

@@ -16,93 +16,94 @@ from kbd.core.store.keeper import Outcome
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.requests.base import Answer, Request
 
-__all__ = ["holding", "record"]
+__all__ = ["hold_workbenches", "record"]
 
 A = TypeVar("A", bound=Answer)
 
 
 def record(
-    benches: Workbenches,
+    workbenches: Workbenches,
     workbench_id: str,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
 ) -> Deferred[A]:
-    """Have one command recorded; the answer comes when it is durable.
+    """Submit one command to a workbench's log; the answer comes when it is durable.
 
     Args:
-        benches: All workbenches.
+        workbenches: All workbenches.
         workbench_id: In whose log.
         command: Makes the command; may raise a refusal instead.
         answer: Says what it led to.
     """
-    bench = benches.opened(workbench_id)
-    if bench is None:
-        return Deferred(partial(_open_and_submit, benches, workbench_id, command, answer))
+    workbench = workbenches.opened(workbench_id)
+    if workbench is None:
+        return Deferred(partial(_open_and_submit, workbenches, workbench_id, command, answer))
+    # An open workbench takes the command at once, so the answer needs no task of its own.
     return Deferred(
-        partial(_submit, bench, command, answer), partial(_offer, bench, command, answer)
+        partial(_submit, workbench, command, answer), partial(_offer, workbench, command, answer)
     )
 
 
 async def _open_and_submit(
-    benches: Workbenches,
+    workbenches: Workbenches,
     workbench_id: str,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
 ) -> A:
-    return await _submit(await benches.open(workbench_id), command, answer)
+    return await _submit(await workbenches.open(workbench_id), command, answer)
 
 
 async def _submit(
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
 ) -> A:
-    return answer(bench, await bench.keeper.submit(command(bench)))
+    return answer(workbench, await workbench.keeper.submit(command(workbench)))
 
 
 def _offer(
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
     settle: Settle[A],
 ) -> None:
     """Offer a command to the Keeper, and settle with the answer to what it leads to."""
 
-    def take(outcome: Outcome | Exception) -> None:
+    def on_outcome(outcome: Outcome | Exception) -> None:
         if isinstance(outcome, Exception):
             settle(outcome)
             return
         try:
-            told = answer(bench, outcome)
+            result = answer(workbench, outcome)
         except Exception as fault:  # noqa: BLE001 - the Keeper tells others, too
             settle(fault)
         else:
-            settle(told)
+            settle(result)
 
-    bench.keeper.offer(command(bench), take)
+    workbench.keeper.offer(command(workbench), on_outcome)
 
 
-def holding(
-    benches: Workbenches, table: Mapping[type[Request], Handler]
+def hold_workbenches(
+    workbenches: Workbenches, table: Mapping[type[Request], Handler]
 ) -> dict[type[Request], Handler]:
-    """Return the same handlers, with those that wait holding the workbench that they are about.
+    """Wrap the handlers that wait, so that each holds its workbench open meanwhile.
 
     Args:
-        benches: What would close a workbench that nobody seems to use.
+        workbenches: What would close a workbench that nobody seems to use.
         table: The handler of each request.
     """
     return {
-        kind: _held(benches, handler)
+        kind: _hold_workbench(workbenches, handler)
         if iscoroutinefunction(handler) and "workbench_id" in kind.__struct_fields__
         else handler
         for kind, handler in table.items()
     }
 
 
-def _held(benches: Workbenches, handler: Handler) -> Handler:
+def _hold_workbench(workbenches: Workbenches, handler: Handler) -> Handler:
     @wraps(handler)
-    async def held(request: Any, session: Session) -> Any:
-        with benches.held(request.workbench_id):
+    async def handle_while_held(request: Any, session: Session) -> Any:
+        with workbenches.held(request.workbench_id):
             return await handler(request, session)
 
-    return held
+    return handle_while_held

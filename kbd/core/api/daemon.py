@@ -22,7 +22,7 @@ from anyio.to_thread import run_sync
 from kbd import __version__
 from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
-from kbd.core.api.commands import holding
+from kbd.core.api.commands import hold_workbenches
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
@@ -84,11 +84,11 @@ _log = diagnostics.get_logger(__name__)
 
 
 class HomeLockedError(Exception):
-    """Another daemon has the home; the message names its process if it said so."""
+    """Error of a home that another daemon has locked; the message names its process if known."""
 
 
 def main(home: str, socket: str, backend: str, log_format: str) -> int:
-    """Run a daemon in the foreground until it is told to stop; return its exit code.
+    """Run a daemon in the foreground until it is asked to stop; return its exit code.
 
     Args:
         home: `$KBD_HOME`.
@@ -97,6 +97,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         log_format: "json" or "console".
     """
     environment = dict(os.environ)
+    # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     try:
@@ -123,6 +124,7 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     code = 0
     try:
         anyio.run(serve, backend=backend)
+    # After a failed fsync nothing may be acknowledged, and no fsync retried (reliability, R11).
     except* LogPoisoned as failed:
         _log.critical("disk_failed", error=str(_first_error(failed)))
         code = EXIT_DISK
@@ -157,10 +159,10 @@ async def _serve(
                 plugins=plugins,
                 catalog=catalog,
                 workers=workers,
-                rooms=EnginePool(tasks),
+                engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
-                purse=DailyBudget(daemon, catalog, settings.run, clock),
-                tell=hub.announce,
+                daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
+                notify=hub.announce,
                 stop=stop.set,
                 backend=backend,
                 started_s=started_s,
@@ -168,10 +170,12 @@ async def _serve(
             await _record_start(daemon, plugins, backend)
             await settle_restored(home.folder, daemon, clock)
             runs = RunTasks(context, tasks)
-            benches = Workbenches(context, daemon, tasks, runs.watch)
-            watcher = _make_watcher(context, daemon, WatchJobs(context, benches, runs))
-            await benches.recover_marked()
-            table = handler_table(context, benches, runs, watcher)
+            workbenches = Workbenches(context, daemon, tasks, runs.watch)
+            watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs))
+            # Before the socket is bound: no client sees a workbench that is half recovered
+            # (reliability, R9).
+            await workbenches.recover_marked()
+            table = handler_table(context, workbenches, runs, watcher)
             server = Server(home.socket, table, hub, _server_limits(settings))
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
@@ -187,24 +191,30 @@ async def _serve(
                     watching.cancel_scope.cancel()
                 await runs.aclose()
                 server.stop()
-            await benches.aclose()
+            await workbenches.aclose()
             await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
             await context.egress.aclose()
         tasks.cancel_scope.cancel()
 
 
 def _make_watcher(
-    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], unattended: WatchJobs
+    context: ApiContext, daemon: Keeper[DaemonState, DaemonCommand], watch_jobs: WatchJobs
 ) -> Watcher:
-    """Return the watcher, with clients told of what lands and of what becomes of it."""
+    """Return the watcher; clients are notified of what lands and of the outcomes."""
 
-    def tell(seq: Seq, record: Recorded) -> None:
-        if (told := watch_notification(seq, record)) is not None:
-            context.tell(told)
+    def announce(seq: Seq, record: Recorded) -> None:
+        if (notification := watch_notification(seq, record)) is not None:
+            context.notify(notification)
 
-    daemon.observe(tell)
-    labour, notify = unattended.carry_out, unattended.notify
-    return Watcher(daemon, context.home, context.settings, labour, notify, context.clock)
+    daemon.observe(announce)
+    return Watcher(
+        daemon,
+        context.home,
+        context.settings,
+        watch_jobs.carry_out,
+        watch_jobs.notify,
+        context.clock,
+    )
 
 
 @asynccontextmanager
@@ -266,14 +276,17 @@ async def _stop_on_signal(stop: anyio.Event) -> None:
 
 @contextmanager
 def _lock_home(home: Home) -> Iterator[None]:
-    """Hold the home's lock; whoever starts second is told who has it.
+    """Hold the lock of the home; a second daemon fails with the process id of the first.
 
     Raises:
         HomeLockedError: Another daemon has it.
     """
+    # O_CLOEXEC: a child that inherits the descriptor would hold the lock after we are gone
+    # (reliability, R12).
     held = os.open(home.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
+            # Not lockf, which lets the same process lock a file twice (reliability, R12).
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             owner = os.pread(held, 32, 0).decode(errors="replace").strip()
@@ -288,7 +301,7 @@ def _lock_home(home: Home) -> Iterator[None]:
 
 
 def _raise_open_files() -> None:
-    """Allow as many open files as the system lets us: clients, logs and workers each take some."""
+    """Raise the limit of open files to the hard one: clients, logs and workers each take some."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
@@ -307,30 +320,30 @@ def _server_limits(settings: Settings) -> ServerLimits:
 
 
 def handler_table(
-    context: ApiContext, benches: Workbenches, runs: RunTasks, watcher: Watcher
+    context: ApiContext, workbenches: Workbenches, runs: RunTasks, watcher: Watcher
 ) -> dict[type[Request], Handler]:
     """Return the handler of each request: kbd's own and those that formats contribute."""
     table: dict[type[Request], Handler] = {}
     for subject in (
-        DaemonMethods(context, benches),
-        ProviderMethods(context, benches),
-        WorkbenchMethods(context, benches),
-        ForkMethods(context, benches),
-        FileMethods(context, benches),
-        ContextMethods(context, benches),
-        WorkshopMethods(context, benches, runs),
-        ConversationMethods(context, benches, runs),
-        WorkspaceMethods(context, benches),
-        DraftMethods(context, benches),
-        CheckpointMethods(context, benches),
-        EgressMethods(context, benches),
-        LogMethods(context, benches),
-        ReplayMethods(benches),
-        ProofMethods(context, benches),
-        WatchMethods(context, benches, watcher),
-        FormatMethods(context, benches),
-        CaseMethods(context, benches),
-        BackupMethods(context, benches, watcher),
+        DaemonMethods(context, workbenches),
+        ProviderMethods(context, workbenches),
+        WorkbenchMethods(context, workbenches),
+        ForkMethods(context, workbenches),
+        FileMethods(context, workbenches),
+        ContextMethods(context, workbenches),
+        WorkshopMethods(context, workbenches, runs),
+        ConversationMethods(context, workbenches, runs),
+        WorkspaceMethods(context, workbenches),
+        DraftMethods(context, workbenches),
+        CheckpointMethods(context, workbenches),
+        EgressMethods(context, workbenches),
+        LogMethods(context, workbenches),
+        ReplayMethods(workbenches),
+        ProofMethods(context, workbenches),
+        WatchMethods(context, workbenches, watcher),
+        FormatMethods(context, workbenches),
+        CaseMethods(context, workbenches),
+        BackupMethods(context, workbenches, watcher),
     ):
         table.update(subject.table())
-    return holding(benches, table)
+    return hold_workbenches(workbenches, table)

@@ -27,8 +27,8 @@ __all__ = ["CheckpointMethods", "DraftMethods"]
 class DraftMethods:
     """Handlers of the draft: show, publish, discard."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -42,9 +42,9 @@ class DraftMethods:
         }
 
     async def state(self, request: wire.DraftGetState, session: Session) -> wire.DraftState:
-        """Say whether there is a draft, and where it came from."""
+        """Return whether there is a draft, and its source."""
         del session
-        state = (await self._benches.open(request.workbench_id)).state
+        state = (await self._workbenches.open(request.workbench_id)).state
         draft = state.draft
         if draft is None:
             return wire.DraftState(has_draft=False)
@@ -59,18 +59,18 @@ class DraftMethods:
     async def publish(self, request: wire.DraftPublish, session: Session) -> wire.DraftPublished:
         """Publish the draft, or some of its files."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         paths = request.paths
 
         def progress(phase: PublishPhase) -> None:
-            told = DraftPublishProgress(workbench_id=bench.id, phase=phase)
-            self._context.tell(told)
+            notification = DraftPublishProgress(workbench_id=workbench.id, phase=phase)
+            self._context.notify(notification)
 
         names = None
         if not isinstance(paths, msgspec.UnsetType):
             names = tuple(file_name(path) for path in paths)
         return await publish(
-            bench,
+            workbench,
             self._context.clock,
             names=names,
             keep_both=request.on_conflict == "keep_both",
@@ -84,16 +84,16 @@ class DraftMethods:
         """Discard the draft."""
         del session
         return record(
-            self._benches,
+            self._workbenches,
             request.workbench_id,
             lambda _: DiscardDraft(),
-            lambda _bench, _outcome: wire.DraftDiscarded(discarded=True),
+            lambda _workbench, _outcome: wire.DraftDiscarded(discarded=True),
         )
 
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
-        """Say what the draft changes."""
+        """Return the change set of the draft."""
         del session
-        return change_set(await self._benches.open(request.workbench_id), self._context.catalog)
+        return change_set(await self._workbenches.open(request.workbench_id), self._context.catalog)
 
     def confirm(
         self, request: wire.ReviewSetDeletionConfirmations, session: Session
@@ -102,25 +102,25 @@ class DraftMethods:
         del session
         names = tuple(file_name(path) for path in request.paths)
         return record(
-            self._benches,
+            self._workbenches,
             request.workbench_id,
             lambda _: ConfirmDeletions(names),
-            lambda bench, _: deletion_confirmations(bench.state),
+            lambda workbench, _: deletion_confirmations(workbench.state),
         )
 
     async def confirmations(
         self, request: wire.ReviewGetDeletionConfirmations, session: Session
     ) -> wire.DeletionConfirmations:
-        """Say which deletions are confirmed."""
+        """Return the confirmed deletions."""
         del session
-        return deletion_confirmations((await self._benches.open(request.workbench_id)).state)
+        return deletion_confirmations((await self._workbenches.open(request.workbench_id)).state)
 
 
 class CheckpointMethods:
     """Handlers of checkpoints: list, create, restore."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -134,15 +134,15 @@ class CheckpointMethods:
     async def list(self, request: wire.CheckpointsList, session: Session) -> wire.CheckpointsFound:
         """List the checkpoints, oldest first."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        rows = tuple(_render_checkpoint(checkpoint) for checkpoint in bench.state.checkpoints)
+        workbench = await self._workbenches.open(request.workbench_id)
+        rows = tuple(_render_checkpoint(checkpoint) for checkpoint in workbench.state.checkpoints)
         return wire.CheckpointsFound(checkpoints=rows)
 
     async def get(self, request: wire.CheckpointGet, session: Session) -> wire.CheckpointFound:
         """Describe a checkpoint with its files."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        found = find_checkpoint(bench.state, request.checkpoint_id)
+        workbench = await self._workbenches.open(request.workbench_id)
+        found = find_checkpoint(workbench.state, request.checkpoint_id)
         files = tuple(
             wire.CheckpointFile(path=file.name, size_bytes=file.size_bytes, hash=file.blob)
             for file in found.files
@@ -152,14 +152,14 @@ class CheckpointMethods:
     def create(
         self, request: wire.CheckpointCreate, session: Session
     ) -> Deferred[wire.CheckpointMade]:
-        """Keep what is published now."""
+        """Create a checkpoint of the published files."""
         del session
         checkpoint_id = f"c{self._context.clock.new_id()}"
         return record(
-            self._benches,
+            self._workbenches,
             request.workbench_id,
             lambda _: CreateCheckpoint(checkpoint_id, request.description),
-            lambda _bench, _outcome: wire.CheckpointMade(checkpoint_id=checkpoint_id),
+            lambda _workbench, _outcome: wire.CheckpointMade(checkpoint_id=checkpoint_id),
         )
 
     async def restore(
@@ -171,8 +171,8 @@ class CheckpointMethods:
             KbdError: As for `restore_checkpoint`; nothing was done, but of a disk that fails.
         """
         del session
-        bench = await self._benches.open(request.workbench_id)
-        done = await restore_checkpoint(bench, self._context.clock, request.checkpoint_id)
+        workbench = await self._workbenches.open(request.workbench_id)
+        done = await restore_checkpoint(workbench, self._context.clock, request.checkpoint_id)
         return wire.CheckpointRestored(
             checkpoint_id=request.checkpoint_id,
             pre_restore_checkpoint_id=done.checkpoint_id,

@@ -45,7 +45,7 @@ MAX_COUNTED_CHARACTERS = 2_000_000
 
 
 async def read_client_file(
-    context: ApiContext, bench: OpenWorkbench, source_path: str
+    context: ApiContext, workbench: OpenWorkbench, source_path: str
 ) -> tuple[str, str]:
     """Read the text of a client's file; return it with the file's name.
 
@@ -68,7 +68,7 @@ async def read_client_file(
     if reason is not None:
         msg = f"{name} cannot be read: {reason}"
         raise ValidationFailed(msg)
-    folder = bench.folders.stage / f"source-{uuid.uuid4().hex}"
+    folder = workbench.folders.stage / f"source-{uuid.uuid4().hex}"
     store = BlobStore(folder)
     try:
         blob, size_bytes = await run_sync(store.put_file, source)
@@ -82,7 +82,7 @@ async def read_client_file(
 
 
 def refusal_reason(source: Path, limit: int) -> str | None:
-    """Return why a file cannot be added, as far as a look at it tells."""
+    """Return the reason why a file cannot be added, as far as its metadata shows; or None."""
     reason: str | None = None
     try:
         found = source.lstat()
@@ -92,6 +92,7 @@ def refusal_reason(source: Path, limit: int) -> str | None:
         return "the path holds what no path can"
     except OSError as error:
         return f"it cannot be looked at: {error.strerror}"
+    # Links are refused wherever they lead (reliability, A15 to A17).
     if source.is_symlink():
         reason = "symlink"
     elif source.is_dir():
@@ -109,8 +110,8 @@ _NAME_TAKEN = "a file of this name is there already"
 class FileMethods:
     """Handlers of a workbench's files: list, add, remove, extract."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -124,22 +125,22 @@ class FileMethods:
     async def list(self, request: wire.WorkbenchFilesList, session: Session) -> wire.FilesFound:
         """List the files as runs see them."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        return wire.FilesFound(files=file_rows(bench, self._context.catalog))
+        workbench = await self._workbenches.open(request.workbench_id)
+        return wire.FilesFound(files=file_rows(workbench, self._context.catalog))
 
     async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:
-        """Copy files in; what cannot be added is said, the rest is done."""
+        """Add files by copying them; each that cannot be added is reported with its reason."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         results: list[wire.AddResult] = []
         copied: list[FileAdded] = []
-        taken = {folded_name(seen.name) for seen in bench.state.all_seen()}
+        taken = {folded_name(seen.name) for seen in workbench.state.all_seen()}
         for source_path in request.source_paths:
-            result, added = await self._copy(bench, source_path, taken)
+            result, added = await self._copy(workbench, source_path, taken)
             results.append(result)
             if added is not None:
                 copied.append(added)
-        recorded = await self._record_added(bench, tuple(copied))
+        recorded = await self._record_added(workbench, tuple(copied))
         return wire.FilesAdded(
             add_results=tuple(
                 result
@@ -154,15 +155,15 @@ class FileMethods:
     ) -> wire.FilesRemoved:
         """Remove files; with a draft open, as deletions in the draft."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         names = tuple(file_name(path) for path in request.workbench_paths)
         # Held: what an undo brings back must not be taken away by what was recorded before it.
         with anyio.CancelScope(shield=True):
-            async with bench.publishing:
-                outcome = await bench.keeper.submit(RemoveFiles(names))
+            async with workbench.publishing:
+                outcome = await workbench.keeper.submit(RemoveFiles(names))
                 removed = [e.name for e in outcome.events if isinstance(e, FileRemoved)]
                 for name in removed:
-                    await run_sync(bench.files.remove, name)
+                    await run_sync(workbench.files.remove, name)
         return wire.FilesRemoved(removed=names, in_draft=bool(names) and not removed)
 
     async def extract(
@@ -170,18 +171,18 @@ class FileMethods:
     ) -> wire.FilesExtracted:
         """Copy published files to a folder of the user's; a watch there starts nothing for them."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         given = request.workbench_paths
         paths = None if isinstance(given, msgspec.UnsetType) else given
         directory = request.destination_dir
         if Path(directory).is_absolute():
-            files = _published(bench.state, paths)
-            await record_planned_writes(self._benches.daemon, directory, files)
-        results = await extract_files(bench, self._context.clock, directory, paths)
+            files = _published(workbench.state, paths)
+            await record_planned_writes(self._workbenches.daemon, directory, files)
+        results = await extract_files(workbench, self._context.clock, directory, paths)
         return wire.FilesExtracted(extract_results=results)
 
     async def _record_added(
-        self, bench: OpenWorkbench, copied: tuple[FileAdded, ...]
+        self, workbench: OpenWorkbench, copied: tuple[FileAdded, ...]
     ) -> set[FileName]:
         """Record files whose bytes are durable, show them, and return which they are.
 
@@ -190,15 +191,15 @@ class FileMethods:
         """
         limit = self._context.settings.limits.files
         with anyio.CancelScope(shield=True):
-            async with bench.publishing:
-                outcome = await bench.keeper.submit(AddFiles(copied, limit))
+            async with workbench.publishing:
+                outcome = await workbench.keeper.submit(AddFiles(copied, limit))
                 added = [event for event in outcome.events if isinstance(event, FileAdded)]
                 for event in added:
-                    await run_sync(bench.files.place, event.name, event.blob)
+                    await run_sync(workbench.files.place, event.name, event.blob)
         return {event.name for event in added}
 
     async def _copy(
-        self, bench: OpenWorkbench, source_path: str, taken: set[str]
+        self, workbench: OpenWorkbench, source_path: str, taken: set[str]
     ) -> tuple[wire.AddResult, FileAdded | None]:
         """Copy one file's bytes in, durably; the caller records it."""
         source = Path(source_path)
@@ -218,7 +219,7 @@ class FileMethods:
         if reason is not None:
             return skipped(reason)
         try:
-            blob, size_bytes = await bench.blobs.put_file(source)
+            blob, size_bytes = await workbench.blobs.put_file(source)
             modified_at_us = await run_sync(_modified_at_us, source)
         except DiskFull:
             raise
@@ -259,8 +260,8 @@ def _modified_at_us(source: Path) -> int:
 class ContextMethods:
     """Handlers of context items: list, get, set, delete."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -274,14 +275,14 @@ class ContextMethods:
     async def list(self, request: contexts.ContextList, session: Session) -> contexts.ContextsFound:
         """List all four categories."""
         del session
-        state = (await self._benches.open(request.workbench_id)).state
+        state = (await self._workbenches.open(request.workbench_id)).state
         rows = tuple(_render_row(state, category) for category in ContextCategory)
         return contexts.ContextsFound(items=rows, weight=self._weight(state))
 
     async def get(self, request: contexts.ContextGet, session: Session) -> contexts.ContextFound:
         """Return one category's text."""
         del session
-        state = (await self._benches.open(request.workbench_id)).state
+        state = (await self._workbenches.open(request.workbench_id)).state
         category = parse_category(request.category)
         item = state.context.get(category)
         return contexts.ContextFound(
@@ -291,13 +292,13 @@ class ContextMethods:
     async def set(self, request: contexts.ContextSet, session: Session) -> contexts.ContextKept:
         """Set one category, from a text or from a client's file."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         category = parse_category(request.category)
-        text, name = await self._given(bench, request)
+        text, name = await self._given(workbench, request)
         limit = self._context.settings.limits.context_characters
-        await bench.keeper.submit(SetContext(category, text, name, limit))
+        await workbench.keeper.submit(SetContext(category, text, name, limit))
         return contexts.ContextKept(
-            item=_render_row(bench.state, category), weight=self._weight(bench.state)
+            item=_render_row(workbench.state, category), weight=self._weight(workbench.state)
         )
 
     async def delete(
@@ -305,18 +306,20 @@ class ContextMethods:
     ) -> contexts.ContextDeleted:
         """Delete one category."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        outcome = await bench.keeper.submit(RemoveContext(request.category))
-        row = _render_row(bench.state, parse_category(request.category))
+        workbench = await self._workbenches.open(request.workbench_id)
+        outcome = await workbench.keeper.submit(RemoveContext(request.category))
+        row = _render_row(workbench.state, parse_category(request.category))
         return contexts.ContextDeleted(item=row, deleted=bool(outcome.events))
 
-    async def _given(self, bench: OpenWorkbench, request: contexts.ContextSet) -> tuple[str, str]:
+    async def _given(
+        self, workbench: OpenWorkbench, request: contexts.ContextSet
+    ) -> tuple[str, str]:
         """Return the text that is given, with the name of the file that it is of, or ""."""
         text, path = request.text, request.source_path
         if isinstance(text, str) and isinstance(path, msgspec.UnsetType):
             return text, ""
         if isinstance(path, str) and isinstance(text, msgspec.UnsetType):
-            return await read_client_file(self._context, bench, path)
+            return await read_client_file(self._context, workbench, path)
         msg = "give either text or source_path"
         raise ValidationFailed(msg)
 

@@ -47,7 +47,7 @@ _MAX_SHOWN_CHARACTERS = 2000
 
 async def run_client_call(
     context: ApiContext,
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     plugin: Plugin,
     request: Request,
     work: Callable[[CallFiles], Awaitable[Edited]],
@@ -56,7 +56,7 @@ async def run_client_call(
 
     Args:
         context: The daemon's.
-        bench: The workbench.
+        workbench: The workbench.
         plugin: The plugin that brings the method.
         request: What the client asked for.
         work: Does it: stages what it writes and puts it into the files it is given.
@@ -65,10 +65,11 @@ async def run_client_call(
         ValidationFailed: A run or a publish is under way; nothing was recorded.
         KbdError: What the work raised; that is recorded, and nothing was written.
     """
-    async with bench.editing:
-        refuse_client(bench.state)
-        call = _CallRecorder(context, bench, plugin, request)
-        files = open_files(context, bench)
+    # One call of a client at a time, so that each sees what the one before wrote.
+    async with workbench.editing:
+        refuse_client(workbench.state)
+        call = _CallRecorder(context, workbench, plugin, request)
+        files = open_files(context, workbench)
         try:
             try:
                 edited = await work(files)
@@ -92,10 +93,10 @@ class _CallRecorder:
     """Recorder of one call."""
 
     def __init__(
-        self, context: ApiContext, bench: OpenWorkbench, plugin: Plugin, request: Request
+        self, context: ApiContext, workbench: OpenWorkbench, plugin: Plugin, request: Request
     ) -> None:
         self.id = CallId(f"client-{context.clock.new_id()}")
-        self._context, self._bench = context, bench
+        self._context, self._workbench = context, workbench
         self._plugin, self._request = plugin, request
         self._began_s = context.clock.monotonic_s()
 
@@ -110,7 +111,7 @@ class _CallRecorder:
         await self._submit(returned, changes)
 
     async def record_failure(self, error: KbdError) -> None:
-        """Record that it failed; a run that has begun meanwhile is left alone."""
+        """Record a failed call; nothing is recorded where a run has begun meanwhile."""
         returned = await self._returned(f"Error: {error.code}: {error.message}", error.code)
         try:
             await self._submit(returned, ())
@@ -119,8 +120,10 @@ class _CallRecorder:
 
     async def _submit(self, returned: ToolReturned, changes: tuple[FileChanged, ...]) -> None:
         given = msgspec.to_builtins(self._request)
-        told = {name: value for name, value in given.items() if name not in _NOT_ARGUMENTS}
-        arguments, blob = await self._kept(msgspec.json.encode(told))
+        request_arguments = {
+            name: value for name, value in given.items() if name not in _NOT_ARGUMENTS
+        }
+        arguments, blob = await self._store_text(msgspec.json.encode(request_arguments))
         called = ToolCalled(
             call_id=self.id,
             entry_id=0,
@@ -131,11 +134,11 @@ class _CallRecorder:
             arguments_blob=blob,
         )
         draft_id = self._context.clock.new_id()
-        await self._bench.keeper.submit(RecordCall(called, returned, changes, draft_id))
+        await self._workbench.keeper.submit(RecordCall(called, returned, changes, draft_id))
 
     async def _returned(self, text: str, error_code: str | None) -> ToolReturned:
         data = text.encode()
-        inline, blob = await self._kept(data)
+        inline, blob = await self._store_text(data)
         return ToolReturned(
             call_id=self.id,
             entry_id=0,
@@ -147,11 +150,11 @@ class _CallRecorder:
             error_code=error_code,
         )
 
-    async def _kept(self, data: bytes) -> tuple[str, BlobHash | None]:
+    async def _store_text(self, data: bytes) -> tuple[str, BlobHash | None]:
         """Return a text for the log, or the hash of the blob that it is too long for."""
         if len(data) <= INLINE_BYTES:
             return data.decode(), None
-        return "", await self._bench.blobs.put(data)
+        return "", await self._workbench.blobs.put(data)
 
 
 _NOT_ARGUMENTS = ("api_version", "workbench_id")
@@ -163,8 +166,8 @@ OwnedMethod = Owned[WireMethod]
 class FormatMethods:
     """Handlers of single files: read and edit, by what their formats can do."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request: the contributed ones of all formats."""
@@ -187,7 +190,7 @@ class FormatMethods:
     async def info(
         self, method: OwnedMethod, request: wire.GetInfo, session: Session
     ) -> dict[str, Any]:
-        """Tell what is known of a file for little."""
+        """Return the information about a file that is cheap to find out."""
         del session
         files, formats, file = await self._file(method, request)
         return {**files.describe(file), **await formats.info(file)}
@@ -195,7 +198,7 @@ class FormatMethods:
     async def map(
         self, method: OwnedMethod, request: wire.GetMap, session: Session
     ) -> dict[str, Any]:
-        """Tell a file's structure."""
+        """Return the map of a file: its structure."""
         del session
         _, formats, file = await self._file(method, request)
         return await formats.map(file)
@@ -224,7 +227,7 @@ class FormatMethods:
     async def preview(
         self, method: OwnedMethod, request: wire.GetPreview, session: Session
     ) -> wire.PreviewPicture:
-        """Show a page, slide or picture."""
+        """Render a preview of a page, slide or picture."""
         del session
         _, formats, file = await self._file(method, request)
         given = msgspec.structs.asdict(request)
@@ -261,7 +264,7 @@ class FormatMethods:
     async def styles(
         self, method: OwnedMethod, request: wire.GetStyles, session: Session
     ) -> dict[str, Any]:
-        """Tell how a file looks."""
+        """Return the styles of a file."""
         del session
         _, formats, file = await self._file(method, request)
         sheet = request.sheet
@@ -272,12 +275,12 @@ class FormatMethods:
     ) -> wire.FileWritten:
         """Edit a file, or make one, in the draft."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
 
         async def work(files: CallFiles) -> Edited:
             return await apply_operations(
                 files,
-                open_formats(self._context, bench),
+                open_formats(self._context, workbench),
                 method.item.handler,
                 request.path,
                 request.ops,
@@ -286,27 +289,27 @@ class FormatMethods:
                 copy_from=request.copy_from,
             )
 
-        return await run_client_call(self._context, bench, method.plugin, request, work)
+        return await run_client_call(self._context, workbench, method.plugin, request, work)
 
     async def copy(
         self, method: OwnedMethod, request: wire.CopyAssets, session: Session
     ) -> wire.FileWritten:
         """Copy assets of one file into another, in the draft."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        picks = tuple(_parse_asset(asset) for asset in request.assets)
+        workbench = await self._workbenches.open(request.workbench_id)
+        assets = tuple(_parse_asset(asset) for asset in request.assets)
 
         async def work(files: CallFiles) -> Edited:
             return await copy_assets(
                 files,
-                open_formats(self._context, bench),
+                open_formats(self._context, workbench),
                 method.item.handler,
                 request.source_path,
                 request.target_path,
-                picks,
+                assets,
             )
 
-        return await run_client_call(self._context, bench, method.plugin, request, work)
+        return await run_client_call(self._context, workbench, method.plugin, request, work)
 
     async def _file(
         self, method: OwnedMethod, request: wire.ReadFileRequest
@@ -317,12 +320,12 @@ class FormatMethods:
             ValidationFailed: It is of another format, or the draft is asked for and none is open.
             NotFound: There is no such file, or no such workbench.
         """
-        bench = await self._benches.open(request.workbench_id)
-        if request.root == "draft" and bench.state.draft is None:
+        workbench = await self._workbenches.open(request.workbench_id)
+        if request.root == "draft" and workbench.state.draft is None:
             msg = "no draft is open in this workbench: leave root out to read what is published"
             raise ValidationFailed(msg)
-        files = open_files(self._context, bench, published=request.root == "published")
-        formats = open_formats(self._context, bench)
+        files = open_files(self._context, workbench, published=request.root == "published")
+        formats = open_formats(self._context, workbench)
         return files, formats, own_file(formats, method.item.handler, files.get(request.path))
 
 

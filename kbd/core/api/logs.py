@@ -30,8 +30,8 @@ __all__ = ["LogMethods"]
 class LogMethods:
     """Handlers of logs: read, follow, verify."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -46,7 +46,7 @@ class LogMethods:
     async def read(self, request: wire.EventsRead, session: Session) -> wire.EventsFound:
         """Return events after a number."""
         del session
-        events = await self._benches.wire(request.workbench_id)
+        events = await self._workbenches.event_rows(request.workbench_id)
         found = await events.read(request.after, request.limit)
         rows = tuple(msgspec.Raw(row) for row in found)
         return wire.EventsFound(events=rows, last_seq=events.seq)
@@ -54,15 +54,15 @@ class LogMethods:
     async def blob(self, request: wire.BlobRead, session: Session) -> wire.BlobPart:
         """Return a part of a blob."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        path = bench.blobs.path(request.hash)
+        workbench = await self._workbenches.open(request.workbench_id)
+        path = workbench.blobs.path(request.hash)
         try:
             size_bytes = (await run_sync(path.stat)).st_size
         except FileNotFoundError:
             msg = "there is no such blob in this workbench"
             raise NotFound(msg) from None
         part = await run_sync(
-            partial(bench.blobs.store.read, request.hash, request.offset, request.limit)
+            partial(workbench.blobs.store.read, request.hash, request.offset, request.limit)
         )
         return wire.BlobPart(
             base64=base64.b64encode(part).decode(),
@@ -110,11 +110,11 @@ class LogMethods:
 
     def _end(self, log_id: str) -> Anchor | None:
         """Return the end of a log that is open: its anchor on disk may lag behind."""
-        benches = self._benches
+        workbenches = self._workbenches
         if log_id == "daemon":
-            log = benches.daemon.journal.log
-        elif (bench := benches.opened(log_id)) is not None:
-            log = bench.keeper.journal.log
+            log = workbenches.daemon.journal.log
+        elif (workbench := workbenches.opened(log_id)) is not None:
+            log = workbench.keeper.journal.log
         else:
             return None
         return log.end if log.damage is None else None
@@ -127,19 +127,19 @@ class LogMethods:
             ValidationFailed: A cursor is past the end of its log.
         """
         if subscription != wire.EVERY_LOG:
-            events = await self._benches.wire(subscription)
+            events = await self._workbenches.event_rows(subscription)
             after = _check_cursor(events, cursors.get(subscription, Seq(0)))
             return _follow_one(subscription, events, after)
-        for log_id in self._benches.log_ids():
+        for log_id in self._workbenches.log_ids():
             if log_id in cursors:
-                _check_cursor(await self._benches.wire(log_id), cursors[log_id])
+                _check_cursor(await self._workbenches.event_rows(log_id), cursors[log_id])
         return self._all(dict(cursors))
 
     async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[EventBatch | Synced, None]:
         """Follow every log, those that are created later, too."""
-        benches = self._benches
+        workbenches = self._workbenches
         marks: dict[str, Seq] = {}
-        for log_id in benches.log_ids():
+        for log_id in workbenches.log_ids():
             events = await self._known(log_id)
             if events is not None:
                 marks[log_id] = events.seq
@@ -150,18 +150,18 @@ class LogMethods:
         yield Synced(marks)
         while True:
             # Taken before the look, so that what is recorded during it is not slept over.
-            rings = benches.moved.rings
+            rings = workbenches.changed.rings
             quiet = True
-            for log_id in benches.log_ids():
+            for log_id in workbenches.log_ids():
                 # What is closed stays closed: nothing is recorded in it.
-                if benches.is_at_end(log_id, cursors.get(log_id, Seq(0))):
+                if workbenches.is_at_end(log_id, cursors.get(log_id, Seq(0))):
                     continue
                 async with aclosing(self._on(log_id, cursors)) as batches:
                     async for batch in batches:
                         quiet = False
                         yield batch
             if quiet:
-                await benches.moved.wait(rings)
+                await workbenches.changed.wait(rings)
 
     async def _on(
         self, log_id: str, cursors: dict[str, Seq], mark: Seq | None = None
@@ -186,14 +186,14 @@ class LogMethods:
     async def _known(self, log_id: str) -> EventRows | None:
         """Return the events of a log, or None if its workbench was deleted or cannot be opened."""
         try:
-            return await self._benches.wire(log_id)
+            return await self._workbenches.event_rows(log_id)
         except KbdError:
             return None
 
     async def _journal(self, log_id: str) -> Journal:
         if log_id == "daemon":
-            return self._benches.daemon.journal
-        return (await self._benches.open(log_id)).keeper.journal
+            return self._workbenches.daemon.journal
+        return (await self._workbenches.open(log_id)).keeper.journal
 
 
 def _check_cursor(events: EventRows, after: Seq) -> Seq:
@@ -227,7 +227,7 @@ async def _follow_one(
 
 
 def _parse_head(request: wire_daemon.LogVerify) -> Anchor | None:
-    """The head that a client kept, if it names one."""
+    """Parse the head of a log that a client stored, if it names one."""
     seq, value = request.seq, request.hash
     if seq is UNSET and value is UNSET:
         return None

@@ -33,8 +33,8 @@ DEFAULT_EFFORT = "default"
 class ProviderMethods:
     """Handlers of providers and models."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._egress, self._benches = context.egress, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._egress, self._workbenches = context.egress, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -49,7 +49,7 @@ class ProviderMethods:
         }
 
     def status(self, request: wire.ProvidersGetStatus, session: Session) -> wire.ProvidersFound:
-        """Say how the providers are set up."""
+        """Return the configuration status of providers and embedders."""
         del request, session
         rows = tuple(
             wire.ProviderRow(
@@ -89,7 +89,7 @@ class ProviderMethods:
     async def validate(
         self, request: wire.ProvidersValidate, session: Session
     ) -> wire.ProviderValid:
-        """Find out whether a provider can be called."""
+        """Validate that a provider can be called."""
         del session
         await self._egress.validate(request.provider_id)
         return wire.ProviderValid(provider_id=request.provider_id)
@@ -97,7 +97,7 @@ class ProviderMethods:
     async def set_effort(
         self, request: wire.ProvidersSetReasoningEffort, session: Session
     ) -> wire.ReasoningSet:
-        """Say how hard a provider's models shall think in each phase."""
+        """Set the reasoning effort of a provider's models for each phase."""
         del session
         provider = self._egress.models.provider_named(request.provider_id)
         asked = {
@@ -105,7 +105,7 @@ class ProviderMethods:
             Phase.PLAN: _parse_effort(provider, "plan_effort", request.plan_effort),
             Phase.IMPLEMENT: _parse_effort(provider, "implement_effort", request.implement_effort),
         }
-        now = self._benches.daemon.state.efforts.get(provider.name, {})
+        now = self._workbenches.daemon.state.efforts.get(provider.name, {})
         changes = [
             SettingChanged("reasoning_effort", effort, provider.name, phase.value)
             for phase, effort in asked.items()
@@ -143,14 +143,14 @@ class ProviderMethods:
     def get_default_model(
         self, request: wire.UserGetDefaultModel, session: Session
     ) -> wire.DefaultModel:
-        """Say which model is used where none is chosen."""
+        """Return the default model."""
         del request, session
         return wire.DefaultModel(model_id=self._egress.models.default())
 
     async def set_default_model(
         self, request: wire.UserSetDefaultModel, session: Session
     ) -> wire.DefaultModel:
-        """Choose the model that is used where none is chosen."""
+        """Set the default model."""
         del session
         provider = self._egress.models.provider(request.model_id)
         self._egress.models.check_enabled(provider.name)
@@ -171,7 +171,7 @@ class ProviderMethods:
         )
 
     def _is_open(self, provider: Provider) -> bool:
-        """Tell whether any model that is named will do."""
+        """Return whether any model name is accepted."""
         return provider.takes_any_model and self._egress.models.has_access(provider)
 
     def _efforts(self, provider: Provider) -> wire.ReasoningEfforts | Unset:
@@ -179,7 +179,7 @@ class ProviderMethods:
 
     async def _record(self, *facts: Event) -> None:
         if facts:
-            await self._benches.daemon.submit(RecordDaemon(facts))
+            await self._workbenches.daemon.submit(RecordDaemon(facts))
 
 
 def _parse_effort(provider: Provider, parameter: str, asked: str) -> str:
@@ -198,21 +198,21 @@ def _parse_effort(provider: Provider, parameter: str, asked: str) -> str:
 
 
 def _render_efforts(egress: Egress, provider: Provider) -> wire.ReasoningEfforts:
-    def told(phase: Phase) -> str:
+    def effort_of(phase: Phase) -> str:
         return egress.models.chosen_effort(provider, phase) or DEFAULT_EFFORT
 
     return wire.ReasoningEfforts(
-        research_effort=told(Phase.RESEARCH),
-        plan_effort=told(Phase.PLAN),
-        implement_effort=told(Phase.IMPLEMENT),
+        research_effort=effort_of(Phase.RESEARCH),
+        plan_effort=effort_of(Phase.PLAN),
+        implement_effort=effort_of(Phase.IMPLEMENT),
     )
 
 
 class EgressMethods:
     """Handlers of egress: consent, its mode, and the requests that left."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -227,12 +227,12 @@ class EgressMethods:
     async def status(
         self, request: consent_wire.EgressGetConsentStatus, session: Session
     ) -> consent_wire.ConsentStatus:
-        """Say whether the files may go to the provider of the workbench's model, or another's.
+        """Return the consent status of the workbench's model, or of another one.
 
         A model that could not be called anyway is told first: nobody need agree to nothing.
         """
         del session
-        state = (await self._benches.open(request.workbench_id)).state
+        state = (await self._workbenches.open(request.workbench_id)).state
         egress, named = self._context.egress, request.model_id
         model_id = egress.models.of_workbench(state) if named is UNSET else named
         embeds = self._embeds(state, model_id)
@@ -259,20 +259,20 @@ class EgressMethods:
     async def grant(
         self, request: consent_wire.EgressGrantWorkshopConsent, session: Session
     ) -> consent_wire.ConsentGiven:
-        """Record that a person agreed."""
+        """Record a person's consent."""
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         if request.provider_id != request.model_id.partition(":")[0]:
             msg = f"{request.model_id} is not a model of the provider {request.provider_id}"
             raise ValidationFailed(msg)
         current = self._context.egress.consent_to(
-            bench.state,
+            workbench.state,
             request.model_id,
             persist=request.persist,
-            embeds=self._embeds(bench.state, request.model_id),
+            embeds=self._embeds(workbench.state, request.model_id),
         )
         consent = msgspec.structs.replace(current, scope_hash=request.scope_hash)
-        await bench.keeper.submit(GrantConsent(consent, current.scope_hash))
+        await workbench.keeper.submit(GrantConsent(consent, current.scope_hash))
         return consent_wire.ConsentGiven()
 
     async def list_events(
@@ -282,22 +282,22 @@ class EgressMethods:
         del session
         log_id = request.workbench_id
         if log_id == "daemon":
-            journal = self._benches.daemon.journal
+            journal = self._workbenches.daemon.journal
         else:
-            journal = (await self._benches.open(log_id)).keeper.journal
+            journal = (await self._workbenches.open(log_id)).keeper.journal
         return await sent_requests(log_id, journal, request.after, request.limit)
 
     def mode(
         self, request: consent_wire.UserGetConsentMode, session: Session
     ) -> consent_wire.ConsentMode:
-        """Say whether people are asked."""
+        """Return the consent mode: whether people are asked."""
         del request, session
         return consent_wire.ConsentMode(mode=self._mode())
 
     async def set_mode(
         self, request: consent_wire.UserSetConsentMode, session: Session
     ) -> consent_wire.ConsentMode:
-        """Choose whether people are asked.
+        """Set the consent mode: whether people are asked.
 
         Raises:
             ValidationFailed: Everything is to be allowed, and that is not approved.
@@ -311,11 +311,11 @@ class EgressMethods:
             raise ValidationFailed(msg, actions=("repeat with approved true",))
         if request.mode != self._mode():
             changed = RecordDaemon((SettingChanged("consent_mode", request.mode),))
-            await self._benches.daemon.submit(changed)
+            await self._workbenches.daemon.submit(changed)
         return consent_wire.ConsentMode(mode=self._mode())
 
     def _embeds(self, state: WorkbenchState, model_id: str) -> bool:
-        """Tell whether a model is meant as an embedder's; its name may be a provider's, too."""
+        """Return whether a model id means the embedder's: a provider may have the name, too."""
         is_used = model_id == self._context.egress.embedder().model_id
         return is_used and model_id != self._context.egress.models.shown(state.model_id)
 

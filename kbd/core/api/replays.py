@@ -53,9 +53,9 @@ class _CachedSteps(msgspec.Struct, frozen=True):
 class ReplayMethods:
     """Handlers of replay: the steps of runs, and the state at events."""
 
-    def __init__(self, benches: Workbenches) -> None:
-        self._benches = benches
-        self._kept: _CachedSteps | None = None
+    def __init__(self, workbenches: Workbenches) -> None:
+        self._workbenches = workbenches
+        self._cached_steps: _CachedSteps | None = None
         # A folder of the user's may hang for ever; nothing but other moments may wait for it.
         self._folding, self._writing = (
             CapacityLimiter(MAX_CONCURRENT_FOLDS),
@@ -75,22 +75,22 @@ class ReplayMethods:
         del session
         named, _, number = request.run_id.partition("-")
         workbench_id = WorkbenchId(named)
-        with self._benches.held(workbench_id):
-            bench = await self._benches.open(workbench_id)
-            run = _find_run(bench, request.run_id, int(number))
-            steps = await self._steps(bench, run, request.run_id)
+        with self._workbenches.held(workbench_id):
+            workbench = await self._workbenches.open(workbench_id)
+            run = _find_run(workbench, request.run_id, int(number))
+            steps = await self._steps(workbench, run, request.run_id)
             page = await run_sync(_first_page, steps[request.after :], request.limit)
             if request.after + len(page) >= len(steps):
-                self._kept = None  # Whoever read on has all of it.
+                self._cached_steps = None  # Whoever read on has all of it.
             return wire.StepsFound(
-                run=run_info(bench.state, run),
-                request=_request_text(bench, run),
+                run=run_info(workbench.state, run),
+                request=_request_text(workbench, run),
                 steps=page,
                 total=len(steps),
             )
 
     async def state(self, request: wire.StateAt, session: Session) -> wire.StateFound:
-        """Return how a workbench stood, and write it to a folder if one is named.
+        """Return the state of a workbench after an event; write it to a folder if one is named.
 
         Raises:
             NotFound: There is no such workbench, or no such event.
@@ -100,17 +100,17 @@ class ReplayMethods:
             FileWriteFailed: It cannot be written.
         """
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         # What is not durable yet nobody may see.
-        if request.seq > (last := bench.keeper.journal.seq) and bench.damage is None:
+        if request.seq > (last := workbench.keeper.journal.seq) and workbench.damage is None:
             msg = f"the log ends at event {last}; there is no event {request.seq}"
             raise NotFound(msg, detail={"last_seq": last})
-        state = await run_sync(state_at, bench.folders.log, request.seq, limiter=self._folding)
+        state = await run_sync(state_at, workbench.folders.log, request.seq, limiter=self._folding)
         destination = ""
         if not isinstance(request.destination_dir, msgspec.UnsetType):
-            destination = await self._written(bench, state, request.destination_dir)
+            destination = await self._written(workbench, state, request.destination_dir)
         return wire.StateFound(
-            workbench_id=bench.id,
+            workbench_id=workbench.id,
             seq=request.seq,
             ts=format_time(state.updated_at_us),
             name=state.name,
@@ -121,19 +121,23 @@ class ReplayMethods:
             destination=destination,
         )
 
-    async def _steps(self, bench: OpenWorkbench, run: Run, run_id: RunId) -> tuple[wire.Step, ...]:
-        last = bench.keeper.journal.seq
-        kept = self._kept
-        if kept is None or (kept.run_id, kept.seq) != (run_id, last):
-            told = await run_sync(
-                _fold_steps, bench.folders.log, run.number, last, limiter=self._folding
+    async def _steps(
+        self, workbench: OpenWorkbench, run: Run, run_id: RunId
+    ) -> tuple[wire.Step, ...]:
+        last = workbench.keeper.journal.seq
+        cached = self._cached_steps
+        if cached is None or (cached.run_id, cached.seq) != (run_id, last):
+            steps = await run_sync(
+                _fold_steps, workbench.folders.log, run.number, last, limiter=self._folding
             )
-            kept = self._kept = _CachedSteps(run_id, last, told)
-        return kept.steps
+            cached = self._cached_steps = _CachedSteps(run_id, last, steps)
+        return cached.steps
 
-    async def _written(self, bench: OpenWorkbench, state: WorkbenchState, directory: str) -> str:
-        """Write a moment to a folder, which is no reason for a run if somebody watches there."""
-        daemon = self._benches.daemon
+    async def _written(
+        self, workbench: OpenWorkbench, state: WorkbenchState, directory: str
+    ) -> str:
+        """Write a moment to a folder; a watch there starts no run for it."""
+        daemon = self._workbenches.daemon
         files = [
             FileVersion(FileName(f"{folder}/{name}"), blob, 0)
             for folder, held in folder_files(state).items()
@@ -141,27 +145,27 @@ class ReplayMethods:
         ]
         if Path(directory).is_absolute():
             await record_planned_writes(daemon, directory, files, threads=self._writing)
-        write = partial(write_moment, state, bench.blobs.store, Path(directory))
+        write = partial(write_moment, state, workbench.blobs.store, Path(directory))
         return str(await run_sync(write, limiter=self._writing))
 
 
-def _find_run(bench: OpenWorkbench, run_id: RunId, number: int) -> Run:
+def _find_run(workbench: OpenWorkbench, run_id: RunId, number: int) -> Run:
     try:
-        return bench.state.run(number)
+        return workbench.state.run(number)
     except IndexError:
         msg = f"there is no run {run_id}"
         raise NotFound(msg) from None
 
 
-def _request_text(bench: OpenWorkbench, run: Run) -> str:
-    asked = bench.state.heard.get(run.message_id)
+def _request_text(workbench: OpenWorkbench, run: Run) -> str:
+    asked = workbench.state.heard.get(run.message_id)
     return asked.text if asked is not None else ""
 
 
 def _fold_steps(log_dir: Path, run: int, last: Seq) -> tuple[wire.Step, ...]:
     span = RunSpan(run)
     read_log(log_dir, span.note, last)
-    return tuple(told.step for told in fold_step_events(run, span.events))
+    return tuple(each.step for each in fold_step_events(run, span.events))
 
 
 def _first_page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]:
@@ -179,8 +183,8 @@ def _first_page(steps: Sequence[wire.Step], limit: int) -> tuple[wire.Step, ...]
 class ProofMethods:
     """Handler of replay proofs."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._benches = benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._workbenches = workbenches
         given = {plugin.name: dict(plugin.settings) for plugin in context.plugins.loaded()}
         self._prover = Proofs(msgspec.structs.replace(context.settings, plugins=given))
 
@@ -205,15 +209,15 @@ class ProofMethods:
                 msg = "with_plugin must be an absolute path: the daemon has no current folder"
                 raise ValidationFailed(msg)
         workbench_id, _, number = request.run_id.partition("-")
-        bench = await self._benches.open(workbench_id)
-        if int(number) > len(bench.state.runs):
+        workbench = await self._workbenches.open(workbench_id)
+        if int(number) > len(workbench.state.runs):
             msg = f"there is no run {request.run_id}"
             raise NotFound(msg)
-        with self._benches.held(bench.id):
+        with self._workbenches.held(workbench.id):
             found = await self._prover.prove(
-                bench.folders, int(number), bench.keeper.journal.seq, with_plugin
+                workbench.folders, int(number), workbench.keeper.journal.seq, with_plugin
             )
-        if self._benches.opened(bench.id) is not bench:
+        if self._workbenches.opened(workbench.id) is not workbench:
             msg = "the workbench was deleted while its run was proved"
             raise NotFound(msg)
         return found

@@ -30,8 +30,8 @@ __all__ = ["ConversationMethods", "WorkshopMethods", "wait_for_run"]
 class WorkshopMethods:
     """Handlers of messages and runs."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches, runs: RunTasks) -> None:
-        self._context, self._benches, self._runs = context, benches, runs
+    def __init__(self, context: ApiContext, workbenches: Workbenches, runs: RunTasks) -> None:
+        self._context, self._workbenches, self._runs = context, workbenches, runs
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -48,14 +48,14 @@ class WorkshopMethods:
     def send(
         self, request: wire.WorkshopSendUserMessage, session: Session
     ) -> Deferred[wire.MessageSent]:
-        """Record what a person asks for."""
+        """Record a person's message."""
         del session
         message_id = f"u{self._context.clock.new_id()}"
         return record(
-            self._benches,
+            self._workbenches,
             request.workbench_id,
             lambda _: SendMessage(message_id, request.text),
-            lambda _bench, _outcome: wire.MessageSent(message_id=message_id),
+            lambda _workbench, _outcome: wire.MessageSent(message_id=message_id),
         )
 
     async def run(self, request: wire.WorkshopRunAgent, session: Session) -> wire.RunAnswered:
@@ -65,8 +65,8 @@ class WorkshopMethods:
             KbdError: It may not start; or, if waited for, it failed: the code is the run's.
         """
         del session
-        bench = await self._benches.open(request.workbench_id)
-        state = bench.state
+        workbench = await self._workbenches.open(request.workbench_id)
+        state = workbench.state
         asked = request.model_id
         model_id = (
             self._context.egress.models.of_workbench(state)
@@ -75,12 +75,12 @@ class WorkshopMethods:
         )
         message_id = request.message_id
         self._context.egress.check(state, model_id)
-        started = await bench.keeper.submit(
+        started = await workbench.keeper.submit(
             StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
         )
         if request.wait:
-            await wait_for_run(self._runs, bench, started.run)
-        return run_answer(bench.state, bench.state.run(started.run))
+            await wait_for_run(self._runs, workbench, started.run)
+        return run_answer(workbench.state, workbench.state.run(started.run))
 
     def cancel(
         self, request: wire.WorkshopCancelRun, session: Session
@@ -88,18 +88,18 @@ class WorkshopMethods:
         """Stop the active run, if there is one."""
         del session
         return record(
-            self._benches,
+            self._workbenches,
             request.workbench_id,
             lambda _: RequestCancel(),
             lambda _, outcome: wire.CancelRequested(cancel_requested=outcome.run != 0),
         )
 
     async def state(self, request: wire.WorkshopGetState, session: Session) -> wire.WorkshopState:
-        """Say how the workshop stands."""
+        """Return the state of the workshop."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        active = self._context.egress.models.shown(bench.state.model_id)
-        return workshop_state(bench.state, active, self._context.egress.models.shown())
+        workbench = await self._workbenches.open(request.workbench_id)
+        active = self._context.egress.models.shown(workbench.state.model_id)
+        return workshop_state(workbench.state, active, self._context.egress.models.shown())
 
     def set_model(
         self, request: wire.WorkshopSetActiveModel, session: Session
@@ -109,23 +109,23 @@ class WorkshopMethods:
         model_id = request.model_id
         self._context.egress.models.provider(model_id)
         return record(
-            self._benches,
+            self._workbenches,
             request.workbench_id,
             lambda _: ChooseModel(model_id),
-            lambda _bench, _outcome: wire.ActiveModel(active_model_id=model_id),
+            lambda _workbench, _outcome: wire.ActiveModel(active_model_id=model_id),
         )
 
     async def get(self, request: wire.RunGet, session: Session) -> wire.RunInfo:
         """Describe a run."""
         del session
         workbench_id, _, number = request.run_id.partition("-")
-        bench = await self._benches.open(workbench_id)
+        workbench = await self._workbenches.open(workbench_id)
         try:
-            run = bench.state.run(int(number))
+            run = workbench.state.run(int(number))
         except IndexError:
             msg = f"there is no run {request.run_id}"
             raise NotFound(msg) from None
-        return self._info(bench, run)
+        return self._info(workbench, run)
 
     async def list(self, request: wire.RunList, session: Session) -> wire.RunsFound:
         """List the runs of a workbench, or of all."""
@@ -133,43 +133,45 @@ class WorkshopMethods:
         one = request.workbench_id
         rows: list[wire.RunInfo] = []
         if request.running:
-            for bench in self._benches.running():
-                run = bench.state.active_run()
-                if run is not None and one in (bench.id, msgspec.UNSET):
-                    rows.append(self._info(bench, run))
+            for workbench in self._workbenches.running():
+                run = workbench.state.active_run()
+                if run is not None and one in (workbench.id, msgspec.UNSET):
+                    rows.append(self._info(workbench, run))
         elif not isinstance(one, msgspec.UnsetType):
-            bench = await self._benches.open(one)
-            rows += (self._info(bench, run) for run in bench.state.runs)
+            workbench = await self._workbenches.open(one)
+            rows += (self._info(workbench, run) for run in workbench.state.runs)
         else:
-            for workbench_id in self._benches.ids():
+            for workbench_id in self._workbenches.ids():
                 # One that cannot be opened, or was deleted meanwhile, does not hide the others.
                 with contextlib.suppress(KbdError):
-                    async with self._benches.glance(workbench_id) as bench:
-                        rows += [self._info(bench, run) for run in bench.state.runs]
+                    async with self._workbenches.glance(workbench_id) as workbench:
+                        rows += [self._info(workbench, run) for run in workbench.state.runs]
         return wire.RunsFound(runs=tuple(sorted(rows, key=lambda row: row.started_at)))
 
-    def _info(self, bench: OpenWorkbench, run: Run) -> wire.RunInfo:
+    def _info(self, workbench: OpenWorkbench, run: Run) -> wire.RunInfo:
         if run.status is RunStatus.FINISHED:
-            return run_info(bench.state, run)
-        caps, daemon = self._context.settings.run, self._benches.daemon.state
-        return run_info(bench.state, run, run_budget(caps, daemon, self._context.clock.now_us()))
+            return run_info(workbench.state, run)
+        caps, daemon = self._context.settings.run, self._workbenches.daemon.state
+        return run_info(
+            workbench.state, run, run_budget(caps, daemon, self._context.clock.now_us())
+        )
 
 
-async def wait_for_run(runs: RunTasks, bench: OpenWorkbench, number: int) -> None:
+async def wait_for_run(runs: RunTasks, workbench: OpenWorkbench, number: int) -> None:
     """Wait for a run's end.
 
     Raises:
         KbdError: It failed; the code is the run's.
     """
-    await runs.wait(bench, number)
-    run = bench.state.run(number)
+    await runs.wait(workbench, number)
+    run = workbench.state.run(number)
     if run.error is None:
         return
-    run_id = bench.state.run_id(run.number)
+    run_id = workbench.state.run_id(run.number)
     error = error_with_code(run.error.code, run.error.message)
     error.retryable = run.error.retryable
     error.detail |= {
-        "workbench_id": bench.id,
+        "workbench_id": workbench.id,
         "run_id": run_id,
         "model_id": run.model_id,
         "subphase": run.error.subphase,
@@ -180,8 +182,8 @@ async def wait_for_run(runs: RunTasks, bench: OpenWorkbench, number: int) -> Non
 class ConversationMethods:
     """Handlers of the conversation: show, undo, regenerate."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches, runs: RunTasks) -> None:
-        self._context, self._benches, self._runs = context, benches, runs
+    def __init__(self, context: ApiContext, workbenches: Workbenches, runs: RunTasks) -> None:
+        self._context, self._workbenches, self._runs = context, workbenches, runs
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -196,7 +198,7 @@ class ConversationMethods:
     ) -> wire.Conversation:
         """Return the conversation with its tool traffic."""
         del session
-        return await conversation(await self._benches.open(request.workbench_id))
+        return await conversation(await self._workbenches.open(request.workbench_id))
 
     async def undo(self, request: wire.WorkshopUndoToMessage, session: Session) -> wire.Undone:
         """Undo everything after a message.
@@ -205,11 +207,11 @@ class ConversationMethods:
             KbdError: As for `rewind_to`; nothing was done, but of a disk that is full or fails.
         """
         del session
-        bench = await self._benches.open(request.workbench_id)
-        done = await rewind_to(bench, self._context.clock, request.message_id)
+        workbench = await self._workbenches.open(request.workbench_id)
+        done = await rewind_to(workbench, self._context.clock, request.message_id)
         return wire.Undone(
             message_id=request.message_id,
-            has_draft=bench.state.draft is not None,
+            has_draft=workbench.state.draft is not None,
             files_changed=done.files,
             checkpoint_id=done.checkpoint_id or msgspec.UNSET,
         )
@@ -224,26 +226,26 @@ class ConversationMethods:
                 run is waited for and failed, the code is the run's.
         """
         del session
-        bench = await self._benches.open(request.workbench_id)
+        workbench = await self._workbenches.open(request.workbench_id)
         named, chosen = request.message_id, request.model_id
         asked, answer = find_exchange(
-            bench.state, None if isinstance(named, msgspec.UnsetType) else named
+            workbench.state, None if isinstance(named, msgspec.UnsetType) else named
         )
         model_id = (
-            self._context.egress.models.of_workbench(bench.state)
+            self._context.egress.models.of_workbench(workbench.state)
             if isinstance(chosen, msgspec.UnsetType)
             else chosen
         )
-        check = self._may_run(bench.state, model_id)
+        check = self._may_run(workbench.state, model_id)
         # A client that goes away meanwhile gets both or nothing.
         with anyio.CancelScope(shield=True):
-            await rewind_to(bench, self._context.clock, asked.message_id, "regenerate", check)
-            started = await bench.keeper.submit(
+            await rewind_to(workbench, self._context.clock, asked.message_id, "regenerate", check)
+            started = await workbench.keeper.submit(
                 StartRun(asked.message_id, model_id, answer.message_id)
             )
         if request.wait:
-            await wait_for_run(self._runs, bench, started.run)
-        return run_answer(bench.state, bench.state.run(started.run))
+            await wait_for_run(self._runs, workbench, started.run)
+        return run_answer(workbench.state, workbench.state.run(started.run))
 
     def _may_run(self, now: WorkbenchState, model_id: str) -> Callable[[WorkbenchState], None]:
         """Return what refuses to undo if no run could follow: files go back, settings do not."""

@@ -22,8 +22,8 @@ __all__ = ["WorkspaceMethods"]
 class WorkspaceMethods:
     """Handlers of document search, as an agent's tools do it; only what leaves is recorded."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -103,8 +103,8 @@ class WorkspaceMethods:
             if not Path(folder).is_absolute():
                 msg = "index_dir is not absolute"
                 raise ValidationFailed(msg)
-            bench = await self._benches.open(request.workbench_id)
-            await use_index(self._context, bench, Path(folder))
+            workbench = await self._workbenches.open(request.workbench_id)
+            await use_index(self._context, workbench, Path(folder))
         call = await self._call(request.workbench_id)
         documents, engine = await call.documents(), await call.refresh()
         silent = [f"{known.path}: {why}" for known in documents for why in known.warnings]
@@ -118,10 +118,13 @@ class WorkspaceMethods:
         )
 
     async def _call(self, workbench_id: str) -> DocumentLookup:
-        bench = await self._benches.open(workbench_id)
-        files, formats = open_files(self._context, bench), open_formats(self._context, bench)
-        model_id = self._context.egress.models.shown(bench.state.model_id)
-        return open_lookup(self._context, bench, files, formats, 0, model_id)
+        workbench = await self._workbenches.open(workbench_id)
+        files, formats = (
+            open_files(self._context, workbench),
+            open_formats(self._context, workbench),
+        )
+        model_id = self._context.egress.models.shown(workbench.state.model_id)
+        return open_lookup(self._context, workbench, files, formats, 0, model_id)
 
 
 def _none_if_unset(value: str | Unset) -> str | None:

@@ -233,6 +233,7 @@ def _resolve_path(folder: str, parameter: str) -> str:
         msg = f"{parameter} must be an absolute path"
         raise ValidationFailed(msg)
     real = os.path.realpath(folder)
+    # Neither JSON nor msgpack can hold a name that is no UTF-8 (reliability, A33).
     try:
         real.encode()
     except UnicodeEncodeError:
@@ -242,7 +243,7 @@ def _resolve_path(folder: str, parameter: str) -> str:
 
 
 def _is_within(folder: str, other: str) -> bool:
-    """Tell whether a folder is another one, or below it."""
+    """Return whether a folder is another one, or below it."""
     return os.path.commonpath((folder, other)) == other
 
 
@@ -262,9 +263,9 @@ MAX_CONCURRENT_SCANS = 4
 class WatchMethods:
     """Handlers of watches: add, show, pause, remove, retry, dry run."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches, watcher: Watcher) -> None:
-        self._context, self._benches, self._watcher = context, benches, watcher
-        self._looks = anyio.CapacityLimiter(MAX_CONCURRENT_SCANS)
+    def __init__(self, context: ApiContext, workbenches: Workbenches, watcher: Watcher) -> None:
+        self._context, self._workbenches, self._watcher = context, workbenches, watcher
+        self._scan_threads = anyio.CapacityLimiter(MAX_CONCURRENT_SCANS)
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -285,11 +286,11 @@ class WatchMethods:
         """Watch a folder; what is passed over is recorded together with the watch."""
         session.name(DAEMON_LOG)
         asked = parse_rule(request, self._context.egress)
-        rule = await self._look(partial(resolve_rule, asked, self._context.home))
-        there = await self._look(partial(matching_files, rule.folder, rule.patterns))
+        rule = await self._in_thread(partial(resolve_rule, asked, self._context.home))
+        there = await self._in_thread(partial(matching_files, rule.folder, rule.patterns))
         passed = there if request.existing == "pass_over" else ()
         watch_id = WatchId(self._context.clock.new_id())
-        await self._benches.daemon.submit(AddWatch(watch_id, rule, passed))
+        await self._workbenches.daemon.submit(AddWatch(watch_id, rule, passed))
         return wire.WatchAdded(
             watch_id=watch_id, passed_over=len(passed), waiting=len(there) - len(passed)
         )
@@ -303,26 +304,26 @@ class WatchMethods:
     def get(self, request: wire.WatchGet, session: Session) -> wire.WatchFound:
         """Show a watch in full."""
         session.name(DAEMON_LOG)
-        return self._found(request.watch_id)
+        return self._watch_found(request.watch_id)
 
     async def pause(self, request: wire.WatchPause, session: Session) -> wire.WatchFound:
         """Start no runs until the watch is resumed."""
         session.name(DAEMON_LOG)
-        await self._benches.daemon.submit(PauseWatch(request.watch_id))
-        return self._found(request.watch_id)
+        await self._workbenches.daemon.submit(PauseWatch(request.watch_id))
+        return self._watch_found(request.watch_id)
 
     async def resume(self, request: wire.WatchResume, session: Session) -> wire.WatchFound:
         """Start runs again."""
         session.name(DAEMON_LOG)
         model_id = self._watch(request.watch_id).rule.model_id
         consent = validate_consent(self._context.egress, request.consent, model_id)
-        await self._benches.daemon.submit(ResumeWatch(request.watch_id, consent))
-        return self._found(request.watch_id)
+        await self._workbenches.daemon.submit(ResumeWatch(request.watch_id, consent))
+        return self._watch_found(request.watch_id)
 
     async def remove(self, request: wire.WatchRemove, session: Session) -> wire.WatchRemoved:
         """Watch a folder no more."""
         session.name(DAEMON_LOG)
-        await self._benches.daemon.submit(RemoveWatch(request.watch_id))
+        await self._workbenches.daemon.submit(RemoveWatch(request.watch_id))
         return wire.WatchRemoved()
 
     def failed(self, request: wire.WatchFailedList, session: Session) -> wire.FailedFound:
@@ -338,7 +339,7 @@ class WatchMethods:
         """Work on parked files after all."""
         session.name(DAEMON_LOG)
         command = RetryLandings(request.watch_id, _parse_landing_ids(request))
-        outcome = await self._benches.daemon.submit(command)
+        outcome = await self._workbenches.daemon.submit(command)
         retried = [event for event in outcome.events if isinstance(event, LandingsRetried)]
         return wire.WatchFailedChanged(landing_ids=retried[0].landings if retried else ())
 
@@ -348,24 +349,24 @@ class WatchMethods:
         """Forget parked files."""
         session.name(DAEMON_LOG)
         command = DismissLandings(request.watch_id, _parse_landing_ids(request))
-        outcome = await self._benches.daemon.submit(command)
+        outcome = await self._workbenches.daemon.submit(command)
         gone = [event for event in outcome.events if isinstance(event, LandingsDismissed)]
         return wire.WatchFailedChanged(landing_ids=gone[0].landings if gone else ())
 
     async def test(self, request: wire.WatchTest, session: Session) -> wire.WatchTested:
         """Show what would run, without running it."""
         session.name(DAEMON_LOG)
-        watch, rule = await self._meant(request)
+        watch, rule = await self._rule_to_test(request)
         model_id, of_model = self._model(rule)
         problems = [*of_model]
         if watch is not None and watch.status is not WatchStatus.ACTIVE:
             why = f": {watch.reason}" if watch.reason else ""
             problems.append(f"the watch is {watch.status.value}{why}; resume it first")
-        watching = copy_watch_state(self._benches.daemon.state.watching, watch)
+        watching = copy_watch_state(self._workbenches.daemon.state.watching, watch)
         watch_id = watch.watch_id if watch is not None else None
         limit_bytes = self._context.settings.limits.file_bytes
         try:
-            tried = await self._look(partial(dry_run, watching, watch_id, rule, limit_bytes))
+            tried = await self._in_thread(partial(dry_run, watching, watch_id, rule, limit_bytes))
         except KbdError as error:
             problems.append(error.message)
             tried = DryRun()
@@ -381,11 +382,11 @@ class WatchMethods:
             runs=tried.runs,
             run_count=tried.run_count,
             model_id=model_id,
-            consented=bool(model_id) and self._agreed(rule, model_id),
+            consented=bool(model_id) and self._has_consent(rule, model_id),
             problems=tuple(problems),
         )
 
-    async def _meant(self, request: wire.WatchTest) -> tuple[Watch | None, WatchRule]:
+    async def _rule_to_test(self, request: wire.WatchTest) -> tuple[Watch | None, WatchRule]:
         """Return the watch and its rule, or none and the rule that is only tried."""
         if not isinstance(request.watch_id, msgspec.UnsetType):
             watch = self._watch(request.watch_id)
@@ -397,20 +398,20 @@ class WatchMethods:
         if model_id is not None:
             self._context.egress.models.provider(model_id)
         patterns = validate_patterns(request.patterns)
-        folder = await self._look(
+        folder = await self._in_thread(
             partial(resolve_watched_folder, request.folder, self._context.home)
         )
         return None, WatchRule("", folder, "", patterns, model_id, request.mode)
 
     def _model(self, rule: WatchRule) -> tuple[str, tuple[str, ...]]:
-        """Return the model of a rule's runs, or "", and why they would not get far with it."""
+        """Return the model of a rule's runs, or "", and the problems that they would have."""
         egress = self._context.egress
         try:
             model_id = rule.model_id or self._context.egress.models.default()
             egress.check_set_up(model_id)
         except KbdError as error:
             return self._context.egress.models.shown(rule.model_id), (error.message,)
-        if self._agreed(rule, model_id):
+        if self._has_consent(rule, model_id):
             return model_id, ()
         endpoint = egress.endpoint(model_id)
         problem = (
@@ -419,8 +420,8 @@ class WatchMethods:
         )
         return model_id, (problem,)
 
-    def _agreed(self, rule: WatchRule, model_id: str) -> bool:
-        """Tell whether what lands may go to a model."""
+    def _has_consent(self, rule: WatchRule, model_id: str) -> bool:
+        """Return whether consent covers sending what lands to a model."""
         try:
             egress = self._context.egress
             if egress.mode == "allow_all" or not egress.needs_consent(model_id):
@@ -429,12 +430,12 @@ class WatchMethods:
         except KbdError:
             return False
 
-    async def _look(self, look: Callable[[], T]) -> T:
-        """Look at the disk in a thread that nobody else waits for."""
-        return await run_sync(look, limiter=self._looks, abandon_on_cancel=True)
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        """Run blocking disk work in a thread that nobody else waits for."""
+        return await run_sync(work, limiter=self._scan_threads, abandon_on_cancel=True)
 
     def _all(self) -> tuple[Watch, ...]:
-        watches = self._benches.daemon.state.watching.watches.values()
+        watches = self._workbenches.daemon.state.watching.watches.values()
         return tuple(each for each in watches if each.status is not WatchStatus.REMOVED)
 
     def _watch(self, watch_id: WatchId) -> Watch:
@@ -445,13 +446,13 @@ class WatchMethods:
         raise NotFound(msg)
 
     def _row(self, watch: Watch) -> WatchRow:
-        return watch_row(watch, *self._seen(watch.watch_id))
+        return watch_row(watch, *self._folder_health(watch.watch_id))
 
-    def _found(self, watch_id: WatchId) -> wire.WatchFound:
+    def _watch_found(self, watch_id: WatchId) -> wire.WatchFound:
         watch = self._watch(watch_id)
-        return wire.WatchFound(watch=watch_info(watch, *self._seen(watch_id)))
+        return wire.WatchFound(watch=watch_info(watch, *self._folder_health(watch_id)))
 
-    def _seen(self, watch_id: WatchId) -> tuple[Hints, str]:
+    def _folder_health(self, watch_id: WatchId) -> tuple[Hints, str]:
         """Return how a folder's changes are noticed, and what keeps files from landing, or ""."""
         health = self._watcher.health(watch_id)
         # That a folder is looked through again and again has its reason, too: that is no trouble.

@@ -29,8 +29,8 @@ __all__ = ["ForkMethods", "WorkbenchMethods"]
 class WorkbenchMethods:
     """Handlers of workbenches: create, open, list, delete, default model."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
         self._rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
         # What those take that are closed, each with how often it had been opened by then.
         self._sizes: dict[WorkbenchId, tuple[int, int]] = {}
@@ -51,23 +51,23 @@ class WorkbenchMethods:
         self, request: wire.WorkbenchCreate, session: Session
     ) -> wire.WorkbenchCreated:
         """Create an empty workbench."""
-        workbench_id = await self._benches.create(request.name)
+        workbench_id = await self._workbenches.create(request.name)
         session.name(workbench_id)
         return wire.WorkbenchCreated(workbench_id=workbench_id)
 
     async def open(self, request: wire.WorkbenchOpen, session: Session) -> wire.WorkbenchOpened:
         """Describe a workbench, recovered if need be."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        size_bytes = await run_sync(disk_bytes, bench.folders.root)
-        model = self._context.egress.models.shown(bench.state.model_id)
-        return wire.WorkbenchOpened(workbench=workbench_info(bench, size_bytes, model))
+        workbench = await self._workbenches.open(request.workbench_id)
+        size_bytes = await run_sync(disk_bytes, workbench.folders.root)
+        model = self._context.egress.models.shown(workbench.state.model_id)
+        return wire.WorkbenchOpened(workbench=workbench_info(workbench, size_bytes, model))
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:
         """List all workbenches, oldest first."""
         del request, session
         rows: dict[WorkbenchId, wire.WorkbenchRow] = {}
-        for workbench_id in self._benches.ids():
+        for workbench_id in self._workbenches.ids():
             try:
                 rows[workbench_id] = await self._row(workbench_id)
             except NotFound:
@@ -83,19 +83,23 @@ class WorkbenchMethods:
 
     async def _row(self, workbench_id: WorkbenchId) -> wire.WorkbenchRow:
         """Describe a workbench; one that was closed since the last list is as it was then."""
-        benches = self._benches
+        workbenches = self._workbenches
         size_bytes = await self._size_bytes(workbench_id)
         row = self._rows.get(workbench_id)
-        is_open = benches.opened(workbench_id) is not None
-        if row is not None and not is_open and benches.is_at_end(workbench_id, Seq(row.last_seq)):
+        is_open = workbenches.opened(workbench_id) is not None
+        if (
+            row is not None
+            and not is_open
+            and workbenches.is_at_end(workbench_id, Seq(row.last_seq))
+        ):
             return msgspec.structs.replace(row, disk_bytes=size_bytes)
         try:
-            async with benches.glance(workbench_id) as bench:
-                return workbench_row(bench, size_bytes)
+            async with workbenches.glance(workbench_id) as workbench:
+                return workbench_row(workbench, size_bytes)
         except NotFound:
             raise
         except KbdError as error:
-            known = benches.daemon.state.workbenches[workbench_id]
+            known = workbenches.daemon.state.workbenches[workbench_id]
             return closed_row(known, size_bytes, error.message)
 
     async def _size_bytes(self, workbench_id: WorkbenchId) -> int:
@@ -103,13 +107,16 @@ class WorkbenchMethods:
 
         What people put into published/ of a closed one counts when it is opened again.
         """
-        benches = self._benches
-        openings, is_open = benches.openings(workbench_id), benches.opened(workbench_id) is not None
+        workbenches = self._workbenches
+        openings, is_open = (
+            workbenches.openings(workbench_id),
+            workbenches.opened(workbench_id) is not None,
+        )
         known = self._sizes.get(workbench_id)
         if known is not None and known[0] == openings and not is_open:
             return known[1]
         size_bytes = await run_sync(disk_bytes, self._context.home.workbench(workbench_id).root)
-        if not is_open and benches.openings(workbench_id) == openings:
+        if not is_open and workbenches.openings(workbench_id) == openings:
             self._sizes[workbench_id] = openings, size_bytes
         return size_bytes
 
@@ -118,43 +125,43 @@ class WorkbenchMethods:
     ) -> wire.WorkbenchDeleted:
         """Delete a workbench with its log."""
         del session
-        await self._benches.delete(request.workbench_id)
+        await self._workbenches.delete(request.workbench_id)
         return wire.WorkbenchDeleted()
 
     async def get_scope(self, request: wire.WorkbenchGetScope, session: Session) -> wire.Scope:
-        """Say what a run may touch."""
+        """Return the scope of a run: what it may touch."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        return workbench_scope(bench, self._context.catalog, self._context.settings.limits)
+        workbench = await self._workbenches.open(request.workbench_id)
+        return workbench_scope(workbench, self._context.catalog, self._context.settings.limits)
 
     async def get_default_model(
         self, request: wire.WorkbenchGetDefaultModel, session: Session
     ) -> DefaultModel:
-        """Say which model a workbench's runs use."""
+        """Return the default model of a workbench."""
         del session
-        bench = await self._benches.open(request.workbench_id)
-        return DefaultModel(model_id=self._context.egress.models.of_workbench(bench.state))
+        workbench = await self._workbenches.open(request.workbench_id)
+        return DefaultModel(model_id=self._context.egress.models.of_workbench(workbench.state))
 
     def set_default_model(
         self, request: wire.WorkbenchSetDefaultModel, session: Session
     ) -> Deferred[DefaultModel]:
-        """Choose the model that a workbench's runs use."""
+        """Set the default model of a workbench."""
         del session
         model_id = request.model_id
         self._context.egress.models.provider(model_id)
         return record(
-            self._benches,
+            self._workbenches,
             request.workbench_id,
             lambda _: ChooseModel(model_id),
-            lambda _bench, _outcome: DefaultModel(model_id=model_id),
+            lambda _workbench, _outcome: DefaultModel(model_id=model_id),
         )
 
 
 class ForkMethods:
     """Handler of forks."""
 
-    def __init__(self, context: ApiContext, benches: Workbenches) -> None:
-        self._context, self._benches = context, benches
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
@@ -167,10 +174,10 @@ class ForkMethods:
             KbdError: As for `fork_workbench`; there is no fork.
         """
         message_id, seq = request.from_message_id, request.from_seq
-        with self._benches.held(request.source_workbench_id):
+        with self._workbenches.held(request.source_workbench_id):
             workbench_id = await fork_workbench(
                 self._context,
-                self._benches,
+                self._workbenches,
                 request.source_workbench_id,
                 request.mode,
                 request.name,
@@ -178,7 +185,7 @@ class ForkMethods:
                 seq=None if isinstance(seq, msgspec.UnsetType) else Seq(seq),
             )
         session.name(workbench_id)
-        state = (await self._benches.open(workbench_id)).state
+        state = (await self._workbenches.open(workbench_id)).state
         return wire.WorkbenchForked(
             workbench_id=workbench_id,
             parent_workbench_id=request.source_workbench_id,

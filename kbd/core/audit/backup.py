@@ -67,12 +67,12 @@ class Backup:
             raise ValidationFailed("A backup cannot be in the home that it is of.")
         with _translate_errors():
             self._new = NewFolder(place, disk)
-        self._gathering = BackupCopier(self._new.folder, disk, tick)
+        self._copier = BackupCopier(self._new.folder, disk, tick)
 
     def take_daemon(
         self, seq: Seq, landed: Mapping[WatchId, Mapping[BlobHash, str]]
     ) -> tuple[WorkbenchId, ...]:
-        """Take the daemon's own log and the copies of what landed and is not done.
+        """Copy the daemon's own log, and the copies of landed files that are not done.
 
         Args:
             seq: The event that its state is at.
@@ -81,22 +81,20 @@ class Backup:
         Returns:
             The workbenches that were taken before.
         """
-        who = InventoryLog(workbench_id="daemon", name="daemon")
+        entry = InventoryLog(workbench_id="daemon", name="daemon")
         with _translate_errors():
             try:
-                self._gathering.take(self._home.folder, log_folder("daemon"), who, seq)
+                self._copier.take(self._home.folder, log_folder("daemon"), entry, seq)
             except LogCorrupt as error:
-                self._gathering.take_raw(
-                    self._home.folder, log_folder("daemon"), who, error.message
-                )
-            self._gathering.drop(Path("landed"))
+                self._copier.take_raw(self._home.folder, log_folder("daemon"), entry, error.message)
+            self._copier.drop(Path("landed"))
             for watch_id, needed in landed.items():
-                self._gathering.take_landed(self._home.folder, Path("landed", watch_id), needed)
-        logs = self._gathering.logs
+                self._copier.take_landed(self._home.folder, Path("landed", watch_id), needed)
+        logs = self._copier.logs
         return tuple(WorkbenchId(log.workbench_id) for log in logs if log.workbench_id != "daemon")
 
     def take(self, workbench_id: WorkbenchId, name: str, until: Seq | None) -> None:
-        """Take a workbench.
+        """Copy a workbench: its log up to an event, its blobs, its other files.
 
         Args:
             workbench_id: Which.
@@ -108,29 +106,29 @@ class Backup:
             FileNotFoundError: It was removed meanwhile.
         """
         with _translate_errors(may_be_gone=True):
-            self._gathering.take(
+            self._copier.take(
                 self._home.folder, log_folder(workbench_id), _log_entry(workbench_id, name), until
             )
 
     def take_raw(self, workbench_id: WorkbenchId, name: str, reason: str) -> None:
-        """Take a workbench that is damaged, file by file.
+        """Copy a damaged workbench file by file.
 
         Raises:
             FileNotFoundError: It was removed meanwhile.
         """
         with _translate_errors(may_be_gone=True):
-            self._gathering.take_raw(
+            self._copier.take_raw(
                 self._home.folder, log_folder(workbench_id), _log_entry(workbench_id, name), reason
             )
 
     def pass_over(self, workbench_id: WorkbenchId, name: str) -> None:
         """Note that nothing is there of a workbench that the daemon's log knows."""
-        self._gathering.pass_over(log_folder(workbench_id), f"{name} (workbench) has no folder")
+        self._copier.pass_over(log_folder(workbench_id), f"{name} (workbench) has no folder")
 
     def drop(self, workbench_id: WorkbenchId) -> None:
         """Leave a workbench out after all."""
         with _translate_errors():
-            self._gathering.drop(log_folder(workbench_id))
+            self._copier.drop(log_folder(workbench_id))
 
     def finish(self, created_at: str) -> tuple[Inventory, int]:
         """Write the inventory, make the backup durable and give it its name.
@@ -146,11 +144,12 @@ class Backup:
                 format=FORMAT,
                 kbd=__version__,
                 created_at=created_at,
-                logs=self._gathering.logs,
-                files=self._gathering.files,
-                left_out=(*self._gathering.told, *self._not_taken()),
+                logs=self._copier.logs,
+                files=self._copier.files,
+                left_out=(*self._copier.notes, *self._left_out()),
             )
             inventory.write(self._new.folder, self._disk)
+            # Read back before the folder gets its name: what has the name is a whole backup.
             if read_inventory(self._new.folder) != inventory:
                 raise FileWriteFailed("What was written does not read back as it was.")
             paths = self._new.folder.rglob("*")
@@ -162,9 +161,9 @@ class Backup:
         """Remove what was not finished."""
         self._new.remove()
 
-    def _not_taken(self) -> Iterator[str]:
-        """Say what of the home is not in it."""
-        taken = {log.workbench_id for log in self._gathering.logs}
+    def _left_out(self) -> Iterator[str]:
+        """Yield a line for each part of the home that is left out."""
+        taken = {log.workbench_id for log in self._copier.logs}
         for entry in sorted(self._home.folder.iterdir()):
             if entry.name == "settings.toml":
                 yield "settings.toml: it may hold keys; keep a copy of your own"
@@ -197,7 +196,7 @@ def check_backup(path: Path) -> CheckResult:
 
 
 def find_faults(folder: Path, inventory: Inventory) -> Iterator[LogFault]:
-    """Yield what is wrong with a folder that should hold this inventory."""
+    """Yield the faults of a folder that should hold this inventory."""
     for log in inventory.logs:
         if not log.damage:
             yield from _log_faults(folder, log)
@@ -225,6 +224,8 @@ def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
         )
     if found.faults:
         return
+    # A log that is cut at the end of a frame is whole by itself: only the inventory knows better
+    # (reliability, 2.4).
     for name, size_bytes in log.segments:
         there = (log_dir / name).stat().st_size if (log_dir / name).exists() else 0
         if there != size_bytes:

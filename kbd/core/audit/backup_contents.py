@@ -110,7 +110,7 @@ def check_name(name: str) -> None:
 
 
 def is_unreadable(path: Path) -> bool:
-    """Tell whether a file cannot be read."""
+    """Return whether a file cannot be read."""
     try:
         hash_file(path)
     except OSError:
@@ -118,18 +118,18 @@ def is_unreadable(path: Path) -> bool:
     return False
 
 
-def walk_files(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
+def walk_files(folder: Path, on_skipped: Callable[[str], None]) -> Iterator[str]:
     """Yield the paths of all that is no folder, sorted; links to folders are not followed.
 
     Args:
         folder: Below which.
-        tell: Told of each folder that cannot be read.
+        on_skipped: Told of each folder that cannot be read.
     """
 
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
             within = os.path.relpath(str(error.filename), folder.parent)
-            tell(f"{within}/ is left out: {error.strerror}")
+            on_skipped(f"{within}/ is left out: {error.strerror}")
 
     for root, folders, names in os.walk(folder, onerror=unreadable):
         folders.sort()
@@ -162,26 +162,26 @@ class BackupCopier:
         self._folder, self._disk, self._tick = folder, disk, tick
         self._logs: dict[Path, InventoryLog] = {}
         self._files: dict[Path, list[InventoryFile]] = {}
-        self._told: dict[Path, list[str]] = {}
+        self._notes: dict[Path, list[str]] = {}
 
     @property
     def logs(self) -> tuple[InventoryLog, ...]:
-        """What was taken, in that order."""
+        """Inventory entries of the copied logs, in the order of copying."""
         return tuple(self._logs.values())
 
     @property
     def files(self) -> tuple[InventoryFile, ...]:
-        """What no log vouches for."""
+        """Inventory entries of the files that no log vouches for."""
         return tuple(file for files in self._files.values() for file in files)
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """What could not be taken, and what is not whole, one line each."""
-        return tuple(line for lines in self._told.values() for line in lines)
+    def notes(self) -> tuple[str, ...]:
+        """Notes about what is left out or not whole, one line each."""
+        return tuple(line for lines in self._notes.values() for line in lines)
 
     def drop(self, place: Path) -> None:
         """Forget what was taken from a place below the home, and remove the copies."""
-        for known in (self._logs, self._files, self._told):
+        for known in (self._logs, self._files, self._notes):
             for each in [each for each in known if each.is_relative_to(place)]:
                 del known[each]
         _remove(self._folder / place)
@@ -189,41 +189,42 @@ class BackupCopier:
     def pass_over(self, place: Path, line: str) -> None:
         """Note why there is nothing of a place below the home."""
         self.drop(place)
-        self._told[place] = [line]
+        self._notes[place] = [line]
 
-    def take(self, home: Path, place: Path, who: InventoryLog, until: Seq | None) -> None:
-        """Take a log up to an event, with its blobs and what else is beside it.
+    def take(self, home: Path, place: Path, entry: InventoryLog, until: Seq | None) -> None:
+        """Copy a log up to an event, with its blobs and the other files beside it.
 
         What was taken of it before is gone on with: only what came since is copied.
 
         Args:
             home: The home.
             place: The folder that has `log/`, within it.
-            who: Whose log it is and what it is called; the rest of it is found out here.
+            entry: Whose log it is and what it is called; the rest of it is found out here.
             until: The event, which is durable; None for all there is, if nobody writes.
 
         Raises:
             LogCorrupt: The log is damaged.
         """
         source, target = home / place, self._folder / place
-        self._files[place], self._told[place] = [], []
+        self._files[place], self._notes[place] = [], []
         make_private_folder(target)
         extent = _find_extent(source / "log", until)
         copy_log(source / "log", extent, target / "log", self._disk)
         self._tick()
+        # The copy is verified, not its source: it is the copy that the inventory vouches for.
         found, named = verify_and_list_blobs(target / "log", self._pause)
         if found.fault is not None or (found.seq, found.head) != (extent.seq, extent.head.hex()):
             _compare_copy(source / "log", target / "log", extent)
             reason = found.fault.reason if found.fault is not None else "its end is another one"
             raise LogCorrupt(reason)
         self._tick()
-        unsound = self._take_blobs(BlobStore(source / "blobs"), target / "blobs", named, who.name)
+        unsound = self._take_blobs(BlobStore(source / "blobs"), target / "blobs", named, entry.name)
         self._note_file(place, place / "log" / ANCHOR_NAME)
-        self._take_kept(source, place)
-        self._take_strange(source, place, frozenset(named))
+        self._take_repairs(source, place)
+        self._take_unknown_published(source, place, frozenset(named))
         self._logs[place] = InventoryLog(
-            workbench_id=who.workbench_id,
-            name=who.name,
+            workbench_id=entry.workbench_id,
+            name=entry.name,
             segments=extent.files,
             seq=extent.seq,
             head=extent.head.hex(),
@@ -231,36 +232,38 @@ class BackupCopier:
             unsound=unsound,
         )
 
-    def take_raw(self, home: Path, place: Path, who: InventoryLog, reason: str) -> None:
-        """Take a damaged log and all that is beside it file by file, as it lies there."""
+    def take_raw(self, home: Path, place: Path, entry: InventoryLog, reason: str) -> None:
+        """Copy a damaged log and the files beside it file by file, as they are."""
         self.drop(place)
         source, target = home / place, self._folder / place
-        self._files[place], self._told[place] = [], []
+        self._files[place], self._notes[place] = [], []
         make_private_folder(target / "log")
         for part in ("log", "blobs", "published"):
             self._take_tree(source, place, part)
         found = verify_log(target / "log")
         blobs = f"{(place / 'blobs').as_posix()}/"
         self._logs[place] = InventoryLog(
-            workbench_id=who.workbench_id,
-            name=who.name,
+            workbench_id=entry.workbench_id,
+            name=entry.name,
             segments=(),
             seq=found.seq,
             head=found.head,
             blobs=sum(file.path.startswith(blobs) for file in self._files[place]),
             damage=reason,
         )
-        self._tell(place, f"{_describe_log(who)} is damaged and was copied as it is: {reason}")
+        self._add_note(
+            place, f"{_describe_log(entry)} is damaged and was copied as it is: {reason}"
+        )
 
     def take_landed(self, home: Path, place: Path, needed: Mapping[BlobHash, str]) -> None:
-        """Take copies of what landed in a watched folder.
+        """Copy the stored copies of files that landed in a watched folder.
 
         Args:
             home: The home.
             place: The folder of the copies, within it.
             needed: Which, each with its path in the watched folder.
         """
-        self._files[place], self._told[place] = [], []
+        self._files[place], self._notes[place] = [], []
         store = BlobStore(home / place)
         for blob, path in needed.items():
             self._tick()
@@ -269,11 +272,15 @@ class BackupCopier:
             except OSError as error:
                 if not is_unreadable(store.path(blob)):
                     raise
-                self._tell(place, f"{path} landed and its copy cannot be read: {error.strerror}")
+                self._add_note(
+                    place, f"{path} landed and its copy cannot be read: {error.strerror}"
+                )
                 continue
             self._note_file(place, place / _blob_path(blob, ""))
             if self._files[place][-1].sha256 != blob:
-                self._tell(place, f"{path} landed, and its copy is damaged: it was taken as it is")
+                self._add_note(
+                    place, f"{path} landed, and its copy is damaged: it was taken as it is"
+                )
 
     def _pause(self, seq: int) -> None:
         """Yield the interpreter: reading a log computes, and others wait for an answer."""
@@ -284,7 +291,7 @@ class BackupCopier:
     def _take_blobs(
         self, source: BlobStore, target: Path, named: Sequence[BlobHash], name: str
     ) -> tuple[BlobHash, ...]:
-        """Take blobs; return those that are missing or damaged where they come from."""
+        """Copy blobs; return those that are missing or damaged at their source."""
         for blob in named:
             if (target / blob[:2] / blob).exists():
                 continue
@@ -300,7 +307,7 @@ class BackupCopier:
                 raise FileWriteFailed("What was written does not read back as it was.")
             unsound.append(blob)
             what = "missing" if blob in found.missing else "damaged"
-            self._tell(place, f"{name}: the file version {blob} is {what}")
+            self._add_note(place, f"{name}: the file version {blob} is {what}")
         for blob in found.damaged:
             self._note_file(place, place / _blob_path(blob))
         return tuple(sorted(unsound))
@@ -317,6 +324,7 @@ class BackupCopier:
         """Copy a regular file to a path within the folder."""
         target = self._folder / path
         make_private_folder(target.parent)
+        # O_NONBLOCK: opening a FIFO that somebody put there must not hang (reliability, A20).
         held = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             copy_file(held, target, self._disk, mode)
@@ -326,8 +334,8 @@ class BackupCopier:
         finally:
             os.close(held)
 
-    def _take_kept(self, source: Path, place: Path) -> None:
-        """Take what repairs and cuts of the log put aside."""
+    def _take_repairs(self, source: Path, place: Path) -> None:
+        """Copy the files that repairs and cuts of the log put aside."""
         for pattern in ("*.torn-*", "*.cut-*"):
             for path in sorted((source / "log").glob(pattern)):
                 copy = place / "log" / path.name
@@ -335,31 +343,32 @@ class BackupCopier:
                     self._copy_to(path, copy)
                 self._note_file(place, copy)
 
-    def _take_strange(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
-        """Take the files in published/ whose bytes the log does not know: they are somebody's."""
+    def _take_unknown_published(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
+        """Copy the files in published/ whose bytes the log does not know: they are somebody's."""
         published = source / "published"
         _remove(self._folder / place / "published")
         if published.is_symlink() or not published.is_dir():
             if os.path.lexists(published):
-                self._tell(place, "published/ is left out: it is a link or no folder")
+                self._add_note(place, "published/ is left out: it is a link or no folder")
             return
         root = ConfinedRoot(published)
         try:
-            for name in walk_files(published, partial(self._tell, place)):
+            for name in walk_files(published, partial(self._add_note, place)):
                 self._tick()
                 try:
                     check_name(name)
                     with root.open(FileName(name)) as held:
                         self._take_published(held, place, name, named)
                 except KbdError as error:
-                    self._tell(place, f"published/{name} is left out: {error.message}")
+                    self._add_note(place, f"published/{name} is left out: {error.message}")
         finally:
             root.close()
 
     def _take_published(self, held: int, place: Path, name: str, named: AbstractSet[str]) -> None:
-        """Take a file, unless the log knows its bytes or it changes all the time."""
+        """Copy a published file, unless the log knows its bytes or it changes all the time."""
         copy = place / "published" / name
         for _ in range(_MAX_TRIES):
+            # Compared before and after the copy: a file that somebody writes is not whole.
             before = os.fstat(held)
             os.lseek(held, 0, os.SEEK_SET)
             with os.fdopen(os.dup(held), "rb") as file:
@@ -374,11 +383,11 @@ class BackupCopier:
                 self._note_file(place, copy)
                 return
         (self._folder / copy).unlink()
-        self._tell(place, f"published/{name} is left out: somebody is writing it")
+        self._add_note(place, f"published/{name} is left out: somebody is writing it")
 
     def _take_tree(self, source: Path, place: Path, part: str) -> None:
-        """Take all regular files below a folder, as they are."""
-        for name in walk_files(source / part, partial(self._tell, place)):
+        """Copy all regular files below a folder, as they are."""
+        for name in walk_files(source / part, partial(self._add_note, place)):
             self._tick()
             path = source / part / name
             try:
@@ -387,12 +396,12 @@ class BackupCopier:
                     raise SandboxViolation("it is a link or no regular file")
                 self._copy_to(path, place / part / name)
             except KbdError as error:
-                self._tell(place, f"{part}/{name} is left out: {error.message}")
+                self._add_note(place, f"{part}/{name} is left out: {error.message}")
                 continue
             except OSError as error:
                 if not is_unreadable(path):
                     raise
-                self._tell(place, f"{part}/{name} is left out: {error.strerror}")
+                self._add_note(place, f"{part}/{name} is left out: {error.strerror}")
                 continue
             self._note_file(place, place / part / name)
 
@@ -405,12 +414,12 @@ class BackupCopier:
             )
         )
 
-    def _tell(self, place: Path, line: str) -> None:
-        self._told[place].append(line.encode("utf-8", "replace").decode())
+    def _add_note(self, place: Path, line: str) -> None:
+        self._notes[place].append(line.encode("utf-8", "replace").decode())
 
 
-def _describe_log(who: InventoryLog) -> str:
-    return "the daemon's own log" if who.workbench_id == "daemon" else f"{who.name} (workbench)"
+def _describe_log(entry: InventoryLog) -> str:
+    return "the daemon's own log" if entry.workbench_id == "daemon" else f"{entry.name} (workbench)"
 
 
 def _blob_path(blob: BlobHash, folder: str = "blobs") -> Path:

@@ -90,8 +90,8 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
             DiskFull: No space is left.
             OSError: It cannot be written.
         """
-        told = msgspec.json.format(msgspec.json.encode(self), indent=1)
-        disk.write_file(folder / INVENTORY_NAME, [_inventory_bytes(told)])
+        encoded = msgspec.json.format(msgspec.json.encode(self), indent=1)
+        disk.write_file(folder / INVENTORY_NAME, [_inventory_bytes(encoded)])
 
 
 class _SealedInventory(msgspec.Struct, forbid_unknown_fields=True):
@@ -123,6 +123,6 @@ def read_inventory(folder: Path) -> Inventory:
     return inventory
 
 
-def _inventory_bytes(told: bytes) -> bytes:
-    digest = hashlib.sha256(told).hexdigest().encode()
-    return b'{"sha256": "' + digest + b'", "inventory": ' + told + b"}\n"
+def _inventory_bytes(inventory: bytes) -> bytes:
+    digest = hashlib.sha256(inventory).hexdigest().encode()
+    return b'{"sha256": "' + digest + b'", "inventory": ' + inventory + b"}\n"

@@ -143,6 +143,8 @@ def write_case(file: BinaryIO, case: Case, sources: Iterable[MemberSource]) -> W
     weighed_manifest = hash_member(manifest)
     by_name = {source.name: source for source in (*sources, manifest)}
     everything, end, start = hashlib.sha256(), 0, 0
+    # Not `zipfile`, which chooses headers itself: the verifier knows what each byte must be, and
+    # equal cases have equal bytes.
     for region in regions(case, weighed_manifest):
         if region.expected:
             chunks: Iterable[bytes] = (region.expected,)
@@ -157,6 +159,7 @@ def write_case(file: BinaryIO, case: Case, sources: Iterable[MemberSource]) -> W
     seal = seal_bytes(sealed)
     file.write(seal)
     file.flush()
+    # Durable before it gets its name (`whole_paths`).
     os.fsync(file.fileno())
     everything.update(seal)
     return WrittenCase(end + len(seal), everything.hexdigest())
@@ -168,7 +171,7 @@ def sorted_members(members: Iterable[Member]) -> tuple[Member, ...]:
 
 
 def _checked_chunks(source: MemberSource, member: Member) -> Iterator[bytes]:
-    """Yield a source's bytes, and see at the end that they are those that were weighed."""
+    """Yield a source's bytes, and verify their checksum at the end."""
     checksum = 0
     for chunk in source.chunks():
         checksum = zlib.crc32(chunk, checksum)
@@ -179,7 +182,7 @@ def _checked_chunks(source: MemberSource, member: Member) -> Iterator[bytes]:
 
 
 def _split_pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut bytes into pieces, however they come."""
+    """Split a stream of chunks into pieces of a fixed size."""
     held = b""
     for chunk in chunks:
         held += chunk
@@ -244,7 +247,7 @@ _PLACEHOLDER_TIME = "2000-01-01T00:00:00Z"
 
 
 def verifier_files() -> dict[str, bytes]:
-    """Return the files of the verifier by the names that they have in a case file."""
+    """Return the files of the verifier, by their names in a case file."""
     folder = files("kbd.core.audit.verify")
     modules = {f"verify/{name}.py": folder.joinpath(f"{name}.py").read_bytes() for name in SOURCES}
     template = folder.joinpath("main.txt").read_text("utf-8")
@@ -370,6 +373,7 @@ def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numb
                     raise
                 events.extend((Seq(seq), record) for seq, record in enumerate(records, first))
 
+    # The end that the open log knows: its anchor on disk may lag behind.
     fault = survey_log(log_dir, chained=True, visit=visit, durable=wanted.end).fault
     last = max((seq for seq, record in events if record.run == wanted.number), default=Seq(0))
     if wanted.is_active:
@@ -384,7 +388,7 @@ def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numb
 
 
 def _read_blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[MemberSource, Member]:
-    """Read a blob and see that it is what its name says.
+    """Read a blob and verify its hash, which is its name.
 
     Raises:
         LogCorrupt: It is not there, or something else.

@@ -66,7 +66,7 @@ def differing_parts(recorded: CallOutcome, replayed: CallOutcome) -> tuple[str, 
 
 
 def _is_same_text(recorded: str, replayed: str) -> bool:
-    """Tell whether a text came out as recorded; where a key was blotted out, anything may stand.
+    """Return whether a text is as recorded; a redacted key matches anything.
 
     A proof is made without the daemon's keys, so it cannot tell which.
     """
@@ -161,7 +161,7 @@ def _parse_receipt(shown: str) -> Any:
 
 
 def _file_messages(outcome: CallOutcome) -> dict[str, Any]:
-    """Return what is said of what was written; where the bytes differ is told elsewhere."""
+    """Return the warnings and notes of each written file; their bytes are compared elsewhere."""
     return {
         change.name: {"warnings": list(change.warnings), "notes": list(change.notes)}
         for change in outcome.changes
@@ -210,7 +210,7 @@ def _item_or_missing(values: list[Any], place: int) -> Any:
 
 
 def _diff_texts(path: str, before: str, after: str) -> Field:
-    """Truncate two long texts to where they begin to differ, and say where that is."""
+    """Truncate two long texts to where they begin to differ, and return that position."""
     at = common_prefix_length(before, after)
     line = before.count("\n", 0, at) + 1
     column = at - (before.rfind("\n", 0, at) + 1) + 1
@@ -242,7 +242,7 @@ _ZIP = b"PK\x03\x04"
 def diff_files(
     name: str, recorded: tuple[str, Path] | None, replayed: tuple[str, Path] | None
 ) -> FileDiff:
-    """Compare two versions of a file. It reads both: call it in a thread.
+    """Diff two versions of a file. It reads both: call it in a thread.
 
     Args:
         name: The file's name.
@@ -319,6 +319,7 @@ def _hash_parts(package: Package) -> dict[str, str]:
         digest = hashlib.sha256()
         with reading_errors(package.name):
             stream = PartStream(package.name, info, package.packed(info))
+            # In blocks, and not parsed: a part may be hostile, or inflate to much.
             while block := stream.read(_BLOCK_BYTES):
                 digest.update(block)
         found[info.filename] = digest.hexdigest()
@@ -326,10 +327,10 @@ def _hash_parts(package: Package) -> dict[str, str]:
 
 
 def _diff_packaging(left: tuple[ZipInfo, ...], right: tuple[ZipInfo, ...]) -> str:
-    """Say how two packages with equal parts differ."""
+    """Describe the packaging differences of two packages with equal parts."""
     before = {info.filename: info for info in left}
     pairs = [(before[info.filename], info) for info in right]
-    told = {
+    differences = {
         "order": [info.filename for info in left] != [info.filename for info in right],
         "times": any(a.date_time != b.date_time for a, b in pairs),
         "compression": any(
@@ -337,5 +338,5 @@ def _diff_packaging(left: tuple[ZipInfo, ...], right: tuple[ZipInfo, ...]) -> st
             for a, b in pairs
         ),
     }
-    found = [what for what, differs in told.items() if differs] or ["headers"]
+    found = [what for what, differs in differences.items() if differs] or ["headers"]
     return f"all parts are equal; the package's {', '.join(found)} differ"

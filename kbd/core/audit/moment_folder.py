@@ -100,6 +100,7 @@ def _copy_file(source: Path, target: int, name: FileName, blob: BlobHash) -> Non
         with source.open("rb") as original:
             while chunk := original.read(_COPIED_BYTES):
                 digest.update(chunk)
+                # write(2) may take less than it was given.
                 view = memoryview(chunk)
                 while view:
                     view = view[os.write(target, view) :]

@@ -64,6 +64,7 @@ def copy_package(path: Path, into: Path, packages: Collection[str]) -> Replaceme
             return _unpack_wheel(path, into, packages)
         found = _find_package(path, packages)
         _check_size(found)
+        # Links stay links: what they lead to outside of the package is not copied.
         shutil.copytree(
             found, into / found.name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -165,6 +166,7 @@ def _unpack_wheel(wheel: Path, into: Path, packages: Collection[str]) -> Replace
 
 
 def _member_parts(wheel: Path, name: str) -> tuple[str, ...]:
+    # No member may be written outside of the folder ("zip slip").
     parts = PurePosixPath(name).parts
     if any(part in ("..", "/") or "\\" in part or "\0" in part for part in parts):
         msg = f"{wheel.name} holds a name that leads out of it"

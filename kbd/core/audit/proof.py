@@ -99,16 +99,16 @@ class ScratchBlobs(Blobs):
         """Return where a recorded blob lies."""
         return self._recorded.path(blob)
 
-    def made(self, blob: BlobHash) -> Path:
+    def scratch_path(self, blob: BlobHash) -> Path:
         """Return where a blob lies that was made here."""
         return self.store.path(blob)
 
-    async def forget(self, blob: BlobHash) -> None:
+    async def release(self, blob: BlobHash) -> None:
         """Remove a blob that was made here, unless another call has made the same."""
         async with self._lock:
             self._made[blob] -= 1
             if not self._made[blob]:
-                await run_sync(lambda: self.made(blob).unlink(missing_ok=True))
+                await run_sync(lambda: self.scratch_path(blob).unlink(missing_ok=True))
 
 
 class _ResultSpan(msgspec.Struct, frozen=True):
@@ -135,16 +135,17 @@ class RecordedResults:
         self._spans: dict[int, _ResultSpan] = {}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._fd)
 
-    def keep(self, seq: Seq, returned: ToolReturned) -> None:
-        """Keep the result that an event returned."""
+    def add(self, seq: Seq, returned: ToolReturned) -> None:
+        """Store the result that an event returned."""
         if returned.blob is not None:
             self._spans[returned.entry_id] = _ResultSpan(seq, returned.blob)
             return
         data = (returned.result or returned.shown).encode()
         self._spans[returned.entry_id] = _ResultSpan(seq, None, self._end, len(data))
+        # pwrite(2) may take less than it was given.
         view = memoryview(data)
         while view:
             written = os.pwrite(self._fd, view, self._end)
@@ -249,7 +250,7 @@ class _Proof:
         self._blobs = ScratchBlobs(folders.blobs, scratch / "blobs")
         self._results = RecordedResults(scratch / "results", self._blobs)
         self._formats = FormatCalls(catalog, workers, scratch / "cache")
-        self._room = open_lexical_engine(
+        self._engine = open_lexical_engine(
             self._formats, scratch / "cache" / "index", settings.search.document_characters
         )
         self._plugins = _plugins_by_package(catalog)
@@ -258,10 +259,10 @@ class _Proof:
         self._divergences: list[Divergence] = []
         self._skipped: list[SkippedCall] = []
         self._used: dict[PluginUsed, None] = {}
-        self._told_bytes = 0
+        self._detail_bytes = 0
 
     async def run(self, run: int, until: Seq | None) -> None:
-        """Read the log in a thread, while the calls that it tells are done again.
+        """Read the log in a thread, and repeat its calls meanwhile.
 
         Raises:
             KbdError: As for `prove`.
@@ -270,30 +271,32 @@ class _Proof:
         reader = _Reader(self._folders.log, run, until, send)
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(partial(reader.run, look=self._look, results=self._results))
+                tasks.start_soon(
+                    partial(reader.run, open_files=self._open_files, results=self._results)
+                )
                 for _ in range(min(MAX_CONCURRENT_CALLS, os.cpu_count() or 1)):
-                    tasks.start_soon(self._take_all, receive.clone(), tasks.cancel_scope)
+                    tasks.start_soon(self._prove_calls, receive.clone(), tasks.cancel_scope)
                 receive.close()
         finally:
             self._results.close()
-            await self._room.aclose()
+            await self._engine.aclose()
         failure = self._failure or reader.failure
         if failure is not None:
             raise failure
 
-    async def _take_all(
+    async def _prove_calls(
         self, calls: MemoryObjectReceiveStream[ReportedCall], scope: anyio.CancelScope
     ) -> None:
-        """Take calls until there are no more; what prevents the proof ends it for all."""
+        """Repeat calls until there are no more; what prevents the proof ends it for all."""
         with calls:
             try:
                 async for call in calls:
-                    await self._take(call)
+                    await self._prove_call(call)
             except KbdError as fault:
                 self._failure = self._failure or fault
                 scope.cancel()
 
-    async def _take(self, call: ReportedCall) -> None:
+    async def _prove_call(self, call: ReportedCall) -> None:
         """Repeat one call, and compare its outcome."""
         if isinstance(call, SkippedCall):
             self._skipped.append(call)
@@ -321,10 +324,10 @@ class _Proof:
         await self._compare(call, recorded, replayed)
         for change in replayed.changes:
             if change.after is not None:
-                await self._blobs.forget(change.after)
+                await self._blobs.release(change.after)
 
     async def answer(self, run_id: RunId, took_ms: int) -> RunReplayed:
-        """Return what was found."""
+        """Return the findings."""
         return RunReplayed(
             run_id=run_id,
             calls=self._calls,
@@ -337,7 +340,7 @@ class _Proof:
             duration_ms=took_ms,
         )
 
-    def _look(self, state: WorkbenchState) -> CallFiles:
+    def _open_files(self, state: WorkbenchState) -> CallFiles:
         stage, cache = self._scratch / "stage", self._scratch / "cache"
         describe = partial(describe_file, self._catalog)
         return CallFiles(state, self._blobs, stage, cache, describe)
@@ -358,7 +361,7 @@ class _Proof:
 
     def _search(self, files: CallFiles) -> DocumentLookup:
         # Calls that asked an embedder or a model are not done again: nobody need be asked here.
-        return DocumentLookup(self._room, files, NoLookupModels(), self._limits.tool_s)
+        return DocumentLookup(self._engine, files, NoLookupModels(), self._limits.tool_s)
 
     def _skip(self, call: RecordedCall, reason: str) -> None:
         self._skipped.append(
@@ -383,11 +386,11 @@ class _Proof:
             plugins=await self._others(call),
         )
         is_first = all(call.seq < other.seq for other in self._divergences)
-        if is_first or self._told_bytes < MAX_DETAIL_BYTES:
+        if is_first or self._detail_bytes < MAX_DETAIL_BYTES:
             fields = diff_outcomes(recorded, replayed)
             files = await self._file_diffs(recorded.changes, replayed.changes)
             found = msgspec.structs.replace(found, fields=fields, files=files)
-        self._told_bytes += len(msgspec.json.encode(found))
+        self._detail_bytes += len(msgspec.json.encode(found))
         self._divergences.append(found)
 
     async def _file_diffs(
@@ -400,7 +403,7 @@ class _Proof:
             old, new = before.get(name), after.get(name)
             if old != new:
                 left = (old, self._blobs.path(old)) if old else None
-                right = (new, self._blobs.made(new)) if new else None
+                right = (new, self._blobs.scratch_path(new)) if new else None
                 diffs.append(await run_sync(diff_files, name, left, right))
         return tuple(diffs)
 
@@ -438,9 +441,11 @@ class _Reader:
         self._log, self._number, self._until, self._send = log, run, until, send
         self.failure: KbdError | None = None
 
-    async def run(self, *, look: CallFilesFactory, results: RecordedResults) -> None:
+    async def run(self, *, open_files: CallFilesFactory, results: RecordedResults) -> None:
         """Read the log, and send the calls."""
-        retelling = CallFold(self._number, look=look, keep=results.keep, tell=self._tell)
+        retelling = CallFold(
+            self._number, open_files=open_files, on_result=results.add, on_call=self._tell
+        )
         with self._send:
             try:
                 found = await run_sync(self._read, retelling)

@@ -40,7 +40,7 @@ STOPPED = 3
 
 
 def main() -> int:
-    """Take the order, prove, answer; return the exit code."""
+    """Read the order, prove the run, write the answer; return the exit code."""
     # What plugins print must not mix with the answer, which gets a descriptor of its own.
     answers = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -99,7 +99,7 @@ class Proofs:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._room = anyio.CapacityLimiter(MAX_CONCURRENT_PROOFS)
+        self._limiter = anyio.CapacityLimiter(MAX_CONCURRENT_PROOFS)
 
     async def prove(
         self, folders: WorkbenchFolders, run: int, until: Seq, with_plugin: str | None = None
@@ -117,7 +117,7 @@ class Proofs:
             ValidationFailed: `with_plugin` is no plugin's package, or cannot be loaded.
             KbdError: As for `kbd.core.audit.proof.prove`.
         """
-        async with self._room:
+        async with self._limiter:
             scratch = folders.stage / f"proof-{uuid.uuid4().hex}"
             order = ProofOrder(
                 workbench_id=folders.id,
@@ -137,8 +137,10 @@ class Proofs:
 
 
 async def _run_process(order: ProofOrder) -> bytes:
-    """Have one order carried out and return the answer's bytes, none if it died."""
+    """Run one order in a process of its own and return the bytes of the answer."""
     try:
+        # -I: no PYTHON* variable and no current folder has a part in what it imports. Of the
+        # environment it gets only what a worker gets: no key.
         process = await anyio.open_process(
             [sys.executable, "-I", "-m", "kbd.core.audit.proof_main"],
             stdin=subprocess.PIPE,
@@ -185,8 +187,8 @@ def _signal_name(number: int) -> str:
 
 
 def _parse_answer(answer: bytes) -> RunReplayed:
-    told: ProofAnswer = msgspec.json.decode(answer, type=ProofAnswer)
-    match told:
+    parsed: ProofAnswer = msgspec.json.decode(answer, type=ProofAnswer)
+    match parsed:
         case Proved(found=found):
             return found
         case ProofRefused() as refused:
@@ -196,7 +198,7 @@ def _parse_answer(answer: bytes) -> RunReplayed:
 
 
 class _OutputTail:
-    """Output of a process: read, so that it never blocks on a full pipe; the end is kept."""
+    """Tail of a process's output, which is drained so that a full pipe never blocks it."""
 
     def __init__(self) -> None:
         self._tail = b""

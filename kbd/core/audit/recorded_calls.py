@@ -12,15 +12,15 @@ import msgspec
 
 from kbd.core.agent.budget import call_fingerprint
 from kbd.core.agent.tool_execution import (
-    Done,
     ToolExecution,
+    ToolOutcome,
+    add_loop_note,
     error_text,
-    noted,
-    parsed,
-    perform,
-    permitted,
-    result_of,
-    surplus,
+    execute_tool,
+    parse_arguments,
+    permitted_tool,
+    render_result,
+    surplus_error,
 )
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.run_decisions import CHANGED_MEANWHILE
@@ -66,7 +66,7 @@ class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
         place: Its place among the calls of its turn, from 0.
         phase: The phase that called it.
         item: The item, from 1, or 0.
-        marks: The fingerprints of the calls before it in its chain, oldest first.
+        fingerprints: The fingerprints of the calls before it in its chain, oldest first.
         end: How it ended.
         entry_id: Its number in the tool log; 0 for a refusal.
         now_us: Its time.
@@ -80,7 +80,7 @@ class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
     place: int
     phase: Phase
     item: int
-    marks: tuple[str, ...]
+    fingerprints: tuple[str, ...]
     end: ToolReturned | ToolRefused
     entry_id: int = 0
     now_us: int = 0
@@ -94,7 +94,7 @@ class _OpenCall:
 
     def __init__(self, seq: Seq, ts_us: int, called: ToolCalled) -> None:
         self.seq, self.ts_us, self.called = seq, ts_us, called
-        self.pictures: list[tuple[Seq, CallFiles]] = []
+        self.snapshots: list[tuple[Seq, CallFiles]] = []
         self.changes: list[FileChanged] = []
 
     def owns(self, data: object) -> bool:
@@ -102,9 +102,9 @@ class _OpenCall:
         return isinstance(data, FileChanged) and data.call_id == self.called.call_id
 
     def seen(self, saw: int) -> CallFiles:
-        """Return the files as they stood after an event."""
+        """Return the snapshot of the files after an event."""
         at = saw or self.seq
-        return [files for seq, files in self.pictures if seq <= max(at, self.seq)][-1]
+        return [files for seq, files in self.snapshots if seq <= max(at, self.seq)][-1]
 
 
 class CallFold:
@@ -112,9 +112,9 @@ class CallFold:
 
     Args:
         run: The run's number.
-        look: Makes the picture of the files that one call sees.
-        keep: Takes every result of the workbench, with its event, for those who recall it.
-        tell: Takes each call when it has ended, in order, and each that cannot be told.
+        open_files: Makes the picture of the files that one call sees.
+        on_result: Takes every result of the workbench, with its event, for those who recall it.
+        on_call: Takes each call when it has ended, in order, and each that cannot be told.
 
     Attributes:
         state: The workbench after what was folded so far.
@@ -124,12 +124,17 @@ class CallFold:
         self,
         run: int,
         *,
-        look: Callable[[WorkbenchState], CallFiles],
-        keep: Callable[[Seq, ToolReturned], None],
-        tell: Callable[[RecordedCall | SkippedCall], None],
+        open_files: Callable[[WorkbenchState], CallFiles],
+        on_result: Callable[[Seq, ToolReturned], None],
+        on_call: Callable[[RecordedCall | SkippedCall], None],
     ) -> None:
         self.state = WorkbenchState()
-        self._run, self._look, self._keep, self._tell = run, look, keep, tell
+        self._run, self._open_files, self._on_result, self._on_call = (
+            run,
+            open_files,
+            on_result,
+            on_call,
+        )
         self._open: _OpenCall | None = None
         self._cut_off: dict[CallId, SkippedCall] = {}
 
@@ -144,37 +149,40 @@ class CallFold:
         return self.has_run and self.state.run(self._run).status is not RunStatus.RUNNING
 
     def apply(self, seq: Seq, record: Recorded) -> None:
-        """Take the next event of the workbench."""
+        """Apply the next event of the workbench."""
+        # Of all runs: a call may recall any earlier result of the workbench.
         if isinstance(record.data, ToolReturned):
-            self._keep(seq, record.data)
+            self._on_result(seq, record.data)
         if record.run == self._run:
             self._note(seq, record)
         fold_workbench(self.state, seq, record)
         if self._open is not None and not self._open.owns(record.data):
-            self._open.pictures.append((seq, self._look(self.state)))
+            self._open.snapshots.append((seq, self._open_files(self.state)))
 
     def finish(self) -> None:
         """Report the calls that have not ended, at the end of the log."""
-        self._cut("its end is not recorded: the run is under way" if not self.has_ended else "")
+        self._set_aside(
+            "its end is not recorded: the run is under way" if not self.has_ended else ""
+        )
         for skipped in self._cut_off.values():
-            self._tell(skipped)
+            self._on_call(skipped)
 
     def _note(self, seq: Seq, record: Recorded) -> None:
         match record.data:
             case ToolCalled() as called:
-                self._cut()
+                self._set_aside()
                 self._open = _OpenCall(seq, record.ts_us, called)
             case FileChanged() as change if self._open is not None and self._open.owns(change):
                 self._open.changes.append(change)
             case ToolReturned() | ToolRefused() as end:
-                self._tell(self._ended(seq, end))
+                self._on_call(self._recorded_call(seq, end))
                 self._open = None
             case RunCancelled() | RunInterrupted() | RunFailed() | RunResumed():
-                self._cut()
+                self._set_aside()
             case _:
                 pass
 
-    def _cut(self, reason: str = "") -> None:
+    def _set_aside(self, reason: str = "") -> None:
         """Set an interrupted call aside: it may be made again when the run resumes."""
         if self._open is not None:
             called = self._open.called
@@ -185,8 +193,10 @@ class CallFold:
             self._cut_off[called.call_id] = cut
             self._open = None
 
-    def _ended(self, seq: Seq, end: ToolReturned | ToolRefused) -> RecordedCall | SkippedCall:
-        """Put together what is known of a call, before its end is folded."""
+    def _recorded_call(
+        self, seq: Seq, end: ToolReturned | ToolRefused
+    ) -> RecordedCall | SkippedCall:
+        """Build the record of a call, before its end is folded."""
         run = self.state.run(self._run)
         self._cut_off.pop(end.call_id, None)
         turn = run.chain.turns[-1] if run.chain.turns else None
@@ -196,7 +206,7 @@ class CallFold:
         place = asked.index(end.call_id)
         known = RecordedCall(
             seq=seq, call=turn.calls[place], place=place, phase=run.phase, item=run.item,
-            marks=tuple(run.chain.fingerprints), end=end,
+            fingerprints=tuple(run.chain.fingerprints), end=end,
         )  # fmt: skip
         if isinstance(end, ToolRefused):
             return known
@@ -290,7 +300,7 @@ async def repeat_call(
     limits: RunLimits,
     opened: Callable[[ToolEntry, CallFiles], ToolExecution],
 ) -> CallOutcome:
-    """Repeat a call and return its outcome; what it writes is kept by its hash.
+    """Repeat a call and return its outcome; what it writes is stored by its hash.
 
     Args:
         call: The call.
@@ -304,30 +314,30 @@ async def repeat_call(
         DiskFull: There is no room to write.
     """
     asked = call.call
-    mark = call_fingerprint(asked.name, arguments or asked.fault or "")
+    fingerprint = call_fingerprint(asked.name, arguments or asked.fault or "")
     if call.place >= limits.calls_a_turn:
-        error = surplus(limits)
+        error = surplus_error(limits)
         return CallOutcome(refused=True, ok=False, error_code=error.code, shown=error_text(error))
     try:
-        entry = permitted(catalog, call.phase, asked.name)
-        given = parsed(entry.tool, asked, arguments)
+        entry = permitted_tool(catalog, call.phase, asked.name)
+        given = parse_arguments(entry.tool, asked, arguments)
     except KbdError as refusal:
-        told, _ = noted(limits, [*call.marks], mark, error_text(refusal))
-        return CallOutcome(refused=True, ok=False, error_code=refusal.code, shown=told)
+        shown, _ = add_loop_note(limits, [*call.fingerprints], fingerprint, error_text(refusal))
+        return CallOutcome(refused=True, ok=False, error_code=refusal.code, shown=shown)
     if call.files is None or isinstance(call.end, ToolRefused):
         # What it would have seen is not recorded; that it may be made now says enough.
         return CallOutcome(refused=False, ok=True, error_code=None)
     files = call.files.afresh()
     try:
-        done = await perform(opened(entry, files), asked.id, given, limits.tool_s)
+        done = await execute_tool(opened(entry, files), asked.id, given, limits.tool_s)
     finally:
         await files.drop()
     done = _with_recorded_values(done, recorded)
-    text, seen = result_of(asked.name, call.entry_id, done, call.end.receipt_bytes)
-    told, _ = noted(limits, [*call.marks], mark, seen)
+    text, seen = render_result(asked.name, call.entry_id, done, call.end.receipt_bytes)
+    shown, _ = add_loop_note(limits, [*call.fingerprints], fingerprint, seen)
     code = done.error.code if done.error is not None else None
     return CallOutcome(
-        refused=False, ok=code is None, error_code=code, text=text, shown=told,
+        refused=False, ok=code is None, error_code=code, text=text, shown=shown,
         changes=done.changes,
     )  # fmt: skip
 
@@ -337,7 +347,7 @@ def hit_a_limit(outcome: CallOutcome) -> bool:
     return outcome.error_code in _LIMIT_CODES
 
 
-def _with_recorded_values(done: Done, recorded: CallOutcome) -> Done:
+def _with_recorded_values(done: ToolOutcome, recorded: CallOutcome) -> ToolOutcome:
     """Put the recorded values in place of those that no second call can return."""
     result = done.result
     if result is None or not result.measured or not recorded.ok:
@@ -358,4 +368,4 @@ def _with_recorded_values(done: Done, recorded: CallOutcome) -> Done:
 def _replace_values(
     value: Mapping[str, Any], known: Mapping[str, Any], names: list[str]
 ) -> dict[str, Any]:
-    return {name: known[name] if name in names else kept for name, kept in value.items()}
+    return {name: known[name] if name in names else old for name, old in value.items()}

@@ -90,9 +90,9 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
             if next(find_faults(new.folder, inventory), None) is not None:
                 raise FileWriteFailed("What was written does not read back as the backup is.")
             watches = _count_watches(new.folder, inventory)
-            told = msgspec.json.encode(Restored(inventory.created_at))
+            marker = msgspec.json.encode(Restored(inventory.created_at))
             # Before the folder has its name: no daemon may start on this home without it.
-            disk.write_file(new.folder / RESTORED_NAME, [told])
+            disk.write_file(new.folder / RESTORED_NAME, [marker])
             new.land()
         finally:
             new.remove()
@@ -143,6 +143,7 @@ def _listed_paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]
         if not log.damage:
             listed += [path for path in _log_paths(backup, log) if path not in seen]
     for path in listed:
+        # A list that somebody changed must not lead out of the home.
         if ".." in path.parts or not _BACKED_UP_FOLDERS.intersection(path.parts[:1]):
             raise FileReadFailed(f"The backup names a file that is none of a home: {path}")
         yield path

@@ -59,7 +59,7 @@ class PlanFold:
         self._state: WorkbenchState | None = None
 
     def take(self, seq: Seq, record: Recorded) -> None:
-        """Go on with an event of the run; one of somebody else changes nothing here."""
+        """Fold an event of the run; events of others are ignored."""
         if record.run != self._number:
             return
         fold = RUN_FOLDS.get(type(record.data))
@@ -196,7 +196,7 @@ def nameless(call_id: CallId, entry_id: int) -> CallStep:
 
 
 def full_text(data: Any) -> str:
-    """Return in full what a title only names."""
+    """Return the full text of an event whose title only names it."""
     match data:
         case (
             UserMessageAdded(text=text)

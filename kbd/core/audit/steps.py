@@ -14,7 +14,18 @@ from types import MappingProxyType
 
 import msgspec
 
-from kbd.core.audit import step_parts
+from kbd.core.audit.step_parts import (
+    PlanFold,
+    call_opened,
+    call_refused,
+    call_returned,
+    file_step,
+    full_text,
+    nameless,
+    turn_failed,
+    turn_opened,
+    turn_replied,
+)
 from kbd.core.domain.event_context import ContextFold, EventContext, event_place
 from kbd.core.domain.event_text import (
     call_text,
@@ -65,43 +76,43 @@ class RunSpan:
         self._run = run
         self._is_started = self.is_over = False
         self._start = -1
-        self._kept: list[Numbered] = []
+        self._collected: list[Numbered] = []
 
     @property
     def events(self) -> list[Numbered]:
-        """What it keeps."""
-        return self._kept if self._is_started else []
+        """Events of the span; none if there is no such run."""
+        return self._collected if self._is_started else []
 
     def note(self, seq: Seq, record: Recorded) -> None:
-        """Take the next event."""
+        """Apply the next event of the log."""
         if self.is_over:
             return
         is_start = isinstance(record.data, RunStarted)
         if is_start and self._is_started and record.run != self._run:
-            del self._kept[self._asked_at(record.data) :]
+            del self._collected[self._request_place(record.data) :]
             self.is_over = True
             return
         if not self._is_started and record.run not in (0, self._run):
-            self._kept.clear()  # An earlier run is still at work: the message comes later.
+            self._collected.clear()  # An earlier run is still at work: the message comes later.
             return
         if is_start and not self._is_started:
             self._is_started = True
-            del self._kept[: self._asked_at(record.data)]
-            self._start = len(self._kept)
-        self._kept.append((seq, record))
+            del self._collected[: self._request_place(record.data)]
+            self._start = len(self._collected)
+        self._collected.append((seq, record))
 
-    def _asked_at(self, started: RunStarted) -> int:
+    def _request_place(self, started: RunStarted) -> int:
         """Return the place of what a run answers; the end if that is not behind our run's start.
 
         It is a message, or that the conversation was set back to one for another answer.
         """
-        for place in range(len(self._kept) - 1, self._start, -1):
-            match self._kept[place][1].data:
+        for place in range(len(self._collected) - 1, self._start, -1):
+            match self._collected[place][1].data:
                 case UserMessageAdded(message_id=started.message_id):
                     return place
                 case ConversationRewound(message_id=started.message_id, reason="regenerate"):
                     return place
-        return len(self._kept)
+        return len(self._collected)
 
 
 def find_span(run: int, events: Iterable[Numbered]) -> list[Numbered]:
@@ -173,7 +184,7 @@ def fold_steps(run: int, events: Iterable[Numbered]) -> list[Step]:
         run: The run's number.
         events: The whole log's, in order.
     """
-    return [told.step for told in fold_step_events(run, find_span(run, events))]
+    return [each.step for each in fold_step_events(run, find_span(run, events))]
 
 
 def fold_step_events(run: int, span: Iterable[Numbered]) -> list[StepEvents]:
@@ -219,13 +230,13 @@ class _StepBuilder(msgspec.Struct):
     files: list[FileStep] = []
     publish: drafts.PublishIntended | None = None
 
-    def goes_on(self, seq: Seq, ts_us: int) -> None:
-        """Take one more event; a clock that went back makes the duration 0."""
+    def add_event(self, seq: Seq, ts_us: int) -> None:
+        """Add an event to the step; a clock that went back makes the duration 0."""
         self.seqs.append(seq)
         self.duration_ms = max(ts_us - self.began_us, 0) // 1000
 
     def failed(self, *, is_failure: bool) -> None:
-        """Say whether it tells of something that did not go as it should."""
+        """Mark the step as a failure, or as none."""
         self.place = msgspec.structs.replace(self.place, is_failure=is_failure)
 
     def step(self, index: int) -> Step:
@@ -260,7 +271,7 @@ class StepFold:
     def __init__(self, number: int) -> None:
         self._number = number
         self._contexts = ContextFold()
-        self._plan = step_parts.PlanFold(number)
+        self._plan = PlanFold(number)
         self._parts: list[_StepBuilder] = []
         self._turn: _StepBuilder | None = None
         self._publish: _StepBuilder | None = None
@@ -269,7 +280,7 @@ class StepFold:
         self._waiting: list[tuple[Seq, Recorded, EventContext]] = []
 
     def take(self, seq: Seq, record: Recorded) -> None:
-        """Go on with the next event."""
+        """Fold the next event of the span."""
         context = self._contexts.take(record)
         if record.run != self._number:
             # Where another run is says nothing of this one.
@@ -277,14 +288,14 @@ class StepFold:
         self._plan.take(seq, record)
         match record.data:
             case drafts.DraftOpened():
-                self._settle()
+                self._flush_waiting()
                 self._waiting.append((seq, record, context))
             case drafts.FileChanged():
                 self._changed(seq, record, context)
             case runs.ModelRequested():
-                self._asked(seq, record, context)
+                self._turn_requested(seq, record, context)
             case workbenches.RequestSent() | runs.ModelReplied() | runs.ModelFailed():
-                self._answered(seq, record, context)
+                self._turn_answered(seq, record, context)
             case runs.ToolCalled():
                 self._called(seq, record, context)
             case runs.ToolReturned():
@@ -308,8 +319,8 @@ class StepFold:
             self._calls = {key: part for key, part in self._calls.items() if key[0] == 0}
 
     def finished(self) -> list[_StepBuilder]:
-        """Return all steps; what is open is told as open."""
-        self._settle()
+        """Return all steps; those without an end are marked as open."""
+        self._flush_waiting()
         for part in self._parts:
             if part.model is not None:
                 _end_turn(part, part.model)
@@ -327,20 +338,20 @@ class StepFold:
         self._parts.append(part)
         return part
 
-    def _settle(self) -> None:
-        """Make steps of their own of what nothing followed that would explain it."""
+    def _flush_waiting(self) -> None:
+        """Turn waiting events into steps of their own, if no later event explained them."""
         for seq, record, context in self._waiting:
             part = self._add("draft", seq, record, context)
             if isinstance(record.data, drafts.FileChanged):
-                part.files = [step_parts.file_step(record.data)]
+                part.files = [file_step(record.data)]
         self._waiting = []
 
     def _take_waiting(self, part: _StepBuilder) -> None:
-        """Have a step tell of what was waiting for it."""
+        """Add the waiting events to a step."""
         for seq, record, _ in self._waiting:
             part.seqs.append(seq)
             if isinstance(record.data, drafts.FileChanged):
-                part.files = [*part.files, step_parts.file_step(record.data)]
+                part.files = [*part.files, file_step(record.data)]
         self._waiting = []
         part.seqs.sort()
 
@@ -352,15 +363,15 @@ class StepFold:
             rolled_back = sum(isinstance(each.data, drafts.FileChanged) for each in undone)
             context = msgspec.structs.replace(context, rolled_back=rolled_back)
         else:
-            self._settle()
+            self._flush_waiting()
         is_request = isinstance(data, workbenches.UserMessageAdded) and not self._parts
         kind: StepKind = "asked" if is_request else _KINDS.get(type(data), "other")
         part = self._add(kind, seq, record, context)
         self._take_waiting(part)
         is_plan = isinstance(data, runs.PlanWritten)
-        part.text = self._plan.markdown() if is_plan else step_parts.full_text(data)
+        part.text = self._plan.markdown() if is_plan else full_text(data)
         if isinstance(data, runs.ToolRefused):
-            part.call = step_parts.call_refused(data, context.call)
+            part.call = call_refused(data, context.call)
         if part.kind in ("plan", "item"):
             part.items = self._plan.items()
         if context.spent is not None:
@@ -377,15 +388,15 @@ class StepFold:
         else:
             part.seqs.append(seq)
         self._take_waiting(part)
-        part.files = [*part.files, step_parts.file_step(data)]
+        part.files = [*part.files, file_step(data)]
 
-    def _asked(self, seq: Seq, record: Recorded, context: EventContext) -> None:
-        self._settle()
+    def _turn_requested(self, seq: Seq, record: Recorded, context: EventContext) -> None:
+        self._flush_waiting()
         self._turn = self._add("model", seq, record, context)
-        self._turn.model = step_parts.turn_opened(record.data)
+        self._turn.model = turn_opened(record.data)
 
-    def _answered(self, seq: Seq, record: Recorded, context: EventContext) -> None:
-        self._settle()
+    def _turn_answered(self, seq: Seq, record: Recorded, context: EventContext) -> None:
+        self._flush_waiting()
         data: workbenches.RequestSent | runs.ModelReplied | runs.ModelFailed = record.data
         # What the search of a workbench sends beside all runs belongs to no turn.
         part = self._turn if record.run == self._number else None
@@ -396,40 +407,40 @@ class StepFold:
             case workbenches.RequestSent():
                 part.seqs.append(seq)
             case runs.ModelFailed():
-                part.goes_on(seq, record.ts_us)
+                part.add_event(seq, record.ts_us)
                 without = f"; asked again without {data.option}" if data.option else ""
                 failure = f"{data.code}: {data.message}{without}"
-                part.model = step_parts.turn_failed(part.model, failure)
+                part.model = turn_failed(part.model, failure)
             case runs.ModelReplied():
-                part.goes_on(seq, record.ts_us)
-                part.model = step_parts.turn_replied(part.model, data)
+                part.add_event(seq, record.ts_us)
+                part.model = turn_replied(part.model, data)
                 self._turn = None
 
     def _called(self, seq: Seq, record: Recorded, context: EventContext) -> None:
-        self._settle()
+        self._flush_waiting()
         data: runs.ToolCalled = record.data
         part = self._add(self._kind_of_call(record), seq, record, context)
-        part.call = step_parts.call_opened(data, context.call)
+        part.call = call_opened(data, context.call)
         self._calls[record.run, data.call_id] = part
 
     def _returned(self, seq: Seq, record: Recorded, context: EventContext) -> None:
         data: runs.ToolReturned = record.data
         part = self._calls.pop((record.run, data.call_id), None)
         if part is None:
-            self._settle()
+            self._flush_waiting()
             part = self._add(self._kind_of_call(record), seq, record, context)
         else:
             part.seqs.append(seq)
             self._take_waiting(part)
-        call = part.call or step_parts.nameless(data.call_id, data.entry_id)
-        part.call, part.duration_ms = step_parts.call_returned(call, data), data.duration_ms
+        call = part.call or nameless(data.call_id, data.entry_id)
+        part.call, part.duration_ms = call_returned(call, data), data.duration_ms
 
     def _kind_of_call(self, record: Recorded) -> StepKind:
         return "tool" if record.run == self._number else "other"
 
     def _published(self, seq: Seq, record: Recorded, context: EventContext) -> None:
         """A publish is one step, whatever a crash put between its events."""
-        self._settle()
+        self._flush_waiting()
         data = record.data
         part = self._publish
         if part is None or isinstance(data, drafts.PublishIntended):
@@ -438,7 +449,7 @@ class StepFold:
                 part.text = "\n".join(planned.name for planned in data.files)
                 part.publish, self._publish = data, part
             return
-        part.goes_on(seq, record.ts_us)
+        part.add_event(seq, record.ts_us)
         if isinstance(data, drafts.CheckpointCreated):
             return
         part.failed(is_failure=isinstance(data, drafts.PublishAborted))
@@ -448,14 +459,14 @@ class StepFold:
         self._publish = None
 
     def _took_effect(self, seq: Seq, record: Recorded, context: EventContext) -> None:
-        """Tell of a file that is written elsewhere, with its outcome, in one step."""
-        self._settle()
+        """Fold the intent and outcome of a file that is written elsewhere into one step."""
+        self._flush_waiting()
         data: drafts.EffectIntended | drafts.EffectDone | drafts.EffectAborted = record.data
         part = self._effects.pop(data.effect_id, None)
         if part is None:
             part = self._add("other", seq, record, context)
         else:
-            part.goes_on(seq, record.ts_us)
+            part.add_event(seq, record.ts_us)
         if isinstance(data, drafts.EffectIntended):
             part.text = f"{data.file.name}\n{data.directory}"
             self._effects[data.effect_id] = part
@@ -471,7 +482,7 @@ class StepFold:
 
 
 def _end_turn(part: _StepBuilder, model: ModelStep) -> None:
-    """Name a turn by what came of it."""
+    """Set the title of a turn from its reply."""
     names = tuple(call.tool for call in model.calls)
     reply = None if model.is_open else (model.text, names, model.finish_reason)
     part.title = title_line(turn_text(model.turn, model.failures, reply))
@@ -480,10 +491,10 @@ def _end_turn(part: _StepBuilder, model: ModelStep) -> None:
 
 
 def _end_call(part: _StepBuilder, call: CallStep) -> None:
-    """Name a call by its tool, its end and its arguments."""
+    """Set the title of a call from its tool, its end and its arguments."""
     is_failure = not call.ok and not call.is_open
     code = f" with {call.error_code}" if call.error_code else ""
     how = " not ended" if call.is_open else f" failed{code}" if is_failure else ""
-    told = call_text(call.tool, call.arguments, how, by_client=not part.context.run)
-    part.title = title_line(told)
+    line = call_text(call.tool, call.arguments, how, by_client=not part.context.run)
+    part.title = title_line(line)
     part.failed(is_failure=is_failure)

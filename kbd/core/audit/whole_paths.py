@@ -94,7 +94,7 @@ class PartialFile:
         _sync(self._target.parent)
 
     def _rename(self) -> None:
-        """Do without links: take the name with an empty file, then put the whole one over it."""
+        """Place a file without links: reserve the name with an empty file, then rename over it."""
         try:
             self._target.open("xb").close()
         except FileExistsError:
@@ -154,7 +154,7 @@ def _create_and_lock(folder: Path) -> tuple[Path, BinaryIO]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what crashes left in a folder: partials that nobody writes."""
+    """Remove the partials that crashes left in a folder: those that nobody has locked."""
     with os.scandir(folder) as entries:
         left = [
             Path(entry.path)

@@ -28,12 +28,12 @@ class InFlightRequest(NamedTuple):
     Args:
         key: What it is known by.
         work: Returns the line that answers it, or None for none.
-        given_up: The same if it is cancelled.
+        on_cancel: The same if it is canceled.
     """
 
     key: object
     work: Callable[[], Awaitable[bytes | None]]
-    given_up: Callable[[], bytes | None]
+    on_cancel: Callable[[], bytes | None]
 
 
 class InFlight:
@@ -56,10 +56,10 @@ class InFlight:
         self._tasks = tasks
         self._limit = limit
         self._finish = finish
-        # What is in flight, and where it can be cancelled; None until a task has taken it.
+        # What is in flight, and where it can be canceled; None until a task has taken it.
         self._scopes: dict[object, anyio.CancelScope | None] = {}
-        self._untaken: deque[InFlightRequest] = deque()
-        self._unwanted: set[object] = set()
+        self._queued: deque[InFlightRequest] = deque()
+        self._canceled: set[object] = set()
         self._expected: set[object] = set()
         self._idle: list[Notifier] = []
         self._is_called = False
@@ -82,34 +82,34 @@ class InFlight:
     def begin(self, job: InFlightRequest) -> None:
         """Answer a request as soon as the caller waits for something."""
         self._scopes[job.key] = None
-        self._untaken.append(job)
+        self._queued.append(job)
         self._call()
 
     def note(self, key: object) -> None:
-        """Note a request that no task answers; `leave` forgets it. It cannot be cancelled."""
+        """Add a request that no task answers; `leave` removes it. It cannot be canceled."""
         self._scopes[key] = None
 
     def expect(self, key: object) -> None:
-        """Note a part of a batch that must wait for the parts before it; it can be cancelled."""
+        """Add a part of a batch that must wait for the parts before it; it can be canceled."""
         self._expected.add(key)
 
     def enter(self, key: object) -> anyio.CancelScope | None:
-        """Note a part of a batch whose turn has come.
+        """Start a part of a batch whose turn has come.
 
         Returns:
-            The scope that what answers it runs in, or None if it was cancelled while it waited.
+            The scope that what answers it runs in, or None if it was canceled while it waited.
         """
         self._expected.discard(key)
-        if key in self._unwanted:
-            self._unwanted.discard(key)
+        if key in self._canceled:
+            self._canceled.discard(key)
             return None
         scope = self._scopes[key] = anyio.CancelScope()
         return scope
 
     def leave(self, key: object) -> None:
-        """Forget a request that has ended."""
+        """Remove a request that has ended."""
         self._scopes.pop(key, None)
-        self._unwanted.discard(key)
+        self._canceled.discard(key)
         self._ended.ring()
 
     def cancel(self, key: object) -> None:
@@ -118,7 +118,7 @@ class InFlight:
             return
         scope = self._scopes.get(key)
         if scope is None:
-            self._unwanted.add(key)
+            self._canceled.add(key)
         else:
             scope.cancel()
 
@@ -132,7 +132,7 @@ class InFlight:
             await self.next_end()
 
     def close(self) -> None:
-        """Close the pool: no further request is taken, so nobody waits for a place any more."""
+        """Close the pool: no further request is accepted, so nobody waits for a place any more."""
         self._is_closed = True
         self._ended.ring()
 
@@ -153,29 +153,29 @@ class InFlight:
         job = line = None
         with scope:
             while not scope.cancel_called:
-                if not self._untaken:
+                if not self._queued:
                     self._idle.append(called)
                     await called.wait()
                     self._is_called = False
                     continue
                 job = self._take(scope)
-                line = job.given_up() if job.key in self._unwanted else await job.work()
+                line = job.on_cancel() if job.key in self._canceled else await job.work()
                 self.leave(job.key)
                 job = None
-                # If it was cancelled too late: a cancelled send would leave half a line.
+                # If it was canceled too late: a canceled send would leave half a line.
                 if not scope.cancel_called:
                     self._finish(line)
                     line = None
         if job is not None:
             self.leave(job.key)
-            line = job.given_up()
+            line = job.on_cancel()
         self._finish(line)
 
     def _take(self, scope: anyio.CancelScope) -> InFlightRequest:
-        """Take the oldest request; the others must not wait for it."""
-        job = self._untaken.popleft()
+        """Dequeue the oldest request; the others must not wait for it."""
+        job = self._queued.popleft()
         self._scopes[job.key] = scope
-        if self._untaken:
+        if self._queued:
             self._call()
         return job
 
@@ -207,7 +207,7 @@ class Intake:
         limits: How long a message may take to end.
         watch: Tells when bytes have arrived; not yet taken.
         outbox: Where answers are put.
-        crew: The requests that are in flight.
+        in_flight: The requests that are in flight.
         serve: Answers messages, or begins to; returns those that must wait.
 
     Attributes:
@@ -221,7 +221,7 @@ class Intake:
         limits: ServerLimits,
         watch: PolledSocket,
         outbox: Outbox,
-        crew: InFlight,
+        in_flight: InFlight,
         serve: Callable[[Sequence[bytes]], WaitingMessages | None],
     ) -> None:
         self.is_closing = False
@@ -230,38 +230,38 @@ class Intake:
         self._limits = limits
         self._watch = watch
         self._outbox = outbox
-        self._crew = crew
+        self._in_flight = in_flight
         self._serve = serve
-        self._rest: WaitingMessages | None = None
+        self._waiting: WaitingMessages | None = None
         self._is_midway = False
         self._has_ended = False
-        self._summoned = anyio.Event()
+        self._wakeup = anyio.Event()
         watch.served = self
 
     async def run(self) -> None:
         """Serve what arrives until the client has sent its last message."""
         while not self.is_closing:
-            if self._rest is not None:
-                await self._turn(self._rest)
-                messages, self._rest = self._rest.messages, None
+            if self._waiting is not None:
+                await self._turn(self._waiting)
+                messages, self._waiting = self._waiting.messages, None
                 self._take(messages)
             elif self._has_ended:
                 break
             else:
-                self._summoned = anyio.Event()
-                self._note_midway(has_ended_one=False)
-                self._watch.read(wanted=True)
-                await self._summoned.wait()
+                self._wakeup = anyio.Event()
+                self._update_deadline(has_ended_one=False)
+                self._watch.poll_readable(wanted=True)
+                await self._wakeup.wait()
         self.is_closing = True
 
     def close(self) -> None:
-        """Take nothing any more."""
+        """Stop reading requests."""
         self.is_closing = True
-        self._outbox.stir()
+        self._outbox.wake()
         self._end()
 
     def readable(self) -> None:
-        """Take what has arrived and answer it, as far as nothing has to wait."""
+        """Read what has arrived and answer it, as far as nothing has to wait."""
         try:
             self._receive()
         except Exception as error:
@@ -269,11 +269,11 @@ class Intake:
             self.close()
 
     def writable(self) -> None:
-        """Go on sending."""
+        """Send what waits in the outbox."""
         self._outbox.send()
 
     def overdue(self) -> None:
-        """Give up on a message that takes too long to end."""
+        """Refuse a message that takes too long to end."""
         self._refuse("a message was not finished")
 
     def _receive(self) -> None:
@@ -283,6 +283,7 @@ class Intake:
             return
         except OSError:
             chunk = b""  # the client is gone
+        # The end of the stream: what was asked before is still answered.
         if not chunk:
             self._end()
             return
@@ -292,23 +293,23 @@ class Intake:
             self._refuse(str(error))
             return
         if self._framer.is_midway or self._is_midway:
-            self._note_midway(has_ended_one=bool(messages))
+            self._update_deadline(has_ended_one=bool(messages))
         self._take(messages)
 
     def _take(self, messages: Sequence[bytes]) -> None:
         rest = self._serve(messages)
         if rest is not None:
-            self._rest, self._is_midway = rest, False
+            self._waiting, self._is_midway = rest, False
             self._pause()
         if not self._outbox.is_idle:
             self._outbox.send()
 
     async def _turn(self, rest: WaitingMessages) -> None:
         """Wait until what had to wait can be served."""
-        while rest.wants_place and self._crew.is_full:
-            await self._crew.next_end()
+        while rest.wants_place and self._in_flight.is_full:
+            await self._in_flight.next_end()
         while self._outbox.is_full and not self.is_closing:
-            await self._outbox.moved()
+            await self._outbox.wait_progress()
 
     def _refuse(self, reason: str) -> None:
         """Answer what cannot be cut into messages; nothing behind it can be understood."""
@@ -322,15 +323,15 @@ class Intake:
 
     def _pause(self) -> None:
         """Read no more until `run` has seen to it."""
-        self._watch.read(wanted=False)
-        self._watch.expect(None)
-        self._summoned.set()
+        self._watch.poll_readable(wanted=False)
+        self._watch.set_deadline(None)
+        self._wakeup.set()
 
-    def _note_midway(self, *, has_ended_one: bool) -> None:
-        """Give a message that has begun its time to end."""
+    def _update_deadline(self, *, has_ended_one: bool) -> None:
+        """Set the deadline of a message that has begun, or clear it."""
         is_midway = self._framer.is_midway
         if not is_midway:
-            self._watch.expect(None)
+            self._watch.set_deadline(None)
         elif has_ended_one or not self._is_midway:
-            self._watch.expect(self._limits.partial_s)
+            self._watch.set_deadline(self._limits.partial_s)
         self._is_midway = is_midway

@@ -33,7 +33,7 @@ from kbd.rpc import (
 from kbd.rpc.parsing import Batch, Cancel, Code, Parser, Refusal, RpcCall
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["Connection", "cancelled_line", "duplicate_line", "failed_line", "refused_line"]
+__all__ = ["Connection", "canceled_line", "duplicate_line", "failed_line", "refused_line"]
 
 log = get_logger()
 
@@ -50,8 +50,8 @@ def duplicate_line(call: RpcCall) -> bytes:
     )
 
 
-def cancelled_line(call: RpcCall) -> bytes | None:
-    """Return the line for a request that its client cancelled; None if it wants no answer."""
+def canceled_line(call: RpcCall) -> bytes | None:
+    """Return the line for a request that its client canceled; None if it wants no answer."""
     message_id = _request_id(call)
     if message_id is None:
         return None
@@ -110,20 +110,22 @@ class Connection:
         self._parser = parser
         self._hub = hub
         self._limits = limits
-        self._whole = anyio.CancelScope()
+        self._scope = anyio.CancelScope()
         self._tasks: TaskGroup = anyio.create_task_group()
         framer, watch = Framer(limits.message_bytes), PolledSocket(poller, sock)
-        self.outbox = Outbox(sock, framer, limits, watch, post, self._whole.cancel)
-        self._crew = InFlight(self._tasks, limits.in_flight, self._send)
-        self._intake = Intake(sock, framer, limits, watch, self.outbox, self._crew, self._serve)
+        self.outbox = Outbox(sock, framer, limits, watch, post, self._scope.cancel)
+        self._in_flight = InFlight(self._tasks, limits.in_flight, self._send)
+        self._intake = Intake(
+            sock, framer, limits, watch, self.outbox, self._in_flight, self._serve
+        )
         self._names: set[str] = set()
         self._subscriptions: dict[str, anyio.CancelScope] = {}
         self._is_dropped = False
 
     async def run(self) -> None:
-        """Serve the client until it leaves, is dropped, or is told to go."""
+        """Serve the client until it leaves, is dropped, or the server stops."""
         try:
-            with self._whole:
+            with self._scope:
                 async with self._tasks:
                     try:
                         await self._intake.run()
@@ -131,7 +133,7 @@ class Connection:
                     finally:
                         # Nothing that arrives may ask for a task any more.
                         self._intake.close()
-                    self._whole.cancel()
+                    self._scope.cancel()
         finally:
             self.outbox.close()
             for workbench_id in self._names:
@@ -139,7 +141,7 @@ class Connection:
 
     def stop(self) -> None:
         """Read no more; end what is in flight, then close."""
-        self._crew.close()
+        self._in_flight.close()
         self._intake.close()
 
     # What a handler may do: `Session`.
@@ -202,11 +204,11 @@ class Connection:
         return None
 
     async def _finish(self) -> None:
-        """Let what is in flight end, within its time, and the client take what waits for it."""
-        self._crew.close()
+        """Wait for requests in flight to end and for the outbox to drain, each within its time."""
+        self._in_flight.close()
         self.outbox.send()
         with anyio.move_on_after(self._limits.grace_s):
-            await self._crew.all_ended()
+            await self._in_flight.all_ended()
         with anyio.move_on_after(self._limits.stall_s):
             await self.outbox.drain()
 
@@ -216,12 +218,12 @@ class Connection:
             case Refusal():
                 self.outbox.put(refused_line(parsed))
             case Cancel():
-                self._crew.cancel(parsed.id)
+                self._in_flight.cancel(parsed.id)
             case Batch():
-                if self._crew.is_full:
+                if self._in_flight.is_full:
                     return False
                 work = partial(self._answer_batch, self._expected(parsed))
-                self._crew.begin(InFlightRequest(object(), work, lambda: None))
+                self._in_flight.begin(InFlightRequest(object(), work, lambda: None))
             case _:
                 assert_never(parsed)
         return True
@@ -245,23 +247,23 @@ class Connection:
 
         Its id must not be in flight.
         """
-        if call.id in self._crew:
+        if call.id in self._in_flight:
             self.outbox.put(duplicate_line(call))
             return True
-        if self._crew.is_full:
+        if self._in_flight.is_full:
             return False
         key = object() if call.id is msgspec.UNSET else call.id
         if result is not None and result.begin is not None:
-            result.begin(partial(self._tell, key, call, route))
-            self._crew.note(key)
+            result.begin(partial(self._send_deferred, key, call, route))
+            self._in_flight.note(key)
         else:
             work = partial(self._answer_later, call, route, result)
-            self._crew.begin(InFlightRequest(key, work, partial(cancelled_line, call)))
+            self._in_flight.begin(InFlightRequest(key, work, partial(canceled_line, call)))
         return True
 
-    def _tell(self, key: object, call: RpcCall, route: Route, result: Any) -> None:
-        """Send an answer that was promised, or the error in its place."""
-        self._crew.leave(key)
+    def _send_deferred(self, key: object, call: RpcCall, route: Route, result: Any) -> None:
+        """Send the answer of a deferred result, or the error in its place."""
+        self._in_flight.leave(key)
         self._send(_answer_line(call, route, result))
 
     def _put(self, line: bytes | None) -> None:
@@ -271,13 +273,13 @@ class Connection:
     def _send(self, line: bytes | None) -> None:
         """Send a line at once, unless answers to other requests may be ready in this turn."""
         self._put(line)
-        if self._crew.is_idle:
+        if self._in_flight.is_idle:
             self.outbox.send()
         else:
             self.outbox.post()
 
     def _expected(self, parts: Batch) -> list[RpcCall | bytes]:
-        """Note what a batch asks for, and heed at once what it cancels.
+        """Register the calls of a batch, and cancel at once what it cancels.
 
         Returns:
             Its calls, and the lines that answer what is none.
@@ -286,14 +288,14 @@ class Connection:
         for part in parts.parts:
             match part:
                 case Cancel():
-                    self._crew.cancel(part.id)
+                    self._in_flight.cancel(part.id)
                 case Refusal():
                     found.append(refused_line(part))
-                case RpcCall() if part.id in self._crew:
+                case RpcCall() if part.id in self._in_flight:
                     found.append(duplicate_line(part))
                 case RpcCall():
                     if part.id is not _UNSET:
-                        self._crew.expect(part.id)
+                        self._in_flight.expect(part.id)
                     found.append(part)
                 case _:
                     assert_never(part)
@@ -301,12 +303,12 @@ class Connection:
 
     async def _answer_batch(self, parts: list[RpcCall | bytes]) -> bytes | None:
         """Return the line that answers a batch; its calls are carried out one after the other."""
-        told = []
+        lines = []
         for part in parts:
             line = part if isinstance(part, bytes) else await self._answer_within(part)
             if line is not None:
-                told.append(line)
-        return encode_batch(told) if told else None
+                lines.append(line)
+        return encode_batch(lines) if lines else None
 
     async def _answer_later(
         self, call: RpcCall, route: Route, begun: Deferred[Any] | None = None
@@ -327,16 +329,16 @@ class Connection:
         return _answer_line(call, route, result)
 
     async def _answer_within(self, call: RpcCall) -> bytes | None:
-        """Return the line that answers a part of a batch, which can be cancelled alone."""
+        """Return the line that answers a part of a batch, which can be canceled alone."""
         key = object() if call.id is _UNSET else call.id
-        scope = self._crew.enter(key)
+        scope = self._in_flight.enter(key)
         if scope is not None:
             try:
                 with scope:
                     return await self._answer_later(call, self._routes[type(call.params)])
             finally:
-                self._crew.leave(key)
-        return cancelled_line(call)
+                self._in_flight.leave(key)
+        return canceled_line(call)
 
     def _note_names(self, params: Any, route: Route) -> None:
         """Subscribe this client to the workbench that the request names."""
@@ -382,7 +384,7 @@ class Connection:
         self.outbox.replace_with(encode_notification(last))
         for workbench_id in self._names:
             self._hub.leave(workbench_id, self)
-        self._whole.deadline = anyio.current_time() + self._limits.stall_s
+        self._scope.deadline = anyio.current_time() + self._limits.stall_s
 
 
 def _answer_line(call: RpcCall, route: Route, result: Any) -> bytes | None:

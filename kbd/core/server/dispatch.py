@@ -122,10 +122,10 @@ class Session(Protocol):
     """The connection that a request came over."""
 
     def name(self, workbench_id: WorkbenchId) -> None:
-        """From now on, tell this client of the workbench (a request that names it does that)."""
+        """Subscribe this client to a workbench's notifications, as a request that names it does."""
 
     def notify(self, notification: Notification) -> None:
-        """Tell this client alone; returns at once."""
+        """Send a notification to this client alone; returns at once."""
 
     def subscribe(self, subscription: str, stream: Stream, cursors: Mapping[str, Seq]) -> None:
         """Send this client a stream of events after the answer; the stream is closed with it.
@@ -148,7 +148,7 @@ Handler = Callable[[Any, Session], Any] | Callable[[Any, Session], Awaitable[Any
 
 A plain function is fast: it answers from memory, is called in turn, and holds everybody up while it
 runs. It may return a `Deferred` instead, and then has done nothing yet: while too much is in flight
-it is called once more. A coroutine function runs in a task of its own; it may be cancelled wherever
+it is called once more. A coroutine function runs in a task of its own; it may be canceled wherever
 it waits, so what must not be left half done belongs to somebody else's task. All raise `KbdError`s;
 anything else is answered as an internal error.
 """
@@ -158,7 +158,7 @@ Handlers = Mapping[type[Request], Handler]
 
 
 class Route(NamedTuple):
-    """How one method is answered.
+    """Route of a method: its handler, and how that is called.
 
     Args:
         kind: The request's record.
@@ -174,7 +174,7 @@ class Route(NamedTuple):
 
 
 def routes(handlers: Handlers) -> dict[type[Request], Route]:
-    """Return how each request is answered."""
+    """Return the route of each request."""
     table = {}
     for kind, handler in handlers.items():
         fields = {field.name for field in msgspec.structs.fields(kind)}

@@ -73,7 +73,8 @@ def remove_socket(path: Path, inode: int) -> None:
 
 
 def peer_uid(connected: socket.socket) -> int:
-    """Return the user at the other end, as the kernel knows it."""
+    """Return the user id of the peer, as the kernel knows it."""
+    # `struct ucred` of unix(7): pid, uid, gid.
     size = struct.calcsize("3i")
     _, uid, _ = struct.unpack(
         "3i", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
@@ -102,6 +103,7 @@ def _remove_stale(path: Path) -> None:
         return
     if not stat.S_ISSOCK(found.st_mode):
         raise ValidationFailed("there is something at the socket's path that is not a socket")
+    # Only a connect tells a live socket, which is never unlinked, from a killed daemon's.
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(1.0)
         try:
@@ -171,24 +173,24 @@ class Server:
         listener = await SocketListener.from_socket(made)
         poller, post = Poller(), Post()
         try:
-            async with anyio.create_task_group() as carriers:
-                carriers.start_soon(poller.run)
-                carriers.start_soon(post.run)
-                await self._welcome_all(
-                    listener, inode, partial(self._welcome, poller, post), task_status
+            async with anyio.create_task_group() as io_tasks:
+                io_tasks.start_soon(poller.run)
+                io_tasks.start_soon(post.run)
+                await self._serve_clients(
+                    listener, inode, partial(self._serve_client, poller, post), task_status
                 )
-                carriers.cancel_scope.cancel()
+                io_tasks.cancel_scope.cancel()
         finally:
             poller.close()
 
-    async def _welcome_all(
+    async def _serve_clients(
         self,
         listener: SocketListener,
         inode: int,
-        welcome: Callable[[SocketStream], Coroutine[Any, Any, None]],
+        serve_client: Callable[[SocketStream], Coroutine[Any, Any, None]],
         task_status: TaskStatus[None],
     ) -> None:
-        """Serve all who come until `stop`, then let them end."""
+        """Accept clients until `stop`, then let their connections end."""
         async with anyio.create_task_group() as tasks:
             try:
                 # Closing the listener is what refuses newcomers: cancelling accept alone would
@@ -199,14 +201,14 @@ class Server:
                         while True:
                             stream = await self._accept(listener)
                             if stream is not None:
-                                tasks.start_soon(welcome, stream)
+                                tasks.start_soon(serve_client, stream)
             finally:
                 remove_socket(self._path, inode)
             for connection in tuple(self._connections):
                 connection.stop()
 
     def stop(self) -> None:
-        """Take no more clients or requests, end what is in flight within its time, and return."""
+        """Stop: accept no more clients or requests, and end what is in flight within its time."""
         self._accepting.cancel()
 
     async def _accept(self, listener: SocketListener) -> SocketStream | None:
@@ -220,15 +222,15 @@ class Server:
             await anyio.sleep(_ACCEPT_RETRY_S)
             return None
 
-    async def _welcome(self, poller: Poller, post: Post, stream: SocketStream) -> None:
-        """Serve one client, whatever becomes of it."""
+    async def _serve_client(self, poller: Poller, post: Post, stream: SocketStream) -> None:
+        """Serve one client; its failure is logged."""
         async with stream:
             uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
             if uid != self._uid:
                 log.warning("another user was refused", uid=uid)
                 return
             if len(self._connections) >= self._limits.connections:
-                await self._turn_away(stream)
+                await self._refuse(stream)
                 return
             connection = Connection(
                 stream.extra(SocketAttribute.raw_socket),
@@ -247,8 +249,8 @@ class Server:
             finally:
                 self._connections.discard(connection)
 
-    async def _turn_away(self, stream: SocketStream) -> None:
-        """Answer what it asks first, as it frames it, for a stock client knows no other error."""
+    async def _refuse(self, stream: SocketStream) -> None:
+        """Refuse a client in answer to its first request, in its own framing."""
         framer, message_id = Framer(self._limits.message_bytes), None
         try:
             with anyio.move_on_after(_REFUSE_TIMEOUT_S):

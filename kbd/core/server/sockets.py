@@ -66,20 +66,20 @@ class PolledSocket:
         self._fd = sock.fileno()
         self._events = 0
 
-    def read(self, *, wanted: bool) -> None:
-        """Be told of bytes that arrive, or no more."""
+    def poll_readable(self, *, wanted: bool) -> None:
+        """Poll for bytes that arrive, or stop that."""
         self._change(select.EPOLLIN, wanted=wanted)
 
-    def write(self, *, wanted: bool) -> None:
-        """Be told of room to send, or no more."""
+    def poll_writable(self, *, wanted: bool) -> None:
+        """Poll for room to send, or stop that."""
         self._change(select.EPOLLOUT, wanted=wanted)
 
-    def expect(self, within_s: float | None) -> None:
-        """Be told when so many seconds have passed; None for no more."""
-        self._poller.expect(self, within_s)
+    def set_deadline(self, within_s: float | None) -> None:
+        """Set the deadline in seconds from now; None clears it."""
+        self._poller.set_deadline(self, within_s)
 
-    def happened(self, events: int) -> None:
-        """Tell of what happened, as far as it is still wanted; an error or an end is both."""
+    def dispatch(self, events: int) -> None:
+        """Dispatch events that are still polled for; an error or an end counts as both kinds."""
         if self._events & select.EPOLLOUT and events & ~select.EPOLLIN:
             self.served.writable()
         if self._events & select.EPOLLIN and events & ~select.EPOLLOUT:
@@ -101,12 +101,12 @@ class Poller:
         self._watches: dict[int, PolledSocket] = {}
         self._ready: list[tuple[int, int]] = []
         self._deadlines: dict[PolledSocket, float] = {}
-        self._expected = Notifier()
+        self._deadline_set = Notifier()
 
     async def run(self) -> None:
-        """Serve for ever."""
+        """Run the selector loop for ever."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._tell_overdue)
+            tasks.start_soon(self._check_deadlines)
             await serve_readable(self._epoll.fileno(), self._turn)
 
     def close(self) -> None:
@@ -125,16 +125,17 @@ class Poller:
             self._epoll.unregister(fd)
             del self._watches[fd]
 
-    def expect(self, watch: PolledSocket, within_s: float | None) -> None:
-        """Tell a watch when so many seconds have passed; None for no more."""
+    def set_deadline(self, watch: PolledSocket, within_s: float | None) -> None:
+        """Set the deadline of a socket in seconds from now; None clears it."""
         if within_s is None:
             self._deadlines.pop(watch, None)
         else:
+            # Monotonic: a clock that is set must not drop a client.
             self._deadlines[watch] = time.monotonic() + within_s
-            self._expected.ring()
+            self._deadline_set.ring()
 
     def _turn(self) -> None:
-        """Serve those who are ready; who is left when time is up is served first in the next turn.
+        """Serve ready sockets; those left when time is up are served first in the next turn.
 
         The system would name those first again that have been served.
         """
@@ -146,14 +147,14 @@ class Poller:
             # Whoever has the descriptor by now is asked, and may find that nothing is there.
             watch = self._watches.get(fd)
             if watch is not None:
-                watch.happened(events)
+                watch.dispatch(events)
             if time.monotonic() > until:
                 return
 
-    async def _tell_overdue(self) -> None:
+    async def _check_deadlines(self) -> None:
         while True:
             while not self._deadlines:
-                await self._expected.wait()
+                await self._deadline_set.wait()
             left_s = min(self._deadlines.values()) - time.monotonic()
             # Not longer than a look: a nearer one may come meanwhile.
             await anyio.sleep(min(max(left_s, 0.0), _DEADLINE_CHECK_S))
@@ -218,7 +219,7 @@ class Outbox:
         self._sends = 0
         self._is_waiting = False
         self._is_last = False
-        self._moved = Notifier()
+        self._progress = Notifier()
         self._cursors: dict[str, dict[str, Seq]] = {}
 
     @property
@@ -233,7 +234,7 @@ class Outbox:
 
     @property
     def sends(self) -> int:
-        """How many sends there were."""
+        """Number of successful sends."""
         return self._sends
 
     def put(self, line: bytes) -> None:
@@ -244,7 +245,7 @@ class Outbox:
             self._bytes += len(framed)
 
     def push(self, line: bytes, mark: SentCursor | None = None) -> bool:
-        """Post what was not asked for; False if more of that waits than may.
+        """Queue a notification; False if more of them wait than may.
 
         Answers do not count: a client may ask for much at once and read it in its time.
         """
@@ -261,7 +262,7 @@ class Outbox:
         )
 
     def post(self) -> None:
-        """Have what waits sent soon, together with what else gathers until then."""
+        """Schedule a flush of the queue, together with what else gathers until then."""
         self._post.call(self)
 
     def send(self) -> None:
@@ -283,20 +284,20 @@ class Outbox:
             if self._is_last:
                 self._give_up()
         if self._sends > sent or self.is_idle:
-            self.stir()
+            self.wake()
 
-    def stir(self) -> None:
-        """Wake those who wait for something to be sent."""
-        self._moved.ring()
+    def wake(self) -> None:
+        """Wake the tasks that wait for something to be sent."""
+        self._progress.ring()
 
-    async def moved(self) -> None:
+    async def wait_progress(self) -> None:
         """Wait until something is sent."""
-        await self._moved.wait()
+        await self._progress.wait()
 
     async def drain(self) -> None:
         """Wait until all that waits is handed to the socket."""
         while not self.is_idle:
-            await self.moved()
+            await self.wait_progress()
 
     async def room(self, size: int) -> bool:
         """Wait until `size` bytes may be put by a subscription; False if the client is too slow.
@@ -310,13 +311,13 @@ class Outbox:
         ):
             before = self._sends
             with anyio.move_on_after(limits.stall_s):
-                await self.moved()
+                await self.wait_progress()
             if self._sends == before:
                 return False
         return True
 
     def replace_with(self, line: bytes) -> None:
-        """Throw away what waits, but for a line that is begun, and make this the last message."""
+        """Discard what waits, but for a line that is begun, and make this the last message."""
         self._queue.clear()
         self._bytes = self._pushed = self._pushed_bytes = 0
         self.put(line)
@@ -324,7 +325,7 @@ class Outbox:
         self.post()
 
     def close(self) -> None:
-        """Close the queue: forget what waits, and take nothing any more."""
+        """Close the queue: discard what waits, and accept nothing more."""
         self._wait(waits=False)
         self._queue.clear()
         self._begun = b""
@@ -350,7 +351,7 @@ class Outbox:
     def _wait(self, *, waits: bool) -> None:
         if waits != self._is_waiting:
             self._is_waiting = waits
-            self._watch.write(wanted=waits)
+            self._watch.poll_writable(wanted=waits)
 
     def _take(self) -> bytes:
         """Return the next bytes to send: what waits, joined, up to the size of one send."""
@@ -385,7 +386,7 @@ class Post:
         self._called = Notifier()
 
     def call(self, outbox: Outbox) -> None:
-        """Have an outbox sent soon."""
+        """Schedule a flush of an outbox."""
         self._due.add(outbox)
         self._called.ring()
 

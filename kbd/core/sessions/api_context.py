@@ -39,10 +39,10 @@ class ApiContext(msgspec.Struct, frozen=True):
         plugins: What was found.
         catalog: What they bring.
         workers: Their processes.
-        rooms: The searches of workbenches.
+        engines: The searches of workbenches.
         egress: The one door out.
-        purse: The day's money.
-        tell: Tells clients.
+        daily_budget: The day's money.
+        notify: Tells clients.
         stop: Asks the daemon to stop.
         backend: "asyncio" or "trio".
         started_s: When the daemon started, on the monotonic clock.
@@ -54,10 +54,10 @@ class ApiContext(msgspec.Struct, frozen=True):
     plugins: Plugins
     catalog: Catalog
     workers: WorkerPool
-    rooms: EnginePool
+    engines: EnginePool
     egress: Egress
-    purse: DailyBudget
-    tell: Notify
+    daily_budget: DailyBudget
+    notify: Notify
     stop: Stopping
     backend: str
     started_s: float

@@ -34,7 +34,7 @@ __all__ = ["fork_workbench"]
 
 async def fork_workbench(
     context: ApiContext,
-    benches: Workbenches,
+    workbenches: Workbenches,
     source_id: WorkbenchId,
     mode: ForkMode,
     name: str,
@@ -46,7 +46,7 @@ async def fork_workbench(
 
     Args:
         context: The daemon's.
-        benches: All workbenches.
+        workbenches: All workbenches.
         source_id: The other one.
         mode: How much of it.
         name: For people.
@@ -60,7 +60,7 @@ async def fork_workbench(
         FileReadFailed: Bytes of it are damaged or missing.
         DiskFull: No space is left; there is no fork.
     """
-    source = await benches.open(source_id)
+    source = await workbenches.open(source_id)
     if source.damage is None:
         check_forkable(source.state)
     elif message_id is None and seq is None:
@@ -74,9 +74,9 @@ async def fork_workbench(
         with translate_disk_errors():
             await _prepare(folders, context.clock, source, name, fork_events(then, forked))
         # The commit point: from here on a start keeps the folder, mark or none.
-        await benches.create(name, workbench_id)
+        await workbenches.create(name, workbench_id)
     except BaseException:
-        if workbench_id not in benches.ids():
+        if workbench_id not in workbenches.ids():
             with anyio.CancelScope(shield=True):
                 await run_sync(_remove_folder, folders.root)
         raise

@@ -78,11 +78,11 @@ class ConversationCopy:
 
     def note(self, seq: Seq, record: Recorded) -> bool:
         """Queue an event's entry; return whether it has one."""
-        told = conversation_entry(seq, record)
-        if told is None:
+        message = conversation_entry(seq, record)
+        if message is None:
             return False
         self._anew |= isinstance(record.data, ConversationRewound)
-        self._new.append(told)
+        self._new.append(message)
         return True
 
     async def catch_up(self) -> None:
@@ -116,7 +116,7 @@ class ConversationCopy:
         last = await self._read(Seq(0), branch.add)
         await run_sync(_replace_copy, self._path, branch.messages())
         # What was noted meanwhile, and is written already.
-        self._new = [told for told in self._new if told.seq > last]
+        self._new = [message for message in self._new if message.seq > last]
 
     async def _read(self, after: Seq, take: Callable[[Seq, Recorded], object]) -> Seq:
         """Pass all events after one to `take`, and return the last one's number."""
@@ -183,18 +183,18 @@ class Projection:
     A refresh that fails is logged and tried again at the next change: the log has everything.
 
     Args:
-        bench: The workbench.
+        workbench: The workbench.
     """
 
-    def __init__(self, bench: OpenWorkbench) -> None:
-        self._bench = bench
+    def __init__(self, workbench: OpenWorkbench) -> None:
+        self._workbench = workbench
         self._changed = Notifier()
         self._draft = self._copies = self._tool_log = False
-        self._conversation = ConversationCopy(bench.folders.workshop, bench.keeper.journal)
+        self._conversation = ConversationCopy(workbench.folders.workshop, workbench.keeper.journal)
 
     async def catch_up(self) -> None:
         """Bring the copy of the conversation up to date; call it before anything is observed."""
-        if self._bench.damage is None:
+        if self._workbench.damage is None:
             await self._conversation.catch_up()
 
     def observe(self, seq: Seq, record: Recorded) -> None:
@@ -223,14 +223,18 @@ class Projection:
             self._draft = self._copies = self._tool_log = False
             try:
                 if draft:
-                    await run_sync(self._bench.files.show_draft, draft_view(self._bench.state))
+                    await run_sync(
+                        self._workbench.files.show_draft, draft_view(self._workbench.state)
+                    )
                 await self._conversation.write()
                 if copies:
-                    await write_copies(self._bench.folders.workshop, self._bench.state)
+                    await write_copies(self._workbench.folders.workshop, self._workbench.state)
                 if tool_log:
-                    await write_tool_log(self._bench.folders.workshop, self._bench.keeper.journal)
+                    await write_tool_log(
+                        self._workbench.folders.workshop, self._workbench.keeper.journal
+                    )
             except (KbdError, OSError) as error:
-                _log.warning("not_shown", workbench=self._bench.id, error=str(error))
+                _log.warning("not_shown", workbench=self._workbench.id, error=str(error))
             spent = anyio.current_time() - begun
             await anyio.sleep(max(_PAUSE_S, _PAUSE_SHARE * spent))
 

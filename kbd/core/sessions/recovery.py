@@ -79,7 +79,7 @@ async def open_workbench(
 
 
 async def recover_workbench(
-    bench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
+    workbench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
 ) -> None:
     """Finish or abort the operations that a stopped daemon left open; the Keeper is running.
 
@@ -88,46 +88,48 @@ async def recover_workbench(
     Raises:
         KbdError: The disk is full or fails.
     """
-    if bench.damage is not None:
+    if workbench.damage is not None:
         return
     with translate_disk_errors():
-        await _recover_steps(bench, clock, workbench_id, name)
+        await _recover_steps(workbench, clock, workbench_id, name)
 
 
 async def _recover_steps(
-    bench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
+    workbench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
 ) -> None:
-    if bench.state.seq == 0:
-        await bench.keeper.submit(RecordFacts((WorkbenchCreated(workbench_id, name),)))
-    if bench.keeper.journal.log.repairs:
-        await bench.keeper.submit(RecordFacts(bench.keeper.journal.log.repairs))
-    await bench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
-    await run_sync(bench.files.clear_stage)
-    await run_sync(bench.blobs.store.sweep)
-    if bench.state.publish is not None:
-        await carry_out(bench, clock)
-    await close_unfinished_effects(bench)
-    await run_sync(bench.files.remove_leftovers, dict(bench.state.removed))
-    published = {name: entry.blob for name, entry in bench.state.files.items()}
-    await run_sync(bench.files.restore_missing, published)
-    await run_sync(bench.files.show_draft, draft_view(bench.state))
-    workshop = bench.folders.workshop
+    if workbench.state.seq == 0:
+        await workbench.keeper.submit(RecordFacts((WorkbenchCreated(workbench_id, name),)))
+    if workbench.keeper.journal.log.repairs:
+        await workbench.keeper.submit(RecordFacts(workbench.keeper.journal.log.repairs))
+    await workbench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
+    await run_sync(workbench.files.clear_stage)
+    await run_sync(workbench.blobs.store.sweep)
+    # A durable intent is the commit point: the publish is completed, by whoever opens the log
+    # next (reliability, 2.5).
+    if workbench.state.publish is not None:
+        await carry_out(workbench, clock)
+    await close_unfinished_effects(workbench)
+    await run_sync(workbench.files.remove_leftovers, dict(workbench.state.removed))
+    published = {name: entry.blob for name, entry in workbench.state.files.items()}
+    await run_sync(workbench.files.restore_missing, published)
+    await run_sync(workbench.files.show_draft, draft_view(workbench.state))
+    workshop = workbench.folders.workshop
     await run_sync(clear_unfinished, workshop)
-    await write_copies(workshop, bench.state)
+    await write_copies(workshop, workbench.state)
     # Only where it is gone: writing it reads the whole log, which a start must not cost.
-    if bench.state.entries and not await run_sync(has_tool_log, workshop):
-        await write_tool_log(workshop, bench.keeper.journal)
+    if workbench.state.entries and not await run_sync(has_tool_log, workshop):
+        await write_tool_log(workshop, workbench.keeper.journal)
 
 
-async def close_workbench(bench: OpenWorkbench) -> None:
-    """Close a workbench whose Keeper has stopped; keep a snapshot if much came since the last."""
+async def close_workbench(workbench: OpenWorkbench) -> None:
+    """Close a workbench whose Keeper has stopped; write a snapshot if much came since the last."""
     with anyio.CancelScope(shield=True):
-        if bench.damage is None:
-            head = bench.keeper.journal.log.head
-            await run_sync(bench.snapshots.keep_last, bench.state, head)
-        await bench.keeper.journal.aclose()
-        bench.files.close()
-        await run_sync(_mark_closed, bench.folders)
+        if workbench.damage is None:
+            head = workbench.keeper.journal.log.head
+            await run_sync(workbench.snapshots.keep_last, workbench.state, head)
+        await workbench.keeper.journal.aclose()
+        workbench.files.close()
+        await run_sync(_mark_closed, workbench.folders)
 
 
 @contextmanager
@@ -149,6 +151,7 @@ def translate_disk_errors() -> Iterator[None]:
 
 def _prepare_folders(folders: WorkbenchFolders) -> None:
     folders.create()
+    # A mark that is left says that the daemon died: the next start recovers this workbench.
     folders.open_mark.touch(mode=0o600)
 
 

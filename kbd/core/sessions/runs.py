@@ -41,26 +41,28 @@ from kbd.types import RunId, Seq, WorkbenchId
 __all__ = ["RunTasks", "open_files", "open_formats", "run_context"]
 
 
-def run_context(context: ApiContext, bench: OpenWorkbench, run: int) -> RunContext:
+def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunContext:
     """Build the run context of a run."""
-    folders, formats = bench.folders, open_formats(context, bench)
+    folders, formats = workbench.folders, open_formats(context, workbench)
 
     def search(files: CallFiles) -> DocumentLookup:
-        return open_lookup(context, bench, files, formats, run, bench.state.run(run).model_id)
+        return open_lookup(
+            context, workbench, files, formats, run, workbench.state.run(run).model_id
+        )
 
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
-        return await context.egress.complete(bench.state, model_id, request, emit, record)
+        return await context.egress.complete(workbench.state, model_id, request, emit, record)
 
     async def record(sent: RequestSent) -> None:
-        await bench.keeper.submit(RecordRun(run, (sent,)))
+        await workbench.keeper.submit(RecordRun(run, (sent,)))
 
     return RunContext(
-        keeper=bench.keeper,
+        keeper=workbench.keeper,
         run=run,
-        blobs=bench.blobs,
-        open_files=lambda: open_files(context, bench),
+        blobs=workbench.blobs,
+        open_files=lambda: open_files(context, workbench),
         formats=formats,
-        recall=LogRecall(bench.state, bench.keeper.journal, bench.blobs),
+        recall=LogRecall(workbench.state, workbench.keeper.journal, workbench.blobs),
         search=search,
         workers=context.workers,
         catalog=context.catalog,
@@ -68,8 +70,8 @@ def run_context(context: ApiContext, bench: OpenWorkbench, run: int) -> RunConte
         model=context.egress.models.model,
         effort=context.egress.models.effort,
         told_bytes=context.egress.models.told_bytes,
-        purse=context.purse,
-        announce=lambda notice: context.tell(_progress_notification(bench, notice)),
+        daily_budget=context.daily_budget,
+        announce=lambda notice: context.notify(_progress_notification(workbench, notice)),
         limits=context.settings.run,
         clock=context.clock,
         sleep=anyio.sleep,
@@ -78,50 +80,52 @@ def run_context(context: ApiContext, bench: OpenWorkbench, run: int) -> RunConte
     )
 
 
-def open_files(context: ApiContext, bench: OpenWorkbench, *, published: bool = False) -> CallFiles:
+def open_files(
+    context: ApiContext, workbench: OpenWorkbench, *, published: bool = False
+) -> CallFiles:
     """Return a snapshot of a workbench's files, for one call.
 
     Args:
         context: The daemon's.
-        bench: The workbench.
+        workbench: The workbench.
         published: Whether to see what is published instead of the draft.
     """
     return CallFiles(
-        bench.state,
-        bench.blobs,
-        bench.folders.stage,
-        bench.folders.cache,
+        workbench.state,
+        workbench.blobs,
+        workbench.folders.stage,
+        workbench.folders.cache,
         lambda file: describe_file(context.catalog, file),
         published=published,
     )
 
 
-def open_formats(context: ApiContext, bench: OpenWorkbench) -> FormatCalls:
+def open_formats(context: ApiContext, workbench: OpenWorkbench) -> FormatCalls:
     """Return the formats for calls from one workbench, with its cache."""
-    return FormatCalls(context.catalog, context.workers, bench.folders.cache)
+    return FormatCalls(context.catalog, context.workers, workbench.folders.cache)
 
 
-def _progress_notification(bench: OpenWorkbench, notice: Notice) -> Notification:
+def _progress_notification(workbench: OpenWorkbench, notice: Notice) -> Notification:
     """Return the notification of a progress notice."""
-    run_id = RunId(f"{bench.id}-{notice.run}")
+    run_id = RunId(f"{workbench.id}-{notice.run}")
     match notice:
         case TextDelta(phase=phase, message_id=message_id, text=text):
             return wire.WorkshopAssistantStreamDelta(
-                workbench_id=bench.id, run_id=run_id, message_id=message_id, token_delta=text,
+                workbench_id=workbench.id, run_id=run_id, message_id=message_id, token_delta=text,
                 phase=phase,
             )  # fmt: skip
         case ToolStarted(call_id=call_id, tool=tool, path=path):
             return wire.WorkshopToolExecuting(
-                workbench_id=bench.id, run_id=run_id, tool_name=tool, tool_call_id=call_id,
+                workbench_id=workbench.id, run_id=run_id, tool_name=tool, tool_call_id=call_id,
                 path=path if path is not None else msgspec.UNSET,
             )  # fmt: skip
         case LoopWarned(tool=tool, turn=turn):
             return wire.WorkshopAgentLoopWarning(
-                workbench_id=bench.id, run_id=run_id, tool_name=tool, turn=turn
+                workbench_id=workbench.id, run_id=run_id, tool_name=tool, turn=turn
             )
         case RateLimited():
             return wire.WorkshopRateLimitWarning(
-                workbench_id=bench.id, run_id=run_id,
+                workbench_id=workbench.id, run_id=run_id,
                 provider_id=notice.model_id.partition(":")[0], model_id=notice.model_id,
                 phase=notice.phase, retry_attempt=notice.retry_attempt,
                 retry_max=notice.retry_max, wait_ms=notice.wait_ms,
@@ -164,23 +168,23 @@ class RunTasks:
         self.is_stopping = False
         self._under_way: dict[tuple[WorkbenchId, int], _RunTask] = {}
 
-    def watch(self, bench: OpenWorkbench) -> Observer:
+    def watch(self, workbench: OpenWorkbench) -> Observer:
         """Return an observer that starts and cancels runs as a workbench's log says."""
 
         def observe(seq: Seq, record: Recorded) -> None:
             del seq
-            key = (bench.id, record.run)
+            key = (workbench.id, record.run)
             if isinstance(record.data, RunStarted | RunResumed):
                 task = self._under_way[key] = _RunTask(self._under_way.get(key))
-                self._tasks.start_soon(self._work, bench, record.run, task)
+                self._tasks.start_soon(self._work, workbench, record.run, task)
             elif isinstance(record.data, RunCancelRequested) and key in self._under_way:
                 self._under_way[key].scope.cancel()
 
         return observe
 
-    async def wait(self, bench: OpenWorkbench, run: int) -> None:
+    async def wait(self, workbench: OpenWorkbench, run: int) -> None:
         """Wait until a run's task has ended."""
-        task = self._under_way.get((bench.id, run))
+        task = self._under_way.get((workbench.id, run))
         if task is not None:
             await task.ended.wait()
 
@@ -194,13 +198,13 @@ class RunTasks:
             for task in tasks:
                 await task.ended.wait()
 
-    async def _work(self, bench: OpenWorkbench, run: int, task: _RunTask) -> None:
-        key = (bench.id, run)
+    async def _work(self, workbench: OpenWorkbench, run: int, task: _RunTask) -> None:
+        key = (workbench.id, run)
         try:
             with task.scope:
                 if task.before is not None:
                     await task.before.ended.wait()
-                await run_agent(run_context(self._context, bench, run))
+                await run_agent(run_context(self._context, workbench, run))
         finally:
             with anyio.CancelScope(shield=True):
                 if task.before is not None:
@@ -208,24 +212,24 @@ class RunTasks:
                     task.before = None
                 # If the run was gone on with meanwhile, it is its newest task's to close.
                 if self._under_way[key] is task:
-                    await self._close(bench, run, cancelled=task.scope.cancelled_caught)
+                    await self._close(workbench, run, canceled=task.scope.cancelled_caught)
             if self._under_way[key] is task:
                 del self._under_way[key]
             task.ended.set()
 
-    async def _close(self, bench: OpenWorkbench, run: int, *, cancelled: bool) -> None:
-        """Record the end of a run whose agent did not: it was cancelled, or failed at the end."""
-        state = bench.state.run(run)
+    async def _close(self, workbench: OpenWorkbench, run: int, *, canceled: bool) -> None:
+        """Record the end of a run whose agent did not: it was canceled, or failed at the end."""
+        state = workbench.state.run(run)
         if state.status is not RunStatus.RUNNING:
             return
         try:
-            if cancelled or state.cancel_requested:
-                await bench.keeper.submit(InterruptRun("the daemon stopped"))
+            if canceled or state.cancel_requested:
+                await workbench.keeper.submit(InterruptRun("the daemon stopped"))
             else:
                 subphase = f"rpi_{state.phase.value}" if state.phase else "rpi_research"
                 failed = RunFailed(
                     "TOOL_WORKER_UNAVAILABLE", "the run ended early", subphase, retryable=True
                 )
-                await bench.keeper.submit(EndRun(run, failed))
+                await workbench.keeper.submit(EndRun(run, failed))
         except KbdError as error:
-            _log.error("run_not_closed", workbench=bench.id, run=run, error=error.message)
+            _log.error("run_not_closed", workbench=workbench.id, run=run, error=error.message)

@@ -64,7 +64,7 @@ RETRIES = {"query": 1, "passage": 2}
 
 async def embed_texts(
     context: ApiContext,
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     texts: tuple[str, ...],
     purpose: Literal["query", "passage"],
     record: RecordSent,
@@ -76,7 +76,7 @@ async def embed_texts(
 
     Args:
         context: The daemon's.
-        bench: Whose texts.
+        workbench: Whose texts.
         texts: They; as many as the embedder takes at once.
         purpose: Whether they are looked for or looked in.
         record: Makes each request durable before it leaves.
@@ -91,33 +91,35 @@ async def embed_texts(
         ProviderUnavailable: No answer came within the time allowed, or none that makes sense.
         KbdError: As for `Egress.embed`.
     """
-    egress, state = context.egress, bench.state
+    egress, state = context.egress, workbench.state
     chosen = egress.check_embedder(state, model_id)
     model = egress.embedders.model(chosen.model_id)
     size_bytes = sum(len(text.encode("utf-8", "replace")) for text in texts)
     tokens = int(size_bytes / model.bytes_per_token) + len(texts)
-    most = worst_cost(tokens, 0, model)
+    max_cost = worst_cost(tokens, 0, model)
     if run:
         under_way = state.run(run)
-        check_budget(under_way.usage, under_way.cost, tokens, most, context.settings.run)
-    reservation = await context.purse.reserve(bench.id, run, chosen.model_id, tokens, most)
+        check_budget(under_way.usage, under_way.cost, tokens, max_cost, context.settings.run)
+    reservation = await context.daily_budget.reserve(
+        workbench.id, run, chosen.model_id, tokens, max_cost
+    )
     # What is cut off may have to be paid for; what is refused has not.
-    spent_tokens, spent = tokens, most
+    spent_tokens, spent = tokens, max_cost
     try:
         request = EmbedRequest("", texts, purpose)
-        made = await _embed_with_retries(context, bench, request, record, chosen.model_id)
-        spent_tokens, spent = made.usage.input_tokens, cost_of(made.usage, model)
+        embeddings = await _embed_with_retries(context, workbench, request, record, chosen.model_id)
+        spent_tokens, spent = embeddings.usage.input_tokens, cost_of(embeddings.usage, model)
     except KbdError:
         spent_tokens, spent = 0, 0.0
         raise
     finally:
-        await context.purse.charge(reservation, spent_tokens, spent)
-    return made, spent
+        await context.daily_budget.charge(reservation, spent_tokens, spent)
+    return embeddings, spent
 
 
 async def _embed_with_retries(
     context: ApiContext,
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     request: EmbedRequest,
     record: RecordSent,
     model_id: str,
@@ -129,7 +131,7 @@ async def _embed_with_retries(
     with anyio.move_on_after(limit_s):
         for wait_s in (*waits, None):
             try:
-                return await context.egress.embed(bench.state, request, record, model_id)
+                return await context.egress.embed(workbench.state, request, record, model_id)
             except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
                 if wait_s is None:
                     raise
@@ -158,11 +160,11 @@ class PassageEmbedder:
 
     Args:
         context: The daemon's.
-        bench: Whose texts.
+        workbench: Whose texts.
     """
 
-    def __init__(self, context: ApiContext, bench: OpenWorkbench) -> None:
-        self._context, self._bench = context, bench
+    def __init__(self, context: ApiContext, workbench: OpenWorkbench) -> None:
+        self._context, self._workbench = context, workbench
         self._model_id = ""
 
     @property
@@ -185,10 +187,12 @@ class PassageEmbedder:
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts; raises KbdError."""
-        asking = partial(embed_texts, model_id=self.model_id)
-        record = request_recorder(self._bench, 0)
-        made, _ = from_thread.run(asking, self._context, self._bench, tuple(texts), purpose, record)
-        return made
+        embed = partial(embed_texts, model_id=self.model_id)
+        record = request_recorder(self._workbench, 0)
+        embeddings, _ = from_thread.run(
+            embed, self._context, self._workbench, tuple(texts), purpose, record
+        )
+        return embeddings
 
 
 class CallModels:
@@ -196,16 +200,21 @@ class CallModels:
 
     Args:
         context: The daemon's.
-        bench: The workbench.
-        room: Its engine.
+        workbench: The workbench.
+        engine: Its engine.
         run: The run that calls, or 0 for a client.
         model_id: The model that writes summaries; "" for none.
     """
 
     def __init__(
-        self, context: ApiContext, bench: OpenWorkbench, room: PooledEngine, run: int, model_id: str
+        self,
+        context: ApiContext,
+        workbench: OpenWorkbench,
+        engine: PooledEngine,
+        run: int,
+        model_id: str,
     ) -> None:
-        self._context, self._bench, self._room, self._run = context, bench, room, run
+        self._context, self._workbench, self._engine, self._run = context, workbench, engine, run
         chosen, named = context.egress.embedder(), context.settings.search.embedder.strip()
         self.embedder, self.model = chosen.model_id, model_id
         self.doubt = ""
@@ -213,18 +222,18 @@ class CallModels:
             self.embedder, self.doubt = named, chosen.reason
         elif chosen.leaves_machine:
             try:
-                context.egress.check_embedder(bench.state)
+                context.egress.check_embedder(workbench.state)
             except KbdError as error:
                 self.doubt = error.message
 
     async def vector(self, query: str) -> tuple[Embeddings, ModelShare]:
         """Return the vector of a query; raises KbdError."""
-        record = request_recorder(self._bench, self._run)
-        made, cost = await embed_texts(
-            self._context, self._bench, (query,), "query", record,
+        record = request_recorder(self._workbench, self._run)
+        embeddings, cost = await embed_texts(
+            self._context, self._workbench, (query,), "query", record,
             run=self._run, model_id=self.embedder,
         )  # fmt: skip
-        return made, ModelShare(self.embedder, made.usage, cost)
+        return embeddings, ModelShare(self.embedder, embeddings.usage, cost)
 
     async def summary(self, text: str, max_length: int) -> tuple[Summary, ModelShare]:
         """Return a summary of a text by the model.
@@ -234,10 +243,10 @@ class CallModels:
             ValidationFailed: The model declined, or said nothing.
             KbdError: As for `Egress.complete`.
         """
-        context, bench = self._context, self._bench
+        context, workbench = self._context, self._workbench
         model = context.egress.models.model(self.model)
-        room = int(model.context_tokens * model.bytes_per_token * SUMMARY_SHARE)
-        begun = _truncate_bytes(text, room)
+        max_bytes = int(model.context_tokens * model.bytes_per_token * SUMMARY_SHARE)
+        begun = _truncate_bytes(text, max_bytes)
         messages = (
             Message("system", _INSTRUCTIONS.format(most=max_length)),
             Message("user", begun),
@@ -245,41 +254,43 @@ class CallModels:
         tokens = int(len(begun.encode()) / model.bytes_per_token) + 200
         most, cost = tokens + reply_tokens(model), worst_cost(tokens, reply_tokens(model), model)
         if self._run:
-            run = bench.state.run(self._run)
+            run = workbench.state.run(self._run)
             check_budget(run.usage, run.cost, most, cost, context.settings.run)
-        reservation = await context.purse.reserve(bench.id, self._run, self.model, most, cost)
+        reservation = await context.daily_budget.reserve(
+            workbench.id, self._run, self.model, most, cost
+        )
         spent_tokens, spent = 0, 0.0
         request = ModelRequest(self.model.partition(":")[2], messages, phase=Phase.SUMMARY)
         try:
             reply = await context.egress.complete(
-                bench.state, self.model, request, _ignore_piece, request_recorder(bench, self._run),
-                purpose="summarize",
+                workbench.state, self.model, request, _ignore_piece,
+                request_recorder(workbench, self._run), purpose="summarize",
             )  # fmt: skip
             spent = cost_of(reply.usage, model)
             spent_tokens = reply.usage.input_tokens + reply.usage.output_tokens
         finally:
-            await context.purse.charge(reservation, spent_tokens, spent)
-        said = reply.text.strip()
-        if not said or reply.finish_reason in DECLINED:
+            await context.daily_budget.charge(reservation, spent_tokens, spent)
+        answer = reply.text.strip()
+        if not answer or reply.finish_reason in DECLINED:
             msg = f"{self.model} gave no summary ({reply.finish_reason})"
             raise ValidationFailed(msg)
         left_out = len(text) - len(begun)
         warnings = (f"the last {left_out:,} characters were left out",) if left_out else ()
         # A model that wrote more than was asked for is held to it.
-        fitting = said if len(said) <= max_length else extract_summary(said, max_length)
+        fitting = answer if len(answer) <= max_length else extract_summary(answer, max_length)
         summary = Summary(fitting, self.model, len(text), warnings)
         return summary, ModelShare(self.model, reply.usage, spent)
 
     def make_vectors(self) -> None:
         """Start making the missing vectors in the background."""
-        self._context.rooms.fill(self._room)
+        self._context.engines.fill(self._engine)
 
 
-def request_recorder(bench: OpenWorkbench, run: int) -> RecordSent:
+def request_recorder(workbench: OpenWorkbench, run: int) -> RecordSent:
     """Return a recorder of requests before they leave: in a run, or beside all runs (0)."""
 
     async def record(sent: RequestSent) -> None:
-        await bench.keeper.submit(RecordRun(run, (sent,)) if run else RecordFacts((sent,)))
+        await workbench.keeper.submit(RecordRun(run, (sent,)) if run else RecordFacts((sent,)))
 
     return record
 
@@ -303,7 +314,7 @@ READ_SHARE = 0.8
 
 def open_lookup(
     context: ApiContext,
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     files: CallFiles,
     formats: FormatCalls,
     run: int,
@@ -313,23 +324,25 @@ def open_lookup(
 
     Args:
         context: The daemon's.
-        bench: The workbench.
+        workbench: The workbench.
         files: The files as the call sees them.
         formats: The formats as this workbench calls them.
         run: The run that calls, or 0 for a client.
         model_id: The workbench's model, or "" where none is named.
     """
-    room = pooled_engine(context, bench, formats)
-    asking = CallModels(context, bench, room, run, _summary_model(context, model_id))
-    return DocumentLookup(room, files, asking, READ_SHARE * context.settings.run.tool_s)
+    engine = pooled_engine(context, workbench, formats)
+    models = CallModels(context, workbench, engine, run, _summary_model(context, model_id))
+    return DocumentLookup(engine, files, models, READ_SHARE * context.settings.run.tool_s)
 
 
-def pooled_engine(context: ApiContext, bench: OpenWorkbench, formats: FormatCalls) -> PooledEngine:
+def pooled_engine(
+    context: ApiContext, workbench: OpenWorkbench, formats: FormatCalls
+) -> PooledEngine:
     """Return the pooled engine of a workbench."""
-    return context.rooms.of(bench.id, partial(_open_engine, context, bench, formats))
+    return context.engines.of(workbench.id, partial(_open_engine, context, workbench, formats))
 
 
-async def use_index(context: ApiContext, bench: OpenWorkbench, folder: Path) -> None:
+async def use_index(context: ApiContext, workbench: OpenWorkbench, folder: Path) -> None:
     """Make a workbench use the index in a folder from now on.
 
     Raises:
@@ -342,22 +355,22 @@ async def use_index(context: ApiContext, bench: OpenWorkbench, folder: Path) -> 
         msg = "index_dir lies in kbd's own home: name a folder of yours"
         raise ValidationFailed(msg)
     # Tried out before the old one is closed: a folder that cannot be used changes nothing.
-    await run_sync(_check_index, context, bench, folder)
-    await context.rooms.close(bench.id)
-    await run_sync(_store_index_folder, bench, folder)
+    await run_sync(_check_index, context, workbench, folder)
+    await context.engines.close(workbench.id)
+    await run_sync(_store_index_folder, workbench, folder)
 
 
 def _open_engine(
-    context: ApiContext, bench: OpenWorkbench, formats: FormatCalls
+    context: ApiContext, workbench: OpenWorkbench, formats: FormatCalls
 ) -> WorkspaceEngine:
     """Open a workbench's engine; called in a thread."""
-    return _build_engine(context, bench, _index_folder(bench), formats)
+    return _build_engine(context, workbench, _index_folder(workbench), formats)
 
 
 def _build_engine(
-    context: ApiContext, bench: OpenWorkbench, folder: Path, formats: FormatCalls
+    context: ApiContext, workbench: OpenWorkbench, folder: Path, formats: FormatCalls
 ) -> WorkspaceEngine:
-    embed = PassageEmbedder(context, bench)
+    embed = PassageEmbedder(context, workbench)
     most = context.settings.search.document_characters
     return WorkspaceEngine(
         "",
@@ -369,24 +382,25 @@ def _build_engine(
     )
 
 
-def _check_index(context: ApiContext, bench: OpenWorkbench, folder: Path) -> None:
-    _build_engine(context, bench, folder, FormatCalls(context.catalog, context.workers)).close()
+def _check_index(context: ApiContext, workbench: OpenWorkbench, folder: Path) -> None:
+    _build_engine(context, workbench, folder, FormatCalls(context.catalog, context.workers)).close()
 
 
-def _index_folder(bench: OpenWorkbench) -> Path:
+def _index_folder(workbench: OpenWorkbench) -> Path:
     """Return the folder of the index: the one that a person named, or the workbench's own."""
-    own = bench.folders.cache / INDEX_FOLDER
+    own = workbench.folders.cache / INDEX_FOLDER
     try:
-        named = Path(os.fsdecode((bench.folders.cache / INDEX_POINTER).read_bytes()))
+        named = Path(os.fsdecode((workbench.folders.cache / INDEX_POINTER).read_bytes()))
     except OSError:
         return own
     return named if named.is_dir() else own
 
 
-def _store_index_folder(bench: OpenWorkbench, folder: Path) -> None:
-    chosen = bench.folders.cache / INDEX_POINTER
+def _store_index_folder(workbench: OpenWorkbench, folder: Path) -> None:
+    chosen = workbench.folders.cache / INDEX_POINTER
     fresh = chosen.with_name(f"{INDEX_POINTER}.new")
     fresh.write_bytes(os.fsencode(folder))
+    # As a whole: a crash leaves the old folder's name or the new one's.
     fresh.replace(chosen)
 
 

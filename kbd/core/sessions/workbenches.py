@@ -47,36 +47,36 @@ class ServedWorkbench:
     """An open workbench in the registry: its cancel scope, its readers, its last use.
 
     Args:
-        bench: The workbench.
+        workbench: The workbench.
         log_id: Its id.
         now_s: The time, on the monotonic clock.
 
     Attributes:
-        wire: Its events as clients see them.
-        scope: Cancelled to close it.
+        events: Its events as clients see them.
+        scope: Canceled to close it.
         closed: Set when it is closed.
         asked_s: When it was last asked for.
         used_s: The same, or when it last recorded anything.
     """
 
-    def __init__(self, bench: OpenWorkbench, log_id: WorkbenchId, now_s: float) -> None:
-        self.bench = bench
-        self.wire = EventRows(log_id, bench.keeper.journal)
+    def __init__(self, workbench: OpenWorkbench, log_id: WorkbenchId, now_s: float) -> None:
+        self.workbench = workbench
+        self.events = EventRows(log_id, workbench.keeper.journal)
         self.scope = anyio.CancelScope()
         self.closed = anyio.Event()
         self.asked_s = self.used_s = now_s
 
     def is_idle(self, now_s: float) -> bool:
-        """Return whether nobody has used it for a while, and nothing is under way in it."""
-        bench, state = self.bench, self.bench.state
+        """Return whether the workbench is idle: unused for a while, with nothing under way."""
+        workbench, state = self.workbench, self.workbench.state
         is_busy = (
             state.active_run() is not None
             or state.publish is not None
             or bool(state.effects)
-            or bench.publishing.locked()
-            or bench.editing.locked()
-            or self.wire.is_followed
-            or not bench.keeper.is_idle
+            or workbench.publishing.locked()
+            or workbench.editing.locked()
+            or self.events.is_followed
+            or not workbench.keeper.is_idle
         )
         return now_s - self.used_s >= IDLE_S and not is_busy
 
@@ -98,8 +98,8 @@ class Workbenches:
 
     Attributes:
         daemon: The Keeper of the daemon's own log.
-        daemon_wire: The events of that log as clients see them.
-        moved: Notified of every event in any log.
+        daemon_events: The events of that log as clients see them.
+        changed: Notified of every event in any log.
     """
 
     def __init__(
@@ -118,9 +118,9 @@ class Workbenches:
         # The last events of those that were closed: nothing is recorded in them meanwhile.
         self._ends: dict[WorkbenchId, Seq] = {}
         self._openings: Counter[WorkbenchId] = Counter()
-        self._is_tended = False
-        self.daemon_wire = EventRows("daemon", daemon.journal)
-        self.moved = Notifier()
+        self._is_limiting = False
+        self.daemon_events = EventRows("daemon", daemon.journal)
+        self.changed = Notifier()
         daemon.observe(self._wake)
 
     def log_ids(self) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ class Workbenches:
 
     def running(self) -> tuple[OpenWorkbench, ...]:
         """Return the workbenches that are open."""
-        return tuple(opened.bench for opened in self._open.values())
+        return tuple(opened.workbench for opened in self._open.values())
 
     async def open(self, workbench_id: str) -> OpenWorkbench:
         """Return a workbench, opened and recovered if it is not yet.
@@ -143,12 +143,12 @@ class Workbenches:
             NotFound: There is no such workbench.
             KbdError: Its log cannot be opened.
         """
-        return (await self._opened(workbench_id)).bench
+        return (await self._opened(workbench_id)).workbench
 
     def opened(self, workbench_id: str) -> OpenWorkbench | None:
         """Return a workbench if it is open."""
         known = self._open.get(WorkbenchId(workbench_id))
-        return known.bench if known is not None else None
+        return known.workbench if known is not None else None
 
     @contextlib.asynccontextmanager
     async def glance(self, workbench_id: str) -> AsyncIterator[OpenWorkbench]:
@@ -160,11 +160,11 @@ class Workbenches:
         was_open = self.opened(workbench_id) is not None
         opened = await self._opened(workbench_id)
         looked_s = opened.asked_s
-        yield opened.bench
+        yield opened.workbench
         if not was_open:
-            await self.let_go(workbench_id, looked_s)
+            await self.release(workbench_id, looked_s)
 
-    async def let_go(self, workbench_id: str, since_s: float) -> None:
+    async def release(self, workbench_id: str, since_s: float) -> None:
         """Release a workbench, unless it was asked for since a moment.
 
         When too many are open it is closed at once: nobody who asked for it earlier waits for it.
@@ -178,20 +178,20 @@ class Workbenches:
             opened.used_s = float("-inf")
             await self.close_idle()
 
-    async def wire(self, workbench_id: str) -> EventRows:
+    async def event_rows(self, workbench_id: str) -> EventRows:
         """Return the events of a log as clients see them; "daemon" is the daemon's own.
 
         Raises:
             KbdError: As for `open`.
         """
         if workbench_id == "daemon":
-            return self.daemon_wire
-        return (await self._opened(workbench_id)).wire
+            return self.daemon_events
+        return (await self._opened(workbench_id)).events
 
     def is_at_end(self, log_id: str, seq: Seq) -> bool:
         """Return whether a log is known to end at an event; no workbench is opened to find out."""
         if log_id == "daemon":
-            return self.daemon_wire.seq == seq
+            return self.daemon_events.seq == seq
         opened = self.opened(log_id)
         end = opened.keeper.journal.seq if opened else self._ends.get(WorkbenchId(log_id))
         return end == seq
@@ -207,7 +207,7 @@ class Workbenches:
         """
         async with self._lock(workbench_id):
             opened = self._open.get(workbench_id)
-            return opened.bench.state.seq if opened is not None else None
+            return opened.workbench.state.seq if opened is not None else None
 
     @contextlib.contextmanager
     def held(self, workbench_id: WorkbenchId) -> Iterator[None]:
@@ -254,15 +254,15 @@ class Workbenches:
         """
         opened = await self._opened(workbench_id)
         # A damaged one is only deleted: no draft can be discarded, no run be ended in it.
-        if opened.bench.damage is None:
-            _check_unused(opened.bench)
-        async with self._lock(opened.bench.id):
+        if opened.workbench.damage is None:
+            _check_unused(opened.workbench)
+        async with self._lock(opened.workbench.id):
             # The log before the folder: a start removes what is left of a deleted workbench.
-            await self.daemon.submit(DeleteWorkbench(opened.bench.id))
+            await self.daemon.submit(DeleteWorkbench(opened.workbench.id))
             await self._close(opened)
-            self._ends.pop(opened.bench.id, None)
-            del self._openings[opened.bench.id]
-            await run_sync(_remove_folder, opened.bench.folders.root)
+            self._ends.pop(opened.workbench.id, None)
+            del self._openings[opened.workbench.id]
+            await run_sync(_remove_folder, opened.workbench.folders.root)
 
     async def recover_marked(self) -> None:
         """Recover the workbenches that were open when the daemon died; called before it listens.
@@ -306,14 +306,17 @@ class Workbenches:
         checked = checked_id(workbench_id)
         known = self._open.get(checked)
         if known is None:
-            known = await self._first(checked)
+            known = await self._open_first(checked)
         known.asked_s = known.used_s = self._context.clock.monotonic_s()
-        if len(self._open) > self._context.settings.watch.open_workbenches and not self._is_tended:
-            self._is_tended = True
-            self._tasks.start_soon(self._tend)
+        if (
+            len(self._open) > self._context.settings.watch.open_workbenches
+            and not self._is_limiting
+        ):
+            self._is_limiting = True
+            self._tasks.start_soon(self._limit_open)
         return known
 
-    async def _first(self, checked: WorkbenchId) -> ServedWorkbench:
+    async def _open_first(self, checked: WorkbenchId) -> ServedWorkbench:
         """Open a workbench, unless another task has just done so."""
         async with self._lock(checked):
             known = self._open.get(checked)
@@ -338,23 +341,23 @@ class Workbenches:
         """Open a workbench, recover it, and serve it until it is closed."""
         context = self._context
         folders = context.home.workbench(workbench_id)
-        bench = await open_workbench(folders, context.clock, context.egress.redaction)
-        opened = ServedWorkbench(bench, workbench_id, context.clock.monotonic_s())
-        projection = Projection(bench)
-        bench.keeper.observe(lambda seq, record: self._tell(opened, seq, record))
-        bench.keeper.observe(projection.observe)
-        renewal = SnapshotScheduler(bench.snapshots, bench.keeper.journal.log)
-        bench.keeper.observe(renewal.observe)
-        bench.keeper.observe(self._watch(bench))
-        if bench.damage is not None:
-            _log.error("log_damaged", workbench=workbench_id, **bench.damage.detail)
+        workbench = await open_workbench(folders, context.clock, context.egress.redaction)
+        opened = ServedWorkbench(workbench, workbench_id, context.clock.monotonic_s())
+        projection = Projection(workbench)
+        workbench.keeper.observe(lambda seq, record: self._announce(opened, seq, record))
+        workbench.keeper.observe(projection.observe)
+        renewal = SnapshotScheduler(workbench.snapshots, workbench.keeper.journal.log)
+        workbench.keeper.observe(renewal.observe)
+        workbench.keeper.observe(self._watch(workbench))
+        if workbench.damage is not None:
+            _log.error("log_damaged", workbench=workbench_id, **workbench.damage.detail)
         failure: KbdError | None = None
         try:
             with opened.scope:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(bench.keeper.run)
+                    tasks.start_soon(workbench.keeper.run)
                     try:
-                        await recover_workbench(bench, context.clock, workbench_id, name)
+                        await recover_workbench(workbench, context.clock, workbench_id, name)
                         await projection.catch_up()
                     except KbdError as error:
                         failure = error
@@ -368,8 +371,8 @@ class Workbenches:
             self._open.pop(workbench_id, None)
             try:
                 with anyio.CancelScope(shield=True):
-                    await self._context.rooms.close(workbench_id)
-                await close_workbench(bench)
+                    await self._context.engines.close(workbench_id)
+                await close_workbench(workbench)
             finally:
                 opened.closed.set()
         if failure is not None:
@@ -379,12 +382,12 @@ class Workbenches:
         opened.scope.cancel()
         await opened.closed.wait()
 
-    async def _tend(self) -> None:
+    async def _limit_open(self) -> None:
         """Close idle workbenches while more are open than may be."""
         while len(self._open) > self._context.settings.watch.open_workbenches:
             if not await self.close_idle():
                 await anyio.sleep(IDLE_CHECK_S)
-        self._is_tended = False
+        self._is_limiting = False
 
     async def close_idle(self) -> int:
         """Close workbenches until no more are open than may be; return how many.
@@ -397,11 +400,11 @@ class Workbenches:
                 break
             if not self._is_idle(opened):
                 continue
-            async with self._lock(opened.bench.id):
+            async with self._lock(opened.workbench.id):
                 if self._is_idle(opened):
-                    self._ends[opened.bench.id] = opened.bench.keeper.journal.seq
+                    self._ends[opened.workbench.id] = opened.workbench.keeper.journal.seq
                     # Whoever asks from here on waits for the lock, and opens it anew.
-                    del self._open[opened.bench.id]
+                    del self._open[opened.workbench.id]
                     # Shielded: nobody may have the lock before the log is closed.
                     with anyio.CancelScope(shield=True):
                         await self._close(opened)
@@ -409,27 +412,27 @@ class Workbenches:
         return closed
 
     def _is_idle(self, opened: ServedWorkbench) -> bool:
-        bench_id = opened.bench.id
+        bench_id = opened.workbench.id
         is_open = self._open.get(bench_id) is opened
         now_s = self._context.clock.monotonic_s()
         return is_open and bench_id not in self._held and opened.is_idle(now_s)
 
     def _wake(self, seq: Seq, record: Recorded) -> None:
         del seq, record
-        self.moved.ring()
+        self.changed.ring()
 
-    def _tell(self, opened: ServedWorkbench, seq: Seq, record: Recorded) -> None:
+    def _announce(self, opened: ServedWorkbench, seq: Seq, record: Recorded) -> None:
         opened.used_s = self._context.clock.monotonic_s()
         self._wake(seq, record)
-        for told in notifications_of(opened.bench.state, seq, record):
-            self._context.tell(told)
+        for notification in notifications_of(opened.workbench.state, seq, record):
+            self._context.notify(notification)
 
 
-def _check_unused(bench: OpenWorkbench) -> None:
-    if bench.state.active_run() is not None:
+def _check_unused(workbench: OpenWorkbench) -> None:
+    if workbench.state.active_run() is not None:
         msg = "a run is under way in this workbench: cancel it first"
         raise ValidationFailed(msg)
-    if bench.state.draft is not None:
+    if workbench.state.draft is not None:
         msg = "a draft is open in this workbench: publish or discard it first"
         raise ValidationFailed(msg)
 

@@ -61,16 +61,16 @@ class Deliveries:
         self._daemon, self._clock, self._patience_s = daemon, clock, patience_s
         self._threads = CapacityLimiter(MAX_CONCURRENT_COPIES)
 
-    async def deliver(self, bench: OpenWorkbench, job: Job, directory: str) -> None:
-        """Make the copies that are missing: of published files that are not as they were added.
+    async def deliver(self, workbench: OpenWorkbench, job: Job, directory: str) -> None:
+        """Deliver the missing copies: of published files that changed since they were added.
 
         Raises:
             DiskFull: No space is left there; the rest is delivered by the next call.
             FileWriteFailed: The folder is missing, cannot be written or does not answer; the same.
         """
         try:
-            await self._settle(bench)
-            missing = _missing_copies(bench.state, directory)
+            await self._settle(workbench)
+            missing = _missing_copies(workbench.state, directory)
             await record_planned_writes(
                 self._daemon,
                 directory,
@@ -80,41 +80,41 @@ class Deliveries:
                 threads=self._threads,
             )
             for file in missing:
-                await self._deliver(bench, directory, file)
+                await self._deliver(workbench, directory, file)
         except (DiskFull, FileWriteFailed) as error:
             error.retryable = True  # The folder is a person's: it may be there, or empty, later.
             raise
 
-    async def _settle(self, bench: OpenWorkbench) -> None:
+    async def _settle(self, workbench: OpenWorkbench) -> None:
         """Settle copies that a crash cut off: record the outcome, remove the partial."""
-        for effect in tuple(bench.state.effects.values()):
+        for effect in tuple(workbench.state.effects.values()):
             if effect.kind != "deliver":
                 continue
             made = await self._in_thread(find_copy, effect)
             if made is None:
                 await self._in_thread(remove_partial, effect)
                 aborted = EffectAborted(effect.effect_id, "it was cut off")
-                await bench.keeper.submit(RecordFacts((aborted,)))
+                await workbench.keeper.submit(RecordFacts((aborted,)))
             else:
-                await bench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
-        for done in bench.state.delivered:
+                await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
+        for done in workbench.state.delivered:
             await self._in_thread(remove_partial, done.intended)
 
-    async def _deliver(self, bench: OpenWorkbench, directory: str, file: FileVersion) -> None:
+    async def _deliver(self, workbench: OpenWorkbench, directory: str, file: FileVersion) -> None:
         # The intent is durable before the copy: after a crash it says where to look for one.
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
-        await bench.keeper.submit(RecordFacts((effect,)))
+        await workbench.keeper.submit(RecordFacts((effect,)))
         try:
-            made = await self._in_thread(copy_to_folder, effect, bench.blobs.path(file.blob))
+            made = await self._in_thread(copy_to_folder, effect, workbench.blobs.path(file.blob))
         except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.
             raise
         except (DiskFull, FileWriteFailed) as error:
-            await bench.keeper.submit(
+            await workbench.keeper.submit(
                 RecordFacts((EffectAborted(effect.effect_id, error.message),))
             )
             raise
-        await bench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
+        await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
         # Only now: until the outcome is durable, the partial is what tells that the copy was made.
         await self._in_thread(remove_partial, effect)
 

@@ -69,7 +69,7 @@ class DryRun(msgspec.Struct, frozen=True):
 
 
 def copy_watch_state(watching: Watching, watch: Watch | None) -> Watching:
-    """Copy the state that a dry run reads; it goes on changing while a thread looks at files.
+    """Copy the state that a dry run reads, for the original changes while its thread works.
 
     Args:
         watching: All watches.
@@ -144,7 +144,7 @@ class _Classifier:
         self.waiting: set[str] = set()
 
     def tried(self, found: FolderEntry, patterns: NamePatterns) -> TriedFile:
-        """Return what would become of an entry."""
+        """Return the verdict on an entry."""
         if found.kind != "file":
             return _verdict(found, found.kind)
         if not patterns.takes(found.path):
@@ -198,8 +198,9 @@ class _Classifier:
             sha256=sha256,
             size_bytes=found.size_bytes,
             signature=found.signature,
-            gone=self._known.gone(self._watch, self._tree, found, taken),
+            gone=self._known.moved_from(self._watch, self._tree, found, taken),
         )
+        # The same decision as when it lands, of which nothing is recorded.
         facts = decide_watch(self._watching, land).events
         if not facts:
             return _verdict(found, "known")
@@ -237,7 +238,7 @@ def _waiting(watch: Watch) -> list[Landing]:
 
 
 def _resumable_runs(watch: Watch) -> list[tuple[str, ...]]:
-    """Return the paths of runs that were begun before and will be gone on with."""
+    """Return the paths of interrupted runs that will be resumed."""
     groups = dict.fromkeys(landing.group for landing in _waiting(watch) if landing.group)
     return [
         tuple(watch.landings[number].path for number in group if number in watch.landings)

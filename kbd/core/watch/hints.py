@@ -3,7 +3,7 @@
 A thread of its own listens. Where the system does not tell (network disks, where changes are made
 on another machine), or cannot (its limits are used up, a name is no text), the reason is kept, and
 listening is tried again after a pause; the folder is scanned more often meanwhile. Nothing is told
-of a folder that takes the place of another one: whoever sees that has to call `begin_anew`.
+of a folder that takes the place of another one: whoever sees that has to call `restart`.
 """
 
 import os
@@ -35,7 +35,7 @@ _REMOTE = frozenset(
 
 
 def is_remote(folder: str, mounts: Path = MOUNTS) -> bool:
-    """Tell whether a folder is on a network disk, or shared with another machine. Blocking.
+    """Return whether a folder is on a network disk, or shared with another machine. Blocking.
 
     Args:
         folder: An absolute path without links in it.
@@ -94,55 +94,55 @@ class ChangeHints:
 
     Args:
         folder: An absolute path without links in it.
-        heard: Told what is heard, in the event loop.
+        on_change: Told what is heard, in the event loop.
 
     Attributes:
-        is_heard: Whether the system tells of changes now.
+        is_listening: Whether the system tells of changes now.
         reason: Why not, or "".
     """
 
-    def __init__(self, folder: str, heard: OnChange) -> None:
-        self._folder, self._heard = folder, heard
-        self.is_heard, self.reason = False, ""
+    def __init__(self, folder: str, on_change: OnChange) -> None:
+        self._folder, self._on_change = folder, on_change
+        self.is_listening, self.reason = False, ""
         # One that hangs keeps its own thread, and no other's.
         self._thread = CapacityLimiter(1)
         self._scope = CancelScope()
-        self._anew = Notifier()
+        self._restarted = Notifier()
 
     async def run(self) -> None:
         """Listen for ever; takes about a step to stop."""
         pause_s = _FIRST_PAUSE_S
         while True:
-            rings, began_s = self._anew.rings, anyio.current_time()
+            rings, began_s = self._restarted.rings, anyio.current_time()
             with CancelScope() as self._scope:
                 self.reason = await self._listen()
-            self._begin(is_heard=False)
+            self._set_listening(is_listening=False)
             if anyio.current_time() - began_s > _MAX_PAUSE_S:
                 pause_s = _FIRST_PAUSE_S
             with anyio.move_on_after(pause_s):
-                await self._anew.wait(rings)
+                await self._restarted.wait(rings)
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
-            if self._anew.rings > rings:
+            if self._restarted.rings > rings:
                 pause_s = _FIRST_PAUSE_S
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Restart listening: the folder is another one now."""
-        self._anew.ring()
+        self._restarted.ring()
         self._scope.cancel()
 
-    def _begin(self, *, is_heard: bool) -> None:
-        """Note whether changes are told of; in either case some may have been missed."""
-        if is_heard:
+    def _set_listening(self, *, is_listening: bool) -> None:
+        """Set whether changes are reported; in either case some may have been missed."""
+        if is_listening:
             self.reason = ""
-        if is_heard != self.is_heard:
-            self.is_heard = is_heard
-            self._heard(None)
+        if is_listening != self.is_listening:
+            self.is_listening = is_listening
+            self._on_change(None)
 
     async def _listen(self) -> str:
         """Listen until it fails; return why."""
         stop = threading.Event()
 
-        async def stop_if_cancelled() -> None:
+        async def stop_if_canceled() -> None:
             try:
                 await anyio.sleep_forever()
             finally:
@@ -150,14 +150,14 @@ class ChangeHints:
 
         reason = ""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(stop_if_cancelled)
+            tasks.start_soon(stop_if_canceled)
             # The thread is waited for: it tells the loop, which must be there as long.
             with CancelScope(shield=True):
-                reason = await run_sync(self._hear, stop, limiter=self._thread)
+                reason = await run_sync(self._watch_changes, stop, limiter=self._thread)
             tasks.cancel_scope.cancel()
         return reason
 
-    def _hear(self, stop: threading.Event) -> str:
+    def _watch_changes(self, stop: threading.Event) -> str:
         if _forces_polling():
             return "WATCHFILES_FORCE_POLLING is set"
         if is_remote(self._folder):
@@ -180,7 +180,7 @@ class ChangeHints:
                 if stop.is_set():
                     break
                 news = {path for change, path in changes if change is not Change.deleted}
-                self._tell(news, len(changes))
+                self._report(news, len(changes))
                 if (Change.deleted, self._folder) in changes:
                     # One that is made again at once may have the same inode, but nobody listens.
                     return "the folder was removed"
@@ -192,20 +192,20 @@ class ChangeHints:
             return f"the system does not tell of changes: {why}"
         return "" if stop.is_set() else "the system told of no more changes"
 
-    def _tell(self, news: set[str], count: int) -> None:
+    def _report(self, news: set[str], count: int) -> None:
         """Report changes, and, with the first sign of life, that listening began."""
-        if not self.is_heard:
-            from_thread.run_sync(lambda: self._begin(is_heard=True))
+        if not self.is_listening:
+            from_thread.run_sync(lambda: self._set_listening(is_listening=True))
         if count > _FEW:
-            from_thread.run_sync(self._heard, None)
+            from_thread.run_sync(self._on_change, None)
             return
         raw = [os.path.relpath(path, self._folder) for path in news]
-        told = tuple(path for path in raw if not any(map(is_temporary, path.split("/"))))
-        if told:
-            from_thread.run_sync(self._heard, told)
+        reported = tuple(path for path in raw if not any(map(is_temporary, path.split("/"))))
+        if reported:
+            from_thread.run_sync(self._on_change, reported)
 
 
 def _forces_polling() -> bool:
-    """Tell whether the environment asks for scans only, as it does of watchfiles itself."""
-    told = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower()
-    return told not in ("", "0", "false", "disable", "disabled")
+    """Return whether the environment forces polling, by the variable of watchfiles itself."""
+    setting = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower()
+    return setting not in ("", "0", "false", "disable", "disabled")

@@ -98,14 +98,17 @@ class Inbox:
         self._watch_id, self._keeper, self._copies = watch_id, keeper, copies
         self._settings = settings
         self._quiet_s, self._known = rule.quiet_s, SeenFiles()
-        self._sight = Scanner(watch_id, rule, self._known, file_bytes)
+        self._scanner = Scanner(watch_id, rule, self._known, file_bytes)
         self._settling = SettlingFiles(rule.quiet_s)
-        self._hints = ChangeHints(rule.folder, self._hear)
+        self._hints = ChangeHints(rule.folder, self._note_changes)
         # What is new: at these places; anywhere, if `_all_is_new`.
         self._news: set[str] = set()
         self._all_is_new = True
-        self._bell = Notifier()
-        self._looking, self._taking = CapacityLimiter(1), CapacityLimiter(_MAX_CONCURRENT_COPIES)
+        self._wakeup = Notifier()
+        self._scan_thread, self._copy_threads = (
+            CapacityLimiter(1),
+            CapacityLimiter(_MAX_CONCURRENT_COPIES),
+        )
         self._identity: tuple[int, int] | None = None
         # Why the folder, folders below it, or files cannot be looked at or kept.
         self._missing, self._unread, self._full = "", "", ""
@@ -113,7 +116,7 @@ class Inbox:
         self._is_busy = False
 
     async def run(self) -> None:
-        """Look until the watch is removed; cancel it to stop.
+        """Run the inbox until the watch is removed; cancel it to stop.
 
         Raises:
             LogPoisoned: The disk failed (in a group).
@@ -122,11 +125,11 @@ class Inbox:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._hints.run)
             while (watch := self._watch()) is not None:
-                rings = self._bell.rings
-                if await self._is_there():
-                    await self._look(watch)
-                    await self._bring_in_due(watch)
-                await self._rest(rings)
+                rings = self._wakeup.rings
+                if await self._check_folder():
+                    await self._scan(watch)
+                    await self._ingest_due(watch)
+                await self._wait(rings)
             tasks.cancel_scope.cancel()
 
     def health(self) -> Health:
@@ -135,10 +138,10 @@ class Inbox:
             return Health("missing", self._missing, 0)
         hints = self._hints
         reason = self._full or self._unread or hints.reason
-        return Health("system" if hints.is_heard else "scan", reason, len(self._settling))
+        return Health("system" if hints.is_listening else "scan", reason, len(self._settling))
 
     def is_quiet(self) -> bool:
-        """Tell whether nothing settles, and nothing landed for the rule's quiet time.
+        """Return whether nothing settles, and nothing landed for the rule's quiet time.
 
         A file that somebody holds open for writing without writing does not count.
         """
@@ -152,26 +155,26 @@ class Inbox:
         due_s = self._settling.last_s
         return (self._landed_s if due_s is None else due_s) + self._quiet_s
 
-    def look_again(self) -> None:
+    def rescan(self) -> None:
         """Scan the whole folder now."""
-        self._hear(None)
+        self._note_changes(None)
 
     def _watch(self) -> Watch | None:
         watch = self._keeper.state.watching.watches.get(self._watch_id)
         return None if watch is None or watch.status is WatchStatus.REMOVED else watch
 
-    def _hear(self, places: tuple[str, ...] | None) -> None:
+    def _note_changes(self, places: tuple[str, ...] | None) -> None:
         """Note where something is new; wakes the inbox."""
         if places is None:
             self._all_is_new = True
         else:
             self._news.update(places)
-        self._bell.ring()
+        self._wakeup.ring()
 
-    async def _is_there(self) -> bool:
-        """Look whether the folder is there, and the same one as before."""
+    async def _check_folder(self) -> bool:
+        """Return whether the folder is there, and note if it is another one than before."""
         try:
-            identity = await self._in_thread(self._looking, self._sight.identity)
+            identity = await self._in_thread(self._scan_thread, self._scanner.identity)
         except KbdError as error:
             if not self._missing:
                 _log.warning("watch_folder_missing", watch=self._watch_id, reason=error.message)
@@ -179,13 +182,13 @@ class Inbox:
             self._settling.clear()
             return False
         if self._missing or self._identity not in (None, identity):
-            self._hints.begin_anew()
+            self._hints.restart()
         if identity != self._identity:
             self._identity, self._all_is_new = identity, True
         self._missing = ""
         return True
 
-    async def _look(self, watch: Watch) -> None:
+    async def _scan(self, watch: Watch) -> None:
         """Scan what hints named, or all if it is time."""
         now_s = anyio.current_time()
         places: list[str] | None = None
@@ -199,7 +202,7 @@ class Inbox:
             stop = threading.Event()
             try:
                 survey = await self._in_thread(
-                    self._looking, self._sight.survey, watch, places, stop
+                    self._scan_thread, self._scanner.scan, watch, places, stop
                 )
             finally:
                 stop.set()  # The thread may be left behind, and must not go on for long.
@@ -212,16 +215,16 @@ class Inbox:
             self._note_scan(survey, anyio.current_time() - now_s)
         now_s = anyio.current_time()
         for count, found in enumerate(survey.fresh, 1):
-            self._settling.see(found, now_s)
+            self._settling.update(found, now_s)
             if count % _NOTE_BATCH == 0:
                 await anyio.lowlevel.checkpoint()
 
     def _note_scan(self, survey: ScanResult, took_s: float) -> None:
         settings = self._settings
-        every_s = settings.rescan_s if self._hints.is_heard else settings.poll_s
+        every_s = settings.rescan_s if self._hints.is_listening else settings.poll_s
         self._scan_at_s = anyio.current_time() + max(every_s, _SCAN_PAUSE_FACTOR * took_s)
         if survey.remembered is not None:
-            self._known.keep_only(survey.remembered)
+            self._known.retain(survey.remembered)
         trouble = ""
         if survey.unread:
             path, why = next(iter(survey.unread.items()))
@@ -231,8 +234,8 @@ class Inbox:
             _log.warning("watch_folder_unread", watch=self._watch_id, reason=trouble)
         self._unread = trouble
 
-    async def _bring_in_due(self, watch: Watch) -> None:
-        """Bring in files that are whole, some at once; each ends as recorded, put off or let go."""
+    async def _ingest_due(self, watch: Watch) -> None:
+        """Ingest files that are whole, some at once; each is recorded, postponed or forgotten."""
         now_s = anyio.current_time()
         if now_s < self._full_until_s:
             return
@@ -243,51 +246,51 @@ class Inbox:
         try:
             async with anyio.create_task_group() as tasks:
                 for found in due:
-                    tasks.start_soon(self._bring_in, watch, found)
+                    tasks.start_soon(self._ingest, watch, found)
         finally:
             self._is_busy = False
 
-    async def _bring_in(self, watch: Watch, found: FolderEntry) -> None:
-        async with self._copies.taking() as store:
+    async def _ingest(self, watch: Watch, found: FolderEntry) -> None:
+        async with self._copies.copying() as store:
             try:
                 finding = await self._in_thread(
-                    self._taking, self._sight.examine, watch, found, store
+                    self._copy_threads, self._scanner.examine, watch, found, store
                 )
             except (Unsettled, NotFound):
-                self._put_off(found, self._quiet_s)
+                self._postpone(found, self._quiet_s)
                 return
             except DiskFull as error:
                 _log.error("watch_disk_full", watch=self._watch_id, reason=error.message)
                 self._full = error.message
                 self._full_until_s = anyio.current_time() + _DISK_FULL_RETRY_S
-                self._put_off(found, _DISK_FULL_RETRY_S)
+                self._postpone(found, _DISK_FULL_RETRY_S)
                 return
             except LogPoisoned:
                 raise
             except KbdError as error:
-                if error.retryable and self._put_off(found, self._quiet_s) <= _TRIES:
+                if error.retryable and self._postpone(found, self._quiet_s) <= _TRIES:
                     return
-                finding = self._sight.failed(found, error)
+                finding = self._scanner.failed(found, error)
             except Exception as fault:
                 if must_stop(fault):
                     raise
                 # A fault of ours with one file must not keep all others from landing.
                 _log.error("watch_file_failed_inside", watch=self._watch_id, exc_info=fault)
-                self._put_off(found, MAX_PAUSE_S)
+                self._postpone(found, MAX_PAUSE_S)
                 return
             self._full = ""
-            await self._settle(found, finding)
+            await self._record_finding(found, finding)
 
-    def _put_off(self, found: FolderEntry, pause_s: float) -> int:
-        return self._settling.put_off(found.raw, anyio.current_time() + pause_s)
+    def _postpone(self, found: FolderEntry, pause_s: float) -> int:
+        return self._settling.postpone(found.raw, anyio.current_time() + pause_s)
 
-    async def _settle(
+    async def _record_finding(
         self, found: FolderEntry, finding: RecordLanding | PassOverFiles | FolderEntry | None
     ) -> None:
-        """Record what became of a file, or look at it again if it changed."""
+        """Record the finding on a file, or let the file settle anew if it changed."""
         if isinstance(finding, FolderEntry):
             if finding.signature != found.signature:
-                self._settling.see(finding, anyio.current_time())
+                self._settling.update(finding, anyio.current_time())
                 return
             self._known.remember(finding)
         elif finding is not None:
@@ -299,8 +302,8 @@ class Inbox:
                 self._landed_s = anyio.current_time()
         self._settling.forget(found.raw)
 
-    async def _rest(self, rings: int) -> None:
-        """Wait until something is due, or is woken."""
+    async def _wait(self, rings: int) -> None:
+        """Wait until something is due, or the inbox is woken."""
         now_s = anyio.current_time()
         until_s = now_s + _IDENTITY_CHECK_S
         due_s = self._settling.next_s
@@ -309,7 +312,7 @@ class Inbox:
         if not self._missing:
             until_s = min(until_s, self._scan_at_s)
         with anyio.move_on_after(max(0.0, until_s - now_s)):
-            await self._bell.wait(rings)
+            await self._wakeup.wait(rings)
 
     async def _in_thread(
         self, limiter: CapacityLimiter, work: Callable[..., T], *given: object

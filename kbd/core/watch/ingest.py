@@ -121,7 +121,7 @@ def hash_file(tree: WatchedTree, path: str) -> str:
 
 
 def _is_open_for_writing(fd: int, path: str) -> bool:
-    """Tell whether somebody has a file open for writing; False also where nobody can tell."""
+    """Return whether somebody has a file open for writing; False also where that is unknown."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
     try:
@@ -149,18 +149,18 @@ class LandedCopies:
     def __init__(self, folder: Path) -> None:
         self.store = BlobStore(folder)
         self._folder = folder
-        self._door = anyio.Lock()
-        self._taking = 0
+        self._lock = anyio.Lock()
+        self._copying = 0
 
     @asynccontextmanager
-    async def taking(self) -> AsyncIterator[BlobStore]:
+    async def copying(self) -> AsyncIterator[BlobStore]:
         """Block sweeping while a copy is made and its landing recorded; several may hold this."""
-        async with self._door:
-            self._taking += 1
+        async with self._lock:
+            self._copying += 1
         try:
             yield self.store
         finally:
-            self._taking -= 1
+            self._copying -= 1
 
     async def sweep(self, needed: Callable[[], AbstractSet[str]]) -> bool:
         """Remove all copies but the needed ones, and what a process that died was making.
@@ -172,8 +172,8 @@ class LandedCopies:
             Whether that was done. It is not while copies are taken: that may take as long as a
             disk that hangs, and no other file is to wait for it.
         """
-        async with self._door:
-            if self._taking:
+        async with self._lock:
+            if self._copying:
                 return False
             await run_sync(self._sweep, frozenset(needed()))
             return True

@@ -93,11 +93,11 @@ class JobResult(msgspec.Struct, frozen=True):
 
 
 JobRunner = Callable[[Job], Awaitable[JobResult]]
-"""Carries a job out. Never raises but when it is cancelled, which leaves it to be gone on with."""
+"""Carries a job out. Never raises but when it is canceled, which leaves it to be gone on with."""
 
 CommandRunner = Callable[[WatchId, WatchRule, Ended], Awaitable[tuple[int | None, str]]]
 """Runs a rule's command for an outcome; returns its exit code, and why there is none. Never raises
-but when it is cancelled."""
+but when it is canceled."""
 
 
 _MESSAGE_PREFIX = "watch-"

@@ -15,7 +15,7 @@ from kbd.core.store.keeper import Keeper, Outcome
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.disk import LogPoisoned
 
-__all__ = ["FIRST_PAUSE_S", "MAX_PAUSE_S", "keep_up", "must_stop", "submit_with_retry"]
+__all__ = ["FIRST_PAUSE_S", "MAX_PAUSE_S", "must_stop", "restart_on_failure", "submit_with_retry"]
 
 FIRST_PAUSE_S = 1.0
 """The pause after a first failure; each further one is twice as long."""
@@ -27,13 +27,13 @@ _log = get_logger(__name__)
 
 
 def must_stop(fault: BaseException) -> bool:
-    """Tell whether a failure is one after which the daemon must stop."""
+    """Return whether the daemon must stop after a failure."""
     if isinstance(fault, BaseExceptionGroup):
         return any(must_stop(each) for each in fault.exceptions)
     return isinstance(fault, LogPoisoned)
 
 
-async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
+async def restart_on_failure(what: str, work: Callable[[], Awaitable[None]]) -> None:
     """Run a task that should never end, and restart it, after a pause, whenever it fails.
 
     Args:
@@ -53,12 +53,13 @@ async def keep_up(what: str, work: Callable[[], Awaitable[None]]) -> None:
                 raise
             _log.error("watcher_failed_inside", part=what, exc_info=fault)
         except BaseExceptionGroup as mixed:
-            # Of several tasks some failed and others were cancelled: that is a stop all the same.
-            cancelled = mixed.subgroup(anyio.get_cancelled_exc_class())
-            if cancelled is None or must_stop(mixed):
+            # Of several tasks some failed and others were canceled: that is a stop all the same.
+            canceled = mixed.subgroup(anyio.get_cancelled_exc_class())
+            if canceled is None or must_stop(mixed):
                 raise
             _log.error("watcher_failed_inside", part=what, exc_info=mixed)
-            raise cancelled from None
+            raise canceled from None
+        # It had worked for a while: this is a new failure, and not one more of the last.
         if anyio.current_time() - began_s > MAX_PAUSE_S:
             pauses = _pauses()
         await anyio.sleep(next(pauses))

@@ -44,11 +44,11 @@ class OutcomeCommands:
         notify: Runs a command.
 
     Attributes:
-        bell: Rung when an outcome may be due.
+        wakeup: Rung when an outcome may be due.
     """
 
     def __init__(self, keeper: Keeper[DaemonState, DaemonCommand], notify: CommandRunner) -> None:
-        self.bell = Notifier()
+        self.wakeup = Notifier()
         self._keeper, self._notify = keeper, notify
 
     async def run(self) -> None:
@@ -60,7 +60,7 @@ class OutcomeCommands:
             try:
                 while (due := self._due(watch_id)) is not None:
                     async with limiter:
-                        ended = await self._ended(*due)
+                        ended = await self._run_command(*due)
                     # Recorded after the run: a crash in between runs it again, hence at least once.
                     await submit_with_retry(self._keeper, RecordCommandEnd(ended))
             finally:
@@ -69,12 +69,12 @@ class OutcomeCommands:
         async with anyio.create_task_group() as tasks:
             while True:
                 # Read before looking: what is due meanwhile rings, and the wait returns at once.
-                rings = self.bell.rings
+                rings = self.wakeup.rings
                 for watch in self._watches():
                     if watch.due and watch.watch_id not in busy:
                         busy.add(watch.watch_id)
                         tasks.start_soon(catch_up, watch.watch_id)
-                await self.bell.wait(rings)
+                await self.wakeup.wait(rings)
 
     def _watches(self) -> tuple[Watch, ...]:
         return tuple(self._keeper.state.watching.watches.values())
@@ -83,7 +83,7 @@ class OutcomeCommands:
         watch = self._keeper.state.watching.watches.get(watch_id)
         return (watch, watch.due[0]) if watch is not None and watch.due else None
 
-    async def _ended(self, watch: Watch, ended: Ended) -> WatchCommandEnded:
+    async def _run_command(self, watch: Watch, ended: Ended) -> WatchCommandEnded:
         """Run the command for an outcome; one that cannot be run is noted, too."""
         try:
             exit_code, message = await self._notify(watch.watch_id, watch.rule, ended)
@@ -132,7 +132,7 @@ async def run_command(
         holds_key: Tells whether a text holds an API key.
         limit_s: Seconds after which it is killed, with what it started.
     """
-    told = CommandInput(
+    command_input = CommandInput(
         watch_id=watch_id,
         watch_name=rule.name,
         folder=rule.folder,
@@ -146,12 +146,13 @@ async def run_command(
         delivered=ended.delivered,
     )
     try:
+        # No shell reads the command; a session of its own can be killed with all that it started.
         process = await anyio.open_process(
             rule.on_outcome,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=_environment(told, holds_key),
+            env=_environment(command_input, holds_key),
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
@@ -159,7 +160,7 @@ async def run_command(
         return None, f"the command cannot be started: {reason}"
     try:
         with anyio.move_on_after(limit_s):
-            await _write_input(process, msgspec.json.encode(told) + b"\n")
+            await _write_input(process, msgspec.json.encode(command_input) + b"\n")
             return await process.wait(), ""
         return None, f"the command took longer than {limit_s:g} s and was killed"
     finally:
@@ -185,19 +186,20 @@ async def _kill(process: Process) -> None:
         await process.aclose()
 
 
-def _environment(told: CommandInput, holds_key: Callable[[str], bool]) -> dict[str, str]:
+def _environment(command_input: CommandInput, holds_key: Callable[[str], bool]) -> dict[str, str]:
     """Return the daemon's environment without keys, and with the outcome."""
     plain = {
         name: value
         for name, value in os.environ.items()
+        # By name and by value: a key may be exported under any name (reliability, H1).
         if not name.endswith("_API_KEY") and not holds_key(value)
     }
-    paths = "\n".join(told.paths)
+    paths = "\n".join(command_input.paths)
     return plain | {
-        "KBD_WATCH_ID": told.watch_id,
-        "KBD_OUTCOME": told.outcome,
-        "KBD_WORKBENCH_ID": told.workbench_id,
-        "KBD_RUN_ID": told.run_id,
-        "KBD_CODE": told.code,
+        "KBD_WATCH_ID": command_input.watch_id,
+        "KBD_OUTCOME": command_input.outcome,
+        "KBD_WORKBENCH_ID": command_input.workbench_id,
+        "KBD_RUN_ID": command_input.run_id,
+        "KBD_CODE": command_input.code,
         "KBD_PATHS": paths if len(paths.encode(errors="replace")) <= _MAX_PATHS_BYTES else "",
     }

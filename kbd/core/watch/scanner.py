@@ -39,43 +39,43 @@ class SeenFiles:
 
     def __init__(self) -> None:
         # Files that turned out to hold what landed before, though they look otherwise.
-        self._looked: dict[str, str] = {}
+        self._compared: dict[str, str] = {}
         # Paths of files that were passed over, by inode; made when first asked for.
         self._passed: dict[int, tuple[str, ...]] | None = None
 
     def knows(self, watch: Watch, found: FolderEntry) -> bool:
-        """Tell whether a file looks as it did when it landed, was passed over or looked at."""
+        """Return whether a file's signature is the one that landed, was passed over or compared."""
         return (
             watch.signatures.get(found.path) == found.signature
-            or self._looked.get(found.path) == found.signature
+            or self._compared.get(found.path) == found.signature
         )
 
     def remember(self, found: FolderEntry) -> None:
-        """Note that a file holds nothing new as it looks now."""
-        self._looked[found.path] = found.signature
+        """Cache a file's signature as one with nothing new."""
+        self._compared[found.path] = found.signature
 
     def is_remembered(self, path: str) -> bool:
-        """Tell whether anything was noted about a path."""
-        return path in self._looked
+        """Return whether a path is in the cache."""
+        return path in self._compared
 
-    def keep_only(self, paths: set[str]) -> None:
-        """Forget all other paths: they are not there any more."""
-        for path in self._looked.keys() - paths:
-            del self._looked[path]
+    def retain(self, paths: set[str]) -> None:
+        """Evict all other paths from the cache: they are not there any more."""
+        for path in self._compared.keys() - paths:
+            del self._compared[path]
 
     def is_touched(self, watch: Watch, tree: WatchedTree, found: FolderEntry) -> bool:
-        """Tell whether a file only looks otherwise: its mode changed, say, or it got a second name.
+        """Return whether only a file's metadata changed: its mode, say, or it got a second name.
 
         Raises:
             FileReadFailed: It cannot be read.
         """
-        before = self._looked.get(found.path) or watch.signatures.get(found.path)
+        before = self._compared.get(found.path) or watch.signatures.get(found.path)
         if before is None or not _is_unmodified(before, found.signature):
             return False
         return watch.has_landed(found.path, hash_file(tree, found.raw))
 
     def was_passed(self, watch: Watch, tree: WatchedTree, found: FolderEntry) -> bool:
-        """Tell whether this is a file that was passed over, renamed or touched since."""
+        """Return whether this is a file that was passed over, renamed or touched since."""
         if self._passed is None:
             self._passed = _passed_paths(watch)
         paths = self._passed.get(_inode(found.signature), ())
@@ -88,7 +88,7 @@ class SeenFiles:
             return True
         return False
 
-    def gone(
+    def moved_from(
         self, watch: Watch, tree: WatchedTree, found: FolderEntry, taken: Ingested
     ) -> tuple[str, ...]:
         """Return a path under which a content landed before and which does not hold it any more.
@@ -106,7 +106,7 @@ class SeenFiles:
 
 
 def _has_copy_at(tree: WatchedTree, path: str, taken: Ingested) -> bool:
-    """Tell whether another file of the same content is at a path; where in doubt, it is."""
+    """Return whether another file of the same content is at a path; True where in doubt."""
     try:
         there = tree.look(path)
         if there is None or there.kind != "file" or there.size_bytes != taken.size_bytes:
@@ -119,7 +119,7 @@ def _has_copy_at(tree: WatchedTree, path: str, taken: Ingested) -> bool:
 
 
 def _is_gone(tree: WatchedTree, path: str, signature: str) -> bool:
-    """Tell whether a file is not at a path any more."""
+    """Return whether a file is not at a path any more."""
     try:
         there = tree.look(path)
     except FileReadFailed:
@@ -144,7 +144,7 @@ def _inode(signature: str) -> int:
 
 
 def _is_unmodified(one: str, other: str) -> bool:
-    """Tell whether two signatures differ at most in when name, mode or owner changed."""
+    """Return whether two signatures differ at most in ctime: when name, mode or owner changed."""
     return _without_ctime(one) == _without_ctime(other)
 
 
@@ -186,15 +186,15 @@ class SettlingFiles:
     def __len__(self) -> int:
         return len(self._candidates)
 
-    def see(self, found: FolderEntry, now_s: float) -> None:
-        """Note what a file looks like now; its quiet time begins anew if that changed."""
+    def update(self, found: FolderEntry, now_s: float) -> None:
+        """Update a file's signature; its quiet time begins anew if that changed."""
         known = self._candidates.get(found.raw)
         if known is None or known.found.signature != found.signature:
             self._enter(_Candidate(found, now_s + self._quiet_s))
             self._lately[found.raw] = now_s + self._quiet_s
 
-    def put_off(self, raw: str, due_s: float) -> int:
-        """Have a file looked at again later though it did not change.
+    def postpone(self, raw: str, due_s: float) -> int:
+        """Postpone the next check of a file that did not change.
 
         Returns:
             How often that was done since it changed.
@@ -206,12 +206,12 @@ class SettlingFiles:
         return known.tries + 1
 
     def forget(self, raw: str) -> None:
-        """Let go of a file: it is taken, or gone."""
+        """Remove a file: it was ingested, or is gone."""
         self._candidates.pop(raw, None)
         self._lately.pop(raw, None)
 
     def clear(self) -> None:
-        """Let go of all files."""
+        """Remove all files."""
         self._candidates.clear()
         self._queue.clear()
         self._lately.clear()
@@ -297,7 +297,7 @@ class Scanner:
         with WatchedTree(self._folder) as tree:
             return tree.identity
 
-    def survey(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> ScanResult:
+    def scan(self, watch: Watch, places: list[str] | None, stop: threading.Event) -> ScanResult:
         """Scan for files whose signature is not known.
 
         Args:
@@ -338,7 +338,7 @@ class Scanner:
             Unsettled: It is not whole yet.
             KbdError: It cannot be taken.
         """
-        with self._opened() as tree:
+        with self._open_tree() as tree:
             now = tree.look(found.raw)
             if now is None or not _may_land(now):
                 return None
@@ -357,10 +357,10 @@ class Scanner:
                 sha256=taken.sha256,
                 size_bytes=taken.size_bytes,
                 signature=taken.signature,
-                gone=self._known.gone(watch, tree, now, taken),
+                gone=self._known.moved_from(watch, tree, now, taken),
             )
 
-    def _opened(self) -> WatchedTree:
+    def _open_tree(self) -> WatchedTree:
         """Open the folder for a look at one file, whose fault it is not if that fails."""
         try:
             return WatchedTree(self._folder)
@@ -386,17 +386,17 @@ class Scanner:
 
 
 def _may_land(found: FolderEntry) -> bool:
-    """Tell whether an entry is a file, be its name text or not."""
+    """Return whether an entry is a file, also if its name is no text."""
     return found.kind == "file" or (found.kind == "special" and found.path != found.raw)
 
 
 def topmost_paths(places: Iterable[str]) -> Iterable[str]:
-    """Leave out the places that are below others: those are looked through whole."""
-    kept = set(places)
-    for place in sorted(kept):
+    """Yield the paths that are not below others: those are scanned whole."""
+    all_places = set(places)
+    for place in sorted(all_places):
         above = place
         while above := above.rpartition("/")[0]:
-            if above in kept:
+            if above in all_places:
                 break
         else:
             yield place

@@ -44,7 +44,7 @@ class BatchStatus(Protocol):
         """When it will be, on the event loop's clock, if nothing more lands; None if unknown."""
 
     def is_quiet(self) -> bool:
-        """Tell whether nothing settles, and nothing landed for a quiet window."""
+        """Return whether nothing settles, and nothing landed for a quiet window."""
 
 
 class Scheduler:
@@ -55,11 +55,11 @@ class Scheduler:
         home: Where the copies lie.
         concurrency: How many jobs are under way at once.
         clock: What retries and limits go by.
-        labour: Carries them out.
+        run_job: Carries them out.
         arrivals: Returns a watch's inbox, if there is one.
 
     Attributes:
-        bell: Rung when there may be something to start.
+        wakeup: Rung when there may be something to start.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class Scheduler:
         home: Home,
         concurrency: int,
         clock: Clock,
-        labour: JobRunner,
+        run_job: JobRunner,
         arrivals: Callable[[WatchId], BatchStatus | None],
     ) -> None:
-        self.bell = Notifier()
+        self.wakeup = Notifier()
         self._keeper, self._home, self._concurrency = keeper, home, concurrency
-        self._clock, self._labour, self._arrivals = clock, labour, arrivals
-        self._left: deque[Job] = deque()
+        self._clock, self._run_job, self._arrivals = clock, run_job, arrivals
+        self._interrupted: deque[Job] = deque()
         self._busy = 0
         self._last: WatchId | None = None
 
@@ -82,14 +82,14 @@ class Scheduler:
         """Resume the jobs that were under way, then start what is due, for ever."""
         # Answered after all that was asked before: a start that was cut off shows in the state.
         await submit_with_retry(self._keeper, RecordDaemon(()))
-        self._left, self._busy = deque(self._under_way()), 0
+        self._interrupted, self._busy = deque(self._under_way()), 0
         async with anyio.create_task_group() as tasks:
             while True:
                 # Read before filling: what is due meanwhile rings, and the wait returns at once.
-                rings = self.bell.rings
+                rings = self.wakeup.rings
                 await self._fill(tasks)
                 with anyio.move_on_after(self._wait_s()):
-                    await self.bell.wait(rings)
+                    await self.wakeup.wait(rings)
 
     @property
     def _watches(self) -> dict[WatchId, Watch]:
@@ -105,7 +105,7 @@ class Scheduler:
     async def _fill(self, tasks: TaskGroup) -> None:
         """Start jobs until enough are under way or none is due."""
         while self._busy < self._concurrency:
-            job = self._left.popleft() if self._left else await self._next()
+            job = self._interrupted.popleft() if self._interrupted else await self._next()
             if job is None:
                 return
             self._busy += 1
@@ -137,7 +137,7 @@ class Scheduler:
             if watch is None or not _may_start(watch, now_us):
                 return None
             outcome = await submit_with_retry(
-                self._keeper, StartNext(watch_id, now_us, self._closed(watch))
+                self._keeper, StartNext(watch_id, now_us, self._is_batch_complete(watch))
             )
             if outcome is None or not outcome.events:
                 return None
@@ -145,7 +145,7 @@ class Scheduler:
                 if isinstance(event, WatchRunStarted):
                     return self._job(self._watches[watch_id], event.landings)
 
-    def _closed(self, watch: Watch) -> bool:
+    def _is_batch_complete(self, watch: Watch) -> bool:
         if watch.rule.mode == "file":
             return True
         arrivals = self._arrivals(watch.watch_id)
@@ -166,7 +166,7 @@ class Scheduler:
     async def _work(self, job: Job) -> None:
         """Carry a job out and record its outcome."""
         try:
-            result = await self._carried_out(job)
+            result = await self._job_result(job)
             finished = WatchRunFinished(
                 watch_id=job.watch_id,
                 landings=tuple(file.landing_id for file in job.files),
@@ -181,11 +181,11 @@ class Scheduler:
             await submit_with_retry(self._keeper, FinishRun(finished, result.retryable, now_us))
         finally:
             self._busy -= 1
-            self.bell.ring()
+            self.wakeup.ring()
 
-    async def _carried_out(self, job: Job) -> JobResult:
+    async def _job_result(self, job: Job) -> JobResult:
         try:
-            return await self._labour(job)
+            return await self._run_job(job)
         except Exception as fault:
             if must_stop(fault):
                 raise
@@ -196,7 +196,7 @@ class Scheduler:
             )
 
     def _wait_s(self) -> float:
-        """Return how long nothing is due if nobody rings."""
+        """Return the seconds until a job may be due, if nothing wakes the scheduler before."""
         if self._busy >= self._concurrency:
             return float("inf")
         now_us = self._clock.now_us()
@@ -217,7 +217,7 @@ class Scheduler:
 
 
 def _may_start(watch: Watch, now_us: int) -> bool:
-    """Tell whether it is worth asking: what is due is decided where the log is."""
+    """Return whether a watch may have a job that is due; the log's state decides."""
     return watch.status is WatchStatus.ACTIVE and any(
         landing.stage is LandingStage.WAITING
         or (landing.stage is LandingStage.RETRYING and landing.retry_at_us <= now_us)

@@ -68,7 +68,7 @@ _TEMPORARY_PATTERN = re.compile(
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a name says that its file is a lock, a swap file, half a download or hidden.
+    """Return whether a name is that of a lock, a swap file, a partial download or a hidden file.
 
     Args:
         name: The name of a file or folder, without its path.
@@ -101,7 +101,7 @@ class NamePatterns:
         ]
 
     def takes(self, path: str) -> bool:
-        """Tell whether the rule is for a file.
+        """Return whether the patterns match a file.
 
         Args:
             path: Its path below the watched folder.
@@ -132,7 +132,7 @@ class _Glob:
         ]
 
     def meets(self, parts: Sequence[str]) -> bool:
-        """Tell whether the folded parts of a path match it."""
+        """Return whether the folded parts of a path match the glob."""
         if not self._is_path:
             parts = parts[-1:]
         # Where the last `**` stands, and what it stands for so far: only that is ever widened.
@@ -229,7 +229,7 @@ class WatchedTree:
         self.identity = (found.st_dev, found.st_ino)
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         os.close(self._root)
 
     def __enter__(self) -> Self:
@@ -376,7 +376,7 @@ class WatchedTree:
 
 
 def signature_of(seen: os.stat_result) -> str:
-    """Return what tells that a file is unchanged: `size:mtime_ns:ctime_ns:inode`."""
+    """Return a file's signature, equal while it is unchanged: `size:mtime_ns:ctime_ns:inode`."""
     return f"{seen.st_size}:{seen.st_mtime_ns}:{seen.st_ctime_ns}:{seen.st_ino}"
 
 
@@ -433,7 +433,7 @@ def _escape_name(path: str) -> str:
 
 
 def _describe_error(error: OSError) -> str:
-    """Say why without a path; links and what is no folder are told by the same errors."""
+    """Describe an error without a path; links and non-folders raise the same errors."""
     if isinstance(error, NotADirectoryError) or error.errno == errno.ELOOP:
         return "a link or no folder is on the way"
     return (error.strerror or "no reason was given").lower()
@@ -444,7 +444,8 @@ def _not_found(path: str) -> NotFound:
 
 
 def _read_failed(path: str, error: OSError) -> FileReadFailed:
-    """A refusal stands until somebody changes it; anything else may be gone the next time."""
+    """Return a read error: retryable, unless permission was denied."""
+    # A refusal stands until somebody changes it; anything else may be gone the next time.
     lasting = isinstance(error, PermissionError)
     return FileReadFailed(
         f"{_escape_name(path)} cannot be read: {_describe_error(error)}", retryable=not lasting

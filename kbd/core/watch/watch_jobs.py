@@ -64,7 +64,7 @@ _NAME_CHARACTERS = 200
 """As long as the name of a workbench may be that a client makes."""
 
 
-async def open_workbench(benches: Workbenches, job: Job, limits: Limits) -> OpenWorkbench:
+async def open_workbench(workbenches: Workbenches, job: Job, limits: Limits) -> OpenWorkbench:
     """Open the job's workbench with its files; make what of that is not there yet.
 
     Raises:
@@ -74,16 +74,16 @@ async def open_workbench(benches: Workbenches, job: Job, limits: Limits) -> Open
         KbdError: The workbench cannot be made or opened.
     """
     names = _files_by_name(job)
-    if job.workbench_id not in benches.daemon.state.workbenches:
-        await benches.create(_workbench_name(job), job.workbench_id)
-    bench = await benches.open(job.workbench_id)
+    if job.workbench_id not in workbenches.daemon.state.workbenches:
+        await workbenches.create(_workbench_name(job), job.workbench_id)
+    workbench = await workbenches.open(job.workbench_id)
     # Once a run was begun all were there: what is not there now, a person took out.
-    if newest_job_run(bench.state) is None:
-        await _add_files(bench, names, job.rule.folder, limits.files)
-    return bench
+    if newest_job_run(workbench.state) is None:
+        await _add_files(workbench, names, job.rule.folder, limits.files)
+    return workbench
 
 
-async def grant_consent(bench: OpenWorkbench, egress: Egress, job: Job, model_id: str) -> None:
+async def grant_consent(workbench: OpenWorkbench, egress: Egress, job: Job, model_id: str) -> None:
     """Check that the run may be made, and grant the consent that the rule carries.
 
     Raises:
@@ -91,7 +91,7 @@ async def grant_consent(bench: OpenWorkbench, egress: Egress, job: Job, model_id
         KbdError: The model cannot be called; the message says what is missing.
     """
     egress.check_set_up(model_id)
-    if egress.consented(bench.state, model_id):
+    if egress.consented(workbench.state, model_id):
         return
     endpoint = egress.endpoint(model_id)
     if not carries_consent(job.rule, model_id, endpoint):
@@ -101,8 +101,8 @@ async def grant_consent(bench: OpenWorkbench, egress: Egress, job: Job, model_id
             f"nobody agreed to that: kbd watch resume {job.watch_id} --consent"
         )
         raise EgressConsentRequired(msg)
-    consent = egress.consent_to(bench.state, model_id, persist=False)
-    await bench.keeper.submit(GrantConsent(consent, consent.scope_hash))
+    consent = egress.consent_to(workbench.state, model_id, persist=False)
+    await workbench.keeper.submit(GrantConsent(consent, consent.scope_hash))
 
 
 def _workbench_name(job: Job) -> str:
@@ -131,31 +131,31 @@ def _files_by_name(job: Job) -> dict[FileName, JobFile]:
 
 
 async def _add_files(
-    bench: OpenWorkbench, names: dict[FileName, JobFile], folder: str, limit: int
+    workbench: OpenWorkbench, names: dict[FileName, JobFile], folder: str, limit: int
 ) -> None:
     missing: list[FileAdded] = []
     for name, file in names.items():
-        entry = bench.state.files.get(name)
+        entry = workbench.state.files.get(name)
         if entry is not None and entry.origin == file.sha256:
             continue
-        blob, size_bytes = await bench.blobs.put_file(file.copy)
+        blob, size_bytes = await workbench.blobs.put_file(file.copy)
         if blob != file.sha256:
             msg = f"the copy of {file.path!r} is not what it was when it landed"
             raise FileReadFailed(msg)
         source = str(Path(folder, file.path))
         missing.append(FileAdded(name, blob, size_bytes, source_path=source))
     if missing:
-        outcome = await bench.keeper.submit(AddFiles(tuple(missing), limit))
+        outcome = await workbench.keeper.submit(AddFiles(tuple(missing), limit))
         added = {event.name for event in outcome.events if isinstance(event, FileAdded)}
         for refused in (file.name for file in missing if file.name not in added):
             msg = f"the workbench has another file of the name {refused!r}"
             raise ValidationFailed(msg)
     # Also those of an attempt before: a full disk may have come between the event and the file.
-    published = {name: entry.blob for name, entry in bench.state.files.items()}
-    await run_sync(partial(bench.files.restore_missing, published))
+    published = {name: entry.blob for name, entry in workbench.state.files.items()}
+    await run_sync(partial(workbench.files.restore_missing, published))
 
 
-async def check_readable(context: ApiContext, bench: OpenWorkbench) -> None:
+async def check_readable(context: ApiContext, workbench: OpenWorkbench) -> None:
     """Check that one file at least can be read; a file of no known format counts as readable.
 
     A model that meets a damaged file often says so and changes nothing, which would pass for a run
@@ -164,12 +164,15 @@ async def check_readable(context: ApiContext, bench: OpenWorkbench) -> None:
 
     Args:
         context: The daemon's.
-        bench: The workbench before its first run.
+        workbench: The workbench before its first run.
 
     Raises:
         FileReadFailed: None of them can be read; the message is that of the first.
     """
-    files, formats = open_files(context, bench, published=True), open_formats(context, bench)
+    files, formats = (
+        open_files(context, workbench, published=True),
+        open_formats(context, workbench),
+    )
     first: FileReadFailed | None = None
     names = files.names()
     for name in names:
@@ -202,28 +205,30 @@ class WatchJobs:
 
     Args:
         context: The daemon's.
-        benches: Its workbenches.
+        workbenches: Its workbenches.
         runs: Its runs.
     """
 
-    def __init__(self, context: ApiContext, benches: Workbenches, runs: RunTasks) -> None:
-        self._context, self._benches, self._runs = context, benches, runs
-        self._deliveries = Deliveries(benches.daemon, context.clock)
+    def __init__(self, context: ApiContext, workbenches: Workbenches, runs: RunTasks) -> None:
+        self._context, self._workbenches, self._runs = context, workbenches, runs
+        self._deliveries = Deliveries(workbenches.daemon, context.clock)
 
     async def carry_out(self, job: Job) -> JobResult:
         """Bring a job to its outcome, from wherever it stopped: there is one run of it.
 
-        While the daemon stops it waits to be cancelled: what is left is done after the next start.
+        While the daemon stops it waits to be canceled: what is left is done after the next start.
 
         Raises:
             LogPoisoned: The disk failed, and the daemon must stop.
         """
         opened_s = float("-inf")
-        with self._benches.held(job.workbench_id):
+        with self._workbenches.held(job.workbench_id):
             try:
-                bench = await open_workbench(self._benches, job, self._context.settings.limits)
+                workbench = await open_workbench(
+                    self._workbenches, job, self._context.settings.limits
+                )
                 opened_s = self._context.clock.monotonic_s()
-                result = await self._carry_out(bench, job)
+                result = await self._carry_out(workbench, job)
             except LogPoisoned:
                 raise
             except KbdError as error:
@@ -231,7 +236,7 @@ class WatchJobs:
                     await anyio.sleep_forever()
                 result = self._failed(job, error)
         # Thousands of files may land: what only the job asked for is not kept open.
-        await self._benches.let_go(job.workbench_id, opened_s)
+        await self._workbenches.release(job.workbench_id, opened_s)
         return result
 
     async def notify(
@@ -246,19 +251,19 @@ class WatchJobs:
             limit_s=self._context.settings.watch.command_s,
         )
 
-    async def _carry_out(self, bench: OpenWorkbench, job: Job) -> JobResult:
+    async def _carry_out(self, workbench: OpenWorkbench, job: Job) -> JobResult:
         for _ in range(_MAX_STARTS):
-            next_step = decide_next_step(bench.state, self._reported(job))
+            next_step = decide_next_step(workbench.state, self._reported(job))
             if next_step is NextStep.ASK_AGAIN:
-                await _discard_draft(bench)
+                await _discard_draft(workbench)
             if next_step in (NextStep.ASK, NextStep.ASK_AGAIN):
-                message_id = next_message_id(bench.state)
-                await bench.keeper.submit(SendMessage(message_id, job.rule.prompt))
+                message_id = next_message_id(workbench.state)
+                await workbench.keeper.submit(SendMessage(message_id, job.rule.prompt))
             if next_step is not NextStep.CONCLUDE:
-                await self._run(bench, job, is_under_way=next_step is NextStep.WAIT)
-            run = newest_job_run(bench.state)
+                await self._run(workbench, job, is_under_way=next_step is NextStep.WAIT)
+            run = newest_job_run(workbench.state)
             if run is not None and run.status is not RunStatus.INTERRUPTED:
-                return await self._conclude(bench, job, run)
+                return await self._conclude(workbench, job, run)
             if self._runs.is_stopping:
                 await anyio.sleep_forever()
         msg = "the run was interrupted"
@@ -266,65 +271,65 @@ class WatchJobs:
 
     def _reported(self, job: Job) -> set[RunId]:
         """Return the runs that the daemon's log says the job has failed with."""
-        watch = self._benches.daemon.state.watching.watches.get(job.watch_id)
+        watch = self._workbenches.daemon.state.watching.watches.get(job.watch_id)
         known = watch.landings if watch is not None else {}
         return {known[f.landing_id].run_id for f in job.files if f.landing_id in known}
 
-    async def _run(self, bench: OpenWorkbench, job: Job, *, is_under_way: bool) -> None:
+    async def _run(self, workbench: OpenWorkbench, job: Job, *, is_under_way: bool) -> None:
         """Start or resume the run, unless it is under way, and wait for its end."""
         if not is_under_way:
             model_id = job.rule.model_id or self._context.egress.models.default()
-            if newest_job_run(bench.state) is None:
-                await check_readable(self._context, bench)
-            await grant_consent(bench, self._context.egress, job, model_id)
-            await bench.keeper.submit(StartRun(None, model_id))
-        run = newest_job_run(bench.state)
+            if newest_job_run(workbench.state) is None:
+                await check_readable(self._context, workbench)
+            await grant_consent(workbench, self._context.egress, job, model_id)
+            await workbench.keeper.submit(StartRun(None, model_id))
+        run = newest_job_run(workbench.state)
         if run is not None:
-            await self._runs.wait(bench, run.number)
-            if bench.state.active_run() is run:
+            await self._runs.wait(workbench, run.number)
+            if workbench.state.active_run() is run:
                 # Its end could not be recorded, for the disk was full: it can be resumed.
-                await bench.keeper.submit(InterruptRun("its end could not be recorded"))
+                await workbench.keeper.submit(InterruptRun("its end could not be recorded"))
 
-    async def _conclude(self, bench: OpenWorkbench, job: Job, run: Run) -> JobResult:
+    async def _conclude(self, workbench: OpenWorkbench, job: Job, run: Run) -> JobResult:
         """Publish and deliver what a run left, as the rule wants, and return the result.
 
         Raises:
             KbdError: The job has failed.
         """
-        run_id = bench.state.run_id(run.number)
+        run_id = workbench.state.run_id(run.number)
         if run.status is RunStatus.CANCELLED:
             raise UserCanceled("a person cancelled the run", retryable=False)
         if run.error is not None:
             failure = error_with_code(run.error.code, run.error.message)
             failure.retryable = run.error.retryable
             raise failure
-        if not is_published(bench.state, run):
+        if not is_published(workbench.state, run):
             if run.undone:
                 raise UserCanceled("a person undid the run", retryable=False)
-            _check_items(bench, run)
+            _check_items(workbench, run)
             if run.discarded:
                 raise UserCanceled("a person discarded the draft of the run", retryable=False)
-            if bench.state.draft is None:
+            if workbench.state.draft is None:
                 return JobResult("unchanged", run_id, message=_truncate(run.summary or ""))
             if job.rule.publish == "review":
                 return JobResult("review", run_id)
-            await self._publish(bench, run)
+            await self._publish(workbench, run)
         if job.rule.deliver_to is not None:
-            await self._deliveries.deliver(bench, job, job.rule.deliver_to)
-        return JobResult("published", run_id, delivered=delivered_paths(bench.state))
+            await self._deliveries.deliver(workbench, job, job.rule.deliver_to)
+        return JobResult("published", run_id, delivered=delivered_paths(workbench.state))
 
-    async def _publish(self, bench: OpenWorkbench, run: Run) -> None:
+    async def _publish(self, workbench: OpenWorkbench, run: Run) -> None:
         """Publish what the run made, if nothing in it waits for a person.
 
         Raises:
             KbdError: Something does; the draft is left as it is.
         """
         try:
-            if bench.state.publish is None and not is_own_draft(bench.state, run):
+            if workbench.state.publish is None and not is_own_draft(workbench.state, run):
                 msg = "others than the run worked on its draft"
                 raise ValidationFailed(msg)
             await publish(
-                bench,
+                workbench,
                 self._context.clock,
                 names=None,
                 keep_both=False,
@@ -334,38 +339,40 @@ class WatchJobs:
         except KbdError as error:
             if error.retryable or isinstance(error, LogPoisoned):
                 raise
-            raise error_with_code(error.code, f"{error.message}{_review_hint(bench)}") from None
+            raise error_with_code(error.code, f"{error.message}{_review_hint(workbench)}") from None
 
     def _failed(self, job: Job, error: KbdError) -> JobResult:
         """Return the outcome of a job that an error has ended."""
-        bench = self._benches.opened(job.workbench_id)
-        run = newest_job_run(bench.state) if bench is not None else None
+        workbench = self._workbenches.opened(job.workbench_id)
+        run = newest_job_run(workbench.state) if workbench is not None else None
         return JobResult(
             "failed",
-            bench.state.run_id(run.number) if bench is not None and run is not None else RunId(""),
+            workbench.state.run_id(run.number)
+            if workbench is not None and run is not None
+            else RunId(""),
             error.code,
             error.message,
             error.retryable,
-            delivered_paths(bench.state) if bench is not None else (),
+            delivered_paths(workbench.state) if workbench is not None else (),
         )
 
 
-async def _discard_draft(bench: OpenWorkbench) -> None:
+async def _discard_draft(workbench: OpenWorkbench) -> None:
     """Discard the draft that the last run left.
 
     Raises:
         ValidationFailed: A person works in this workbench.
     """
-    if bench.state.draft is None:
+    if workbench.state.draft is None:
         return
-    run = newest_job_run(bench.state)
-    if run is None or not is_own_draft(bench.state, run):
-        msg = f"a draft of somebody's own is open{_review_hint(bench)}, then retry"
+    run = newest_job_run(workbench.state)
+    if run is None or not is_own_draft(workbench.state, run):
+        msg = f"a draft of somebody's own is open{_review_hint(workbench)}, then retry"
         raise ValidationFailed(msg)
-    await bench.keeper.submit(DiscardDraft())
+    await workbench.keeper.submit(DiscardDraft())
 
 
-def _check_items(bench: OpenWorkbench, run: Run) -> None:
+def _check_items(workbench: OpenWorkbench, run: Run) -> None:
     """Raise what some items of the plan failed with.
 
     Raises:
@@ -374,7 +381,7 @@ def _check_items(bench: OpenWorkbench, run: Run) -> None:
     failed = failed_items(run)
     if failed and run.plan is not None:
         count = f"{len(failed)} of {len(run.plan.items)} items failed"
-        left = _review_hint(bench) if bench.state.draft is not None else ""
+        left = _review_hint(workbench) if workbench.state.draft is not None else ""
         reason = failed[0].reason if not failed[0].declined else _truncate(failed[0].answer)
         code = failed[0].code if not failed[0].declined else ValidationFailed.code
         failure = error_with_code(code, f"{count}: {reason}{left}")
@@ -382,12 +389,12 @@ def _check_items(bench: OpenWorkbench, run: Run) -> None:
         raise failure
 
 
-def _truncate(said: str) -> str:
+def _truncate(text: str) -> str:
     """Truncate a text of a model to one line."""
-    line = " ".join(said.split())
+    line = " ".join(text.split())
     return line if len(line) <= _MESSAGE_CHARACTERS else f"{line[: _MESSAGE_CHARACTERS - 1]}…"
 
 
-def _review_hint(bench: OpenWorkbench) -> str:
+def _review_hint(workbench: OpenWorkbench) -> str:
     """Return the hint on how to review a draft that is left."""
-    return f"; its draft waits: kbd review {bench.id}"
+    return f"; its draft waits: kbd review {workbench.id}"

@@ -1,7 +1,7 @@
 """Supervisor of all watched folders: runs their inboxes, the scheduler and the rules' commands.
 
 What is recorded in the daemon's log decides what there is to do; an observer of it wakes whoever
-has to do it. Cancelled, the watcher leaves everything for the next one to resume.
+has to do it. Canceled, the watcher leaves everything for the next one to resume.
 """
 
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.watch.inbox import Health, Inbox
 from kbd.core.watch.ingest import LandedCopies, remove_folders, unknown_folders
 from kbd.core.watch.job import CommandRunner, JobRunner
-from kbd.core.watch.retry import keep_up
+from kbd.core.watch.retry import restart_on_failure
 from kbd.core.watch.rule_commands import OutcomeCommands
 from kbd.core.watch.scheduler import Scheduler
 from kbd.events.base import Recorded
@@ -56,7 +56,7 @@ class Watcher:
         keeper: The Keeper of that log.
         home: Where copies of what landed lie.
         settings: How folders are looked at.
-        labour: Carries jobs out.
+        run_job: Carries jobs out.
         notify: Runs a rule's command for an outcome.
         clock: What retries and limits go by.
     """
@@ -66,21 +66,21 @@ class Watcher:
         keeper: Keeper[DaemonState, DaemonCommand],
         home: Home,
         settings: Settings,
-        labour: JobRunner,
+        run_job: JobRunner,
         notify: CommandRunner,
         clock: Clock | None = None,
     ) -> None:
         self._keeper, self._home, self._settings = keeper, home, settings
         self._inboxes: dict[WatchId, Inbox] = {}
-        self._looking: dict[WatchId, CancelScope] = {}
+        self._inbox_scopes: dict[WatchId, CancelScope] = {}
         self._copies: dict[WatchId, LandedCopies] = {}
         self._commands = OutcomeCommands(keeper, notify)
-        self._starter = Scheduler(
+        self._scheduler = Scheduler(
             keeper,
             home,
             settings.watch.concurrency,
             clock or SystemClock(),
-            labour,
+            run_job,
             self._inboxes.get,
         )
         self._changed, self._outdated = Notifier(), Notifier()
@@ -93,16 +93,16 @@ class Watcher:
         Raises:
             LogPoisoned: The disk failed (in a group).
         """
-        await self._remove_left()
+        await self._remove_orphaned_copies()
         self._unswept.update(dict.fromkeys(self._watches))
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(keep_up, "starter", self._starter.run)
-            tasks.start_soon(keep_up, "commands", self._commands.run)
-            tasks.start_soon(keep_up, "sweeping", self._sweep)
+            tasks.start_soon(restart_on_failure, "starter", self._scheduler.run)
+            tasks.start_soon(restart_on_failure, "commands", self._commands.run)
+            tasks.start_soon(restart_on_failure, "sweeping", self._sweep)
             while True:
                 # Read before looking: an event in between rings, and the wait returns at once.
                 rings = self._changed.rings
-                self._look(tasks)
+                self._start_inboxes(tasks)
                 await self._changed.wait(rings)
 
     def health(self, watch_id: WatchId) -> Health:
@@ -110,39 +110,39 @@ class Watcher:
         inbox = self._inboxes.get(watch_id)
         return inbox.health() if inbox is not None else _STARTING
 
-    def look_again(self, watch_id: WatchId) -> None:
+    def rescan(self, watch_id: WatchId) -> None:
         """Scan a folder now."""
         if (inbox := self._inboxes.get(watch_id)) is not None:
-            inbox.look_again()
+            inbox.rescan()
 
     @asynccontextmanager
-    async def keeping(self) -> AsyncIterator[None]:
-        """Keep sweeping away while somebody reads copies of what landed."""
+    async def hold_copies(self) -> AsyncIterator[None]:
+        """Block the sweeping of landed copies while somebody reads them."""
         async with AsyncExitStack() as held:
             for watch_id in tuple(self._watches):
-                await held.enter_async_context(self._copies_of(watch_id).taking())
+                await held.enter_async_context(self._copies_of(watch_id).copying())
             yield
 
-    def _look(self, tasks: TaskGroup) -> None:
+    def _start_inboxes(self, tasks: TaskGroup) -> None:
         """Start an inbox for each watch that has none, and stop those of removed ones."""
         watched = {each.watch_id for each in self._watches.values() if _is_watched(each)}
-        for watch_id in self._looking.keys() - watched:
-            self._looking[watch_id].cancel()
-        for watch_id in watched - self._looking.keys():
-            scope = self._looking[watch_id] = CancelScope()
-            tasks.start_soon(self._keep_looking, watch_id, scope)
+        for watch_id in self._inbox_scopes.keys() - watched:
+            self._inbox_scopes[watch_id].cancel()
+        for watch_id in watched - self._inbox_scopes.keys():
+            scope = self._inbox_scopes[watch_id] = CancelScope()
+            tasks.start_soon(self._supervise_inbox, watch_id, scope)
 
-    async def _keep_looking(self, watch_id: WatchId, scope: CancelScope) -> None:
+    async def _supervise_inbox(self, watch_id: WatchId, scope: CancelScope) -> None:
         try:
             with scope:
-                await keep_up("inbox", partial(self._look_into, watch_id))
+                await restart_on_failure("inbox", partial(self._run_inbox, watch_id))
         finally:
-            del self._looking[watch_id]
+            del self._inbox_scopes[watch_id]
             self._note_unswept(watch_id)
             # It may have been added anew while this one came to its end.
             self._changed.ring()
 
-    async def _look_into(self, watch_id: WatchId) -> None:
+    async def _run_inbox(self, watch_id: WatchId) -> None:
         if watch_id not in self._watches:
             return
         inbox = Inbox(
@@ -162,7 +162,7 @@ class Watcher:
     def _watches(self) -> dict[WatchId, Watch]:
         return self._keeper.state.watching.watches
 
-    async def _remove_left(self) -> None:
+    async def _remove_orphaned_copies(self) -> None:
         """Remove the copies of watches that were removed when the daemon died; before any lands."""
         known = frozenset(self._watches)
         strange = await run_sync(unknown_folders, self._home.landings, known)
@@ -192,7 +192,7 @@ class Watcher:
     async def _sweep_one(self, watch_id: WatchId) -> None:
         if not await self._copies_of(watch_id).sweep(partial(self._needed, watch_id)):
             self._unswept[watch_id] = None
-        elif watch_id not in self._watches and watch_id not in self._looking:
+        elif watch_id not in self._watches and watch_id not in self._inbox_scopes:
             del self._copies[watch_id]
 
     def _copies_of(self, watch_id: WatchId) -> LandedCopies:
@@ -219,17 +219,17 @@ class Watcher:
                 self._changed.ring()
                 self._note_unswept(watch_id)
             case FileLanded(watch_id=watch_id) | LandingsParked(watch_id=watch_id):
-                self._starter.bell.ring()
-                self._commands.bell.ring()
+                self._scheduler.wakeup.ring()
+                self._commands.wakeup.ring()
                 self._note_unswept(watch_id)
             case LandingsRetried(watch_id=watch_id):
-                self._starter.bell.ring()
+                self._scheduler.wakeup.ring()
                 # What could not be read has no copy: it is looked for as if it were new.
-                self.look_again(watch_id)
+                self.rescan(watch_id)
             case WatchResumed():
-                self._starter.bell.ring()
+                self._scheduler.wakeup.ring()
             case WatchRunFinished(watch_id=watch_id):
-                self._commands.bell.ring()
+                self._commands.wakeup.ring()
                 self._note_unswept(watch_id)
             case LandingsDismissed(watch_id=watch_id):
                 self._note_unswept(watch_id)
@@ -238,5 +238,5 @@ class Watcher:
 
 
 def _is_watched(watch: Watch) -> bool:
-    """Tell whether files land; they do while a watch is paused or suspended, too."""
+    """Return whether a watch's folder is watched; it is while paused or suspended, too."""
     return watch.status is not WatchStatus.REMOVED

@@ -94,7 +94,7 @@ async def test_a_cap_that_cannot_be_kept_is_told(opened: Opened) -> None:
     """Without a price a cap in money stops nothing, and the person should know which to set."""
     limits = RunLimits(cost=1.0, day_cost=9.0)
     async with opened(costly, limits=limits) as rig:
-        rig.purse = DailyBudget(rig.daemon, Catalog(_elsewhere()), limits, SystemClock())
+        rig.daily_budget = DailyBudget(rig.daemon, Catalog(_elsewhere()), limits, SystemClock())
         run = await rig.go()
 
         assert run.status is RunStatus.FINISHED

@@ -216,7 +216,7 @@ async def test_a_map_that_takes_long_holds_nobody_up(workbench: Workbench) -> No
     """It is left alone from then on; the other files are there."""
     for name in ("a.lined", "b.lined"):
         workbench.add(name, name)
-    looked, listing = Looked(workbench, slow="a.lined"), Manifest(looking_s=0.05)
+    looked, listing = Looked(workbench, slow="a.lined"), Manifest(inspection_s=0.05)
 
     for _ in range(2):
         a, b = listed(await listing.build(workbench.files, looked, ROOM))

@@ -155,11 +155,11 @@ def test_earlier_messages_are_bounded() -> None:
     """The oldest are cut first, the message itself and later ones are not in it."""
     said = [Said(f"m{n}", "user", f"{n} " + "x" * 100, 0) for n in range(200)]
 
-    text = prompt_messages.earlier(said, "m150")
+    text = prompt_messages.render_earlier_messages(said, "m150")
 
     assert len(text) == prompt_messages.EARLIER_CHARS
     assert text.endswith("149 " + "x" * 100)
-    assert prompt_messages.earlier(said, "m0") == ""
+    assert prompt_messages.render_earlier_messages(said, "m0") == ""
 
 
 def test_a_chain_is_sent_with_every_call_answered() -> None:

@@ -34,7 +34,7 @@ def transcript(turns: Sequence[Turn], opening: tuple[Message, ...] = OPENING) ->
     """What a chain of these turns is sent as."""
     made = Transcript(accept_any)
     made.opening = opening
-    made.take(Chain(turns=list(turns)))
+    made.add_turns(Chain(turns=list(turns)))
     return made
 
 
@@ -45,7 +45,7 @@ def model(tokens: int) -> ModelInfo:
 
 def test_a_chain_that_fits_is_sent_as_it_is() -> None:
     """Nothing is shrunk without need; its size and tokens are told."""
-    sent = transcript([turn(n, "r" * 100) for n in range(3)]).fitted((), model(128_000))
+    sent = transcript([turn(n, "r" * 100) for n in range(3)]).fit((), model(128_000))
 
     assert [message.text for message in sent.messages[3::2]] == ["r" * 100] * 3
     assert sent.size_bytes == sum(message_bytes(message) for message in sent.messages)
@@ -56,8 +56,8 @@ def test_the_oldest_results_shrink_first_and_can_be_recalled() -> None:
     """No more of them than it needs; the newest is kept whole; a shrunk one names its entry."""
     made = transcript([turn(n, "r" * 4000) for n in range(1, 5)])
 
-    sent = made.fitted((), model(4000))
-    roomier = made.fitted((), model(5000))
+    sent = made.fit((), model(4000))
+    roomier = made.fit((), model(5000))
 
     shrunk = [message.text[:4] for message in sent.messages[3::2]]
     assert shrunk == ["This", "This", "rrrr", "rrrr"]
@@ -71,7 +71,7 @@ def test_large_arguments_shrink_next() -> None:
     long = '{"content": "' + "x" * 4000 + '"}'
     made = transcript([turn(n, "r" * 400, long) for n in range(1, 4)])
 
-    sent = made.fitted((), model(2200))
+    sent = made.fit((), model(2200))
 
     told = [message.tool_calls[0].arguments for message in sent.messages[2::2]]
     assert told == ['{"left_out_bytes":4015}'] * 2 + [long]
@@ -84,11 +84,9 @@ def test_a_chain_taken_turn_by_turn_is_the_same_as_one_taken_whole() -> None:
     grown, chain = transcript([]), Chain()
     for each in turns:
         chain.turns.append(each)
-        grown.take(chain)
+        grown.add_turns(chain)
         for window in (9000, 16_000):
-            assert grown.fitted((), model(window)) == transcript(chain.turns).fitted(
-                (), model(window)
-            )
+            assert grown.fit((), model(window)) == transcript(chain.turns).fit((), model(window))
 
 
 def test_sizes_are_exact_after_shrinking() -> None:
@@ -96,7 +94,7 @@ def test_sizes_are_exact_after_shrinking() -> None:
     tools = (ToolSchema("t", "does", {"type": "object"}),)
     made = transcript([turn(n, "ü" * 900, " " * 2100) for n in range(1, 9)])
     for window in range(3000, 14_000, 500):
-        sent = made.fitted(tools, model(window))
+        sent = made.fit(tools, model(window))
 
         size = sum(message_bytes(message) for message in sent.messages) + tools_bytes(tools)
         assert sent.size_bytes == size
@@ -124,7 +122,7 @@ def test_what_cannot_fit_is_refused_with_figures(
 ) -> None:
     """Context never overflows silently: it says what is too large, how large, and what to do."""
     with pytest.raises(ContextExhausted, match=told) as refused:
-        transcript(turns, opening).fitted((), model(1000))
+        transcript(turns, opening).fit((), model(1000))
 
     assert refused.value.detail["window"] == 1000
     assert refused.value.detail["tokens"] > refused.value.detail["room"] == 875

@@ -38,9 +38,9 @@ class Told:
         self.results: list[tuple[Seq, int]] = []
         self.retelling = CallFold(
             1,
-            look=_names,
-            keep=lambda seq, returned: self.results.append((seq, returned.entry_id)),
-            tell=self.calls.append,
+            open_files=_names,
+            on_result=lambda seq, returned: self.results.append((seq, returned.entry_id)),
+            on_call=self.calls.append,
         )
         self.seq = 0
         self.take(WorkbenchCreated(WorkbenchId("0" * 16), "w"), UserMessageAdded("u1", "go"))
@@ -123,11 +123,11 @@ def test_a_call_is_told_as_it_was_asked() -> None:
     first, second = told.calls
     assert isinstance(first, RecordedCall)
     assert first.plugins == (one, xlsx)
-    assert (first.call, first.place, first.phase, first.marks) == (
+    assert (first.call, first.place, first.phase, first.fingerprints) == (
         ASKED[0], 0, Phase.IMPLEMENT, (),
     )  # fmt: skip
     assert told.call() is second
-    assert (told.call().place, told.call().marks) == (1, ("m1",))
+    assert (told.call().place, told.call().fingerprints) == (1, ("m1",))
     assert [entry for _, entry in told.results] == [1, 2]
 
 

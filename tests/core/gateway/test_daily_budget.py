@@ -50,7 +50,7 @@ class Opened:
     """A purse with its log."""
 
     def __init__(self, purse: DailyBudget, state: DaemonState, records: list[Recorded]) -> None:
-        self.purse, self.state, self.records = purse, state, records
+        self.daily_budget, self.state, self.records = purse, state, records
 
 
 @asynccontextmanager
@@ -110,16 +110,16 @@ async def test_a_day_s_spending_survives_a_restart_and_ends_with_the_day(tmp_pat
     """What was reserved for a turn that a crash cut off stays spent until the next day begins."""
     clock = Calendar()
     async with opened(tmp_path, clock, day_cost=1.0) as day:
-        name = await day.purse.reserve(BENCH, 1, "x:m", 100, 0.9)
-        await day.purse.charge(name, 60, 0.4)
-        assert await day.purse.reserve(BENCH, 1, "x:m", 100, 0.5)
+        name = await day.daily_budget.reserve(BENCH, 1, "x:m", 100, 0.9)
+        await day.daily_budget.charge(name, 60, 0.4)
+        assert await day.daily_budget.reserve(BENCH, 1, "x:m", 100, 0.5)
 
     async with opened(tmp_path, clock, day_cost=1.0) as day:
         assert day.state.spent == {"1970-01-01": Spent(60, 0.4)}
         with pytest.raises(BudgetCapReached):
-            await day.purse.reserve(BENCH, 2, "x:m", 1, 0.2)
+            await day.daily_budget.reserve(BENCH, 2, "x:m", 1, 0.2)
         clock.day = 1
-        assert await day.purse.reserve(BENCH, 2, "x:m", 1, 1.0)
+        assert await day.daily_budget.reserve(BENCH, 2, "x:m", 1, 1.0)
 
 
 @pytest.mark.anyio
@@ -127,8 +127,8 @@ async def test_a_day_s_spending_survives_a_restart_and_ends_with_the_day(tmp_pat
 async def test_what_costs_nothing_is_not_recorded(tmp_path: Path) -> None:
     """A provider that talks to nobody and has no price leaves nothing in the daemon's log."""
     async with opened(tmp_path, Calendar(), day_tokens=1) as day:
-        free = await day.purse.reserve(BENCH, 1, "offline:planner", 100, 0.0)
-        await day.purse.charge(free, 100, 0.0)
+        free = await day.daily_budget.reserve(BENCH, 1, "offline:planner", 100, 0.0)
+        await day.daily_budget.charge(free, 100, 0.0)
 
         assert (free, day.records) == ("", [])
 
@@ -139,8 +139,8 @@ async def test_a_cancelled_caller_leaves_no_turn_reserved(tmp_path: Path) -> Non
     async with opened(tmp_path, Calendar()) as day:
         with anyio.CancelScope() as scope:
             scope.cancel()
-            name = await day.purse.reserve(BENCH, 1, "x:m", 100, 0.9)
-            await day.purse.charge(name, 0, 0.0)
+            name = await day.daily_budget.reserve(BENCH, 1, "x:m", 100, 0.9)
+            await day.daily_budget.charge(name, 0, 0.0)
 
         assert day.state.reserved == {}
         assert [type(record.data) for record in day.records] == [BudgetReserved, BudgetCharged]

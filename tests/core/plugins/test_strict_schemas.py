@@ -11,7 +11,7 @@ import pytest
 from msgspec import Meta
 
 from kbd.core.agent.context_window import tools_bytes
-from kbd.core.agent.tool_execution import parsed
+from kbd.core.agent.tool_execution import parse_arguments
 from kbd.core.agent.transcript import Transcript, accept_any
 from kbd.core.plugins import schemas
 from kbd.core.plugins.catalog import Catalog
@@ -81,7 +81,7 @@ def test_every_built_in_tool_has_a_strict_form() -> None:
         for _ in range(20):
             given = made_up(strict, chance)
             text = msgspec.json.encode(given).decode()
-            parsed(entry.tool, ReplyCall(CallId("c"), entry.tool.name, text), text)
+            parse_arguments(entry.tool, ReplyCall(CallId("c"), entry.tool.name, text), text)
             if entry.tool.name in handlers:
                 seen += len(parse_operations(handlers[entry.tool.name], given["operations"]))
 
@@ -105,7 +105,7 @@ async def test_a_strict_form_is_made_when_it_is_read_and_once() -> None:
     with Profile() as unread:
         schemas = tuple(entry.schema for entry in Catalog(plugins).tools())
         transcript = Transcript(accept_any, provider.told_bytes)
-        size = transcript.fitted(schemas, provider.models()[0]).size_bytes
+        size = transcript.fit(schemas, provider.models()[0]).size_bytes
         request = ModelRequest("planner", (message,), schemas)
         await provider.complete(request, NoAccess(), lambda _: None)
     assert 0 < size < 50 * len(schemas)

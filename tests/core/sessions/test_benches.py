@@ -191,11 +191,11 @@ async def test_who_waits_for_any_log_is_woken(tmp_path: Path) -> None:
     """`moved` is rung by what any log records, also for who comes to wait after that."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench()
-        rings = running.benches.moved.rings
+        rings = running.benches.changed.rings
         await add(bench, "a.txt", "x")
-        await running.benches.moved.wait(rings)
+        await running.benches.changed.wait(rings)
 
-        assert running.benches.moved.rings > rings
+        assert running.benches.changed.rings > rings
 
 
 async def test_observers_see_recovery(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ async def test_a_log_that_is_deleted_while_it_is_read_ends_there(
     """Who follows all logs goes on with the others."""
     async with supervised(tmp_path / "h") as running:
         gone, stays = await running.bench(), await running.bench()
-        events = await running.benches.wire(gone.id)
+        events = await running.benches.event_rows(gone.id)
         read = events.rows
 
         async def read_when_deleted(after: Seq, limit: int) -> tuple[bytes, ...]:

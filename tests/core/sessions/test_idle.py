@@ -11,7 +11,7 @@ from typing import cast
 import anyio
 import pytest
 
-from kbd.core.api.commands import holding
+from kbd.core.api.commands import hold_workbenches
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.runs import WorkshopMethods
 from kbd.core.api.workbenches import WorkbenchMethods
@@ -94,7 +94,7 @@ async def test_what_is_under_way_keeps_a_workbench_open(
         await copied.keeper.submit(RecordFacts((copying,)))
         monkeypatch.setattr(workbenches, "IDLE_S", 0.0)
         async with published.publishing, edited.editing:
-            with (await running.benches.wire(followed.id)).followed():
+            with (await running.benches.event_rows(followed.id)).followed():
                 with running.benches.held(held.id):
                     assert await running.benches.close_idle() == 1
                 assert _open(running) == [bench.id for bench in benches[:5]]
@@ -150,7 +150,7 @@ async def test_who_follows_all_logs_misses_nothing_and_opens_nothing(tmp_path: P
     """What is recorded in one that was closed is told; the others stay closed."""
     async with supervised(tmp_path / "h", ONE) as running:
         quiet, busy = await running.bench(a__txt="x"), await running.bench(a__txt="x")
-        cursors = {"daemon": running.benches.daemon_wire.seq, quiet.id: Seq(2), busy.id: Seq(2)}
+        cursors = {"daemon": running.benches.daemon_events.seq, quiet.id: Seq(2), busy.id: Seq(2)}
         async with aclosing(
             await LogMethods(running.context, running.benches).follow("*", cursors)
         ) as stream:
@@ -269,7 +269,7 @@ async def test_a_request_that_waits_holds_its_workbench(tmp_path: Path) -> None:
             await answer.wait()
             return FilesFound(files=())
 
-        handler = holding(benches, {WorkbenchFilesList: slow})[WorkbenchFilesList]
+        handler = hold_workbenches(benches, {WorkbenchFilesList: slow})[WorkbenchFilesList]
 
         async def ask() -> None:
             await handler(request, cast(Session, None))
@@ -278,10 +278,10 @@ async def test_a_request_that_waits_holds_its_workbench(tmp_path: Path) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             await asked.wait()
-            await benches.let_go(ids[0], math.inf)
+            await benches.release(ids[0], math.inf)
             assert _open(running) == ids
             answer.set()
-        await benches.let_go(ids[0], -math.inf)  # it was asked for since
+        await benches.release(ids[0], -math.inf)  # it was asked for since
         assert _open(running) == ids
-        await benches.let_go(ids[0], math.inf)
+        await benches.release(ids[0], math.inf)
         assert _open(running) == ids[1:]

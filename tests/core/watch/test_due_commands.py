@@ -66,7 +66,7 @@ async def until(log: DaemonLog, bell: Doorbell, holds: Callable[[], bool]) -> No
 async def commanding(log: DaemonLog, bell: Doorbell) -> AsyncIterator[None]:
     """Run commands."""
     commands = OutcomeCommands(log.keeper, bell.notify)
-    log.keeper.observe(lambda _seq, _record: commands.bell.ring())
+    log.keeper.observe(lambda _seq, _record: commands.wakeup.ring())
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(commands.run)
         yield

@@ -40,7 +40,7 @@ class Hands:
         busy: Those that are under way.
         most: How many were under way at once at most.
         results: How the job of a path ends, if not well.
-        let_go: Set when jobs may end.
+        release: Set when jobs may end.
         moved: Rung when a job is begun or ended, or anything is recorded.
     """
 
@@ -49,7 +49,7 @@ class Hands:
         self.busy: list[Job] = []
         self.most = 0
         self.results: dict[str, JobResult | Exception] = {}
-        self.let_go = anyio.Event()
+        self.release = anyio.Event()
         self.moved = Notifier()
 
     async def work(self, job: Job) -> JobResult:
@@ -59,7 +59,7 @@ class Hands:
         self.most = max(self.most, len(self.busy))
         self.moved.ring()
         try:
-            await self.let_go.wait()
+            await self.release.wait()
         finally:
             self.busy.remove(job)
             self.moved.ring()
@@ -95,7 +95,7 @@ class Starting:
         log.keeper.observe(self._observe)
 
     def _observe(self, _seq: Seq, _record: Recorded) -> None:
-        self.starter.bell.ring()
+        self.starter.wakeup.ring()
         self.hands.moved.ring()
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -146,7 +146,7 @@ async def test_no_more_jobs_than_allowed_are_under_way(tmp_path: Path) -> None:
         async with starting(log) as at_work:
             await at_work.until(lambda: len(at_work.hands.busy) == 2)
             assert len(await log.recorded(WatchRunStarted)) == 2
-            at_work.hands.let_go.set()
+            at_work.hands.release.set()
             await at_work.done(FIRST)
 
         assert (at_work.hands.most, sorted(at_work.hands.paths)) == (2, list("abcdefg"))
@@ -161,7 +161,7 @@ async def test_a_busy_folder_does_not_starve_another(tmp_path: Path) -> None:
         await log.land(FIRST, *"abcd")
         await log.land(SECOND, "x", "y")
         async with starting(log, most=1) as at_work:
-            at_work.hands.let_go.set()
+            at_work.hands.release.set()
             await at_work.done(FIRST, SECOND)
 
         assert at_work.hands.paths == ["a", "x", "b", "y", "c", "d"]
@@ -172,7 +172,7 @@ async def test_a_file_that_lands_later_is_started_when_it_lands(tmp_path: Path) 
     async with daemon_log(tmp_path) as log:
         await log.add(FIRST)
         async with starting(log) as at_work:
-            at_work.hands.let_go.set()
+            at_work.hands.release.set()
             await log.land(FIRST, "a")
             await at_work.until(lambda: at_work.hands.paths == ["a"])
             await at_work.done(FIRST)
@@ -185,7 +185,7 @@ async def test_a_job_says_what_to_work_on_and_its_end_what_came_of_it(tmp_path: 
         await log.land(FIRST, "a")
         hands = Hands()
         hands.results["a"] = JobResult("published", run_id=RunId("r"), delivered=("out/a",))
-        hands.let_go.set()
+        hands.release.set()
         async with starting(log, hands) as at_work:
             await at_work.done(FIRST)
 
@@ -210,7 +210,7 @@ async def test_what_fails_is_tried_again_when_its_time_comes_and_then_parked(
         await log.land(FIRST, "a")
         hands = Hands()
         hands.results["a"] = JobResult("failed", code="X", message="no", retryable=True)
-        hands.let_go.set()
+        hands.release.set()
         async with starting(log, hands) as at_work:
             for attempt, wait_us in ((1, 60_000_000), (2, 120_000_000)):
                 await at_work.begun(attempt)
@@ -218,7 +218,7 @@ async def test_what_fails_is_tried_again_when_its_time_comes_and_then_parked(
                 (landing,) = log.watch(FIRST).landings.values()
                 assert landing.retry_at_us == clock.at_us + wait_us
                 clock.at_us += wait_us
-                at_work.starter.bell.ring()
+                at_work.starter.wakeup.ring()
             await at_work.until(lambda: bool(log.watch(FIRST).in_stage(LandingStage.PARKED)))
 
         assert [job.attempt for job in hands.begun] == [1, 2, 3]
@@ -234,7 +234,7 @@ async def test_a_retry_needs_nobody_to_wake_it(tmp_path: Path) -> None:
         await log.land(FIRST, "a")
         hands = Hands()
         hands.results["a"] = JobResult("failed", code="X", message="no", retryable=True)
-        hands.let_go.set()
+        hands.release.set()
         async with starting(log, hands) as at_work:
             await at_work.until(lambda: bool(log.watch(FIRST).in_stage(LandingStage.RETRYING)))
             clock.at_us += 100_000
@@ -250,7 +250,7 @@ async def test_a_labour_that_breaks_its_promise_is_a_failure_of_its_job(tmp_path
         await log.land(FIRST, "a", "b")
         hands = Hands()
         hands.results["a"] = KeyError("secret")
-        hands.let_go.set()
+        hands.release.set()
         with capture_logs() as logged:
             async with starting(log, hands) as at_work:
                 await at_work.done(FIRST)
@@ -269,10 +269,10 @@ async def test_a_disk_that_fails_ends_the_starter(tmp_path: Path) -> None:
         await log.land(FIRST, "a")
         hands = Hands()
         hands.results["a"] = LogPoisoned("gone")
-        hands.let_go.set()
+        hands.release.set()
         starter = Starting(log, hands, {}, 2).starter
         with pytest.raises(ExceptionGroup) as failed:
-            await retry.keep_up("starter", starter.run)
+            await retry.restart_on_failure("starter", starter.run)
 
         assert retry.must_stop(failed.value)
         assert await log.recorded(WatchRunFinished) == []
@@ -294,7 +294,7 @@ async def test_what_a_daemon_left_is_gone_on_with_first(tmp_path: Path) -> None:
         await log.add(SECOND)
         await log.land(SECOND, "x")
         async with starting(log, most=1) as after:
-            after.hands.let_go.set()
+            after.hands.release.set()
             await after.done(SECOND)
 
         assert after.hands.begun[0] == before.hands.begun[0]
@@ -309,7 +309,7 @@ async def test_a_batch_waits_until_nothing_more_lands(tmp_path: Path) -> None:
         await log.add(FIRST, rule("one", mode="batch", quiet_s=0.05))
         batch = Batch()
         async with starting(log, batches={FIRST: batch}) as at_work:
-            at_work.hands.let_go.set()
+            at_work.hands.release.set()
             await log.land(FIRST, "a")
             await log.land(FIRST, "b")
             await anyio.sleep(0.1)
@@ -329,7 +329,7 @@ async def test_past_the_limit_of_an_hour_a_watch_stands_until_somebody_resumes_i
         await log.add(SECOND)
         await log.land(FIRST, "a", "b", "c")
         async with starting(log) as at_work:
-            at_work.hands.let_go.set()
+            at_work.hands.release.set()
             await at_work.until(lambda: log.watch(FIRST).status is WatchStatus.SUSPENDED)
             await log.land(SECOND, "x")
             await at_work.done(SECOND)
@@ -349,7 +349,7 @@ async def test_a_path_that_changes_all_the_time_is_put_aside_and_the_next_file_r
     async with daemon_log(tmp_path, clock) as log:
         await log.add(FIRST, rule("one", limits=RuleLimits(runs_per_path_hour=1)))
         async with starting(log) as at_work:
-            at_work.hands.let_go.set()
+            at_work.hands.release.set()
             await log.land(FIRST, "a", content="one")
             await at_work.done(FIRST)
             await log.land(FIRST, "a", content="two")
@@ -377,7 +377,7 @@ async def test_on_a_full_disk_nothing_is_lost_and_nobody_is_hurried(
             await at_work.until(lambda: at_work.hands.paths == ["a"])
             assert log.journal.refuses == 0
             log.journal.refuses = 3
-            at_work.hands.let_go.set()
+            at_work.hands.release.set()
             await at_work.done(FIRST)
 
         assert log.journal.refuses == 0

@@ -41,7 +41,7 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_changes_are_told_once_listening_began(tmp_path: Path) -> None:
     """First that anything may be new, then where; no temporary names; of very many no places."""
     async with _heard(tmp_path) as (listening, told):
-        await until(lambda: listening.is_heard)
+        await until(lambda: listening.is_listening)
         assert told == [None]
         (tmp_path / ".a.csv.swp").write_text("x")
         (tmp_path / "a.csv").write_text("x")

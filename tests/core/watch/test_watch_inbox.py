@@ -173,7 +173,7 @@ async def test_a_folder_that_goes_and_comes(tmp_path: Path) -> None:
         await desk.comes("a.csv")
         for _ in range(2):
             shutil.rmtree(desk.folder)
-            desk.inbox.look_again()
+            desk.inbox.rescan()
             await until(lambda: desk.inbox.health().hints == "missing")
             assert desk.inbox.health().reason == "the watched folder is not there"
             desk.drop("a.csv")

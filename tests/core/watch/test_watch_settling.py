@@ -11,10 +11,10 @@ def _found(path: str, signature: str = "1") -> FolderEntry:
 def test_a_file_is_due_when_it_stayed_the_same() -> None:
     """Every change begins the quiet time anew; being seen unchanged does not."""
     settling = SettlingFiles(2.0)
-    settling.see(_found("a"), 10.0)
-    settling.see(_found("a"), 11.0)
+    settling.update(_found("a"), 10.0)
+    settling.update(_found("a"), 11.0)
     assert settling.next_s == settling.last_s == 12.0
-    settling.see(_found("a", "2"), 11.5)
+    settling.update(_found("a", "2"), 11.5)
     assert settling.due(13.4, 9) == []
     assert settling.due(13.5, 9) == [_found("a", "2")]
     assert len(settling) == 1
@@ -24,11 +24,11 @@ def test_what_is_due_stays_until_something_became_of_it() -> None:
     """A file is returned again until it is forgotten, put off, or seen changed."""
     settling = SettlingFiles(1.0)
     for path in "abcd":
-        settling.see(_found(path), 0.0)
+        settling.update(_found(path), 0.0)
     assert [found.path for found in settling.due(1.0, 3)] == ["a", "b", "c"]
     settling.forget("a")
-    settling.put_off("b", 5.0)
-    settling.see(_found("c", "2"), 1.0)
+    settling.postpone("b", 5.0)
+    settling.update(_found("c", "2"), 1.0)
     assert [found.path for found in settling.due(1.0, 3)] == ["d"]
     assert settling.next_s == 1.0
     settling.forget("d")
@@ -41,12 +41,12 @@ def test_what_is_due_stays_until_something_became_of_it() -> None:
 def test_nobody_waits_for_a_file_that_is_put_off() -> None:
     """A file that is held open does not keep a batch from being whole, until it changes again."""
     settling = SettlingFiles(1.0)
-    settling.see(_found("a"), 0.0)
-    assert settling.put_off("a", 2.0) == 1
-    assert settling.put_off("a", 3.0) == 2
-    settling.see(_found("a"), 2.5)
+    settling.update(_found("a"), 0.0)
+    assert settling.postpone("a", 2.0) == 1
+    assert settling.postpone("a", 3.0) == 2
+    settling.update(_found("a"), 2.5)
     assert (settling.last_s, settling.next_s) == (None, 3.0)
-    settling.see(_found("a", "2"), 4.0)
+    settling.update(_found("a", "2"), 4.0)
     assert settling.last_s == 5.0
-    assert settling.put_off("a", 6.0) == 1
-    assert settling.put_off("gone", 6.0) == 0
+    assert settling.postpone("a", 6.0) == 1
+    assert settling.postpone("gone", 6.0) == 0

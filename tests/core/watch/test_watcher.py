@@ -218,7 +218,7 @@ async def test_the_health_of_a_folder_is_told(tmp_path: Path) -> None:
     """Before it is looked at, and when it is not there."""
     async with daemon_log(tmp_path / "home") as log, watching(log, tmp_path) as at_work:
         assert at_work.watcher.health(WatchId(FIRST)).hints == "scan"
-        at_work.watcher.look_again(WatchId(FIRST))
+        at_work.watcher.rescan(WatchId(FIRST))
         folder = await at_work.add(FIRST)
         folder.rmdir()
         health = at_work.watcher.health
@@ -238,7 +238,7 @@ async def test_what_fails_is_done_again_until_it_ends() -> None:
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logged:
         patch.setattr(retry, "FIRST_PAUSE_S", 0.001)
-        await retry.keep_up("test", work)
+        await retry.restart_on_failure("test", work)
 
     assert attempts == [0, 1, 2]
     assert [each["part"] for each in logged] == ["test"] * 2
@@ -265,7 +265,7 @@ async def test_a_failure_in_the_moment_of_the_stop_does_not_hinder_it() -> None:
 
     with capture_logs() as logged:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(retry.keep_up, "test", work)
+            tasks.start_soon(retry.restart_on_failure, "test", work)
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
 
@@ -280,4 +280,4 @@ async def test_a_disk_that_fails_is_not_tried_again() -> None:
         raise ExceptionGroup("outer", [OSError("a"), deep])
 
     with pytest.raises(ExceptionGroup):
-        await retry.keep_up("test", work)
+        await retry.restart_on_failure("test", work)

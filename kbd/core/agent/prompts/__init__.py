@@ -11,9 +11,9 @@ from kbd.types import Phase
 __all__ = ["load"]
 
 
-def load(phase: Phase, most_items: int = 0) -> str:
+def load(phase: Phase, max_items: int = 0) -> str:
     """Return the system prompt of a phase; that of the plan says how many items there may be."""
-    return _TEXTS[phase].replace("{{items}}", str(most_items))
+    return _TEXTS[phase].replace("{{items}}", str(max_items))
 
 
 def _read(name: str) -> str:

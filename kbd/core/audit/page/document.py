@@ -91,7 +91,7 @@ def _render_rows(steps: Sequence[Step]) -> Iterator[Html]:
 
 
 def render_filters(run: RunInfo, steps: Sequence[Step]) -> Html:
-    """Return what narrows the list: each choice with how many steps it leaves."""
+    """Render the filters of the list, each choice with the number of steps that it leaves."""
     labels = {str(item.index): f"{item.index} · {item.label}" for item in run.items}
     phases = Counter(step.phase.value for step in steps if step.phase)
     items = Counter(str(step.item) for step in steps if step.item)
@@ -145,15 +145,15 @@ def _render_item(item: ItemStep) -> Html:
     return element("span", {}, element("b", {}, text(label)), text(dash + rest))
 
 
-def plan_change_data(whole: RunIndex) -> list[object]:
-    """Return what a script needs to show the plan as it stood: changes, oldest first."""
+def plan_change_data(run_index: RunIndex) -> list[object]:
+    """Return the plan's changes, oldest first, as data for the page's script."""
     return [
         [
             change.step,
             change.total,
             [[i.index, visible(i.text), i.state, visible(i.reason)] for i in change.items],
         ]
-        for change in whole.changes.values()
+        for change in run_index.changes.values()
     ]
 
 
@@ -196,14 +196,14 @@ def first_line(request: str) -> str:
 
 def render_head(run: RunInfo, request: str, steps: Sequence[Step]) -> Html:
     """Return the head of the page."""
-    told = (
+    facts = (
         element("div", {}, element("dt", {}, text(name)), element("dd", {}, text(value)))
         for name, value in _render_facts(run, steps)
     )
     parts = [
         element("p", {"class": "over"}, text("A run of kbd"), badge(run.status, run.status)),
         element("h1", {"dir": "auto"}, text(first_line(request))),
-        element("dl", {}, *told),
+        element("dl", {}, *facts),
     ]
     if run.error is not UNSET:
         code = badge(run.error.error_code, "bad")
@@ -263,14 +263,16 @@ def page_of(
         contents: The texts of the blobs of `blobs_of`. What is missing, or is more than the page
             may hold, is told as kept in the log.
     """
-    whole = index_steps(steps, contents)
+    run_index = index_steps(steps, contents)
     scale = make_scale(step_span_ms(step) for step in steps)
     style, script = _read_asset("page.css"), _read_asset("page.js")
     bottom = f"Written by kbd from the log of workbench {run.workbench_id}."
-    if whole.left_out:
-        left = count(len(whole.left_out), "text is", "texts are")
+    if run_index.left_out:
+        left = count(len(run_index.left_out), "text is", "texts are")
         bottom += f" {left} not in this page, for its size or because the log lacks them."
     return Template(_read_asset("page.html")).substitute(
+        # No `unsafe-inline`: only scripts with these hashes run (CSP, hash-source), whatever the
+        # texts of files and models hold.
         script_hashes=f"{_csp_hash(_EARLY_SCRIPT)} {_csp_hash(script)}",
         style_hash=_csp_hash(style),
         title=plain(f"{first_line(request)} · {run.run_id}"),
@@ -282,11 +284,12 @@ def page_of(
         filters=render_filters(run, steps),
         rows=render_rows(steps),
         articles=joined(
-            render_article(step, whole, to_percent(scale, step_span_ms(step)[0])) for step in steps
+            render_article(step, run_index, to_percent(scale, step_span_ms(step)[0]))
+            for step in steps
         ),
         aside=joined((render_plan(steps), render_files(steps))),
         bottom=note(bottom),
-        data=data_block("data", plan_change_data(whole)),
+        data=data_block("data", plan_change_data(run_index)),
         script=script,
     )
 
@@ -296,5 +299,5 @@ def _read_asset(name: str) -> str:
 
 
 def _csp_hash(part: str) -> str:
-    """Return what the policy knows a script or a style by."""
+    """Return the hash by which the content security policy allows a script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"

@@ -71,16 +71,18 @@ def visible(words: str) -> str:
 
 def element(name: str, attributes: Attributes, *children: Html) -> Html:
     """Return an element with its attributes, which are escaped, and its children."""
-    told = "".join(
+    rendered = "".join(
         f" {key}" if value is True else f' {key}="{html.escape(visible(str(value)))}"'
         for key, value in attributes.items()
         if value is not None and value is not False
     )
     if name in _VOID:
         return Html(
-            f"<{name}{told}>" if name in {"br", "hr", "input", "meta"} else f"<{name}{told}/>"
+            f"<{name}{rendered}>"
+            if name in {"br", "hr", "input", "meta"}
+            else f"<{name}{rendered}/>"
         )
-    return Html(f"<{name}{told}>{''.join(children)}</{name}>")
+    return Html(f"<{name}{rendered}>{''.join(children)}</{name}>")
 
 
 def joined(parts: Iterable[Html]) -> Html:
@@ -91,13 +93,14 @@ def joined(parts: Iterable[Html]) -> Html:
 def data_block(name: str, value: Any) -> Html:
     """Return a value as JSON in a block that no browser runs and nothing inside can end."""
     written = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    # Neither `</script>` nor `<!--` may stand in script data (HTML, section 13.2.5.4).
     for character in "<>&":
         written = written.replace(character, f"\\u{ord(character):04x}")
     return Html(f'<script type="application/json" id="{name}">{written}</script>')
 
 
 def _hidden_name(character: str) -> str:
-    """Return what stands for a hidden character: its name, or its code point."""
+    """Return the visible name of a hidden character, or its code point."""
     code = ord(character)
     return _CONTROLS[code] if code < len(_CONTROLS) else f"U+{code:04X}"
 

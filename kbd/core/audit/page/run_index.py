@@ -43,7 +43,7 @@ class RunIndex(msgspec.Struct, frozen=True, kw_only=True):
         chains: For each turn's step, the step of its chain's first turn.
         openings: For each chain's first turn, the opening messages; a message is given as the
             step that showed the same one before.
-        most_tokens: What the dearest turn consumed.
+        max_tokens: What the dearest turn consumed.
         changes: What each step changed in the plan.
     """
 
@@ -54,18 +54,18 @@ class RunIndex(msgspec.Struct, frozen=True, kw_only=True):
     asked: Mapping[CallId, int]
     chains: Mapping[int, int]
     openings: Mapping[int, Sequence[Message | int]]
-    most_tokens: int
+    max_tokens: int
     changes: Mapping[int, PlanChange]
 
 
 def index_steps(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> RunIndex:
     """Index all steps in one pass."""
-    kept, left_out = _within_limit(steps, contents)
+    included, left_out = _within_limit(steps, contents)
     called: dict[CallId, int] = {}
     asked: dict[CallId, int] = {}
     chains: dict[int, int] = {}
     first = 0
-    most = 0
+    max_tokens = 0
     opening: BlobHash | None = None
     for step in steps:
         if step.call:
@@ -75,16 +75,18 @@ def index_steps(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> RunI
                 first, opening = step.index, step.model.opening
             chains[step.index] = first
             asked.update({call.call_id: step.index for call in step.model.calls})
-            most = max(most, step.model.usage.input_tokens + step.model.usage.output_tokens)
+            max_tokens = max(
+                max_tokens, step.model.usage.input_tokens + step.model.usage.output_tokens
+            )
     return RunIndex(
         steps=steps,
-        contents=kept,
+        contents=included,
         left_out=left_out,
         called=called,
         asked=asked,
         chains=chains,
-        openings=_openings(steps, chains, kept),
-        most_tokens=most,
+        openings=_openings(steps, chains, included),
+        max_tokens=max_tokens,
         changes={change.step: change for change in _plan_changes(steps)},
     )
 
@@ -112,12 +114,12 @@ def step_span_ms(step: Step) -> tuple[float, float]:
 
 
 def _plan_changes(steps: Sequence[Step]) -> Iterator[PlanChange]:
-    """Yield what each step changed in the plan."""
+    """Yield the plan change of each step that has one."""
     before: tuple[ItemStep, ...] = ()
     for step in steps:
         if step.items and step.items != before:
-            kept = set(before)
-            changed = tuple(item for item in step.items if item not in kept)
+            unchanged = set(before)
+            changed = tuple(item for item in step.items if item not in unchanged)
             yield PlanChange(step.index, changed, len(step.items))
             before = step.items
 
@@ -143,25 +145,25 @@ def _within_limit(
     steps: Sequence[Step], contents: Mapping[BlobHash, str]
 ) -> tuple[dict[BlobHash, str], frozenset[BlobHash | int]]:
     """Return the texts that fit into the page, oldest first, and which do not."""
-    kept: dict[BlobHash, str] = {}
+    included: dict[BlobHash, str] = {}
     left_out: set[BlobHash | int] = set()
     room = CONTENTS_LIMIT_CHARACTERS
     for step in steps:
         for blob in _step_blobs(step):
-            if blob in kept or blob in left_out:
+            if blob in included or blob in left_out:
                 continue
             text = contents.get(blob)
             if text is None or len(text) > room:
                 left_out.add(blob)
             else:
-                kept[blob] = text
+                included[blob] = text
                 room -= len(text)
         if step.call and step.call.result:
             if len(step.call.result) > room:
                 left_out.add(step.index)
             else:
                 room -= len(step.call.result)
-    return kept, frozenset(left_out)
+    return included, frozenset(left_out)
 
 
 def _openings(

@@ -259,22 +259,22 @@ def render_row(step: Step) -> Html:
     return element("li", attributes, anchor)
 
 
-def _render_mark(kind: str, told: str, sign: str) -> Html:
-    attributes = {"class": kind, "role": "img", "aria-label": told, "title": told}
+def _render_mark(kind: str, label: str, sign: str) -> Html:
+    attributes = {"class": kind, "role": "img", "aria-label": label, "title": label}
     return element("b", attributes, text(sign))
 
 
-def render_article(step: Step, whole: RunIndex, place: str) -> Html:
+def render_article(step: Step, run_index: RunIndex, place: str) -> Html:
     """Return a step in full; `place` is where it stands on the timeline, in percent."""
     parts = [_render_head(step)]
     if step.text:
         parts.append(render_block(step.text))
     if step.model:
-        parts.extend(_render_turn(step.index, step.model, whole))
+        parts.extend(_render_turn(step.index, step.model, run_index))
     if step.call:
-        parts.extend(_render_call(step, step.call, whole))
-    if step.index in whole.changes:
-        parts.append(_render_plan(whole.changes[step.index]))
+        parts.extend(_render_call(step, step.call, run_index))
+    if step.index in run_index.changes:
+        parts.append(_render_plan(run_index.changes[step.index]))
     if step.files:
         parts.append(_render_files(step.files))
     attributes = {
@@ -302,54 +302,56 @@ def _render_head(step: Step) -> Html:
         element("span", {"class": "number"}, text(str(step.index))),
         element("span", {"class": "title"}, text(step.title)),
     )
-    told = element("p", {"class": "facts"}, *(element("span", {}, text(fact)) for fact in facts))
-    return element("header", {}, title, told)
+    facts_line = element(
+        "p", {"class": "facts"}, *(element("span", {}, text(fact)) for fact in facts)
+    )
+    return element("header", {}, title, facts_line)
 
 
 def _render_section(title: str, *parts: Html) -> Html:
     return element("section", {}, element("h4", {}, text(title)), *parts)
 
 
-def _render_turn(index: int, model: ModelStep, whole: RunIndex) -> list[Html]:
-    said = [render_block(model.text)] if model.text else []
+def _render_turn(index: int, model: ModelStep, run_index: RunIndex) -> list[Html]:
+    reply = [render_block(model.text)] if model.text else []
     if model.is_open:
-        said.append(note("No answer is recorded."))
+        reply.append(note("No answer is recorded."))
     elif not model.text:
-        said.append(note("No words, only calls." if model.calls else "Nothing."))
-    parts = [_render_section("What the model was sent", *_render_messages(index, model, whole))]
+        reply.append(note("No words, only calls." if model.calls else "Nothing."))
+    parts = [_render_section("What the model was sent", *_render_messages(index, model, run_index))]
     if model.failures:
         tried = (element("li", {}, text(failure)) for failure in model.failures)
         parts.append(
             _render_section("Attempts that failed", element("ul", {"class": "bad"}, *tried))
         )
-    parts.append(_render_section("What it said", *said))
+    parts.append(_render_section("What it said", *reply))
     if model.calls:
-        asked = [_render_calls(call, whole) for call in model.calls]
+        asked = [_render_calls(call, run_index) for call in model.calls]
         parts.append(_render_section("What it asked for", *asked))
-    parts.append(_render_usage(model, whole))
+    parts.append(_render_usage(model, run_index))
     return parts
 
 
-def _render_messages(index: int, model: ModelStep, whole: RunIndex) -> list[Html]:
-    first = whole.chains[index]
+def _render_messages(index: int, model: ModelStep, run_index: RunIndex) -> list[Html]:
+    first = run_index.chains[index]
     parts = []
     if first != index:
         begun, since = text("The messages of "), text(", and the answers and results since, up to ")
         parts.append(element("p", {}, begun, link(first), since, link(index - 1), text(".")))
-    elif index in whole.openings:
+    elif index in run_index.openings:
         parts.extend(
             _render_message(message, sum(1 for _ in alike))
-            for message, alike in groupby(whole.openings[index])
+            for message, alike in groupby(run_index.openings[index])
         )
     else:
-        told = f"Not in this page: the log keeps the opening messages as blob {model.opening}."
-        parts.append(note(told))
+        label = f"Not in this page: the log keeps the opening messages as blob {model.opening}."
+        parts.append(note(label))
     choice = {"required": "one must be called", "none": "none may be called"}
-    told = f"{count(len(model.tools), 'tool')} offered"
+    label = f"{count(len(model.tools), 'tool')} offered"
     if model.tool_choice in choice:
-        told += f", {choice[model.tool_choice]}"
+        label += f", {choice[model.tool_choice]}"
     names = element("p", {"class": "names"}, *(element("code", {}, text(n)) for n in model.tools))
-    summary = element("summary", {}, text(told))
+    summary = element("summary", {}, text(label))
     parts.append(element("details", {"class": "tools-offered"}, summary, names))
     return parts
 
@@ -357,8 +359,8 @@ def _render_messages(index: int, model: ModelStep, whole: RunIndex) -> list[Html
 def _render_message(message: Message | int, times: int) -> Html:
     if isinstance(message, int):
         begun = "A message" if times == 1 else f"{times} messages"
-        told = [text(f"{begun} as in "), link(message), text(".")]
-        return element("p", {"class": "note"}, *told)
+        reference = [text(f"{begun} as in "), link(message), text(".")]
+        return element("p", {"class": "note"}, *reference)
     role = element("span", {"class": "role"}, text(_ROLES[message.role]))
     calls = [render_block(f"{call.name} {call.arguments}") for call in message.tool_calls]
     return element(
@@ -370,17 +372,17 @@ def _render_message(message: Message | int, times: int) -> Html:
     )
 
 
-def _render_calls(call: StepCall, whole: RunIndex) -> Html:
-    told = [element("code", {"class": "tool"}, text(call.tool))]
-    if call.call_id in whole.called:
-        told.append(link(whole.called[call.call_id]))
+def _render_calls(call: StepCall, run_index: RunIndex) -> Html:
+    facts = [element("code", {"class": "tool"}, text(call.tool))]
+    if call.call_id in run_index.called:
+        facts.append(link(run_index.called[call.call_id]))
     if call.fault:
-        told.append(badge(call.fault, "bad"))
-    given = _render_text(call.arguments, call.blob, whole)
-    return element("div", {"class": "asked"}, element("p", {}, *told), given)
+        facts.append(badge(call.fault, "bad"))
+    given = _render_text(call.arguments, call.blob, run_index)
+    return element("div", {"class": "asked"}, element("p", {}, *facts), given)
 
 
-def _render_usage(model: ModelStep, whole: RunIndex) -> Html:
+def _render_usage(model: ModelStep, run_index: RunIndex) -> Html:
     used = model.usage
     facts = [f"{count(used.input_tokens)} tokens in", f"{count(used.output_tokens)} out"]
     if not used.input_tokens and not used.output_tokens:
@@ -389,9 +391,9 @@ def _render_usage(model: ModelStep, whole: RunIndex) -> Html:
         facts.append(f"ended with {model.finish_reason}")
     facts.append(f"{model.model_id}, turn {model.turn}")
     parts = [element("span", {}, text(fact)) for fact in facts]
-    if whole.most_tokens:
-        both = (used.input_tokens + used.output_tokens) / whole.most_tokens * 100
-        out = used.output_tokens / whole.most_tokens * 100
+    if run_index.max_tokens:
+        both = (used.input_tokens + used.output_tokens) / run_index.max_tokens * 100
+        out = used.output_tokens / run_index.max_tokens * 100
         bars = (
             element("rect", {"class": kind, "width": f"{wide:.2f}%", "height": 6})
             for kind, wide in (("tokens-in", both), ("tokens-out", out))
@@ -400,19 +402,19 @@ def _render_usage(model: ModelStep, whole: RunIndex) -> Html:
     return element("footer", {"class": "facts"}, *parts)
 
 
-def _render_call(step: Step, call: CallStep, whole: RunIndex) -> list[Html]:
-    told = [element("code", {"class": "tool"}, text(call.tool))]
+def _render_call(step: Step, call: CallStep, run_index: RunIndex) -> list[Html]:
+    facts = [element("code", {"class": "tool"}, text(call.tool))]
     if call.entry_id:
-        told.append(element("span", {}, text(f"no. {call.entry_id} of the tool log")))
-    if call.call_id in whole.asked:
-        asked = link(whole.asked[call.call_id])
-        told.append(element("span", {}, text("asked for in "), asked))
+        facts.append(element("span", {}, text(f"no. {call.entry_id} of the tool log")))
+    if call.call_id in run_index.asked:
+        asked = link(run_index.asked[call.call_id])
+        facts.append(element("span", {}, text("asked for in "), asked))
     if call.error_code:
-        told.append(badge(call.error_code, "bad"))
+        facts.append(badge(call.error_code, "bad"))
     if call.is_open:
-        told.append(badge("its end is not recorded: it wrote nothing"))
-    given = _render_text(call.arguments, call.arguments_blob, whole)
-    parts = [element("p", {"class": "facts"}, *told), _render_section("Arguments", given)]
+        facts.append(badge("its end is not recorded: it wrote nothing"))
+    given = _render_text(call.arguments, call.arguments_blob, run_index)
+    parts = [element("p", {"class": "facts"}, *facts), _render_section("Arguments", given)]
     has_more = bool(call.result or call.blob)
     if call.shown:
         title = "What the model saw" if has_more or not call.ok else "Result, as the model saw it"
@@ -420,8 +422,8 @@ def _render_call(step: Step, call: CallStep, whole: RunIndex) -> list[Html]:
     if has_more:
         result = (
             render_data(None, f"event {step.seq}")
-            if step.index in whole.left_out
-            else _render_text(call.result, call.blob, whole)
+            if step.index in run_index.left_out
+            else _render_text(call.result, call.blob, run_index)
         )
         parts.append(_render_section(f"Whole result, {size(call.size_bytes)}", result))
     if call.plugins:
@@ -432,9 +434,9 @@ def _render_call(step: Step, call: CallStep, whole: RunIndex) -> list[Html]:
     return parts
 
 
-def _render_text(words: str, blob: BlobHash | None, whole: RunIndex) -> Html:
+def _render_text(words: str, blob: BlobHash | None, run_index: RunIndex) -> Html:
     """Show a text that lies in the step or, if it was too long for the log, in a blob."""
-    return render_data(whole.contents.get(blob) if blob else words, f"blob {blob}")
+    return render_data(run_index.contents.get(blob) if blob else words, f"blob {blob}")
 
 
 def _render_plan(change: PlanChange) -> Html:
@@ -455,7 +457,7 @@ def _render_files(files: tuple[FileStep, ...]) -> Html:
     parts = []
     for file in files:
         sizes = [size(value) for value in (file.before_size_bytes, file.size_bytes) if value]
-        told = [
+        facts = [
             element("strong", {}, text(file.path)),
             badge(file.change),
             element("span", {}, text(" → ".join(sizes))),
@@ -470,7 +472,7 @@ def _render_files(files: tuple[FileStep, ...]) -> Html:
             element(
                 "div",
                 {"class": "file"},
-                element("p", {"class": "facts"}, *told),
+                element("p", {"class": "facts"}, *facts),
                 element("ul", {"class": "hashes"}, *hashes),
                 *([element("ul", {"class": "warnings"}, *warned)] if file.warnings else []),
             )

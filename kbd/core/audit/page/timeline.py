@@ -131,7 +131,7 @@ class _Bar(msgspec.Struct, frozen=True):
     start_ms: float
     end_ms: float
     name: str
-    told: str
+    label: str
     is_bad: bool = False
 
 
@@ -188,9 +188,9 @@ def _group_steps(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -
     bars: list[_Bar] = []
     before = ""
     for step in steps:
-        name, told = of(step)
+        name, label = of(step)
         start, end = step_span_ms(step)
-        if told and told == before:
+        if label and label == before:
             last = bars[-1]
             bars[-1] = msgspec.structs.replace(
                 last,
@@ -198,9 +198,9 @@ def _group_steps(steps: Sequence[Step], of: Callable[[Step], tuple[str, str]]) -
                 end_ms=max(last.end_ms, end),
                 is_bad=last.is_bad or (step.kind == "item" and step.place.is_failure),
             )
-        elif told:
-            bars.append(_Bar(step.index, start, end, name, told))
-        before = told
+        elif label:
+            bars.append(_Bar(step.index, start, end, name, label))
+        before = label
     return bars
 
 
@@ -222,8 +222,8 @@ def _render_bars(scale: Scale, bars: Sequence[_Bar], height: int, kind: str) -> 
         if bar.name and width > _NAMED_PERCENT:
             name = element("text", {"x": 5, "y": height - 6}, plain(bar.name))
             shapes.append(element("svg", box, name))
-        told = f"{bar.told}, {duration(bar.end_ms - bar.start_ms)}"
-        drawn.append(_render_link(bar.step, told, *shapes, is_bad=bar.is_bad))
+        label = f"{bar.label}, {duration(bar.end_ms - bar.start_ms)}"
+        drawn.append(_render_link(bar.step, label, *shapes, is_bad=bar.is_bad))
     return joined(drawn)
 
 
@@ -253,17 +253,17 @@ def _render_tokens(scale: Scale, steps: Sequence[Step], height: int) -> Html:
             tall = tokens / most * height
             at: Attributes = {"y": f"{height - tall:.2f}", "height": f"{tall:.2f}", "class": kind}
             shapes.append(element("rect", {**box, **at}))
-        told = f"{count(usage.input_tokens)} tokens in, {count(usage.output_tokens)} out"
-        drawn.append(_render_link(step.index, told, *shapes))
+        label = f"{count(usage.input_tokens)} tokens in, {count(usage.output_tokens)} out"
+        drawn.append(_render_link(step.index, label, *shapes))
     return joined(drawn)
 
 
-def _render_link(step: int, told: str, *shapes: Html, is_bad: bool = False) -> Html:
+def _render_link(step: int, label: str, *shapes: Html, is_bad: bool = False) -> Html:
     attributes: Attributes = {
         "href": f"#step-{step}",
         "data-step": step,
         "tabindex": "-1",
-        "aria-label": f"Step {step}: {told}",
+        "aria-label": f"Step {step}: {label}",
         "class": "bad" if is_bad else None,
     }
     return element("a", attributes, *shapes)
@@ -275,12 +275,12 @@ def _render_axis(scale: Scale) -> Html:
         at = f"{to_percent(scale, tick.at_ms)}%"
         drawn.append(element("line", {"x1": at, "x2": at, "y1": 14, "y2": "100%", "class": "tick"}))
         since = duration(tick.since_ms) if tick.since_ms else "0"
-        told = f"+{since}" if tick.is_behind_cut else since
-        drawn.append(element("text", {"x": at, "y": 10}, plain(told)))
+        label = f"+{since}" if tick.is_behind_cut else since
+        drawn.append(element("text", {"x": at, "y": 10}, plain(label)))
     for gap in scale.idle:
         x, end = scale.at(gap.start_ms) * 100, scale.at(gap.end_ms) * 100
         lasted = duration(gap.end_ms - gap.start_ms)
-        told = f"{lasted} in which nothing happened"
+        label = f"{lasted} in which nothing happened"
         drawn.append(element("text", {"x": f"{(x + end) / 2:.3f}%", "y": 10}, plain(lasted)))
         box: Attributes = {
             "x": f"{x:.3f}%",
@@ -289,6 +289,6 @@ def _render_axis(scale: Scale) -> Html:
             "height": "100%",
             "class": "idle",
         }
-        cut = element("g", {}, element("title", {}, plain(told)), element("rect", box))
+        cut = element("g", {}, element("title", {}, plain(label)), element("rect", box))
         drawn.append(cut)
     return element("g", {"class": "axis"}, *drawn)
