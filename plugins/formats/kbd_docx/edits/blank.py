@@ -16,7 +16,7 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import W
 
-__all__ = ["TEMPLATE", "cleaned", "modernized", "template_roots"]
+__all__ = ["TEMPLATE", "strip_template", "template_roots", "update_settings"]
 
 _PATH = Path(docx.__file__).parent / "templates" / "default.docx"
 
@@ -40,7 +40,7 @@ _PROPERTIES = (
 )
 
 
-def modernized(settings: etree._Element) -> None:
+def update_settings(settings: etree._Element) -> None:
     """Have a new document's settings be those of today, with nothing of where they come from."""
     for setting in settings.iter(f"{W}compatSetting"):
         if setting.get(f"{W}name") == "compatibilityMode":
@@ -50,7 +50,7 @@ def modernized(settings: etree._Element) -> None:
             settings.remove(element)
 
 
-def cleaned(rewriting: Rewriting, main: str) -> None:
+def strip_template(rewriting: Rewriting, main: str) -> None:
     """Take out of a new document what the template alone had."""
     for part in ("", main):
         for relation in rewriting.relations(part):

@@ -14,7 +14,7 @@ import msgspec
 from lxml import etree
 
 from kbd_docx.document import DocxParts, W
-from kbd_docx.styles.properties import Kind, Properties, given, inches
+from kbd_docx.styles.properties import Kind, Properties, inches, read_properties
 from kbd_docx.styles.theme import DocxTheme
 
 __all__ = [
@@ -39,7 +39,7 @@ STYLE_TYPES: Mapping[str, StyleType] = {
     "numbering": "numbering",
 }
 
-_MOST_BASES = 100
+_MAX_BASES = 100
 """Longer chains are cut; programs allow about ten."""
 
 
@@ -83,12 +83,12 @@ class DocxStyleSheet:
         self._defaults: dict[StyleType, Style] = {}
         self._own: dict[tuple[StyleType, str], StyleFormatting] = {}
         for element in root.iterchildren(f"{W}style") if root is not None else ():
-            self.enter(element)
+            self.add(element)
 
     def __iter__(self) -> Iterator[Style]:
         return iter(self._styles.values())
 
-    def enter(self, element: etree._Element) -> None:
+    def add(self, element: etree._Element) -> None:
         """Take note of a style's element."""
         type_ = STYLE_TYPES.get(element.get(f"{W}type", "paragraph"))
         id_ = element.get(f"{W}styleId", "")
@@ -100,7 +100,7 @@ class DocxStyleSheet:
         if style.is_default:
             self._defaults.setdefault(type_, style)
 
-    def forget(self, style: Style) -> None:
+    def discard(self, style: Style) -> None:
         """Forget a style whose element is taken away."""
         self._styles.pop((style.type, style.id), None)
         self._own.pop((style.type, style.id), None)
@@ -131,18 +131,18 @@ class DocxStyleSheet:
         """Return the style of what names none."""
         return self._defaults.get(type_)
 
-    def chain(self, style: Style) -> list[Style]:
+    def base_chain(self, style: Style) -> list[Style]:
         """Return a style and those it is based on, itself first."""
         found = {style.id: style}
         last = style
-        while len(found) < _MOST_BASES:
+        while len(found) < _MAX_BASES:
             base = self.get(style.type, last.named("basedOn"))
             if base is None or base.id in found:
                 break
             last = found[base.id] = base
         return list(found.values())
 
-    def looks(self, style: Style | None, type_: StyleType) -> StyleFormatting:
+    def formatting(self, style: Style | None, type_: StyleType) -> StyleFormatting:
         """Return what a style comes to; None is for what has neither a style nor a default.
 
         A paragraph style rests on the document's defaults; others on nothing, since they lie over
@@ -153,12 +153,12 @@ class DocxStyleSheet:
         if type_ == "paragraph":
             paragraph |= self._defaults_of("pPr", "p")
             run |= self._defaults_of("rPr", "r")
-        for each in reversed(self.chain(style) if style else []):
+        for each in reversed(self.base_chain(style) if style else []):
             key = (each.type, each.id)
             if key not in self._own:
                 self._own[key] = StyleFormatting(
-                    given(each.element.find(f"{W}pPr"), "p", self.theme),
-                    given(each.element.find(f"{W}rPr"), "r", self.theme),
+                    read_properties(each.element.find(f"{W}pPr"), "p", self.theme),
+                    read_properties(each.element.find(f"{W}rPr"), "r", self.theme),
                 )
             paragraph |= self._own[key].paragraph
             run |= self._own[key].run
@@ -167,12 +167,14 @@ class DocxStyleSheet:
     def _defaults_of(self, name: str, kind: Kind) -> Properties:
         """Return what the document's defaults say of paragraphs or of runs."""
         path = f"{W}docDefaults/{W}{name}Default/{W}{name}"
-        return given(self.root.find(path) if self.root is not None else None, kind, self.theme)
+        return read_properties(
+            self.root.find(path) if self.root is not None else None, kind, self.theme
+        )
 
     def numbering(self, style: Style | None) -> tuple[str, str]:
         """Return the number (numId) and the level that a style comes to, each "" if none."""
         level = ""
-        for each in self.chain(style) if style else ():
+        for each in self.base_chain(style) if style else ():
             found = each.element.find(f"{W}pPr/{W}numPr")
             if found is not None:
                 level = level or value_of(found, "ilvl")
@@ -193,7 +195,7 @@ def value_of(parent: etree._Element, name: str) -> str:
 
 
 _SHOWN_LEVELS = 3
-_MOST_LINKS = 5
+_MAX_LINKS = 5
 
 
 class ListDefinitions:
@@ -206,12 +208,12 @@ class ListDefinitions:
     def __init__(self, root: etree._Element | None) -> None:
         self.root = root
         self._numbers: dict[str, etree._Element] = {}
-        self._builds: dict[str, etree._Element] = {}
+        self._abstracts: dict[str, etree._Element] = {}
         self._styles: dict[str, etree._Element] = {}
         for element in root.iterchildren(f"{W}num") if root is not None else ():
             self._numbers.setdefault(element.get(f"{W}numId", ""), element)
         for element in root.iterchildren(f"{W}abstractNum") if root is not None else ():
-            self._builds.setdefault(element.get(f"{W}abstractNumId", ""), element)
+            self._abstracts.setdefault(element.get(f"{W}abstractNumId", ""), element)
             if style := value_of(element, "styleLink"):
                 self._styles.setdefault(style, element)
 
@@ -220,13 +222,13 @@ class ListDefinitions:
         """The lists by their numbers."""
         return self._numbers
 
-    def build(self, number: str) -> etree._Element | None:
+    def abstract_numbering(self, number: str) -> etree._Element | None:
         """Return how a list is built, None if that is not told."""
         element = self._numbers.get(number)
         if element is None:
             return None
-        found = self._builds.get(value_of(element, "abstractNumId"))
-        for _ in range(_MOST_LINKS):
+        found = self._abstracts.get(value_of(element, "abstractNumId"))
+        for _ in range(_MAX_LINKS):
             link = value_of(found, "numStyleLink") if found is not None else ""
             if not link:
                 break
@@ -235,22 +237,22 @@ class ListDefinitions:
 
     def level(self, number: str, level: str) -> etree._Element | None:
         """Return what tells a level of a list, None if nothing does."""
-        build = self.build(number)
-        for each in build.iterchildren(f"{W}lvl") if build is not None else ():
+        abstract = self.abstract_numbering(number)
+        for each in abstract.iterchildren(f"{W}lvl") if abstract is not None else ():
             if each.get(f"{W}ilvl", "0") == (level or "0"):
                 return each
         return None
 
-    def described(self, number: str) -> list[dict[str, Any]]:
+    def describe_levels(self, number: str) -> list[dict[str, Any]]:
         """Return the first levels of a list in words."""
-        build = self.build(number)
-        levels = list(build.iterchildren(f"{W}lvl")) if build is not None else []
+        abstract = self.abstract_numbering(number)
+        levels = list(abstract.iterchildren(f"{W}lvl")) if abstract is not None else []
         return [_level(each) for each in levels[:_SHOWN_LEVELS]]
 
 
 def read_lists(document: DocxParts) -> ListDefinitions:
     """Return a document's lists."""
-    return ListDefinitions(document.one("numbering"))
+    return ListDefinitions(document.part_root("numbering"))
 
 
 def _level(level: etree._Element) -> dict[str, Any]:

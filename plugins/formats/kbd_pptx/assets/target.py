@@ -22,7 +22,7 @@ __all__ = ["DeckPartCopier", "TargetDeck", "new_deck"]
 _FIRST_ID = 2147483648
 """The least id that a master or a layout may have (ECMA-376 part 1, 19.7.13)."""
 
-_MOST_ID = 4294967295
+_MAX_ID = 4294967295
 _SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
 
 
@@ -90,8 +90,8 @@ class TargetDeck(DeckParts):
                     taken.add(int(text))
         highest = max(taken, default=_FIRST_ID - 1)
         number = max(highest + 1, _FIRST_ID)
-        if number > _MOST_ID:
-            number = next(each for each in range(_FIRST_ID, _MOST_ID) if each not in taken)
+        if number > _MAX_ID:
+            number = next(each for each in range(_FIRST_ID, _MAX_ID) if each not in taken)
         return str(number)
 
 

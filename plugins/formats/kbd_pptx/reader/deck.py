@@ -46,7 +46,7 @@ _ROOTS = {"ctrTitle": "title", "title": "title", "dt": "dt", "ftr": "ftr", "sldN
 
 _LEVELS = tuple(f"{A}lvl{level}pPr" for level in range(1, 10))
 
-_MOST_SLOTS = 200
+_MAX_SLOTS = 200
 """Of a layout; the fullest of real ones have some 30. Each shape of a slide may look at all."""
 
 Bullets = Mapping[int, str]
@@ -141,7 +141,7 @@ def layout_of(root: etree._Element, master: SlideLayout | None = None) -> SlideL
         title, body = styles.find(f"{P}titleStyle"), styles.find(f"{P}bodyStyle")
     return SlideLayout(
         data.get("name", "") if data is not None else "",
-        tuple(islice(_slots(root), _MOST_SLOTS)),
+        tuple(islice(_slots(root), _MAX_SLOTS)),
         master,
         bullets_of(title),
         bullets_of(body),

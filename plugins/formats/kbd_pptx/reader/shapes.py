@@ -233,7 +233,7 @@ FOOTERS = ("dt", "ftr", "sldNum")
 _TOUCHING = 0.1 * EMU_PER_INCH
 """By how much boxes may overlap and still count as apart: they are drawn by hand."""
 
-_MOST_CUT = 200
+_MAX_CUT = 200
 """More shapes than this beside each other are no layout that a person made."""
 
 _Placed = tuple[Box, int]
@@ -287,7 +287,7 @@ def _cut(boxes: list[_Placed]) -> list[int]:
     waiting = [boxes]
     while waiting:
         part = waiting.pop()
-        if len(part) < 2 or len(part) > _MOST_CUT:
+        if len(part) < 2 or len(part) > _MAX_CUT:
             found.extend(place for _, place in sorted(part, key=_from_top))
             continue
         rows = sorted(part, key=_from_top)

@@ -30,14 +30,14 @@ __all__ = [
 ]
 
 
-_MOST_MARKS = 100_000
+_MAX_MARKS = 100_000
 """Angle brackets in a presentation, master, layout or theme, whose trees are kept; the largest of
 266 real ones has 3,800. What looks through a tree for every placeholder counts on it."""
 
-_MOST_KEPT_MARKS = 1_000_000
+_MAX_KEPT_MARKS = 1_000_000
 """In all trees that are kept; a parsed element takes some 100 bytes and up."""
 
-_MOST_LETTERS = 100
+_MAX_LETTERS = 100
 """Of a name that is shown."""
 
 
@@ -77,9 +77,9 @@ class DeckParts:
         key = part.casefold()
         if key not in self._roots:
             data = transitional(self._parts.read(part))
-            marks = self._checked(part, data, _MOST_MARKS)
+            marks = self._checked(part, data, _MAX_MARKS)
             self._kept_marks += marks
-            if self._kept_marks > _MOST_KEPT_MARKS:
+            if self._kept_marks > _MAX_KEPT_MARKS:
                 raise FileReadFailed(f"{self.name} has masters and layouts too large to look at.")
             self._roots[key] = (self._parsed(data), marks)
         return self._roots[key][0]
@@ -224,7 +224,7 @@ def read_deck(parts: DeckParts) -> Deck:
 def short(name: str | None) -> str:
     """Return a name on one line, not longer than what is shown."""
     text = " ".join((name or "").split())
-    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
+    return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
 
 
 def unique(names: Sequence[str]) -> list[str]:

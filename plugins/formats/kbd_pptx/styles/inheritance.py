@@ -64,10 +64,10 @@ _LETTER_GROUPS = (
 )  # fmt: skip
 """The children in the order of the schema; of those in a group only one may stand."""
 
-_MOST_SAID = 50
+_MAX_SAID = 50
 """Attributes and children of one element that are looked at; the schema has no more of them."""
 
-_MOST_INSIDE = 200
+_MAX_INSIDE = 200
 """Elements inside of one property, which is passed over if it has more: a fill of ten colors, each
 changed five times, has 71."""
 
@@ -127,7 +127,7 @@ def pick_groups(
     places = {name: place for place, group in enumerate(groups) for name in group}
     nearest: dict[int, etree._Element] = {}
     for each in chain:
-        for child in islice(each, _MOST_SAID):
+        for child in islice(each, _MAX_SAID):
             place = places.get(local(child))
             if place is not None and _is_sound(child):
                 nearest.setdefault(place, child)
@@ -151,7 +151,7 @@ def fixed(look: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
 
 
 def _is_sound(element: etree._Element) -> bool:
-    return sum(1 for _ in islice(element.iter(), _MOST_INSIDE + 1)) <= _MOST_INSIDE
+    return sum(1 for _ in islice(element.iter(), _MAX_INSIDE + 1)) <= _MAX_INSIDE
 
 
 def _fix_color(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
@@ -179,7 +179,7 @@ def _take_attributes(
     made: etree._Element, chain: Sequence[etree._Element], names: Sequence[str] | None
 ) -> None:
     for each in chain:
-        for key, value in islice(each.attrib.items(), _MOST_SAID):
+        for key, value in islice(each.attrib.items(), _MAX_SAID):
             wanted = key not in _NOT_CARRIED if names is None else key in names
             if wanted and made.get(key) is None:
                 made.set(key, value)

@@ -26,7 +26,7 @@ __all__ = [
     "pixel_size",
 ]
 
-_MOST_SLIDES = 500
+_MAX_SLIDES = 500
 """Whose pictures are listed; a deck of more is rare, and each costs its parsing."""
 
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
@@ -65,7 +65,7 @@ class DeckPicture(msgspec.Struct, frozen=True):
 
 def carriers(parts: DeckParts, deck: Deck) -> Iterator[Carrier]:
     """Yield the slides, then the layouts, then the masters of a deck."""
-    for index, part in enumerate(deck.slides[:_MOST_SLIDES]):
+    for index, part in enumerate(deck.slides[:_MAX_SLIDES]):
         if part:
             yield Carrier(part, f"slide:{index}", parts.related(part, "slideLayout"))
     for layout in deck.layouts:

@@ -65,10 +65,10 @@ _LIMITS = {
     "table_styles": 40,
     "assets": 300,
 }
-_MOST_PLACEHOLDERS = 20
+_MAX_PLACEHOLDERS = 20
 """Of one layout."""
 
-_MOST_PLACES = 20
+_MAX_PLACES = 20
 """Where a picture stands, of those that are listed."""
 
 _TEXT_ASSETS = 60
@@ -187,10 +187,10 @@ class _Listing:
             entry["background"] = describe_fill(own, around.palette)
         found = list(placeholders(root))
         entry["placeholders"] = [
-            _placeholder(around, shape) for shape, _ in found[:_MOST_PLACEHOLDERS]
+            _placeholder(around, shape) for shape, _ in found[:_MAX_PLACEHOLDERS]
         ]
-        if len(found) > _MOST_PLACEHOLDERS:
-            entry["more_placeholders"] = len(found) - _MOST_PLACEHOLDERS
+        if len(found) > _MAX_PLACEHOLDERS:
+            entry["more_placeholders"] = len(found) - _MAX_PLACEHOLDERS
         self._answer.add("layouts", entry | {"asset_id": f"layout:{layout.label}"})
 
     def _add_carried(self, carrier: Carrier) -> None:
@@ -240,7 +240,7 @@ class _Listing:
                 entry["width_px"], entry["height_px"] = pixels
             self._media[key] = entry
             self._add_asset("image", picture.name, type=entry["type"])
-        if len(entry["places"]) < _MOST_PLACES:
+        if len(entry["places"]) < _MAX_PLACES:
             entry["places"].append(picture.name)
         number = place.removeprefix("slide:")
         if number.isdigit() and int(number) not in entry["slides"][-1:]:
