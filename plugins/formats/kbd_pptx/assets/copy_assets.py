@@ -15,7 +15,7 @@ from kbd_pptx.assets.copy_images import ImageCopier
 from kbd_pptx.assets.copy_layouts import LayoutCopier
 from kbd_pptx.assets.copy_text import TextCopier
 from kbd_pptx.assets.target import DeckPartCopier, TargetDeck, new_deck
-from kbd_pptx.presentation import SUFFIXES, P, R, opened
+from kbd_pptx.presentation import SUFFIXES, P, R, open_presentation
 
 __all__ = ["copy_assets", "copy_theme"]
 
@@ -59,7 +59,7 @@ def copy_theme(
     if not edit.related(master.part, "theme"):
         rewriting.relate(master.part, "theme", part)
     _drop_unused(edit, master.theme)
-    edit.forget(master.part)
+    edit.invalidate(master.part)
     return f"{target}: theme {name}"
 
 
@@ -95,15 +95,15 @@ def copy_assets(
     """
     wanted = [parse_ref(pick) for pick in picks]
     with ExitStack() as stack:
-        package, identity = stack.enter_context(opened(source))
+        package, identity = stack.enter_context(open_presentation(source))
         having = SourceDeck(package, identity.part)
         if into is None:
             edit = new_deck(target.name)
         else:
-            getting, kind = stack.enter_context(opened(into))
+            getting, kind = stack.enter_context(open_presentation(into))
             edit = TargetDeck(Rewriting(getting), kind.part)
             SUFFIXES.fit(edit.rewriting, kind.part, target.name)
-        changed = _Copying(having, edit, DeckPartCopier(package, edit)).copied(wanted)
+        changed = _Copying(having, edit, DeckPartCopier(package, edit)).copy(wanted)
         edit.rewriting.save(target)
     return Applied(len(changed), changed, edit.warnings.texts, edit.warnings.external)
 
@@ -117,7 +117,7 @@ class _Copying:
         self._texts = TextCopier(source, edit, copier)
         self._images = ImageCopier(source, edit, copier)
 
-    def copied(self, picks: list[PptxAssetRef]) -> tuple[str, ...]:
+    def copy(self, picks: list[PptxAssetRef]) -> tuple[str, ...]:
         """Copy picks and return what each changed, in their order."""
         changed: dict[int, str] = {}
         places = list(range(len(picks)))
@@ -127,10 +127,10 @@ class _Copying:
             if any(each.kind == "layout" and each.target is None for each in picks):
                 self._begin_without_layouts()
         for place in places:
-            changed[place] = self._copied(picks[place])
+            changed[place] = self._copy_one(picks[place])
         return tuple(changed[place] for place in range(len(picks)))
 
-    def _copied(self, pick: PptxAssetRef) -> str:
+    def _copy_one(self, pick: PptxAssetRef) -> str:
         self._copier.begin(pick.asset_id)
         match pick.kind:
             case "layout":
@@ -147,7 +147,7 @@ class _Copying:
     def _begin_without_layouts(self) -> None:
         """Take the master and layouts of a new deck away, and give slides the source's size."""
         edit, deck = self._edit, self._edit.deck()
-        root = edit.fresh(edit.main)
+        root = edit.parse(edit.main)
         masters = root.find(f"{P}sldMasterIdLst")
         if masters is not None:
             for entry in masters:
@@ -165,4 +165,4 @@ class _Copying:
         for master in deck.masters:
             for part in (*(layout.part for layout in master.layouts), master.part, master.theme):
                 edit.rewriting.drop(part)
-                edit.forget(part)
+                edit.invalidate(part)

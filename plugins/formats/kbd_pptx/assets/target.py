@@ -11,8 +11,8 @@ from kbd.office.warnings import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from kbd_pptx.edits.blank import blank_deck, unlent
-from kbd_pptx.edits.formatting import as_strict
+from kbd_pptx.edits.blank import blank_deck, new_package
+from kbd_pptx.edits.formatting import write_strict_percentages
 from kbd_pptx.presentation import SUFFIXES, P
 from kbd_pptx.styles.deck import Deck, DeckParts, read_deck
 
@@ -58,20 +58,20 @@ class TargetDeck(DeckParts):
         """
         was_strict = is_strict_part(self.rewriting.read(part), part, self.name)
         self.rewriting.put(part, strict(xml_bytes(root)) if was_strict else xml_bytes(root))
-        self.forget(part)
+        self.invalidate(part)
 
-    def in_variant(self, data: bytes) -> bytes:
+    def to_variant(self, data: bytes) -> bytes:
         """Return a part or the type of a relation in the names that this deck uses."""
         plain = transitional(data)
         return strict(plain) if self.rewriting.is_strict else plain
 
-    def fit_numbers(self, root: etree._Element) -> None:
+    def convert_percentages(self, root: etree._Element) -> None:
         """Write shares as this deck's variant does: "75%" in a strict one, 75000 in others.
 
         ISO 29500-1, 22.9.2.9, against 29500-4, 20.1.10.40.
         """
         if self.rewriting.is_strict:
-            as_strict(root)
+            write_strict_percentages(root)
             return
         for element in root.iter():
             for key, value in element.attrib.items():
@@ -107,7 +107,7 @@ def new_deck(name: str) -> TargetDeck:
     main_type = SUFFIXES.type_of_new(name)
     deck = blank_deck()
     main = str(deck.part.partname).lstrip("/")
-    return TargetDeck(unlent(deck, name, main_type), main, is_new=True)
+    return TargetDeck(new_package(deck, name, main_type), main, is_new=True)
 
 
 class DeckPartCopier(PartCopier):
@@ -145,8 +145,8 @@ class DeckPartCopier(PartCopier):
             return data
         with reading_errors(self.source.name):
             root = xml_root(transitional(data), self.source.name)
-        self._edit.fit_numbers(root)
-        return self._edit.in_variant(xml_bytes(root))
+        self._edit.convert_percentages(root)
+        return self._edit.to_variant(xml_bytes(root))
 
     def check(self, relation: Relation) -> None:
         """Refuse a relation that means nothing in another deck, or leads to nothing in its own."""

@@ -22,11 +22,11 @@ __all__ = [
     "DeckParts",
     "Master",
     "PptxTheme",
-    "flag",
+    "parse_flag",
     "read_deck",
     "read_deck_theme",
-    "short",
-    "unique",
+    "shorten",
+    "unique_names",
 ]
 
 
@@ -84,7 +84,7 @@ class DeckParts:
             self._roots[key] = (self._parsed(data), marks)
         return self._roots[key][0]
 
-    def fresh(self, part: str) -> etree._Element:
+    def parse(self, part: str) -> etree._Element:
         """Return a part's tree for whoever looks at it once or changes it; raises as `root`."""
         data = transitional(self._parts.read(part))
         self._marks_left -= self._checked(part, data, MAX_PART_MARKS)
@@ -92,7 +92,7 @@ class DeckParts:
             raise FileReadFailed(f"{self.name} is too large to be looked at as a whole.")
         return self._parsed(data)
 
-    def forget(self, part: str) -> None:
+    def invalidate(self, part: str) -> None:
         """Have a part be parsed anew: it is not what it was."""
         _, marks = self._roots.pop(part.casefold(), (None, 0))
         self._kept_marks -= marks
@@ -192,7 +192,7 @@ def read_deck(parts: DeckParts) -> Deck:
     size = root.find(f"{P}sldSz")
     found = _listed(parts, parts.main, root, "sldMasterIdLst/sldMasterId")
     names = [_master_name(parts, part) for part in found]
-    labels = unique(names)
+    labels = unique_names(names)
     several = len(found) > 1
     layouts = [
         (part, label, index, layout)
@@ -207,8 +207,10 @@ def read_deck(parts: DeckParts) -> Deck:
         for (_, label, _, _), name in zip(layouts, own, strict=True)
     ]
     made: dict[str, list[DeckLayout]] = {part: [] for part in found}
-    for (master, _, index, part), name, label in zip(layouts, own, unique(whole), strict=True):
-        kind = short(parts.root(part).get("type"))
+    for (master, _, index, part), name, label in zip(
+        layouts, own, unique_names(whole), strict=True
+    ):
+        kind = shorten(parts.root(part).get("type"))
         made[master].append(DeckLayout(part, name, label, kind, index))
     return Deck(
         width=_measure(size, "cx", 9144000),
@@ -221,13 +223,13 @@ def read_deck(parts: DeckParts) -> Deck:
     )
 
 
-def short(name: str | None) -> str:
+def shorten(name: str | None) -> str:
     """Return a name on one line, not longer than what is shown."""
     text = " ".join((name or "").split())
     return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
 
 
-def unique(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Return names that differ, blanks and case ignored: the second "Blank" is "Blank#2"."""
     taken: set[str] = set()
     found = []
@@ -242,7 +244,7 @@ def unique(names: Sequence[str]) -> list[str]:
     return found
 
 
-def flag(text: str | None) -> bool | None:
+def parse_flag(text: str | None) -> bool | None:
     """Return an XML truth value, None for no or a broken one."""
     return {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}.get(
         text or ""
@@ -273,13 +275,13 @@ def _slides(parts: DeckParts, root: etree._Element) -> list[str]:
 def _master_name(parts: DeckParts, part: str) -> str:
     """Return a master's own name, or that of its theme, as programs show it."""
     theme = parts.related(part, "theme")
-    named = short(parts.root(theme).get("name")) if theme else ""
+    named = shorten(parts.root(theme).get("name")) if theme else ""
     return _own_name(parts.root(part)) or named or "Master"
 
 
 def _own_name(root: etree._Element) -> str:
     data = root.find(f"{P}cSld")
-    return short(data.get("name")) if data is not None else ""
+    return shorten(data.get("name")) if data is not None else ""
 
 
 def _measure(element: etree._Element | None, name: str, fallback: int) -> int:
@@ -287,7 +289,7 @@ def _measure(element: etree._Element | None, name: str, fallback: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 11 else fallback
 
 
-_PLAIN_MAP: Mapping[str, str] = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}
+_DEFAULT_MAP: Mapping[str, str] = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}
 _FAMILIES = {"+mj-": "major", "+mn-": "minor"}
 _SCRIPTS = {"lt": "latin", "ea": "ea", "cs": "cs"}
 
@@ -301,7 +303,7 @@ class PptxTheme(msgspec.Struct, frozen=True):
     """
 
     theme: Theme = Theme()
-    mapping: Mapping[str, str] = msgspec.field(default_factory=lambda: _PLAIN_MAP)
+    mapping: Mapping[str, str] = msgspec.field(default_factory=lambda: _DEFAULT_MAP)
 
     def rgb(self, element: etree._Element | None) -> str:
         """Return what a color, or the fill that holds one, comes to; "" if that is untold."""
@@ -322,7 +324,7 @@ class PptxTheme(msgspec.Struct, frozen=True):
         if not typeface.startswith("+m"):
             return typeface
         key = f"{_FAMILIES.get(typeface[:4])}-{_SCRIPTS.get(typeface[4:])}"
-        return short(self.theme.fonts.get(key))
+        return shorten(self.theme.fonts.get(key))
 
     def mapped(self, override: etree._Element | None) -> "PptxTheme":
         """Return the theme as a layout or slide maps it (its clrMapOvr, or None)."""
@@ -337,7 +339,7 @@ def read_deck_theme(theme: etree._Element | None, clr_map: etree._Element | None
         theme: The root of the theme, None without one.
         clr_map: The master's map of colors.
     """
-    return PptxTheme(read_theme(theme), _PLAIN_MAP if clr_map is None else _mapping(clr_map))
+    return PptxTheme(read_theme(theme), _DEFAULT_MAP if clr_map is None else _mapping(clr_map))
 
 
 def _mapping(element: etree._Element) -> dict[str, str]:
