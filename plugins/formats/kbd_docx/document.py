@@ -87,6 +87,7 @@ open_document = partial(open_member, FAMILY)
 """Opens a source of the format as a context: its package, and what kind of one it is."""
 
 
+# These wrap blocks without being any: what they hold counts as if it stood there itself.
 _WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{MC}AlternateContent"))
 
 
@@ -96,7 +97,7 @@ def blocks(body: etree._Element) -> Iterator[etree._Element]:
 
 
 def body_children(body: Iterable[etree._Element]) -> Iterator[etree._Element]:
-    """Yield the same and whatever else stands between them: marks, formulas, inserted files."""
+    """Yield the children of a body in order: blocks, and marks, formulas, files between them."""
     pending = [iter(body)]
     while pending:
         child = next(pending[-1], None)
@@ -144,6 +145,7 @@ def parse_related(package: Package, relation: Relation | None) -> etree._Element
     Raises:
         FileReadFailed: It is damaged.
     """
+    # Dangling relations are found in real files, and are no reason to refuse one.
     if relation is None or relation.external or relation.target not in package:
         return None
     data = read_transitional(package, relation.target)
@@ -159,7 +161,7 @@ are 1.5 GiB. The largest of 400 real documents has 60,000."""
 
 
 class PartSource(Protocol):
-    """The parts of a package, whether it is read or on its way to becoming another one."""
+    """Source of parts: a package that is read, or one that is being rewritten."""
 
     name: str
 
@@ -204,6 +206,7 @@ class DocxParts:
         """
         if part not in self._roots:
             data = self.parts.read(part)
+            # Counted in the bytes, before a tree of them takes the memory.
             if data.count(b"<") + data.count(b"=") > _MAX_WEIGHT:
                 raise FileReadFailed(
                     f"{self.parts.name} is too large: {part} has more than "

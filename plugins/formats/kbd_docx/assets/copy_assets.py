@@ -96,7 +96,7 @@ def _copy_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> 
 
 
 class _Copying:
-    """Copies the picks of one call."""
+    """Copies the assets that one call names."""
 
     def __init__(
         self, theirs: DocxParts, made: Target, copier: DocumentPartCopier, picks: list[DocxAssetRef]
@@ -115,7 +115,7 @@ class _Copying:
         self._pictures = PictureCopier(theirs, made, copier, fragments, differing)
 
     def copy(self, pick: DocxAssetRef) -> str:
-        """Copy one pick and return in words what changed."""
+        """Copy one asset and return in words what changed."""
         match pick.kind:
             case "paragraph_style" | "character_style" | "table_style" | "numbering_style":
                 return self._copy_style(pick)
@@ -138,12 +138,12 @@ class _Copying:
                 assert_never(other)
 
     def finish(self) -> None:
-        """Write what was gathered."""
+        """Write the styles, lists and parts that were collected."""
         self._styles.finish()
         self._made.finish()
 
     def _source_style(self, pick: DocxAssetRef) -> Style:
-        """Return the style of the source that is picked; raises ValidationFailed."""
+        """Return the source's style that a reference names; raises ValidationFailed."""
         type_ = _STYLES[pick.kind]
         style = self._sheet.find(type_, pick.name)
         if style is None:
@@ -188,7 +188,7 @@ class _Copying:
         return f"{pick.asset_id}: put on paragraph {items}"
 
     def _copy_page_setup(self, pick: DocxAssetRef) -> str:
-        """Give sections the paper, its orientation and the margins of a section of the source."""
+        """Copy paper size, orientation and margins from a section of the source into sections."""
         found = page_sections(self._theirs.root(self._theirs.main))
         known = {f"section{index}": each for index, each in enumerate(found)}
         theirs = known.get("".join(pick.name.split()).lower())

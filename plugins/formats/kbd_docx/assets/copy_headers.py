@@ -2,7 +2,7 @@
 
 A section without a header of a type has that of the section before; the settings of a section
 (titlePg) or of the document (evenAndOddHeaders) say whether its other types are shown. So that no
-other section and no other page comes to look different, what they inherited is named in them.
+other section and no other page changes, what they inherited is referenced in them.
 """
 
 from collections.abc import Sequence
@@ -124,7 +124,7 @@ class HeaderFooterCopier:
         chosen: Sequence[int],
         source_header: HeaderFooter,
     ) -> None:
-        """Have the sections after those that change name what they inherited by now."""
+        """Write into the sections after changed ones the headers that they inherited so far."""
         for index in sorted({each + 1 for each in chosen} - set(chosen)):
             if index >= len(sections):
                 continue
@@ -138,7 +138,7 @@ class HeaderFooterCopier:
                     _set_reference(section, kind, source_header.type, self._empty_part(kind))
 
     def _show_first(self, section: etree._Element, shown: _EffectiveHeaders) -> None:
-        """Have a section's first page differ; what it showed by now it shows by name."""
+        """Turn a section's first-page header on; what it showed so far is referenced explicitly."""
         for kind in get_args(HeaderFooterKind):
             had = shown.get((kind, "default"), "")
             if had:
@@ -150,7 +150,7 @@ class HeaderFooterCopier:
         insert_child(section, section.makeelement(f"{W}titlePg"))
 
     def _show_even(self, sections: list[etree._Element]) -> None:
-        """Have even pages differ; what they showed by now they show by name."""
+        """Turn even-page headers on; what pages showed so far is referenced explicitly."""
         settings = self._target.ensure_part("settings", "settings")
         switch = settings.find(f"{W}evenAndOddHeaders")
         if is_on(switch):
@@ -165,7 +165,7 @@ class HeaderFooterCopier:
                     _set_reference(section, kind, "even", default.get(f"{R}id", ""))
 
     def _empty_part(self, kind: HeaderFooterKind) -> str:
-        """Return the relation of a header with nothing in it, which is made once."""
+        """Return the relation of an empty header, which is made once."""
         if kind in self._empty_parts:
             return self._empty_parts[kind]
         root = etree.Element(f"{W}{_ROOTS[kind]}", nsmap={"w": W.strip("{}")})
@@ -176,7 +176,7 @@ class HeaderFooterCopier:
         return self._empty_parts[kind]
 
     def _drop_unreferenced(self, before: set[str]) -> None:
-        """Take away the headers that sections named before and none names now."""
+        """Drop the headers that sections referenced before and none references now."""
         now = _referenced(self._target.body)
         rewriting = self._target.rewriting
         gone = {each.id: each.target for each in rewriting.relations(self._target.main)
@@ -188,7 +188,7 @@ class HeaderFooterCopier:
 
 
 def chosen_sections(target: Target, place: DocxPlace | None) -> list[int]:
-    """Return the sections that a place means, all for None; a body without gets one.
+    """Return the indices of the sections of a place, all for None; a body without gets one.
 
     Raises:
         ValidationFailed: There is no such section.
@@ -209,7 +209,7 @@ def chosen_sections(target: Target, place: DocxPlace | None) -> list[int]:
 def _set_reference(
     section: etree._Element, kind: HeaderFooterKind, type_: str, relation: str
 ) -> None:
-    """Have a section name a header by its relation."""
+    """Set a section's reference to a header."""
     found = header_reference(section, kind, type_)
     if found is None:
         found = section.makeelement(f"{W}{kind}Reference")

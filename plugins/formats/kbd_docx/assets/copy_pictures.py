@@ -114,7 +114,7 @@ class PictureCopier:
         return paragraph
 
     def _picture_element(self, picture: DocumentPicture, what: str) -> etree._Element:
-        """Return what shows a picture, with its cut, frame and effects where it has the new form.
+        """Return the DrawingML element of a picture, with crop, frame and effects if it had them.
 
         What it links to when it is clicked stays behind.
         """
@@ -139,7 +139,7 @@ class PictureCopier:
         return drawn
 
     def _clean(self, drawn: etree._Element, picture: DocumentPicture, what: str) -> None:
-        """Have a copied picture name what it shows anew, and nothing else."""
+        """Renew the relations of a copied picture, and remove links and extensions."""
         for click in list(drawn.iter(f"{A}hlinkClick", f"{A}hlinkHover")):
             remove_element(click)
         for extension in list(drawn.iter(f"{A}ext")):
@@ -166,7 +166,7 @@ _DISTANCES = ("distT", "distB", "distL", "distR")
 
 
 def _plain_picture(picture: DocumentPicture) -> etree._Element:
-    """Return a picture with nothing but its size."""
+    """Return a DrawingML picture with nothing but its size."""
     drawn = etree.Element(f"{PIC}pic", nsmap=_NAMESPACES)
     names = etree.SubElement(drawn, f"{PIC}nvPicPr")
     etree.SubElement(names, f"{PIC}cNvPr", {"id": "0", "name": picture.name})

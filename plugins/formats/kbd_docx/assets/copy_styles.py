@@ -43,7 +43,7 @@ _MAX_LISTS = 100
 
 
 class _AbstractNumbering(msgspec.Struct, frozen=True):
-    """A build in the target, and the one of the source that it was made from."""
+    """Abstract numbering definition in the target, and the source's that it was made from."""
 
     element: etree._Element
     source: etree._Element
@@ -98,7 +98,7 @@ class ListCopier:
         return known
 
     def finish(self, styles: dict[tuple[StyleType, str], str]) -> None:
-        """Have builds name the styles that came along, by the ids that they have now."""
+        """Link abstract definitions to the styles that were copied, by their ids in the target."""
         for abstract in self._abstracts.values():
             ours = {each.get(f"{W}ilvl"): each for each in abstract.element.iterchildren(f"{W}lvl")}
             for level in abstract.source.iterchildren(f"{W}lvl"):
@@ -113,11 +113,12 @@ class ListCopier:
                 )
 
     def _copy_abstract(self, ours: etree._Element, abstract: etree._Element) -> _AbstractNumbering:
-        """Return the build of the target that stands for one of the source."""
+        """Return the target's abstract definition for one of the source, copied if need be."""
         key = abstract.get(f"{W}abstractNumId", "")
         if key in self._abstracts:
             return self._abstracts[key]
         copied = self._copy_element(abstract)
+        # `finish` writes the links to styles again, for those styles only that were copied.
         for name in ("pStyle", "styleLink", "numStyleLink"):
             for child in list(copied.iter(f"{W}{name}")):
                 remove_element(child)
@@ -147,7 +148,8 @@ class ListCopier:
     def _reusable_number(
         self, ours: etree._Element, element: etree._Element, made: _AbstractNumbering
     ) -> str:
-        """Return a plain list of the target that a plain list can be, "" if there is none."""
+        """Return a list of the target without overrides that can be used again, "" if none is."""
+        # A list that overrides levels counts or starts for itself, so its number is not shared.
         if element.find(f"{W}lvlOverride") is not None:
             return ""
         for each in ours.iterchildren(f"{W}num"):
@@ -172,7 +174,7 @@ class ListCopier:
         return copied
 
     def _copy_bullet(self, number: str) -> str:
-        """Take the picture of a bullet along; return its number, "" where that cannot be."""
+        """Copy the picture of a bullet; return its number, "" where that cannot be."""
         if number in self._bullets:
             return self._bullets[number]
         root = self.theirs.root
@@ -214,7 +216,7 @@ def _free_id(root: etree._Element, name: str, key: str) -> str:
 
 
 def _fingerprint(abstract: etree._Element) -> bytes:
-    """Return what two builds have in common that number alike, whatever styles they name."""
+    """Return a canonical form that abstract definitions share if they number alike."""
     plain = deepcopy(abstract)
     plain.tail = None
     plain.attrib.clear()
@@ -225,7 +227,7 @@ def _fingerprint(abstract: etree._Element) -> bytes:
 
 
 def _insert_after(parent: etree._Element, name: str, value: str, before: tuple[str, ...]) -> None:
-    """Put a child with a value after those that the schema has before it."""
+    """Insert a child with a value after those that the schema has before it."""
     made = parent.makeelement(f"{W}{name}")
     made.set(f"{W}val", value)
     ranks = {f"{W}{each}" for each in before}
@@ -287,6 +289,8 @@ class StyleCopier:
             return ""
         made = self._reserve_id(style)
         while self._pending:
+            # Bases first: what a copied style must set itself depends on the bases that are in
+            # place.
             bases = self.theirs.base_chain(next(iter(self._pending.values())))
             for base in reversed(bases):
                 self._reserve_id(base)
@@ -296,7 +300,7 @@ class StyleCopier:
         return made
 
     def copy(self, style: Style) -> str:
-        """Copy a style that was picked, and return in words what changed."""
+        """Copy a requested style, and return in words what changed."""
         before = set(self._written)
         made = self.copied_id(style.type, style.id)
         # It may have come along with a style that was picked before it.
@@ -324,11 +328,11 @@ class StyleCopier:
         return list(found)
 
     def finish(self) -> None:
-        """Have lists name the styles that came along."""
+        """Link copied lists to the styles that were copied."""
         self._lists.finish({key: self.ids[key] for key in self._written})
 
     def _dependent_styles(self, type_: StyleType, id_: str) -> list[str]:
-        """Return the target's styles that rest on one of its styles and are not copied ones."""
+        """Return the target's styles based on one of its styles, copied ones left out."""
         based: dict[str, list[Style]] = {}
         for style in self.ours:
             if style.type == type_:
@@ -409,7 +413,7 @@ class StyleCopier:
         self.ours.add(copied)
 
     def _rename_related(self, style: Style, copied: etree._Element, made: str) -> None:
-        """Have a copy name the styles it is related to by the ids that they have now."""
+        """Set basedOn, next and link of a copy to the ids in the target."""
         linked = self._linked_style(style)
         ids = {"basedOn": "", "next": "", "link": ""}
         base = self.theirs.base_chain(style)[1:2]
@@ -425,6 +429,7 @@ class StyleCopier:
                 # The target's half belongs to another style, or to none.
                 ids["link"] = ""
         for name, id_ in ids.items():
+            # These ids are the source's; in the target they may be those of other styles.
             for old in copied.findall(f"{W}{name}"):
                 copied.remove(old)
             if id_:
@@ -436,7 +441,7 @@ class StyleCopier:
         return self.theirs.get(other, style.named("link")) if other else None
 
     def _copy_numbering(self, style: Style, copied: etree._Element) -> None:
-        """Have a copy be numbered as its source is."""
+        """Give a copy the numbering of its source."""
         number, level = self.theirs.numbering(style)
         wanted = number
         if number not in ("", "0"):
@@ -457,7 +462,7 @@ class StyleCopier:
         ensure_child(entry, "numId").set(f"{W}val", wanted or "0")
 
     def _write_differences(self, style: Style, copied: etree._Element) -> None:
-        """Say in a copy what the target's bases and defaults would make different."""
+        """Write into a copy the properties that the target's bases and defaults would change."""
         wanted = self.theirs.formatting(style, style.type)
         self.ours.add(copied)
         mine = self.ours.get(style.type, copied.get(f"{W}styleId", ""))
@@ -480,7 +485,7 @@ class StyleCopier:
         return {key: value for key, value in found.items() if key.startswith("ind/")}
 
     def _merge_bases(self, style: Style, copied: etree._Element) -> None:
-        """Say in a copy of a table's style what its bases say, where the target's say otherwise."""
+        """Merge into a copy of a table style what its bases say, if a base is the target's own."""
         bases = [each for each in self.theirs.base_chain(style)[1:] if not each.is_default]
         if all((each.type, each.id) in self._written for each in bases):
             return

@@ -53,7 +53,7 @@ _STYLE_REFERENCES: dict[str, StyleType] = {
 
 
 class FragmentImporter:
-    """Makes pieces ready.
+    """Adapts copied content to the target: styles, lists, theme, drawing numbers.
 
     Args:
         target: Where they go.
@@ -69,7 +69,7 @@ class FragmentImporter:
         self._style_differences: dict[tuple[StyleType, str], StyleFormatting] = {}
 
     def prepare(self, root: etree._Element, place: str) -> None:
-        """Make a copied element ready; the relations that it names are not looked at.
+        """Adapt a copied element to the target; its relations are left to the part copier.
 
         Args:
             root: The element, already a copy.
@@ -87,7 +87,7 @@ class FragmentImporter:
         if self._theme is not None:
             resolve_theme(root, self._theme)
             resolve_drawing_theme(root, self._theme)
-        # The looks of the source's styles are asked for before the names are the target's.
+        # The formatting of the source's styles is read before the names are the target's.
         for paragraph in list(root.iter(PARAGRAPH)):
             self._preserve_formatting(paragraph)
         self._rename_styles(root)
@@ -97,7 +97,7 @@ class FragmentImporter:
                 each.set(f"{W}val", self._lists.copied_id(number) or "0")
 
     def number_drawings(self, root: etree._Element) -> None:
-        """Give drawings numbers that the document does not have yet."""
+        """Renumber drawings with ids that the document does not have yet."""
         body = self._target.root(self._target.main)
         taken = [each.get("id", "") for each in body.iter(_DOC_PR)]
         number = 1 + max((int(each) for each in taken if re.fullmatch(r"[0-9]{1,8}", each)),
@@ -112,6 +112,7 @@ class FragmentImporter:
                 f"{place} holds {_REFUSED[local_name(each)]}, which cannot be copied; take it out "
                 "in the source first."
             )
+        # Within a Fallback it is the copy of a newer drawing, for older programs.
         older = (each for each in root.iter(f"{W}pict")
                  if next(each.iterancestors(f"{MC}Fallback"), None) is None)  # fmt: skip
         if self._target.rewriting.is_strict and next(older, None) is not None:
@@ -129,7 +130,7 @@ class FragmentImporter:
                 self._target.warnings.note_external(f"{place}: field {instruction_text}")
 
     def _preserve_formatting(self, paragraph: etree._Element) -> None:
-        """Say in a paragraph and its runs what the target's styles would make different."""
+        """Write into a paragraph and its runs what the target's styles would change."""
         own = paragraph.find(f"{W}pPr")
         name = value_of(own, "pStyle") if own is not None else ""
         shift = self._style_difference("paragraph", name)
@@ -142,6 +143,7 @@ class FragmentImporter:
             if wanted:
                 write_properties(ensure_child(own, "rPr"), wanted)
         for run in paragraph.iter(f"{W}r"):
+            # Runs of a text box in this paragraph belong to the paragraphs in the box.
             if next(run.iterancestors(PARAGRAPH), None) is not paragraph:
                 continue
             properties = run.find(f"{W}rPr")
@@ -159,7 +161,7 @@ class FragmentImporter:
         )
 
     def _style_difference(self, type_: StyleType, id_: str) -> StyleFormatting:
-        """Return what makes the target's style look as the source's of an id, "" the default."""
+        """Return the properties in which the source's style of an id differs from the target's."""
         key = (type_, id_)
         if key not in self._style_differences:
             theirs = self._styles.theirs.get(type_, id_) or self._styles.theirs.default(type_)
@@ -173,7 +175,7 @@ class FragmentImporter:
         return self._style_differences[key]
 
     def _rename_styles(self, root: etree._Element) -> None:
-        """Have what is copied name styles by the ids that they have in the target."""
+        """Rename style references to the ids in the target."""
         for each in list(root.iter(*(f"{W}{name}" for name in _STYLE_REFERENCES))):
             made = self._styles.copied_id(
                 _STYLE_REFERENCES[local_name(each)], each.get(f"{W}val", "")
@@ -185,14 +187,14 @@ class FragmentImporter:
 
 
 def _add_missing(owner: etree._Element, name: str, more: Properties, present: set[str]) -> None:
-    """Say properties in an owner's element that it does not say itself."""
+    """Write properties into an owner's element that it does not set itself."""
     wanted = {key: value for key, value in more.items() if key not in present}
     if wanted:
         write_properties(ensure_child(owner, name), wanted)
 
 
 def _instructions(root: etree._Element) -> Iterator[str]:
-    """Yield what fields are told to do; what is spread over several runs is put together."""
+    """Yield the instructions of fields, those spread over several runs joined."""
     open_: list[list[str]] = []
     for each in root.iter(f"{W}fldSimple", f"{W}fldChar", f"{W}instrText"):
         if each.tag == f"{W}fldSimple":

@@ -65,7 +65,7 @@ _SHOWN = 60
 
 
 class DocxPlace(msgspec.Struct, frozen=True):
-    """Where something goes: the sections (from 0), paragraphs (from 1) or tables (from 0)."""
+    """Place in a document: a range of sections (from 0), paragraphs (from 1) or tables (from 0)."""
 
     kind: PlaceKind
     first: int
@@ -77,13 +77,13 @@ DocxAssetRef = AssetRef[AssetKind, DocxPlace]
 
 
 def parse_ref(pick: AssetPick) -> DocxAssetRef:
-    """Parse what is to be copied; raises ValidationFailed."""
+    """Parse an asset reference; raises ValidationFailed."""
     kinds = get_args(AssetKind)
     return parse_asset_ref(pick, kinds, lambda kind, text: _parse_place(pick.asset_id, kind, text))
 
 
 def missing_asset(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:
-    """Return the error for an asset that is not there, with those of nearly its name."""
+    """Return the error for a missing asset, with the names nearest to it."""
     names = {folded(each): each for each in known}
     near = get_close_matches(folded(name), names, 3, 0.5)
     hint = f" Near: {', '.join(f'{kind}:{names[each]}' for each in near)}." if near else ""
@@ -117,7 +117,7 @@ _OLD_DRAWING = ("urn:schemas-microsoft-com:", "http://schemas.openxmlformats.org
 
 
 class Target(DocxParts):
-    """A document whose parts may be changed; only those that are named so are written anew.
+    """Target document, whose parts may be changed; only those asked for as such are rewritten.
 
     Args:
         rewriting: The package.
@@ -149,6 +149,8 @@ class Target(DocxParts):
             ValidationFailed: It cannot be changed without a loss.
         """
         if part not in self._changed:
+            # Asked of the bytes, before the names are changed: a part that mixes both variants is
+            # refused, since it could not be told afterwards which name was which.
             data = self.rewriting.read(part)
             self._changed[part] = is_strict_part(data, part, self.rewriting.name)
         return self.root(part)
@@ -160,17 +162,17 @@ class Target(DocxParts):
         self._changed[part] = self.rewriting.is_strict
 
     def replace_one(self, kind: str, part: str) -> None:
-        """Take note that another part is now the one of its kind."""
+        """Register a part as the one of its kind."""
         self._single_parts[kind] = part
 
     def drop_part(self, part: str) -> None:
-        """Take a part away that nothing names any more; what it was related to stays."""
+        """Drop a part that nothing references any more; what it was related to stays."""
         self.rewriting.drop(part)
         self._roots.pop(part, None)
         self._changed.pop(part, None)
 
     def ensure_part(self, kind: str, name: str) -> etree._Element:
-        """Return the root of a part that a document has one of, which is made if it has none.
+        """Return the root of a part that a document has one of, created if it has none.
 
         Args:
             kind: The kind of its relation, which is the word in its type, too ("styles").
@@ -185,7 +187,7 @@ class Target(DocxParts):
         return self.editable_root(part)
 
     def free_part_name(self, stem: str, *, numbered: bool = True) -> str:
-        """Return the name of a part beside the main one that is not there yet."""
+        """Return an unused part name beside the main part."""
         folder = posixpath.dirname(self.main)
         plain = posixpath.join(folder, f"{stem}.xml")
         if not numbered and plain not in self.rewriting:
@@ -193,7 +195,7 @@ class Target(DocxParts):
         return self.rewriting.free_name(posixpath.join(folder, f"{stem}{{}}.xml"))
 
     def declare_ignorable(self, part: str, element: etree._Element) -> None:
-        """Have older programs pass over what is new in a copied element, as its source has."""
+        """Collect the namespaces of a copied element, to be declared in mc:Ignorable."""
         for each in element.iter():
             if not isinstance(each.tag, str):
                 continue
@@ -201,6 +203,7 @@ class Target(DocxParts):
                 space = etree.QName(str(name)).namespace
                 if space is None or space in _PLAIN_SPACES or space.startswith(_OLD_DRAWING):
                     continue
+                # mc:Ignorable lists prefixes, not namespaces, so the source's prefix is remembered.
                 prefix = next((key for key, uri in each.nsmap.items() if uri == space), None)
                 self._spaces.setdefault(part, {}).setdefault(space, prefix or "x")
 
@@ -230,7 +233,7 @@ class Target(DocxParts):
 
 
 def _with_ignorable(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
-    """Return a root that names namespaces as those that programs may pass over."""
+    """Return a root that lists namespaces in mc:Ignorable."""
     known: dict[str | None, str] = dict(root.nsmap)
     ignored = root.get(f"{MC}Ignorable", "").split()
     passed = {known.get(prefix) for prefix in ignored}
@@ -240,6 +243,7 @@ def _with_ignorable(root: etree._Element, spaces: dict[str, str]) -> etree._Elem
     known.setdefault("mc", MC.strip("{}"))
     for space, wish in wanted.items():
         prefix, number = wish, 0
+        # The target may have the prefix for another namespace.
         while known.get(prefix, space) != space:
             number += 1
             prefix = f"{wish}_{number}"
@@ -279,7 +283,7 @@ class DocumentPartCopier(PartCopier):
         super().__init__(source, target.rewriting, target.warnings)
 
     def converted(self, data: bytes, content_type: str) -> bytes:
-        """Return XML by the names of the target's variant."""
+        """Return XML with the namespaces of the target's variant."""
         if not _XML.search(content_type):
             return data
         return strict(data) if self.target.is_strict else transitional(data)
@@ -290,7 +294,7 @@ class DocumentPartCopier(PartCopier):
         self.warnings.note_external(reached)
 
     def relate(self, part: str, relation: Relation) -> str:
-        """Relate a part of the target as one of the source is, or name the relation that it has."""
+        """Relate a part of the target as one of the source is, reusing a relation that it has."""
         wanted = (relation.kind, self.goal(relation), relation.external)
         for known in self.target.relations(part):
             if (known.kind, known.target, known.external) == wanted:

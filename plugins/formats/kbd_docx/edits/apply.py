@@ -53,6 +53,8 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     if source is None:
         SUFFIXES.type_of_new(target.name)
     with open_document(source or TEMPLATE) as (package, identity):
+        # python-docx opens no template, no strict variant and no dangling relation, and writes all
+        # anew: it is lent a copy that it can open, and only what it changed comes back.
         lending = Lending(package, identity, PLAIN_TYPE)
         with library_errors(package.name):
             document = docx.Document(lending.copy())
@@ -72,7 +74,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
 
 
 def _operation_table(edit: DocumentEdit) -> OperationTable:
-    """Return what applies each operation to a document."""
+    """Return the function that applies each type of operation to a document."""
     return {
         ReplaceText: edit.stories.replace,
         SetParagraphs: partial(set_paragraphs, edit),
@@ -92,7 +94,7 @@ def _fit_suffix(
     edit: DocumentEdit,
     target: Path,
 ) -> None:
-    """Have the file be what its name says; one that was not, and keeps its name, stays so."""
+    """Fit the main part's type to the file name; a mismatch that was there before is kept."""
     if source is None:
         strip_template(rewriting, identity.part)
         SUFFIXES.fit(rewriting, identity.part, target.name)

@@ -41,7 +41,8 @@ _PROPERTIES = (
 
 
 def update_settings(settings: etree._Element) -> None:
-    """Have a new document's settings be those of today, with nothing of where they come from."""
+    """Set a new document's compatibility to a current Word, and drop its template's traces."""
+    # By hand: python-docx has no interface to compatibility settings.
     for setting in settings.iter(f"{W}compatSetting"):
         if setting.get(f"{W}name") == "compatibilityMode":
             setting.set(f"{W}val", _COMPATIBILITY)
@@ -51,7 +52,7 @@ def update_settings(settings: etree._Element) -> None:
 
 
 def strip_template(rewriting: Rewriting, main: str) -> None:
-    """Take out of a new document what the template alone had."""
+    """Remove the template's thumbnail, properties and foreign parts from a new document."""
     for part in ("", main):
         for relation in rewriting.relations(part):
             if relation.kind in _LEFT_BEHIND:

@@ -61,7 +61,7 @@ class Body:
         self._has_fields = next(element.iter(_FIELD), None) is not None
 
     def count(self) -> None:
-        """Count anew, after what may have changed anything."""
+        """Recount paragraphs and tables after a change."""
         self.blocks = list(blocks(self.element))
         self.paragraphs = [block for block in self.blocks if block.tag == PARAGRAPH]
         self.tables = [block for block in self.blocks if block.tag == TABLE]
@@ -82,7 +82,7 @@ class Body:
         return self.tables[index]
 
     def append(self, block: etree._Element) -> None:
-        """Put a block at the end, before the settings of the last section."""
+        """Append a block, before the settings of the last section."""
         section = self.section
         if section is not None and _neighbor(section, before=False) is None:
             section.addprevious(block)
@@ -92,7 +92,7 @@ class Body:
         (self.paragraphs if block.tag == PARAGRAPH else self.tables).append(block)
 
     def insert(self, number: int, paragraph: etree._Element) -> None:
-        """Put a paragraph where it will have a number.
+        """Insert a paragraph so that it has a number.
 
         Raises:
             ValidationFailed: There are not so many, or it cannot stand there.
@@ -117,13 +117,13 @@ class Body:
         return self.blocks[max(start - 1, 0) : end + 2]
 
     def discard(self, first: int, last: int) -> None:
-        """Take no more account of paragraphs, which were taken out."""
+        """Remove paragraphs from the count, after they were removed from the body."""
         gone = set(self.paragraphs[first - 1 : last])
         self.blocks = [block for block in self.blocks if block not in gone]
         del self.paragraphs[first - 1 : last]
 
     def insert_table(self, after: int | None, table: etree._Element) -> int:
-        """Put a table behind a paragraph, at the beginning (0) or at the end (None).
+        """Insert a table behind a paragraph, at the beginning (0) or at the end (None).
 
         A paragraph without text keeps it apart from another table. Returns the table's index.
 
@@ -137,6 +137,7 @@ class Body:
             self.append(table)
         else:
             self._insert_after(after, table)
+            # Programs show two tables that touch as one.
             if (next_ := _neighbor(table, before=False)) is not None and next_.tag == TABLE:
                 table.addnext(OxmlElement("w:p"))
             self.count()
@@ -145,6 +146,7 @@ class Body:
     def is_in_field(self, block: etree._Element) -> bool:
         """Tell whether a block stands in a field's result, which goes when it is computed anew."""
         depth = 0
+        # A field begins and ends with marks in runs, and may go on over several blocks.
         for each in self.element.iter(_FIELD, block.tag) if self._has_fields else ():
             if each is block:
                 return depth > 0
@@ -152,8 +154,9 @@ class Body:
         return False
 
     def finish(self) -> None:
-        """End with a paragraph if an edit has put a table last, as programs want it."""
+        """Append a paragraph if an edit has put a table last."""
         last = self._last_block()
+        # A body that ended in a table before the edit is left as it was.
         if last is not None and last.tag == TABLE and last is not self._last_at_start:
             self.append(OxmlElement("w:p"))
 
@@ -209,7 +212,7 @@ _PLAIN, _NO_FORMATTING = DocxRunFormatting(), DocxParagraphFormatting()
 
 
 class Writer:
-    """Makes elements for one document.
+    """Writer of paragraphs and tables for one document.
 
     Args:
         styles: Its styles.
@@ -221,7 +224,7 @@ class Writer:
         self._styles, self._is_strict, self._warn = styles, is_strict, warn
 
     def paragraph(self, given: ParagraphFields) -> CT_P:
-        """Return a paragraph; what is wrong in its formatting is skipped and told.
+        """Return a new paragraph; invalid formatting is skipped with a warning.
 
         Raises:
             ValidationFailed: It has text and runs, or a run has no text.
@@ -260,7 +263,7 @@ class Writer:
         return made
 
     def write(self, run: etree._Element, text: str) -> None:
-        """Put a text at the end of a run."""
+        """Append a text to a run."""
         for node in text_nodes(clean_text(text, self._warn)):
             run.append(node)
 
@@ -305,7 +308,7 @@ def _inches(value: float | None) -> Length | None:
 
 
 class DocumentEdit:
-    """What operations work on.
+    """Document being edited, as operations see it.
 
     Args:
         document: The document, as the library has it.
@@ -337,11 +340,11 @@ class DocumentEdit:
             )
 
     def prepare(self, operation: msgspec.Struct) -> None:
-        """Make ready for an operation: what was gathered of the body for replacing is old."""
+        """Prepare for an operation: most of them outdate the texts that were read for replacing."""
         if not isinstance(operation, ReplaceText):
             self.stories.forget_body()
 
     def finish(self) -> None:
-        """Leave the document whole, after the last operation."""
+        """Finish the document after the last operation: final paragraph, unused relations."""
         self.body.finish()
         drop_relations(self.document, self.dropped_relations)

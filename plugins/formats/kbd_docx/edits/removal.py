@@ -84,7 +84,9 @@ def named_relations(elements: Iterable[etree._Element]) -> set[str]:
 
 
 def drop_relations(document: Document, named: set[str]) -> None:
-    """Drop relations that were named in what went, if nothing names them any more."""
+    """Drop relations that removed content referenced, if nothing references them any more."""
+    # By hand: `drop_rel` of python-docx counts r:id only, not the r:embed by which another picture
+    # may still show the same file.
     relations = document.part.rels
     candidates = {each for each in named if each in relations}
     if not candidates:
@@ -113,7 +115,7 @@ def _split_field_error() -> ValidationFailed:
 
 
 def _split_ranges(inside: Sequence[etree._Element]) -> list[etree._Element]:
-    """Return the marks that begin or end a range whose other end is outside."""
+    """Return the marks of ranges that are split: the other end is outside."""
     ends: dict[tuple[str, str | None], list[etree._Element]] = {}
     for each in inside:
         kind = _range_kind(each.tag)
@@ -176,7 +178,7 @@ _KINDS = {
 
 
 def describe_losses(elements: Iterable[etree._Element]) -> str:
-    """Tell what stands in elements beside text ("2 tables, 1 image"), "" if nothing does."""
+    """Describe what elements hold beside text ("2 tables, 1 image"), "" for nothing."""
     found: Counter[str] = Counter()
     bookmarks: list[str] = []
     for element in elements:

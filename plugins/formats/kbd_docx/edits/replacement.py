@@ -208,7 +208,7 @@ Match = tuple[int, int]
 
 
 def fold_case(text: str) -> str:
-    """Return a text without case, character by character, so that places in it stay."""
+    """Fold the case of a text character by character, so that offsets in it stay."""
     if text.isascii():
         return text.lower()
     whole = text.casefold()
@@ -223,7 +223,7 @@ def _fold_character(sign: str) -> str:
 
 
 def find_matches(text: str, search: str) -> Iterator[Match]:
-    """Yield where a text occurs in another one, from the left, none over another."""
+    """Yield the matches of a text in another one, from the left, without overlaps."""
     start = text.find(search)
     while start >= 0:
         end = start + len(search)
@@ -232,7 +232,7 @@ def find_matches(text: str, search: str) -> Iterator[Match]:
 
 
 def replace_matches(text: str, found: Sequence[Match], replacement: str) -> str:
-    """Return a text with hits in it replaced."""
+    """Return a text with its matches replaced."""
     copied_to = 0
     parts = []
     for start, end in found:
@@ -244,7 +244,7 @@ def replace_matches(text: str, found: Sequence[Match], replacement: str) -> str:
 def pieces_with_matches(
     pieces: Sequence[FlowPiece], found: Sequence[Match]
 ) -> list[tuple[FlowPiece, Sequence[Match]]]:
-    """Return the pieces that hits lie in, each with its hits."""
+    """Return the pieces that matches lie in, each with its matches."""
     touching = []
     first = 0
     for piece in pieces:
@@ -261,7 +261,7 @@ def pieces_with_matches(
 
 
 def write_replacement(piece: FlowPiece, over: Sequence[Match], replacement: str) -> None:
-    """Give a piece the text that is left of it, with replacements of the hits that begin in it.
+    """Rewrite a piece: its remaining text, with replacements of the matches that begin in it.
 
     What is left of a hit in later pieces goes; an element that nothing is left of is taken out,
     runs stay.
@@ -331,7 +331,7 @@ class Stories:
         self._stories: list[DocxStory] | None = None
 
     def forget_body(self) -> None:
-        """Read the body again before the next replacement: it was changed."""
+        """Invalidate the texts of the body: it was changed."""
         if self._stories is not None:
             self._stories[0].flows = None
             self._stories[0].folded.clear()
@@ -390,6 +390,7 @@ class Stories:
             if growth > MAX_GROWTH_CHARACTERS:
                 msg = f"This would make the document {growth} characters longer."
                 raise ValidationFailed(msg)
+            # Read anew: an earlier replacement may have taken out elements of the former pieces.
             _, pieces, _ = read_flow(flow.paragraph, flow.state)
             for piece, over in pieces_with_matches(pieces, found):
                 computed.update(filter(None, [computing_field(piece)]))
@@ -403,7 +404,7 @@ class Stories:
         return _counted(changed)
 
     def _clear_placeholders(self, piece: FlowPiece) -> None:
-        """Make the text of a content control what it now is: content, no placeholder."""
+        """Mark the content of a content control as content, no longer a placeholder."""
         for control in piece.element.iterancestors(f"{W}sdt"):
             properties = control.find(f"{W}sdtPr")
             if properties is None:

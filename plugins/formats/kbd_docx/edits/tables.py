@@ -144,7 +144,7 @@ def _number(element: etree._Element | None, attribute: str = "val") -> int:
 
 
 def _continues_merge(cell: etree._Element) -> bool:
-    """Tell whether a cell is the rest of one above, or of one to the left in the old way."""
+    """Tell whether a cell continues a merge, vertical or of the old horizontal kind."""
     return any(
         merge.get(f"{W}val", "continue") == "continue"
         for kind in ("vMerge", "hMerge")
@@ -153,7 +153,7 @@ def _continues_merge(cell: etree._Element) -> bool:
 
 
 def _set_text(edit: DocumentEdit, cell: etree._Element, text: str) -> None:
-    """Give a cell a text in its first paragraph, which looks as its first run did."""
+    """Set a cell's text in its first paragraph, with the formatting of its first run."""
     found = list(blocks(cell))
     first = next((block for block in found if block.tag == PARAGRAPH), None)
     if first is None:
@@ -176,7 +176,7 @@ def _set_text(edit: DocumentEdit, cell: etree._Element, text: str) -> None:
 
 
 def _run_properties(paragraph: etree._Element) -> etree._Element | None:
-    """Return how the first run of a paragraph looks, else how its end does; None if plain."""
+    """Return the properties of a paragraph's first run, else of its end; None if plain."""
     run = next(paragraph.iter(f"{W}r"), None)
     found = run.find(f"{W}rPr") if run is not None else paragraph.find(f"{W}pPr/{W}rPr")
     if found is None:

@@ -39,7 +39,7 @@ _ELEMENTS = {"\n": f"{W}br", "\t": f"{W}tab"}
 
 
 def clean_text(text: str, warn: Callable[[str], None]) -> str:
-    """Return a text with plain line ends, without what a document cannot hold, which is told."""
+    """Return a text with plain line ends, without unwritable characters, with a warning."""
     if text.isascii() and text.isprintable():
         return text
     text = _LINE_ENDS.sub("\n", text)
@@ -63,7 +63,7 @@ def cell_text(value: Cell) -> str:
 
 
 def text_nodes(text: str) -> Iterator[etree._Element]:
-    """Yield the elements of a run that say a text: line breaks and tabs are their own."""
+    """Yield the run elements of a text: line breaks and tabs are elements of their own."""
     for part in _PARTS.split(text):
         if part in _ELEMENTS:
             yield etree.Element(_ELEMENTS[part])
@@ -79,7 +79,7 @@ def text_node(text: str) -> etree._Element:
 
 
 def set_text(node: etree._Element, text: str) -> None:
-    """Set the text of a `t`; blanks at its ends are kept."""
+    """Set the text of a `t`; blanks at its ends are preserved."""
     node.text = text
     if text != text.strip(_XML_BLANKS):
         node.set(SPACE, "preserve")
@@ -93,7 +93,7 @@ _FIFTIETHS = 50
 
 
 def apply_variant(element: etree._Element, *, is_strict: bool) -> None:
-    """Spell the values in a new element, and all in it, as a variant does."""
+    """Convert the values in a new element, and all in it, to a variant's spelling."""
     words = _TO_STRICT if is_strict else _TO_TRANSITIONAL
     for each in element.iter(f"{W}*"):
         name = etree.QName(each).localname

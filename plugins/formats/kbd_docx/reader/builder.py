@@ -52,7 +52,7 @@ _MAX_HEADERS_FOOTERS = 1_000
 
 
 class HeaderFooterReferences:
-    """What the layout of some pages says of headers and footers.
+    """References to headers and footers in one section's page layout.
 
     Args:
         element: The layout (`w:sectPr`).
@@ -195,7 +195,7 @@ _SHELF_RECORD = "document.1"
 
 
 def read_contents(source: Source) -> DocxContents:
-    """Return what is found of a document.
+    """Read the contents of a document, from its shelf if they lie there.
 
     Raises:
         FileReadFailed: It is no document, is encrypted or damaged, or past a limit.
@@ -217,7 +217,7 @@ def read_contents(source: Source) -> DocxContents:
 
 
 class _DocumentReader:
-    """One look through a document."""
+    """Reader of one document, in a single pass."""
 
     def __init__(self, package: Package, identity: Identity) -> None:
         self._package = package
@@ -230,6 +230,8 @@ class _DocumentReader:
         lists = ListLabels(
             parse_related(package, by_kind.get("numbering")), lambda key: styles.style(key).list_id
         )
+        # One search in the bytes spares a look at the properties of every run; in UTF-16 it would
+        # not find the word.
         may_hide = b"vanish" in self._data or self._data.startswith(_WIDE)
         self._findings = StoryFindings(styles, lists, Graphics(package), may_hide=may_hide)
         self._notes = Notes(package, relations, self._findings)
@@ -242,7 +244,7 @@ class _DocumentReader:
         self._changes = TextNotices()
 
     def document(self) -> DocxContents:
-        """Return what there is."""
+        """Read the document and return its contents."""
         for element in _parse_body(self._data, self._package.name):
             self._add_block(element)
         sections = self._sections.sections()
@@ -281,7 +283,7 @@ class _DocumentReader:
         )
 
     def _add_block(self, element: etree._Element) -> None:
-        """Add what stands in the body at one place."""
+        """Add one block of the body."""
         if element.tag == PARAGRAPH:
             self._count += 1
             self._add_paragraph(self._story.paragraph(element))
@@ -330,7 +332,7 @@ class _DocumentReader:
         return root is not None and is_on(root.find(f"{W}evenAndOddHeaders"))
 
     def _scan_relations(self) -> tuple[int, int]:
-        """Note what relations name outside; return how many are links, or embedded files."""
+        """Scan relations for external targets; return the numbers of links and embedded files."""
         links = embedded = 0
         for part in _owners(self._package):
             for relation in related(self._package, part).values():
@@ -353,12 +355,14 @@ def _owners(package: Package) -> Iterator[str]:
 
 
 def _parse_body(data: bytes, name: str) -> Iterator[etree._Element]:
-    """Yield what stands in the body, in order; each is gone when the next is asked for.
+    """Yield the children of the body, in order; each is freed when the next is asked for.
 
     Raises:
         FileReadFailed: There is no body.
         lxml.etree.LxmlError: It is no valid XML.
     """
+    # Fed in pieces, so that memory is that of the text and not of the tree. No entity is resolved
+    # and no DTD is loaded: they could name other files.
     parser = etree.XMLPullParser(
         events=("start",), tag=_BODY, resolve_entities=False, no_network=True, load_dtd=False,
         remove_comments=True, remove_pis=True,

@@ -29,7 +29,7 @@ CHUNK_CHARS = 4_000
 
 
 class TextNotices(msgspec.Struct, array_like=True):
-    """What a reader of a text must know about it, counted."""
+    """Counts of what a text does not show: tracked changes, hidden text, comments."""
 
     insertions: int = 0
     deletions: int = 0
@@ -39,7 +39,7 @@ class TextNotices(msgspec.Struct, array_like=True):
 
 
 class DocxChunk(msgspec.Struct, frozen=True, array_like=True):
-    """A stretch of a section.
+    """Chunk of a section: a stretch of its paragraphs and tables.
 
     Args:
         text: Its paragraphs and tables, a line or more each.
@@ -68,7 +68,7 @@ class DocxChunk(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DocxSection(msgspec.Struct, frozen=True, array_like=True):
-    """A heading and what stands below it up to the next one.
+    """Section of a document: a heading and the content below it up to the next one.
 
     Args:
         heading: Its text in one line, "" for what stands before the first one.
@@ -174,7 +174,7 @@ class DocxHeaderFooter(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DocxExternal(msgspec.Struct, frozen=True, array_like=True):
-    """Something outside that the document names: its kind, and its address or command."""
+    """External reference of a document: its kind, and its address or command."""
 
     kind: str
     target: str
@@ -189,7 +189,7 @@ class Changes(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DocxContents(msgspec.Struct, frozen=True, array_like=True):
-    """All of a document.
+    """Contents of a document.
 
     Args:
         sections: In order; at least one.
@@ -255,7 +255,7 @@ class SectionBuilder:
         self._has_content = True
 
     def add_plain(self, text: str, paragraph: int) -> None:
-        """Add a paragraph that nothing is to be told of; what `add` does, in less time."""
+        """Add a paragraph without notes or notices: `add`, in less time."""
         size = len(text) + 1
         if self._size + size > CHUNK_CHARS:
             self.add(text, paragraph, self._counts)

@@ -60,7 +60,7 @@ def document_map(source: Source) -> dict[str, Any]:
 
 
 def facts(source: Source) -> dict[str, Any]:
-    """Return what a document tells of itself without being looked through.
+    """Return the properties of a document that need no pass through it.
 
     Raises:
         FileReadFailed: It is no document, is encrypted or damaged.
@@ -95,7 +95,7 @@ def picture_entry(index: int, picture: DocxPicture) -> dict[str, Any]:
 
 
 def _properties(package: Package, part: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the properties that a part of the package tells, under our names."""
+    """Return the properties that a part of the package holds, under the map's names."""
     found: dict[str, Any] = {}
     if part not in package:
         return found

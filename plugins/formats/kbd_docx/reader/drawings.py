@@ -40,7 +40,7 @@ _NO_RELATION = Relation("", "", "", external=False)
 
 
 def picture_label(picture: DocxPicture, content: str = "") -> str:
-    """Return what stands in the text for a picture; `content` is what a chart or diagram says."""
+    """Return the text label of a picture; `content` is the text of a chart or diagram."""
     word = _WORDS.get(picture.kind, picture.kind)
     name = picture.name if picture.kind == "object" else ""
     description = "; ".join(filter(None, (picture.alt_text or name, content)))
@@ -152,7 +152,7 @@ class Graphics:
         self._texts: dict[str, str] = {}
 
     def text(self, relation: Relation | None) -> str:
-        """Return what a chart or diagram says, in a line; "" if it says nothing."""
+        """Return the text of a chart or diagram in one line, "" if it has none."""
         if relation is None or relation.external:
             return ""
         found = self._texts.get(relation.target)

@@ -23,7 +23,7 @@ _NO_LIST = ("", "0")
 
 
 class Marks(NamedTuple):
-    """What a paragraph's settings make of it.
+    """Properties of a paragraph that reading needs, with its list's label.
 
     Args:
         level: Its heading level, 0 for none.
@@ -43,7 +43,7 @@ class Marks(NamedTuple):
 
 
 class StoryFindings:
-    """Collects what stories hold beside text.
+    """Collector of what stories hold beside text: pictures, notes, changes, references.
 
     Args:
         styles: The styles.
@@ -88,7 +88,7 @@ class StoryFindings:
         return found
 
     def add_picture(self, picture: DocxPicture) -> None:
-        """Note a picture."""
+        """Add a picture."""
         self.pictures.append(picture)
         self.has_new = True
 
@@ -106,7 +106,7 @@ class StoryFindings:
         return self._numbers.get(kind, {})
 
     def add_external(self, kind: str, target: str) -> None:
-        """Note something outside that the document names."""
+        """Add an external reference."""
         if len(self.external) < MAX_EXTERNAL:
             self.external[DocxExternal(kind, target.strip()[:_SHOWN_CHARS])] = None
 
@@ -132,7 +132,7 @@ class StoryFindings:
         return style is not None and self.styles.style(style.get(VAL, "")).is_hidden
 
     def paragraph_marks(self, settings: etree._Element | None) -> Marks:
-        """Return what a paragraph's settings say, and count its list on."""
+        """Return the properties of a paragraph, and advance its list."""
         if settings is None:
             if self.styles.default.list_id in _NO_LIST:
                 return self._plain

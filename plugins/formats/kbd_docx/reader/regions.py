@@ -35,7 +35,7 @@ _MAX_DIGITS = 9
 
 
 def find_section(name: str, sections: Sequence[DocxSection], wanted: str | int) -> int:
-    """Return the index of the section that is meant.
+    """Find a section by its heading or index, and return its index.
 
     A text is a heading, with or without the number that the program shows before it; where it is
     none exactly, blanks and case do not count; a number that is no heading is an index from 0.

@@ -1,7 +1,7 @@
 """Text of a story: the body, a header, a footer or a note, with the relations of its part.
 
 A paragraph is a line. What a person would see as something else than text stands in brackets:
-[image: alt text], [page break]; what a person would not see is labelled, [hidden: …], or left out
+[image: alt text], [page break]; what a person would not see is labeled, [hidden: …], or left out
 and counted (tracked deletions). ECMA-376, part 1, 17.3.
 
 Fields show their result: one is a mark where it begins, its instruction, a mark, its result, a mark
@@ -78,12 +78,12 @@ class Fields:
         self._open.append(_Field(len(out), value))
 
     def add_instruction(self, text: str) -> None:
-        """Take a piece of an instruction."""
+        """Append a piece of an instruction."""
         if self._open:
             self._open[-1].instruction.append(text)
 
     def separate(self, out: list[str]) -> None:
-        """Go on to the result; what was written since the beginning was instruction."""
+        """Begin the result; output since the beginning was instruction and is removed."""
         if self._open and not self._open[-1].has_result:
             field = self._open[-1]
             field.has_result = True
@@ -238,7 +238,9 @@ class StoryRenderer:
         return text
 
     def paragraph(self, element: etree._Element) -> StoryLine:
-        """Return a paragraph; its list counts on."""
+        """Return a paragraph as a line, and advance its list."""
+        # Paragraphs nest, in text boxes and cells: what is open in the outer one goes on after
+        # this.
         around = self._fields, self._floating
         self._fields, self._floating = None, []
         out: Out = []
@@ -360,7 +362,7 @@ class StoryRenderer:
             self._findings.notices().comments += 1
 
     def _ruby(self, element: etree._Element, out: Out) -> None:
-        """Put the reading of a word behind it."""
+        """Write a ruby's base, then its reading in brackets."""
         base, above = element.find(f"{W}rubyBase"), element.find(f"{W}rt")
         if base is not None:
             self._render_children(base, out)

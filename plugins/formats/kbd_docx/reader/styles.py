@@ -37,7 +37,7 @@ _HEADING_NAME = re.compile(r"heading ?([1-9])", re.IGNORECASE)
 
 
 class StyleFacts(msgspec.Struct, frozen=True):
-    """What counts of a style, with what it inherits.
+    """Style as far as reading needs it, with what it inherits.
 
     Args:
         name: As people see it.
@@ -83,6 +83,7 @@ class StyleIndex:
         found = self._found.get(key)
         if found is not None:
             return found
+        # A loop, no recursion: files chain styles by the thousand, or in a circle.
         chain = list(self._chain(key))
         style = self._found.get(self._base(chain[-1]), _PLAIN) if chain else _missing(key)
         for name in reversed(chain):
@@ -188,7 +189,7 @@ class _List(msgspec.Struct):
 
 
 class ListLabels:
-    """The lists of a document, which count on with each label.
+    """Labels of a document's lists, counted on with each one asked for.
 
     Args:
         root: The root of the part that defines them; None if there is none.
@@ -207,7 +208,7 @@ class ListLabels:
                 self._name(element)
 
     def label(self, list_id: str, level: int | None, style: str) -> tuple[str, int]:
-        """Count on, and return a paragraph's label and its level; "" if it has none.
+        """Advance a list, and return a paragraph's label and level; "" if it has none.
 
         Args:
             list_id: The list that it belongs to.
@@ -259,6 +260,7 @@ class ListLabels:
 
     def _count(self, found: _List, scheme: _Scheme, level: int) -> None:
         for place in range(level + 1):
+            # An override starts the level anew once, at the list's first label there.
             start = found.starts.pop(place, None)
             count = scheme.counts[place]
             if start is not None:

@@ -50,7 +50,7 @@ _SHOWN_CHARS = 40
 
 
 def symbol_text(font: str, code: str) -> str:
-    """Return a sign as plain text; of one that is not known its font and code.
+    """Return a symbol as plain text; of an unknown one its font and code.
 
     Args:
         font: The name of the font.
@@ -80,7 +80,7 @@ _MAX_CHARS = 20_000
 
 
 def linear_format(element: etree._Element) -> str:
-    """Return a formula as text."""
+    """Return a formula in linear format."""
     return _inside(element)[:_MAX_CHARS]
 
 

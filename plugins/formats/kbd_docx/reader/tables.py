@@ -67,7 +67,7 @@ class TableGrid(msgspec.Struct):
         return f"[table: {_NEW_LINE.join(lines)}]" if any(lines) else ""
 
     def record(self, after: int) -> DocxTable:
-        """Return what is kept of it; `after` is the number of the paragraph before it."""
+        """Return the record of the table; `after` is the number of the paragraph before it."""
         most = max(1, _MAX_CELLS // max(1, min(self.column_count, _MAX_COLUMNS)))
         width = min(self.column_count, _MAX_COLUMNS)
         rows = [[*row, *[""] * (width - len(row))] for row in self.rows[:most]]

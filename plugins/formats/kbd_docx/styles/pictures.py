@@ -51,7 +51,7 @@ class DocumentPicture(msgspec.Struct, frozen=True):
 
     @property
     def is_linked(self) -> bool:
-        """Whether the picture itself is somewhere else."""
+        """Whether the picture is linked, not embedded."""
         return self.relation.external
 
 
@@ -72,7 +72,7 @@ def pictures(document: DocxParts) -> Iterator[DocumentPicture]:
 
 
 def _picture_blocks(document: DocxParts) -> Iterator[tuple[str, str, etree._Element]]:
-    """Yield what may hold pictures: its part, where it is, its element."""
+    """Yield the blocks that may hold pictures: part, place in words, element."""
     body = document.root(document.main).find(f"{W}body")
     paragraph, table = 0, -1
     for block in blocks(body) if body is not None else ():
@@ -133,7 +133,7 @@ def _vml_pictures(
 
 
 def _picture_relation(element: etree._Element, relations: dict[str, Relation]) -> Relation | None:
-    """Return how a picture's part names what it shows: what is embedded, else what is linked."""
+    """Return the relation to a picture's file: the embedded one, else the linked one."""
     blip = element.find(f"{PIC}blipFill/{A}blip")
     if blip is None:
         return None

@@ -1,8 +1,8 @@
 """Properties of paragraphs and runs as a flat table, and elements put in the order of the schema.
 
 What an element says is cut into what is inherited by itself: `spacing` into `spacing/before`,
-`spacing/line` and so on, borders into their sides. So two looks can be compared whichever styles
-they come from, and the one be made the other by a few elements. References to the theme are
+`spacing/line` and so on, borders into their sides. So the formatting of two styles can be
+compared, and the one be made the other by a few elements. References to the theme are
 resolved. What holds where nothing is said: the "default" of each property in ECMA-376, part 1,
 17.3.1 and 17.3.2. Order of elements: annex A (CT_PPr, CT_RPr, CT_Style and the like).
 """
@@ -90,7 +90,7 @@ _MERGED = frozenset(
 
 
 def insert_child(parent: etree._Element, child: etree._Element) -> etree._Element:
-    """Put an element into another one, in the place that the schema gives it; return it."""
+    """Insert an element into another one in schema order, and return it."""
     order = _ORDER.get(local_name(parent), {})
     rank = order.get(local_name(child), _LAST)
     for at, sibling in enumerate(parent):
@@ -102,7 +102,7 @@ def insert_child(parent: etree._Element, child: etree._Element) -> etree._Elemen
 
 
 def ensure_child(parent: etree._Element, name: str) -> etree._Element:
-    """Return an element's child of a name, which is made in its place if it is not there."""
+    """Return an element's child of a name, created in schema order if missing."""
     found = parent.find(f"{W}{name}")
     if found is None:
         found = insert_child(parent, parent.makeelement(f"{W}{name}"))
@@ -110,7 +110,7 @@ def ensure_child(parent: etree._Element, name: str) -> etree._Element:
 
 
 def merge_missing(element: etree._Element, base: etree._Element) -> None:
-    """Say in a style, or in a part of one, what its base says and it does not."""
+    """Merge into a style, or a part of one, what its base sets and it does not."""
     for child in base.iterchildren(f"{W}*"):
         name = local_name(child)
         if local_name(element) == "style" and name not in _MERGED:
@@ -125,7 +125,7 @@ def merge_missing(element: etree._Element, base: etree._Element) -> None:
 
 
 def remove_element(element: etree._Element) -> None:
-    """Take an element out of what it stands in."""
+    """Remove an element from its parent."""
     parent = element.getparent()
     if parent is not None:
         parent.remove(element)
@@ -195,7 +195,7 @@ _OFF_WORDS = {"0": "0", "false": "0", "off": "0"}
 
 
 def read_properties(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Properties:
-    """Return what an element (pPr, rPr) says of looks.
+    """Read the formatting properties of an element (pPr, rPr).
 
     Args:
         container: The element; None says nothing.
@@ -205,6 +205,7 @@ def read_properties(container: etree._Element | None, kind: Kind, theme: DocxThe
     found: Properties = {}
     if container is None:
         return found
+    # In a copy: resolving changes the element, and reading must not change a document.
     plain = deepcopy(container)
     resolve_theme(plain, theme)
     for element in plain.iterchildren(f"{W}*"):
@@ -230,7 +231,7 @@ def read_properties(container: etree._Element | None, kind: Kind, theme: DocxThe
 
 
 def difference(wanted: Properties, there: Properties) -> Properties:
-    """Return what must be said on top of what is there, that the look becomes the wanted one."""
+    """Return the properties to set on top of existing ones to get the wanted formatting."""
     made = {}
     for key in sorted({*wanted, *there}):
         neutral = _default_of(key)
@@ -244,7 +245,7 @@ def difference(wanted: Properties, there: Properties) -> Properties:
 
 
 def write_properties(container: etree._Element, properties: Properties) -> None:
-    """Say properties in an element (pPr, rPr), each in the place that the schema gives it."""
+    """Write properties into an element (pPr, rPr), in schema order."""
     for key, value in properties.items():
         name, slash, part = key.partition("/")
         if not slash:
@@ -275,7 +276,7 @@ def _simple(name: str, attributes: dict[str, str]) -> Value:
 
 
 def _spread(name: str, attributes: dict[str, str], found: Properties) -> None:
-    """Cut spacing or indents into what is inherited by itself."""
+    """Split spacing or indents into properties that are inherited one by one."""
     for key, value in attributes.items():
         word = _SIDES.get(key, key)
         if word == "hanging":
@@ -292,7 +293,7 @@ def _negated(value: str) -> str:
 
 
 def _default_of(key: str) -> Value | None:
-    """Return what holds where nothing is said, None if that cannot be said."""
+    """Return a property's default value, None if it cannot be written."""
     if key in _DEFAULTS:
         return _DEFAULTS[key]
     name, _, part = key.partition("/")

@@ -49,7 +49,7 @@ class HeaderFooter(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """How it is called among the assets, after its kind."""
+        """Its name among the assets, after its kind."""
         return f"section{self.sections[0]}/{self.type}"
 
 

@@ -48,7 +48,7 @@ _NAMED_BY = {"paragraph": "pStyle", "character": "rStyle", "table": "tblStyle"}
 
 
 def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
-    """Return a document's looks as plain values.
+    """Return a document's styles, formatting and assets as plain values.
 
     Args:
         source: The document.
@@ -65,7 +65,7 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
 
 
 class _Listing:
-    """The looks of a document while they are gathered."""
+    """Builder of the answer for one document."""
 
     def __init__(self, document: DocxParts) -> None:
         self._document = document
@@ -75,7 +75,7 @@ class _Listing:
         self._answer = Answer(_LIMITS)
 
     def build(self) -> dict[str, Any]:
-        """Return all of it."""
+        """Build the answer."""
         body = self._document.root(self._document.main)
         # Few and nowhere else to be seen first.
         self._add_headers_footers()
@@ -232,7 +232,7 @@ _SHOWN_NAME_CHARS = 100
 
 
 def describe_formatting(formatting: StyleFormatting, *, has_paragraph: bool) -> dict[str, Any]:
-    """Return what looks come to, in words.
+    """Describe formatting in words.
 
     Args:
         formatting: What is described.

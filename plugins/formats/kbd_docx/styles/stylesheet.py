@@ -53,7 +53,7 @@ class Style(msgspec.Struct, frozen=True):
 
     @property
     def is_default(self) -> bool:
-        """Whether it is for what names no style."""
+        """Whether it is the default style of its type."""
         return self.element.get(f"{W}default", "0") not in ("0", "false", "off")
 
     def named(self, what: str) -> str:
@@ -62,7 +62,7 @@ class Style(msgspec.Struct, frozen=True):
 
 
 class StyleFormatting(msgspec.Struct, frozen=True):
-    """What paragraphs and what runs come to by a style."""
+    """Formatting that a style gives paragraphs and runs, with what it inherits."""
 
     paragraph: Properties
     run: Properties
@@ -89,7 +89,7 @@ class DocxStyleSheet:
         return iter(self._styles.values())
 
     def add(self, element: etree._Element) -> None:
-        """Take note of a style's element."""
+        """Add a style by its element."""
         type_ = STYLE_TYPES.get(element.get(f"{W}type", "paragraph"))
         id_ = element.get(f"{W}styleId", "")
         if type_ is None or not id_:
@@ -101,7 +101,7 @@ class DocxStyleSheet:
             self._defaults.setdefault(type_, style)
 
     def discard(self, style: Style) -> None:
-        """Forget a style whose element is taken away."""
+        """Remove a style whose element was removed."""
         self._styles.pop((style.type, style.id), None)
         self._own.pop((style.type, style.id), None)
         self._names.pop((style.type, folded(style.name)), None)
@@ -121,14 +121,14 @@ class DocxStyleSheet:
         return self._names.get((type_, folded(name)))
 
     def find(self, type_: StyleType, text: str) -> Style | None:
-        """Return the style that is meant: by its id, else by its name, blanks and case ignored."""
+        """Find a style by its id, else by its name, blanks and case ignored."""
         exact = self.get(type_, text) or self.named(type_, text)
         wanted = folded(text)
         return exact or next((each for each in self if each.type == type_
                               and folded(each.id) == wanted), None)  # fmt: skip
 
     def default(self, type_: StyleType) -> Style | None:
-        """Return the style of what names none."""
+        """Return the default style of a type."""
         return self._defaults.get(type_)
 
     def base_chain(self, style: Style) -> list[Style]:
@@ -143,7 +143,7 @@ class DocxStyleSheet:
         return list(found.values())
 
     def formatting(self, style: Style | None, type_: StyleType) -> StyleFormatting:
-        """Return what a style comes to; None is for what has neither a style nor a default.
+        """Return a style's formatting with inheritance; None is for no style, not even a default.
 
         A paragraph style rests on the document's defaults; others on nothing, since they lie over
         what the paragraph has.

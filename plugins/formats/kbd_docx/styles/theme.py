@@ -71,6 +71,7 @@ def read_document_theme(document: DocxParts) -> DocxTheme:
     found = settings.find(f"{W}clrSchemeMapping") if settings is not None else None
     for key, value in found.attrib.items() if found is not None else ():
         name = etree.QName(str(key)).localname
+        # Only unusual mappings are held, so that themes of the same effect are equal.
         if str(value) != _MAPPED.get(name, name):
             mapping[name] = str(value)
     theme = read_theme(document.part_root("theme"))
@@ -78,7 +79,7 @@ def read_document_theme(document: DocxParts) -> DocxTheme:
 
 
 def resolve_theme(element: etree._Element, theme: DocxTheme) -> None:
-    """Put fonts and colors in the place of references to a theme, in an element and all in it."""
+    """Resolve references to a theme into fonts and colors, in an element and all in it."""
     for each in element.iter(f"{W}*"):
         for reference, slot in _FONT_SLOTS.items():
             font = theme.font(str(each.attrib.pop(f"{W}{reference}", "")))
@@ -89,7 +90,7 @@ def resolve_theme(element: etree._Element, theme: DocxTheme) -> None:
 
 
 def resolve_drawing_theme(element: etree._Element, theme: DocxTheme) -> None:
-    """Put colors in the place of references to a theme, in drawings in an element."""
+    """Resolve references to a theme's colors in drawings in an element."""
     for each in element.iter(f"{A}schemeClr"):
         color = theme.color(each.get("val", ""))
         if color:
