@@ -121,6 +121,7 @@ class ParsedParts:
         """
         name = self.package.name
         data = read_transitional(self.package, part)
+        # Counted in the bytes, before a tree of them takes the memory.
         marks = data.count(b"<")
         if marks > MAX_PART_MARKS:
             raise FileReadFailed(

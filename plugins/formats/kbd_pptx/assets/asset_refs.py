@@ -64,7 +64,7 @@ PptxAssetRef = AssetRef[AssetKind, DeckPlace]
 
 
 def parse_ref(pick: AssetPick) -> PptxAssetRef:
-    """Parse what is to be copied; raises ValidationFailed."""
+    """Parse an asset reference; raises ValidationFailed."""
     return parse_asset_ref(pick, get_args(AssetKind), lambda _, text: _parse_target(text))
 
 
@@ -95,7 +95,7 @@ def _parse_target(text: str) -> DeckPlace:
 
 
 def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFailed:
-    """Return the error that names the nearest of what there is.
+    """Return the error for a missing asset, with the names nearest to it.
 
     Args:
         what: Of what, with where ("The source has no layout").
@@ -111,14 +111,14 @@ def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFaile
 
 
 class TextShape(msgspec.Struct, frozen=True):
-    """A shape with text on a slide.
+    """Shape with text on a slide, and where its formatting comes from.
 
     Args:
         place: Where it is, by its own name.
         part: The slide's part.
         root: The slide.
         shape: The shape.
-        scope: What it has its looks from.
+        scope: Where its formatting comes from.
         master: The master that it follows, None if there is none.
     """
 
@@ -131,7 +131,7 @@ class TextShape(msgspec.Struct, frozen=True):
 
 
 class SourceDeck:
-    """A deck that has assets.
+    """Source deck of assets, which references name.
 
     Args:
         package: Its package.
@@ -202,7 +202,7 @@ class SourceDeck:
         raise missing_asset("The source has no picture", f"image:{name}", known)
 
     def host_scope(self, host: PictureHost) -> FormattingScope:
-        """Return what things on a slide, a layout or a master have their looks from."""
+        """Return the formatting scope of a slide, a layout or a master."""
         kind, _, number = host.place.partition(":")
         if kind == "master":
             return formatting_scope(self.parts, self.deck.masters[int(number)], of="master")

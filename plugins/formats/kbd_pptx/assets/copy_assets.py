@@ -27,10 +27,10 @@ def copy_theme(
     name: str,
     target: DeckPlace | None,
 ) -> str:
-    """Give a master of the target a theme of the source, and return what changed.
+    """Copy a theme of the source to a master of the target, and return what changed.
 
-    Colours, fonts and effects change on all that takes them from the theme. The master's own map
-    of colours and all else of it stay.
+    Colors, fonts and effects change on all that takes them from the theme. The master's own map
+    of colors and all else of it stay.
 
     Args:
         source: The deck that has it.
@@ -64,7 +64,7 @@ def copy_theme(
 
 
 def _drop_unused(edit: TargetDeck, theme: str) -> None:
-    """Take a theme away that nothing names any more."""
+    """Drop a theme that nothing references any more."""
     if not theme:
         return
     folded = theme.casefold()
@@ -109,7 +109,7 @@ def copy_assets(
 
 
 class _Copying:
-    """Copies the picks of one call."""
+    """Copies the assets that one call names."""
 
     def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
@@ -118,7 +118,7 @@ class _Copying:
         self._images = ImageCopier(source, edit, copier)
 
     def copy(self, picks: list[PptxAssetRef]) -> tuple[str, ...]:
-        """Copy picks and return what each changed, in their order."""
+        """Copy assets and return what each changed, in their order."""
         changed: dict[int, str] = {}
         places = list(range(len(picks)))
         if self._edit.is_new:
@@ -145,7 +145,7 @@ class _Copying:
                 assert_never(other)
 
     def _begin_without_layouts(self) -> None:
-        """Take the master and layouts of a new deck away, and give slides the source's size."""
+        """Remove the master and layouts of a new deck, and set the source's slide size."""
         edit, deck = self._edit, self._edit.deck()
         root = edit.parse(edit.main)
         masters = root.find(f"{P}sldMasterIdLst")

@@ -31,7 +31,7 @@ _SLIDE = (
 
 
 class ImageCopier:
-    """Copies pictures.
+    """Copier of pictures onto slides.
 
     Args:
         source: The deck that has them.
@@ -85,7 +85,7 @@ class ImageCopier:
         return target.index
 
     def _copy_picture(self, picture: DeckPicture, deck: Deck, part: str) -> etree._Element:
-        """Return a picture as it stands on a slide of the target, its parts carried."""
+        """Return a copy of a picture for a slide of the target, its parts copied too."""
         if picture.element.getparent() is None:
             raise ValidationFailed("It stands on nothing.")
         copied = deepcopy(picture.element)
@@ -107,7 +107,7 @@ class ImageCopier:
         return copied
 
     def _detach(self, copied: etree._Element) -> None:
-        """Take away what ties a picture to its own slide: its placeholder, its own notes."""
+        """Detach a picture from its slide: remove its placeholder and custom data."""
         for properties in copied.iterfind(f"./*/{P}nvPr"):
             for child in list(properties):
                 if local_name(child) in ("ph", "custDataLst"):
@@ -126,14 +126,14 @@ class ImageCopier:
         self._copier.relate_named([copied], relations, part)
 
     def _is_local_action(self, click: etree._Element, relations: dict[str, Relation]) -> bool:
-        """Tell whether a click does what only its own deck knows: goes to a slide, runs a macro."""
+        """Tell whether a click works in its own deck only: goes to a slide, runs a macro."""
         action = click.get("action", "")
         relation = relations.get(click.get(f"{R}id", ""))
         inside = relation is not None and not relation.external
         return inside or action.startswith(("ppaction://macro", "ppaction://customshow"))
 
     def _set_position(self, copied: etree._Element, picture: DeckPicture, deck: Deck) -> None:
-        """Give a picture its place: its own, if the slide has it; else within the slide."""
+        """Set a picture's position: its own if that is on the slide, else scaled into it."""
         source = self._source
         box = picture_box(source.parts, source.deck, picture)
         if box is None:
@@ -190,14 +190,14 @@ class ImageCopier:
 
 
 def _centered(deck: Deck, size: tuple[float, float]) -> Box:
-    """Return a box of a size in the middle of a slide, smaller if it has no room."""
+    """Return a centered box of a size, scaled down to fit the slide."""
     scale = min(1.0, deck.width / size[0], deck.height / size[1])
     width, height = size[0] * scale, size[1] * scale
     return Box((deck.width - width) / 2, (deck.height - height) / 2, width, height)
 
 
 def _scaled_box(box: Box, source: Deck, target: Deck) -> Box:
-    """Return a box of a slide of one size on a slide of another: as it is if it has room."""
+    """Return a box scaled to a slide of another size, unchanged if it fits."""
     inside = box.x >= 0 and box.y >= 0
     if inside and box.x + box.width <= target.width and box.y + box.height <= target.height:
         return box

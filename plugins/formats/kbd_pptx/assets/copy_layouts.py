@@ -23,9 +23,9 @@ _NOT_COPIED = frozenset(("slideLayout", "slideMaster", "theme"))
 
 
 class LayoutCopier:
-    """Copies layouts.
+    """Copier of layouts, with masters and themes.
 
-    A layout goes to the master of the target that looks as its own does, or that is named; else
+    A layout goes to the master of the target with its own one's formatting, or that is named; else
     its own master and theme come along, without their other layouts.
 
     Args:
@@ -76,7 +76,7 @@ class LayoutCopier:
         return f"layout {shown}{origin}"
 
     def _matching_master(self, master: Master) -> str:
-        """Return the master of the target that looks as one of the source does, "" if none does."""
+        """Return the target's master with the formatting of the source's, "" if none has it."""
         wanted = self._master_formatting(self._source.parts, master)
         for each in self._edit.deck().masters:
             if each.name == master.name and self._master_formatting(self._edit, each) == wanted:
@@ -99,7 +99,7 @@ class LayoutCopier:
         return ""
 
     def _copy_master(self, master: Master) -> str:
-        """Bring a master with its theme, without layouts, and return its part."""
+        """Copy a master with its theme, without layouts, and return its part."""
         source = self._source.parts
         relations = source.relations(master.part)
         replacements = {each.id: "" for each in relations.values() if each.kind in _NOT_COPIED}
@@ -125,7 +125,7 @@ class LayoutCopier:
         return part
 
     def _add(self, layout: DeckLayout, master: str) -> str:
-        """Carry a layout to a master of the target and return its name there."""
+        """Copy a layout to a master of the target and return its name there."""
         taken = {each.name.casefold() for each in self._edit.deck().layouts}
         name, count = layout.name, 1
         while name.casefold() in taken:
@@ -151,7 +151,7 @@ class LayoutCopier:
         return name
 
     def _add_to_master(self, master: str, layout: str, number: str) -> None:
-        """Enter a layout in the list of its master."""
+        """Add a layout to the list of its master."""
         relation_id = self._edit.rewriting.relate(master, "slideLayout", layout)
         root = self._edit.parse(master)
         layouts = root.find(f"{P}sldLayoutIdLst")
@@ -177,7 +177,7 @@ class LayoutCopier:
 
 
 def canonical_formatting(parts: DeckParts, part: str) -> bytes:
-    """Return what makes the looks of a master or layout, the same for the same looks.
+    """Return the canonical form of a master's or layout's formatting, for comparison.
 
     Its name and its place among others do not count; of pictures their bytes do.
     """

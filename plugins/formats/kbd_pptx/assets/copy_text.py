@@ -1,7 +1,7 @@
 """Styles of text copied: from a master or a shape, to a master or a shape.
 
 From master to master a style goes whole, bullets, indents and all. Where a shape is at one end only
-what letters and lines look like goes: font, size, weight, colour, alignment and spacing.
+the formatting of runs and lines goes: font, size, weight, color, alignment and spacing.
 """
 
 from collections.abc import Sequence
@@ -53,15 +53,15 @@ _RUNS = (f"{A}r", f"{A}fld", f"{A}br")
 
 
 class _Style(msgspec.Struct, frozen=True):
-    """A style on its way: nine looks, and whence they come.
+    """Text style being copied: nine level formats, and their source.
 
     Args:
         formats: By level.
-        palette: The colours and fonts that they name.
+        palette: The colors and fonts that they name.
         part: The part whose relations they name, "" where they must name none.
         kind: The kind of text of a master's style, "" of a shape's.
         place: Where it stands.
-        is_whole: Whether the looks tell of bullets and indents too.
+        is_whole: Whether the formats hold bullets and indents too.
     """
 
     formats: Sequence[etree._Element]
@@ -73,7 +73,7 @@ class _Style(msgspec.Struct, frozen=True):
 
 
 class TextCopier:
-    """Copies styles of text.
+    """Copier of text styles between masters and shapes.
 
     Args:
         source: The deck that has them.
@@ -174,7 +174,7 @@ class TextCopier:
         return str(DeckPlace("master", target.index, kind))
 
     def _adapt(self, formats: Sequence[etree._Element], style: _Style, palette: PptxTheme) -> None:
-        """Have looks come out in the target as they do in the source."""
+        """Adapt level formats to the target's theme and variant."""
         for level_format in formats:
             resolve_theme(level_format, style.palette, palette)
             self._edit.convert_percentages(level_format)
@@ -185,10 +185,10 @@ class TextCopier:
     def _warn_of_color(
         self, level_format: etree._Element, palette: PptxTheme, *below: etree._Element | None
     ) -> None:
-        """Tell of letters that have the colour of what they stand on.
+        """Warn if text has the color of its background.
 
         Args:
-            level_format: How they look.
+            level_format: Their format.
             palette: The target's.
             below: What has a background, the nearest first: slide, master.
         """
@@ -201,7 +201,7 @@ class TextCopier:
             )
 
     def _warn_of_layouts(self, master: Master, kind: str) -> None:
-        """Name the layouts whose own styles still count before the master's."""
+        """Warn of layouts whose own styles override the master's."""
         own = []
         for layout in master.layouts:
             for shape, place in placeholders(self._edit.root(layout.part)):
@@ -245,7 +245,7 @@ def _set_style(root: etree._Element, kind: str, formats: Sequence[etree._Element
 
 
 def _write_list_style(body: etree._Element, formats: Sequence[etree._Element]) -> None:
-    """Have text that is still to come in a shape look as it should."""
+    """Write level formats into a shape's list style, for text still to come."""
     listed = body.find(f"{A}lstStyle")
     if listed is None:
         listed = body.makeelement(f"{A}lstStyle")
@@ -267,7 +267,7 @@ def _levels_to(level: int) -> list[str]:
 
 
 def _format_paragraph(paragraph: etree._Element, formats: Sequence[etree._Element]) -> None:
-    """Have a paragraph and its runs look as their level should."""
+    """Format a paragraph and its runs by their level."""
     properties = paragraph.find(f"{A}pPr")
     if properties is None:
         properties = paragraph.makeelement(f"{A}pPr")
@@ -292,7 +292,7 @@ def _format_paragraph(paragraph: etree._Element, formats: Sequence[etree._Elemen
 
 
 def _format_run(existing: etree._Element, inner: etree._Element) -> None:
-    """Replace how letters look; their language, links and the like stay."""
+    """Replace the formatting of a run; its language, links and the like stay."""
     for key in RUN_ATTRIBUTES:
         existing.attrib.pop(key, "")
         if inner.get(key) is not None:

@@ -27,7 +27,7 @@ _SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
 
 
 class TargetDeck(DeckParts):
-    """A deck that is changed; what is read of it is what was put last.
+    """Target deck; what is read of it is what was written last.
 
     Args:
         rewriting: The deck's package.
@@ -47,7 +47,7 @@ class TargetDeck(DeckParts):
         self.warnings = EditWarnings()
 
     def deck(self) -> Deck:
-        """Return what the deck has now."""
+        """Read the deck's masters, layouts and slides as they are now."""
         return read_deck(self)
 
     def put(self, part: str, root: etree._Element) -> None:
@@ -61,12 +61,12 @@ class TargetDeck(DeckParts):
         self.invalidate(part)
 
     def to_variant(self, data: bytes) -> bytes:
-        """Return a part or the type of a relation in the names that this deck uses."""
+        """Convert a part, or the type of a relation, to this deck's variant."""
         plain = transitional(data)
         return strict(plain) if self.rewriting.is_strict else plain
 
     def convert_percentages(self, root: etree._Element) -> None:
-        """Write shares as this deck's variant does: "75%" in a strict one, 75000 in others.
+        """Convert percentages to this deck's variant: "75%" in a strict one, 75000 in others.
 
         ISO 29500-1, 22.9.2.9, against 29500-4, 20.1.10.40.
         """
@@ -89,6 +89,7 @@ class TargetDeck(DeckParts):
                 if text.isascii() and text.isdigit() and len(text) < 11:
                     taken.add(int(text))
         highest = max(taken, default=_FIRST_ID - 1)
+        # Masters and layouts share one range of ids.
         number = max(highest + 1, _FIRST_ID)
         if number > _MAX_ID:
             number = next(each for each in range(_FIRST_ID, _MAX_ID) if each not in taken)
@@ -139,7 +140,7 @@ class DeckPartCopier(PartCopier):
         self._edit = edit
 
     def converted(self, data: bytes, content_type: str) -> bytes:
-        """Return XML as the target may have it: by its names and numbers."""
+        """Return XML converted to the target's variant: namespaces and percentages."""
         is_xml = content_type.endswith(("xml", "vmlDrawing"))
         if not is_xml or self.source.is_strict == self.target.is_strict:
             return data

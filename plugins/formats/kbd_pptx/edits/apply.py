@@ -67,10 +67,12 @@ def _apply_to(
     operations: tuple[msgspec.Struct, ...],
     warnings: DeckWarnings,
 ) -> tuple[Rewriting, tuple[str, ...], tuple[str, ...]]:
-    """Return the package as it becomes, what changed, and what it newly reaches out to."""
+    """Apply operations to a package; return it, what changed, and new external targets."""
     if not operations:
         return Rewriting(package), (), ()
     warn_of_protection(package, identity.part, warnings)
+    # python-pptx opens no template and no strict variant, and writes all anew: it is lent a copy
+    # that it can open, and only what it changed comes back.
     lending = Lending(package, identity, PLAIN_TYPE)
     with library_errors(package.name):
         presentation = pptx.Presentation(lending.copy())
@@ -82,7 +84,7 @@ def _apply_to(
 
 
 def _operation_table(deck: DeckEdit) -> OperationTable:
-    """Return what applies each operation to a deck."""
+    """Return the function that applies each type of operation to a deck."""
     return {
         AddSlide: partial(add_slide, deck),
         SetSlideText: partial(set_slide_text, deck),

@@ -106,13 +106,15 @@ def blank_deck() -> Presentation:
 
 
 def new_package(deck: Presentation, name: str, main_type: str) -> Rewriting:
-    """Return a deck that came from no file as a package to write.
+    """Return a new deck as a package to write.
 
     Args:
         deck: What `blank_deck` gave, changed or not.
         name: The file's name, for messages.
         main_type: The content type of its main part.
     """
+    # By hand: saved by python-pptx, a deck has the time of saving in its archive, and two of the
+    # same call would differ.
     rewriting = Rewriting(None, name)
     package = deck.part.package
     types = rewriting.root("[Content_Types].xml")
@@ -246,7 +248,7 @@ def _reset_titles(layout: etree._Element) -> None:
 
 
 def _find(root: etree._Element, path: str) -> etree._Element:
-    """Return what the template surely has."""
+    """Return the first element at a path, which the template has."""
     return next(root.iterfind(path))
 
 

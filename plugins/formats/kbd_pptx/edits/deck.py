@@ -69,7 +69,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
-    """Return the layout that a label means, and a warning, "" if it is just the one.
+    """Choose the layout that a label means; return it and a warning, "" for an exact match.
 
     Args:
         layouts: All of them, those that are to be taken first in front.
@@ -139,7 +139,7 @@ def _has_placeholders_of(layout: Layout, label: str) -> bool:
 
 
 def _fold_name(name: str) -> str:
-    """Return a name without what people vary: case, blanks, dashes, widths of characters."""
+    """Fold a name for comparison: case, blanks, dashes, widths of characters."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     return "".join(each for each in folded if each.isalnum())
 
@@ -227,6 +227,7 @@ class DeckEdit:
 
     def add(self, layout: Layout, index: int) -> SlidePart:
         """Add an empty slide at an index, or behind the last one."""
+        # By hand: python-pptx adds slides at the end only, and gives them all placeholders.
         name = self.free_name("/ppt/slides/slide{}.xml")
         root = CT_Slide.new()
         part = SlidePart(PackURI(name), CT.PML_SLIDE, self.main.package, root)

@@ -181,6 +181,7 @@ def format_run(properties: etree._Element, formatting: PptxRunFormatting) -> Non
     if formatting.underline is not None:
         properties.set("u", formatting.underline)
     if formatting.font_color is not None:
+        # Of the fills only one may stand.
         _remove(properties, _FILLS)
         _color(ensure_child(properties, "solidFill", _RUN_ORDER), formatting.font_color)
     if formatting.highlight_color is not None:
@@ -215,7 +216,7 @@ def format_paragraph(
 
 
 def set_level(properties: etree._Element, level: int) -> None:
-    """Put a paragraph's properties at another level, whose indents and bullets then hold."""
+    """Set a paragraph's level, whose indents and bullets then hold."""
     for key in ("marL", "indent", "lvl"):
         properties.attrib.pop(key, "")
     _remove(properties, _BULLETS)
@@ -229,7 +230,7 @@ def percent(thousandths: int, *, strict: bool) -> str:
 
 
 def ensure_child(parent: etree._Element, name: str, order: Sequence[str]) -> etree._Element:
-    """Return a child by its local name, made in its place among `order` if there is none.
+    """Return a child by its local name, created in its place among `order` if missing.
 
     Where `order` is only its name it is made as the first child.
     """

@@ -35,7 +35,7 @@ def set_notes(deck: DeckEdit, operation: SetNotes) -> str:
 
 
 def write_notes(deck: DeckEdit, part: SlidePart, text: str) -> None:
-    """Make a text the notes of a slide."""
+    """Write a text as the notes of a slide."""
     page = notes_of(part)
     if page is None:
         if not text:
@@ -79,19 +79,21 @@ def _new_page(deck: DeckEdit, slide: SlidePart) -> NotesSlidePart:
 
 
 def _new_master(deck: DeckEdit) -> NotesMasterPart:
+    # By hand: python-pptx relates a new notes master to the deck and does not list it there.
     package = deck.main.package
     name = PackURI(deck.free_name("/ppt/notesMasters/notesMaster{}.xml"))
     root = _new(CT_NotesMaster.new_default)
-    looks = _new(CT_OfficeStyleSheet.new_default)
+    theme = _new(CT_OfficeStyleSheet.new_default)
     if deck.is_strict:
         write_strict_percentages(root)
-        write_strict_percentages(looks)
+        write_strict_percentages(theme)
     master = NotesMasterPart(name, CT.PML_NOTES_MASTER, package, root)
     theme_name = PackURI(deck.free_name("/ppt/theme/theme{}.xml"))
-    master.relate_to(XmlPart(theme_name, CT.OFC_THEME, package, looks), RT.THEME)
+    master.relate_to(XmlPart(theme_name, CT.OFC_THEME, package, theme), RT.THEME)
     relation_id = deck.main.relate_to(master, RT.NOTES_MASTER)
     listing = etree.Element(f"{P}notesMasterIdLst")
     etree.SubElement(listing, f"{P}notesMasterId", {f"{R}id": relation_id})
+    # The list of notes masters stands behind that of masters.
     masters = deck.root.find(f"{P}sldMasterIdLst")
     if masters is None:
         deck.root.insert(0, listing)

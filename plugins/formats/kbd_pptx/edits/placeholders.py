@@ -47,7 +47,7 @@ _TWIN_RATIO = 0.6
 
 
 class PlaceholderBox(msgspec.Struct, frozen=True):
-    """Where a shape is, in EMU."""
+    """Box of a shape, in EMU."""
 
     x: int
     y: int
@@ -120,7 +120,7 @@ def body_placeholders(
 def inherited_placeholders(
     shape: etree._Element, *parents: etree._Element
 ) -> Iterator[etree._Element]:
-    """Yield the placeholders that one takes over from, the nearest first."""
+    """Yield the placeholders that one inherits from, the nearest first."""
     ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
     if ph is None:
         return
@@ -138,7 +138,7 @@ def inherited_placeholders(
 
 
 def box_of(shape: etree._Element, *parents: etree._Element) -> PlaceholderBox | None:
-    """Return where a shape is, by its own word or that of what it takes over from."""
+    """Return a shape's box, its own or an inherited one."""
     for each in (shape, *inherited_placeholders(shape, *parents)):
         frame = next((found for path in _FRAMES for found in each.iterfind(path)), None)
         place = frame.find(f"{A}off") if frame is not None else None
@@ -178,9 +178,9 @@ def text_body(shape: etree._Element) -> etree._Element:
 
 
 def copy_placeholder(placeholder: SlidePlaceholder, root: etree._Element) -> etree._Element:
-    """Put an empty copy of a layout's placeholder on a slide, and return it.
+    """Add an empty copy of a layout's placeholder to a slide, and return it.
 
-    It takes everything over from the layout: place, size, looks.
+    It inherits everything from the layout: place, size, formatting.
 
     Args:
         placeholder: The layout's placeholder.
@@ -207,7 +207,7 @@ def copy_placeholder(placeholder: SlidePlaceholder, root: etree._Element) -> etr
 
 
 def add_shape(shape: etree._Element, root: etree._Element) -> None:
-    """Put a shape on a slide, in front of the others."""
+    """Add a shape to a slide, in front of the others."""
     tree = tree_of(root)
     extensions = tree.find(f"{P}extLst")
     if extensions is None:

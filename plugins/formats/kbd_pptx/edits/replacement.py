@@ -1,8 +1,8 @@
 """A text replaced wherever it stands on slides and in their notes.
 
 A hit is found across runs and replaced once: what was put in is not searched again. It takes the
-look of the run in which it began; other characters keep theirs. What programs compute (numbers of
-slides, dates) is not searched, and no hit reaches over it.
+formatting of the run in which it began; other characters keep theirs. What programs compute
+(numbers of slides, dates) is not searched, and no hit reaches over it.
 
 Where a deck holds a text that replacing does not reach: told, so that nobody thinks it gone.
 """
@@ -181,6 +181,7 @@ def _replace_in(root: etree._Element, pattern: re.Pattern[str], replace: str) ->
     count = 0
     for paragraph in list(root.iter(f"{A}p")):
         found = replace_in_paragraph(paragraph, pattern, replace)
+        # Replaced in both alternatives, counted in the one that people see.
         if found and not any(each.tag == _FALLBACK for each in paragraph.iterancestors()):
             count += found
     return count
@@ -238,7 +239,7 @@ def _write(element: etree._Element, text: str) -> None:
             made.append(run)
     others = paragraph.iterchildren(f"{A}r", f"{A}br", f"{A}fld")
     if not made and len(list(islice(others, 2))) == 1:
-        # An empty run keeps the look for whoever writes there next.
+        # An empty run keeps the formatting for whoever writes there next.
         run = _with_properties(f"{A}r", properties)
         etree.SubElement(run, f"{A}t")
         made.append(run)

@@ -59,7 +59,7 @@ def _or_none(lines: tuple[Line, ...] | None) -> tuple[Line, ...] | None:
 
 
 def _copy_footers(part: SlidePart, neighbor: SlidePart, index: int) -> None:
-    """Give a new slide the date, footer and number that its neighbour shows."""
+    """Copy the date, footer and number of a neighboring slide to a new one."""
     layout = {each.type: each for each in placeholders(parents_of(part)[0])}
     for placeholder in placeholders(neighbor.slide.element):
         if placeholder.type in FOOTERS and placeholder.type in layout:
@@ -67,7 +67,7 @@ def _copy_footers(part: SlidePart, neighbor: SlidePart, index: int) -> None:
             for old in made.findall(f"{A}p"):
                 made.remove(old)
             for paragraph in text_body(placeholder.shape).findall(f"{A}p"):
-                # Links of the neighbour mean nothing in another part.
+                # Links of the neighbor mean nothing in another part.
                 if not any("hlink" in str(each.tag) for each in paragraph.iter()):
                     made.append(deepcopy(paragraph))
             for field in made.iter(f"{A}fld"):
@@ -107,6 +107,7 @@ def delete_slide(deck: DeckEdit, operation: DeleteSlide) -> str:
     entry = deck.entry(operation.index)
     part = deck.part_of(entry)
     entries = deck.entries
+    # A deck may list one slide several times; its part goes with the last entry.
     if part is not None and sum(deck.part_of(each) is part for each in entries) == 1:
         _unlink(deck, operation.index, part)
     remove_from_section(deck, entry.get("id", ""))
@@ -122,7 +123,7 @@ def delete_slide(deck: DeckEdit, operation: DeleteSlide) -> str:
 
 
 def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
-    """Take away what leads to a slide from parts that stay, but its entry in the deck."""
+    """Remove references to a slide from other parts, except its entry in the deck."""
     notes = notes_of(part)
     shown = {id(deck.part_of(entry)): place for place, entry in enumerate(deck.entries)}
     for source in list(deck.main.package.iter_parts()):
@@ -143,7 +144,7 @@ def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
 
 
 def _remove_reference(deck: DeckEdit, index: int, element: etree._Element, place: str) -> None:
-    """Take an element off that leads to a slide."""
+    """Remove an element that refers to a slide."""
     parent = element.getparent()
     if element.tag in _LINKS:
         deck.warnings.warn(f"A link on {place} led to slide {index}; it was taken off.")
@@ -172,7 +173,7 @@ def _names(element: etree._Element, relations: Sequence[str]) -> bool:
 
 
 def remove_from_section(deck: DeckEdit, slide_id: str) -> None:
-    """Take a slide out of the section that lists it."""
+    """Remove a slide from the section that lists it."""
     for listed in list(deck.root.iter(f"{P14}sldId")):
         parent = listed.getparent()
         if parent is not None and listed.get("id") == slide_id:
@@ -185,7 +186,7 @@ def add_to_section(deck: DeckEdit, index: int, *, origin: etree._Element | None 
     Args:
         deck: The deck, in which the slide is in its place.
         index: The slide.
-        origin: The section's list that it comes from; it stays in it if a neighbour is of it.
+        origin: The section's list that it comes from; it stays in it if a neighbor is of it.
     """
     lists = list(deck.root.iter(f"{P14}sldIdLst"))
     if not lists:

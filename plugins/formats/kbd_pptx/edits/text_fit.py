@@ -45,7 +45,7 @@ _MEASURED_CHARACTERS = 100_000
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """How a text fits.
+    """Fit of a text in its shape.
 
     Args:
         points: The size that its smallest text is shown in.
@@ -132,7 +132,7 @@ def _write(properties: etree._Element, scale: int, less: int, *, strict: bool) -
 
 
 def _autofit(chain: Sequence[etree._Element]) -> str:
-    """Return the name of the nearest word on what happens to text that is too long."""
+    """Return the nearest autofit setting (`normAutofit`, `noAutofit`, `spAutoFit`)."""
     for shape in chain:
         for kind in ("normAutofit", "noAutofit", "spAutoFit"):
             if shape.find(f"{P}txBody/{A}bodyPr/{A}{kind}") is not None:
@@ -196,6 +196,6 @@ def _size(level: int, chain: Sequence[etree._Element], parents: Sequence[etree._
 
 
 def _points(properties: etree._Element | None) -> int:
-    """Return the size that a look has, 0 if none, or none that can be meant."""
+    """Return the font size of run properties, 0 if there is none or an absurd one."""
     size = properties.get("sz", "") if properties is not None else ""
     return int(size) if len(size) <= _SIZE_DIGITS and size.isdecimal() else 0

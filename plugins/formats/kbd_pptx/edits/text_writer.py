@@ -51,7 +51,7 @@ _BULLETS = ("• ", "- ", "* ", "– ")
 
 
 class SlideTexts(msgspec.Struct, frozen=True):
-    """What an operation writes; None leaves it as it is."""
+    """Texts that an operation writes; None leaves one as it is."""
 
     title: tuple[Line, ...] | None
     body: tuple[Line, ...] | None
@@ -67,7 +67,7 @@ class _Slide(msgspec.Struct, frozen=True):
 
 
 def read_texts(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts:
-    """Return what an operation writes.
+    """Read the texts that an operation writes.
 
     Raises:
         ValidationFailed: A text is given twice, or a run has none.

@@ -1,7 +1,7 @@
 """Text of a shape: texts split into lines, written so that the shape goes on looking as it did.
 
-A new paragraph is made like an old one: its level and bullet, the look of its first run, the look
-that follows its end. Paragraphs that the new text has in the same place, from the front and from
+A new paragraph is made like an old one: its level and bullet, the formatting of its first run,
+and that of its end. Paragraphs that the new text has in the same place, from the front and from
 the back, stay untouched with all their runs.
 """
 
@@ -42,7 +42,7 @@ _MAX_LINES = 5_000
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A paragraph to be.
+    """Line of a text, which becomes a paragraph.
 
     Args:
         pieces: Its text; none for an empty one.
@@ -59,12 +59,12 @@ class Line(msgspec.Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether no piece has a look of its own."""
+        """Whether no piece has formatting of its own."""
         return all(piece == SlideTextPiece(piece.text) for piece in self.pieces)
 
 
 def split_lines(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line, ...]:
-    """Take a text apart at the ends of its lines.
+    """Split a text into lines.
 
     Args:
         pieces: The text; a plain one is one piece.
@@ -93,7 +93,7 @@ def split_lines(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line
 
 
 def split_at_empty(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """Part lines at the first empty one; what is behind it is empty if there is none."""
+    """Split lines at the first empty one; the second half is empty if there is none."""
     for place, line in enumerate(lines):
         if not line.pieces:
             rest = list(lines[place:])
@@ -140,7 +140,7 @@ def level_of(paragraph: etree._Element) -> int:
 
 
 def rewrite(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]:
-    """Make lines the paragraphs of a text body, and return those that were made or kept."""
+    """Rewrite a text body with lines, and return its paragraphs."""
     lines = lines or (Line(()),)
     old = paragraphs_of(body)
     front = _count_unchanged(old, lines)
@@ -195,7 +195,7 @@ def _count_unchanged(old: Sequence[etree._Element], lines: Sequence[Line]) -> in
 
 
 class _ModelParagraphs:
-    """The paragraphs that new ones can be like: of each level the last one that has text."""
+    """Models of new paragraphs: of each level the last paragraph that has text."""
 
     def __init__(self, old: Sequence[etree._Element]) -> None:
         full = [paragraph for paragraph in old if text_of(paragraph)] or list(old)
@@ -203,7 +203,7 @@ class _ModelParagraphs:
         self.last = full[-1] if full else None
 
     def model_for(self, line: Line, replaced: etree._Element | None) -> etree._Element | None:
-        """Return the paragraph that a new one shall be like.
+        """Return the model of a new paragraph.
 
         It is the one in whose place it comes; else one of its level, which is the outermost if
         the line tells none; else the last one.
@@ -216,7 +216,7 @@ class _ModelParagraphs:
 
 
 def _paragraph(model: etree._Element | None, line: Line) -> etree._Element:
-    """Return a new paragraph with the text of a line and the looks of another one."""
+    """Return a new paragraph with the text of a line and the formatting of a model."""
     made = etree.Element(f"{A}p")
     properties = deepcopy(model.find(f"{A}pPr")) if model is not None else None
     if properties is not None:

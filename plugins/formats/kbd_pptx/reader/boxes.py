@@ -26,7 +26,7 @@ __all__ = [
 EMU_PER_INCH = 914_400
 
 _MAX_EMU = 1e13
-"""Farther than this, in units, nothing is: ten thousand kilometres."""
+"""Farther than this, in units, nothing is: ten thousand kilometers."""
 
 _NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,15})?)(mm|cm|in|pt|pc|pi)?\s*")
 _UNITS = {"mm": 36_000, "cm": 360_000, "in": EMU_PER_INCH, "pt": 12_700, "pc": 152_400}
@@ -43,7 +43,7 @@ class Box(msgspec.Struct, frozen=True):
 
 
 class Transform2D(msgspec.Struct, frozen=True):
-    """How the coordinates inside of a group become those of the slide."""
+    """Transform from the coordinates inside of a group to those of the slide."""
 
     scale_x: float
     scale_y: float
@@ -87,7 +87,7 @@ def read_box(xfrm: etree._Element | None, place: str = "off", size: str = "ext")
 
 
 def group_transform(xfrm: etree._Element | None, outer: Transform2D) -> Transform2D:
-    """Return how coordinates inside of a group become the slide's.
+    """Return the transform from the coordinates inside of a group to the slide's.
 
     Args:
         xfrm: The group's transform.

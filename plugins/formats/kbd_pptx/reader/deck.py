@@ -89,7 +89,7 @@ class SlideLayout(msgspec.Struct, frozen=True):
     listed: tuple[str, ...] = ()
 
     def placeholder_like(self, type_: str, index: str) -> LayoutPlaceholder | None:
-        """Return the placeholder that one of a slide with this layout takes after."""
+        """Return the placeholder that one of a slide with this layout inherits from."""
         found = next((each for each in self.placeholders if each.index == index), None)
         if found is not None and _root(found.type) == _root(type_):
             return found
@@ -113,14 +113,14 @@ class SlideLayout(msgspec.Struct, frozen=True):
         )
 
     def box(self, type_: str, index: str) -> Box | None:
-        """Return where a placeholder is, where the slide does not say; None if nothing does."""
+        """Return the inherited box of a placeholder, None if there is none."""
         for placeholder in (self.placeholder_like(type_, index), self.master_placeholder(type_)):
             if placeholder is not None and placeholder.box is not None:
                 return placeholder.box
         return None
 
     def bullet(self, type_: str, index: str, level: int) -> str:
-        """Return what stands before a paragraph of a placeholder, where the slide does not say."""
+        """Return the inherited bullet of a paragraph in a placeholder."""
         placeholder, above = self.placeholder_like(type_, index), self.master_placeholder(type_)
         master = self.master or self
         styles = master.title_bullets if _root(type_) == "title" else master.body_bullets
@@ -160,7 +160,7 @@ def read_layout(root: etree._Element, master: SlideLayout | None = None) -> Slid
 
 
 def read_bullets(styles: etree._Element | None) -> Bullets:
-    """Return what list styles say of bullets."""
+    """Read the bullets of list styles, by level."""
     found: dict[int, str] = {}
     if styles is None:
         return found
@@ -288,6 +288,7 @@ class DeckReader:
     def layout(self, part: str) -> SlideLayout:
         """Return a layout with its master; an empty one if it cannot be read."""
         if part not in self._layouts:
+            # Entered first: a layout that cannot be read warns once, not with each slide.
             self._layouts[part] = NO_LAYOUT
             with self.skip_unreadable("A layout"):
                 if part:
@@ -297,7 +298,7 @@ class DeckReader:
 
     @contextmanager
     def skip_unreadable(self, what: str) -> Iterator[None]:
-        """Go on without something that cannot be read, with a warning that names it."""
+        """Skip what cannot be read, with a warning that names it."""
         try:
             yield
         except FileReadFailed as error:

@@ -100,14 +100,14 @@ class SlideLink(msgspec.Struct, frozen=True):
 
 
 class PptxExternal(msgspec.Struct, frozen=True):
-    """Something outside of the file that a part of it names: what it is for, and its address."""
+    """External target of a part: what it is for, and its address."""
 
     kind: str
     target: str
 
 
 def externals(relations: Mapping[str, Relation]) -> tuple[PptxExternal, ...]:
-    """Return what a part names outside of the file."""
+    """Return the external targets of a part."""
     return tuple(
         PptxExternal(relation.kind, relation.target)
         for relation in relations.values()

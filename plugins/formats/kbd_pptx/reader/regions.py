@@ -31,7 +31,7 @@ KINDS = ("shapes", "tables", "images", "charts")
 
 
 def slide_objects(deck: DeckReader, slide: Slide) -> dict[str, list[dict[str, Any]]]:
-    """Return what stands on a slide, by kind; each entry names its slide and its shape."""
+    """Return the objects on a slide by kind; each entry names its slide and its shape."""
     found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
@@ -128,7 +128,7 @@ Objects = dict[str, list[dict[str, Any]]]
 
 
 class _SlideReading(msgspec.Struct, frozen=True):
-    """A slide as it is shown: its place, its text, what stands on it if that is wanted."""
+    """Reading of a slide: its place, its text, and its objects if they are wanted."""
 
     place: str
     text: str

@@ -100,7 +100,7 @@ class SlideShape(msgspec.Struct, frozen=True):
 
     @property
     def alt_text(self) -> str:
-        """What a person wrote of what it shows."""
+        """Its alternative text."""
         if self.names is None:
             return ""
         return (self.names.get("descr") or self.names.get("title") or "").strip()
@@ -122,7 +122,7 @@ class SlideShape(msgspec.Struct, frozen=True):
 
     @property
     def box(self) -> Box | None:
-        """Where it is on the slide, if that is said anywhere: there, by the layout, the master."""
+        """Its box on the slide, its own or one inherited from layout or master."""
         box = read_box(_transform(self.element))
         if box is None and self.placeholder:
             box = self.layout.box(self.placeholder, self.index)
@@ -146,7 +146,7 @@ def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
 
 
 def picture_of(element: etree._Element) -> etree._Element | None:
-    """Return what fills a picture, or a shape that is filled with one; None if nothing does."""
+    """Return the blip of a picture, or of a shape filled with one; None if there is none."""
     if element.tag == _PICTURE:
         return element.find(f"{P}blipFill/{A}blip")
     if element.tag == _SHAPE:
@@ -248,7 +248,7 @@ _Placed = tuple[Box, int]
 
 
 def reading_order(shapes: Sequence[SlideShape]) -> list[int]:
-    """Return where the shapes of a slide stand in the sequence, in the order of a reader."""
+    """Return the indices of a slide's shapes in reading order."""
     children: dict[int, list[int]] = {}
     for place, shape in enumerate(shapes):
         children.setdefault(shape.parent, []).append(place)
@@ -289,7 +289,7 @@ def _has_no_text(shape: SlideShape) -> bool:
 
 
 def _cut_order(boxes: list[_Placed]) -> list[int]:
-    """Return places in the order of a reader, cutting along the widest gap first."""
+    """Return places in reading order, cutting along the widest gap first."""
     found: list[int] = []
     waiting = [boxes]
     while waiting:

@@ -2,7 +2,7 @@
 
 Text is what the slide shows in the order of a reader, then what belongs to it unseen. Shapes are
 apart by an empty line. What is no text stands in square brackets, and what is not seen in a show is
-labelled so: hidden shapes and slides, what lies outside of the slide, notes, comments. The text of
+labeled so: hidden shapes and slides, what lies outside of the slide, notes, comments. The text of
 SmartArt are its points as a list, each as deep as it stands below others.
 """
 
@@ -48,7 +48,7 @@ _SHOWN = ("node", "asst")
 
 
 def diagram_relations(element: etree._Element) -> etree._Element | None:
-    """Return what names the parts of a diagram in its frame."""
+    """Return the element in a frame that names the parts of its diagram."""
     return element.find(f"{A}graphic/{A}graphicData/{DGM}relIds")
 
 
@@ -113,7 +113,7 @@ class Slide(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Its name for people and for the next call."""
+        """Name of the slide, for people and for the next call."""
         return f"slide {self.index + 1} (slide_index {self.index})"
 
 

@@ -65,11 +65,11 @@ class DeckParts:
         return self._parts.name
 
     def read(self, part: str) -> bytes:
-        """Return a part's bytes as they lie there; raises FileReadFailed."""
+        """Return a part's bytes, unconverted; raises FileReadFailed."""
         return self._parts.read(part)
 
     def root(self, part: str) -> etree._Element:
-        """Return a part's tree, which is parsed once and kept.
+        """Return a part's tree, which is parsed once and cached.
 
         Raises:
             FileReadFailed: It is missing, damaged or too large.
@@ -85,7 +85,7 @@ class DeckParts:
         return self._roots[key][0]
 
     def parse(self, part: str) -> etree._Element:
-        """Return a part's tree for whoever looks at it once or changes it; raises as `root`."""
+        """Parse a part anew, for a single look or for changing it; raises as `root`."""
         data = transitional(self._parts.read(part))
         self._marks_left -= self._checked(part, data, MAX_PART_MARKS)
         if self._marks_left < 0:
@@ -93,7 +93,7 @@ class DeckParts:
         return self._parsed(data)
 
     def invalidate(self, part: str) -> None:
-        """Have a part be parsed anew: it is not what it was."""
+        """Invalidate a part's cached tree: the part was changed."""
         _, marks = self._roots.pop(part.casefold(), (None, 0))
         self._kept_marks -= marks
 
@@ -159,7 +159,7 @@ class Master(msgspec.Struct, frozen=True):
 
 
 class Deck(msgspec.Struct, frozen=True):
-    """What a deck has: the size of its slides in EMU, masters, and the parts of slides in order.
+    """Structure of a deck: slide size in EMU, masters, and the parts of slides in order.
 
     A slide whose part is missing is "".
     """
@@ -183,7 +183,7 @@ class Deck(msgspec.Struct, frozen=True):
 
 
 def read_deck(parts: DeckParts) -> Deck:
-    """Read what a deck has.
+    """Read the structure of a deck.
 
     Raises:
         FileReadFailed: The presentation, a master or a layout is damaged.
@@ -306,7 +306,7 @@ class PptxTheme(msgspec.Struct, frozen=True):
     mapping: Mapping[str, str] = msgspec.field(default_factory=lambda: _DEFAULT_MAP)
 
     def rgb(self, element: etree._Element | None) -> str:
-        """Return what a color, or the fill that holds one, comes to; "" if that is untold."""
+        """Resolve a color, or a fill that holds one, to RRGGBB; "" if that cannot be."""
         return drawing_color(element, self.color)
 
     def color(self, name: str) -> str:

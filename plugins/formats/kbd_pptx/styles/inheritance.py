@@ -3,9 +3,9 @@
 A placeholder finds the one that it follows by its index in a layout, by its kind in a master
 (ECMA-376 part 1, 19.3.1.36). What stands nearest to a text counts, for each property by itself.
 
-The look of a level is an element like `a:lvl1pPr`: its attributes and children are those of the
+The format of a level is an element like `a:lvl1pPr`: its attributes and children are those of the
 paragraph, its `a:defRPr` has those of the letters (21.1.2.4.13 and 21.1.2.3.2). A style of text is
-nine looks, one a level: a master's for titles, bodies and other text, or that of a shape's text.
+nine level formats: a master's for titles, bodies and other text, or that of a shape's text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -88,7 +88,7 @@ def local_name(element: etree._Element) -> str:
 
 
 def level_of(style: etree._Element | None, level: int) -> etree._Element | None:
-    """Return what a list of styles (`a:lstStyle`, `p:titleStyle`) says of a level from 0.
+    """Return the level format (from 0) of a list style (`a:lstStyle`, `p:titleStyle`).
 
     What it says of all levels stands for one that it does not tell apart.
     """
@@ -101,7 +101,7 @@ def level_of(style: etree._Element | None, level: int) -> etree._Element | None:
 def merge_formats(
     paragraphs: Iterable[etree._Element | None], runs: Iterable[etree._Element | None] = ()
 ) -> etree._Element:
-    """Return one look of many, the nearest first.
+    """Merge level formats into one, the nearest first.
 
     Args:
         paragraphs: What tells of paragraphs, and by `a:defRPr` of letters.
@@ -120,7 +120,7 @@ def merge_formats(
 
 
 def run_defaults(level_format: etree._Element) -> etree._Element:
-    """Return what a look says of letters."""
+    """Return the run properties of a level format (`a:defRPr`), created if missing."""
     found = level_format.find(f"{A}defRPr")
     return found if found is not None else etree.SubElement(level_format, f"{A}defRPr")
 
@@ -145,7 +145,7 @@ def copy_nearest(
 
 
 def resolve_theme(level_format: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
-    """Have a look come out in the target's theme as it does in its own.
+    """Resolve what a level format takes from a theme that differs from the target's.
 
     What both themes have alike stays the theme's; the rest becomes plain.
     """
@@ -203,7 +203,7 @@ _STYLES = {"title": "titleStyle", "body": "bodyStyle"}
 
 
 class PlaceholderKey(msgspec.Struct, frozen=True):
-    """What a shape is a placeholder for: its kind and index."""
+    """Key of a placeholder: its kind and index."""
 
     kind: str
     index: str
@@ -230,7 +230,7 @@ class ParentPlaceholders(msgspec.Struct, frozen=True):
 
 
 class FormattingScope(msgspec.Struct, frozen=True):
-    """What the shapes of a slide, a layout or a master have their looks from.
+    """Sources of formatting for the shapes of a slide, a layout or a master.
 
     Args:
         above: What is followed, the nearest first: layout and master, or master.
@@ -256,7 +256,7 @@ class FormattingScope(msgspec.Struct, frozen=True):
         return found
 
     def level_sources(self, shape: etree._Element, level: int) -> list[etree._Element | None]:
-        """Return what tells of a level of a shape's text, the nearest first."""
+        """Return the formats of a level of a shape's text, the nearest first."""
         chain = self.chain(shape)
         found = [level_of(each.find(f"{P}txBody/{A}lstStyle"), level) for each in chain]
         place = placeholder_key(chain[-1])
@@ -324,7 +324,7 @@ def placeholders(root: etree._Element) -> Iterator[tuple[etree._Element, Placeho
 
 
 def placeholder_key(shape: etree._Element) -> PlaceholderKey | None:
-    """Return what a shape is a placeholder for, None if it is none."""
+    """Return a shape's placeholder key, None if it is no placeholder."""
     found = shape.find(f"./*/{P}nvPr/{P}ph")
     if found is None:
         return None
@@ -332,7 +332,7 @@ def placeholder_key(shape: etree._Element) -> PlaceholderKey | None:
 
 
 def inherited_box(chain: Sequence[etree._Element]) -> Box | None:
-    """Return where a shape stands, by whom it follows if need be; None if nothing tells."""
+    """Return a shape's box, its own or an inherited one; None if there is none."""
     for shape in chain:
         frame = shape.find(f"{P}xfrm")
         found = read_box(frame if frame is not None else shape.find(f"{P}spPr/{A}xfrm"))
@@ -360,14 +360,14 @@ _SPACINGS = frozenset(("lnSpc", "spcBef", "spcAft"))
 
 
 def style_label(master: Master, kind: str, *, several: bool) -> str:
-    """Return what a master's style is called: "title", or "Office Theme/title" of several."""
+    """Return the label of a master's style: "title", or "Office Theme/title" of several."""
     return f"{master.label}/{kind}" if several else kind
 
 
 def style_formats(
     scope: FormattingScope, master: etree._Element, kind: str, levels: int
 ) -> list[etree._Element] | None:
-    """Return the looks of a master's style as they come out; None if it has no such style."""
+    """Return the merged level formats of a master's style; None if it has no such style."""
     if scope.style(kind) is None:
         return None
     found = []
@@ -380,7 +380,7 @@ def style_formats(
 def style_sources(
     scope: FormattingScope, master: etree._Element, kind: str, level: int
 ) -> list[etree._Element | None]:
-    """Return what in a master tells of a level of a style, the nearest first.
+    """Return the formats of a level of a master's style, the nearest first.
 
     Some programs write the styles into the master's placeholders, which count before its styles.
     """
@@ -403,7 +403,7 @@ def shape_names(root: etree._Element) -> dict[str, etree._Element]:
 
 
 def shape_formats(scope: FormattingScope, shape: etree._Element) -> list[etree._Element]:
-    """Return the looks of a shape's text: of each level, those of the first text on it.
+    """Return the level formats of a shape's text: of each level, that of its first text.
 
     A level without text has those of the nearest above it that has.
     """
@@ -430,7 +430,7 @@ def shape_formats(scope: FormattingScope, shape: etree._Element) -> list[etree._
 
 
 def portable_format(level_format: etree._Element) -> etree._Element:
-    """Return of a look what text elsewhere can take on: no bullets, no indents, no tabulators."""
+    """Return the portable part of a level format: no bullets, no indents, no tabs."""
     made = merge_formats([level_format])
     for key in list(made.attrib):
         if key != "algn":
@@ -450,7 +450,7 @@ def portable_format(level_format: etree._Element) -> etree._Element:
 
 
 def has_own_formatting(shape: etree._Element) -> bool:
-    """Tell whether letters of a shape say themselves how they look."""
+    """Tell whether runs of a shape have formatting of their own."""
     for element in shape.iterfind(f"{P}txBody/{A}p/{A}r/{A}rPr"):
         if any(element.get(key) is not None for key in RUN_ATTRIBUTES) or len(element):
             return True

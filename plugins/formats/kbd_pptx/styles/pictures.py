@@ -33,7 +33,7 @@ _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
 
 
 class PictureHost(msgspec.Struct, frozen=True):
-    """What pictures stand on, and what it is called: "slide:0", "layout:Title Slide", "master:0".
+    """Holder of pictures, with its name: "slide:0", "layout:Title Slide", "master:0".
 
     `layout` is the part of the layout that it follows, or that it is; "" for none.
     """
@@ -44,7 +44,7 @@ class PictureHost(msgspec.Struct, frozen=True):
 
 
 class DeckPicture(msgspec.Struct, frozen=True):
-    """A picture as it stands somewhere.
+    """Picture on a slide, layout or master.
 
     Args:
         name: What tells it from others: "slide:0/Picture 3".
@@ -107,7 +107,7 @@ def pictures(parts: DeckParts, host: PictureHost, root: etree._Element) -> list[
 
 
 def picture_box(parts: DeckParts, deck: Deck, picture: DeckPicture) -> Box | None:
-    """Return where a picture stands on its slide; None if nothing tells."""
+    """Return a picture's box on its slide, None if there is none."""
     host = picture.host
     master = deck.master_of(host.layout) if host.layout else None
     picture_scope = formatting_scope(parts, master, host.layout, of=host.place.partition(":")[0])

@@ -76,7 +76,7 @@ _TEXT_ASSETS = 60
 
 
 def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
-    """Return a deck's looks as plain values.
+    """Return a deck's styles, formatting and assets as plain values.
 
     Args:
         source: The deck.
@@ -94,7 +94,7 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
 
 
 class _Listing:
-    """The looks of a deck while they are gathered."""
+    """Builder of the answer for one deck."""
 
     def __init__(self, parts: DeckParts, deck: Deck) -> None:
         self._parts, self._deck = parts, deck
@@ -105,7 +105,7 @@ class _Listing:
         self._texts: list[tuple[str, dict[str, Any]]] = []
 
     def build(self) -> dict[str, Any]:
-        """Return the looks."""
+        """Build the answer."""
         for index, master in enumerate(self._deck.masters):
             self._add_master(index, master)
         for host in picture_hosts(self._parts, self._deck):
@@ -194,7 +194,7 @@ class _Listing:
         self._answer.add("layouts", entry | {"asset_id": f"layout:{layout.label}"})
 
     def _add_host(self, host: PictureHost) -> None:
-        """Note the pictures of a slide, layout or master, and the fonts that it names."""
+        """Add the pictures and fonts of a slide, layout or master."""
         root = host_root(self._parts, host)
         for picture in pictures(self._parts, host, root):
             self._add_picture(host.place, picture)
@@ -206,7 +206,7 @@ class _Listing:
             self._note_texts(host, root)
 
     def _note_texts(self, host: PictureHost, root: etree._Element) -> None:
-        """Note the shapes of a slide whose letters look as their layout does not say."""
+        """Add the shapes of a slide whose text has formatting of its own."""
         found = {name: each for name, each in shape_names(root).items() if has_own_formatting(each)}
         if not found:
             return
@@ -274,12 +274,12 @@ def _describe_theme(palette: PptxTheme) -> dict[str, Any]:
 
 
 def _background(root: etree._Element) -> etree._Element | None:
-    """Return what says how a background is filled, None if that is left to what is above."""
+    """Return the background element of a master or layout, None if it has none of its own."""
     return root.find(f"{P}cSld/{P}bg/*")
 
 
 def _describe_placeholder(scope: FormattingScope, shape: etree._Element) -> dict[str, Any]:
-    """Return a placeholder with the looks of its first level."""
+    """Describe a placeholder with the formatting of its first level."""
     place = placeholder_key(shape)
     chain = scope.chain(shape)
     box = inherited_box(chain)
@@ -305,7 +305,7 @@ _DEFAULT_SIZE = 18.0
 
 
 def describe_run(level_format: etree._Element, palette: PptxTheme) -> dict[str, Any]:
-    """Return the font, its size and color as a look has them."""
+    """Describe the font, size and color of a level format."""
     inner = run_defaults(level_format)
     latin = inner.find(f"{A}latin")
     found: dict[str, Any] = {
@@ -334,7 +334,7 @@ def describe_run(level_format: etree._Element, palette: PptxTheme) -> dict[str, 
 
 
 def describe_level(level_format: etree._Element, palette: PptxTheme) -> dict[str, Any]:
-    """Return how a paragraph of a level looks, with its letters."""
+    """Describe the paragraph formatting of a level, with its font."""
     found = describe_run(level_format, palette)
     found["alignment"] = _ALIGNMENTS.get(level_format.get("algn", "l"), "left")
     for key, name in (
@@ -356,7 +356,7 @@ def describe_level(level_format: etree._Element, palette: PptxTheme) -> dict[str
 
 
 def describe_fill(element: etree._Element | None, palette: PptxTheme) -> dict[str, Any]:
-    """Return what fills a background (`p:bgPr` or `p:bgRef`): its kind, and a color if it has one.
+    """Describe the fill of a background (`p:bgPr` or `p:bgRef`): kind, and color if any.
 
     Of a picture the kind alone is told.
     """
