@@ -1,4 +1,4 @@
-"""What `copy_assets` does: looks, headers and pictures carried into another document."""
+"""Copying of assets into another document: styles, lists, headers, pictures, page setup, theme."""
 
 from contextlib import ExitStack
 from pathlib import Path, PurePath
@@ -81,7 +81,7 @@ def copy_assets(
 
 
 def _copy_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> None:
-    """Give the target the source's theme in place of its own; a source without has none to give."""
+    """Copy the source's theme in place of the target's; a source without one changes nothing."""
     if not theirs.part("theme"):
         return
     copier.begin("theme:theme")
@@ -105,10 +105,10 @@ class _Copying:
         theme = read_document_theme(theirs)
         differing = theme if theme != read_document_theme(made) else None
         self._sheet = DocxStyleSheet(theirs.part_root("styles"), theme)
-        picked = [self._source_style(pick) for pick in picks if pick.kind in _STYLES]
+        requested = [self._source_style(pick) for pick in picks if pick.kind in _STYLES]
         self._lists = ListCopier(theirs, made, copier, differing)
         self._styles = StyleCopier(
-            self._sheet, made, self._lists, differing, [(each.type, each.id) for each in picked]
+            self._sheet, made, self._lists, differing, [(each.type, each.id) for each in requested]
         )
         fragments = FragmentImporter(made, self._styles, self._lists, differing)
         self._headers = HeaderFooterCopier(theirs, made, copier, fragments)

@@ -1,4 +1,4 @@
-"""Headers and footers taken along, and set in the target's sections.
+"""Headers and footers copied, and set in the target's sections.
 
 A section without a header of a type has that of the section before; the settings of a section
 (titlePg) or of the document (evenAndOddHeaders) say whether its other types are shown. So that no
@@ -46,8 +46,8 @@ class HeaderFooterCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        copier: What takes their pictures along.
-        fragments: What makes them ready.
+        copier: Copies their pictures.
+        fragments: Adapts them to the target.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class HeaderFooterCopier:
         raise missing_asset(kind, name, [each.name for each in known])
 
     def _copy_part(self, source_header: HeaderFooter) -> str:
-        """Put a copy of a header's part into the target and return its name."""
+        """Copy a header's part into the target and return its name."""
         what = f"{source_header.kind}:{source_header.name}"
         root = deepcopy(self._source.root(source_header.part))
         if root.tag != f"{W}{_ROOTS[source_header.kind]}":

@@ -1,4 +1,4 @@
-"""Pictures taken along, each into a paragraph of its own."""
+"""Pictures copied, each into a paragraph of its own."""
 
 from copy import deepcopy
 
@@ -32,8 +32,8 @@ class PictureCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        copier: What takes their bytes along.
-        fragments: What gives them numbers.
+        copier: Copies their files.
+        fragments: Gives them free drawing ids.
         theme: The source's theme where it differs from the target's, else None.
     """
 

@@ -1,14 +1,14 @@
-"""Styles and lists copied, so that they look in the target as they do in the source.
+"""Styles and lists copied, with the formatting that they have in the source.
 
-A style that is picked is added, or takes the place of the target's style of that name, whose id it
+A requested style is added, or takes the place of the target's style of that name, whose id it
 gets: so what uses that style follows. A style's bases, its other half and the one that follows it
-come along where the target has none of their names; where it has, its own stay as they are, and
+are copied where the target has none of their names; where it has, its own stay as they are, and
 what they or the document's defaults make different is said in the copied style itself.
 
-A list gets a number that the target does not have yet. Lists that share a build share their
-counters, so a build that the target has already from an earlier copy is used again. A build may
-name the styles that its levels belong to; those names stay only where the style comes along, since
-else the target's own style would begin to be numbered.
+A list gets a number that the target does not have yet. Lists that share an abstract
+definition share their counters, so one that the target has already from an earlier copy is used
+again. It may name the styles that its levels belong to; those names stay only where the style is
+copied, since else the target's own style would begin to be numbered.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ class ListCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        copier: What takes pictures of bullets along.
+        copier: Copies pictures of bullets.
         theme: The source's theme where it differs from the target's, else None.
     """
 
@@ -138,7 +138,7 @@ class ListCopier:
             copied.set(f"{W}abstractNumId", made.id)
             number = copied.find(f"{W}nsid")
             if nsid in taken and number is not None:
-                # Two builds of one nsid are one list to programs.
+                # Two abstract definitions of one nsid are one list to programs.
                 digest = hashlib.sha256(f"{nsid} {made.id}".encode()).hexdigest()
                 number.set(f"{W}val", digest[:8].upper())
             self._insert(ours, copied)
@@ -249,7 +249,7 @@ class StyleCopier:
     Args:
         theirs: The styles of the source.
         target: Where they go.
-        lists: What takes their numbering along.
+        lists: Copies their numbering.
         theme: The source's theme where it differs from the target's, else None.
         requested: Those that take the place of the target's, by type and id.
     """
@@ -303,7 +303,7 @@ class StyleCopier:
         """Copy a requested style, and return in words what changed."""
         before = set(self._written)
         made = self.copied_id(style.type, style.id)
-        # It may have come along with a style that was picked before it.
+        # It may have been copied with a style that was requested before it.
         counterpart = self._replaced.get((style.type, style.id), "")
         words = f"replaced {counterpart}" if counterpart else f"added as {style.name}"
         others = [each.name for key, each in self._written.items()
@@ -359,7 +359,7 @@ class StyleCopier:
         if key not in self.ids:
             counterpart = self._counterpart(style)
             if key not in self._requested and (counterpart is not None or style.is_default):
-                # A default that came along would change whatever names no style.
+                # A default that is copied would change whatever names no style.
                 self.ids[key] = counterpart.id if counterpart else ""
                 return self.ids[key]
             if len(self.ids) >= _MAX_STYLES:
@@ -378,7 +378,7 @@ class StyleCopier:
         return made
 
     def _write_style(self, style: Style) -> None:
-        """Put a copy of a style into the target."""
+        """Copy one style into the target."""
         key = (style.type, style.id)
         counterpart, made = self._counterpart(style), self.ids[key]
         for each in (style, counterpart):
@@ -441,7 +441,7 @@ class StyleCopier:
         return self.theirs.get(other, style.named("link")) if other else None
 
     def _copy_numbering(self, style: Style, copied: etree._Element) -> None:
-        """Give a copy the numbering of its source."""
+        """Copy the numbering of a style."""
         number, level = self.theirs.numbering(style)
         wanted = number
         if number not in ("", "0"):

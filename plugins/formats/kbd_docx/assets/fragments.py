@@ -1,6 +1,6 @@
-"""Pieces of a document made ready to stand in another one: checked, cleaned, looking as before.
+"""Fragments of a document adapted to another one: checked, cleaned, with the same formatting.
 
-What reaches out is told; what would bring another program's object or code along is refused.
+External references are noted; objects and code of other programs are refused.
 """
 
 import re
@@ -57,8 +57,8 @@ class FragmentImporter:
 
     Args:
         target: Where they go.
-        styles: What takes their styles along.
-        lists: What takes their lists along.
+        styles: Copies their styles.
+        lists: Copies their lists.
         theme: The source's theme where it differs from the target's, else None.
     """
 

@@ -289,7 +289,7 @@ class DocumentPartCopier(PartCopier):
         return strict(data) if self.target.is_strict else transitional(data)
 
     def note_external(self, relation: Relation) -> None:
-        """Note what is outside, with the asset that reaches there."""
+        """Note an external target, with the asset that refers to it."""
         reached = f"{self.place}: {relation.kind} {relation.target[:_SHOWN_TARGET_CHARS]}"
         self.warnings.note_external(reached)
 

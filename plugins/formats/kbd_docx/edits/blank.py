@@ -1,7 +1,7 @@
-"""The document that new ones begin as: the library's template, without what is nobody's.
+"""Blank document: the library's template, without thumbnail, authors and old parts.
 
 The template brings a thumbnail, names of a program and of an author, and parts that only one old
-program reads; none of it comes along.
+program reads; none of it is copied.
 """
 
 from functools import cache

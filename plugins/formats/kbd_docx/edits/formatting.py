@@ -284,7 +284,7 @@ class DocxStyles:
     def _relink(
         self, style: etree._Element, kind: str, type_: StyleType, depth: int | None = None
     ) -> None:
-        """Have an added style name the document's own style where it names one of the template.
+        """Relink an added style from a style of the template to the document's own one.
 
         With a depth one that is missing is added, too; without, the name goes.
         """
@@ -328,7 +328,7 @@ class DocxStyles:
         return root
 
     def _copy_numbering(self, style: etree._Element) -> None:
-        """Give an added list style a list of its own, as the template has it."""
+        """Copy the template's list for an added list style."""
         number = style.find(f"{W}pPr/{W}numPr/{W}numId")
         if number is None:
             return

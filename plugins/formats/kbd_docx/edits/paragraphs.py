@@ -58,7 +58,7 @@ def append_paragraph(edit: DocumentEdit, operation: AppendParagraph) -> str:
 
 
 def insert_paragraph(edit: DocumentEdit, operation: InsertParagraph) -> str:
-    """Put a paragraph before another one.
+    """Insert a paragraph before another one.
 
     Raises:
         ValidationFailed: There are not so many paragraphs.
@@ -140,7 +140,7 @@ def _check_deletable(deleted: list[etree._Element]) -> None:
 
 
 def _move_sections(around: list[etree._Element], deleted: set[etree._Element]) -> None:
-    """Have sections that end in doomed paragraphs end in the paragraphs before them.
+    """Move the ends of sections from deleted paragraphs to the paragraphs before them.
 
     Raises:
         ValidationFailed: There is none, or another section ends there.
@@ -167,7 +167,7 @@ def _move_sections(around: list[etree._Element], deleted: set[etree._Element]) -
 
 
 def _remove_empty_controls(edit: DocumentEdit, parent: etree._Element) -> None:
-    """Take out content controls that are left without content."""
+    """Remove content controls that are left without content."""
     element = parent
     while element is not edit.body.element and next(blocks(element), None) is None:
         holder = element.getparent()

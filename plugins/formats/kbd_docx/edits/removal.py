@@ -34,7 +34,7 @@ _RETAINED_RELATIONS = frozenset((RT.HEADER, RT.FOOTER))
 
 
 def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | None) -> None:
-    """Take elements out, but keep the ends of ranges that go on outside.
+    """Remove elements, but preserve the ends of ranges that go on outside.
 
     Args:
         elements: Blocks, or contents of one paragraph, in order.

@@ -279,7 +279,7 @@ def write_replacement(piece: FlowPiece, over: Sequence[Match], replacement: str)
 
 
 def _replace_element(element: etree._Element, parts: Sequence[tuple[str, bool]]) -> None:
-    """Put texts in an element's place; of new ones, breaks and tabs become elements."""
+    """Replace an element by texts; breaks and tabs of new ones become elements."""
     nodes: list[etree._Element] = []
     for text, is_new in parts:
         made = list(text_nodes(text)) if is_new else [text_node(text)]

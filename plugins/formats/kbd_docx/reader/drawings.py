@@ -1,4 +1,4 @@
-"""Pictures, charts, diagrams and embedded objects: what can be told of them in words.
+"""Pictures, charts, diagrams and embedded objects, described in words.
 
 Of charts and diagrams these are their titles, names, values and texts, as they were last drawn.
 ECMA-376, part 1, 20.2 and 20.4 (DrawingML), 21.2 (charts), 21.4 (diagrams); part 4, 14 and 19

@@ -1,4 +1,4 @@
-"""What is found while the stories of a document are rendered, shared by all of them."""
+"""Findings in the stories of a document while they are rendered: pictures, notes, changes."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

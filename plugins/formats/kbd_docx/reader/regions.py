@@ -1,4 +1,4 @@
-"""The text of a document: whole, by section, or by chunk of either.
+"""Regions of a document: the text of the whole, of a section, or of a chunk of either.
 
 Headings begin with a # a level, list items with their bullet or number; a table is a line a row,
 its cells between bars. Notes and comments stand below the text that cites them.
@@ -109,7 +109,7 @@ _IN_CHUNKS = (
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """What is read at once: chunks, each with the index of its section, and what stands around."""
+    """Part of a document that is read at once: chunks, each with the index of its section."""
 
     chunks: tuple[tuple[int, DocxChunk], ...]
     text: str
@@ -280,7 +280,7 @@ def _paragraphs(first: int, last: int) -> str:
 
 
 def _subsection_hint(sections: Sequence[DocxSection], index: int) -> tuple[str, ...]:
-    """Say which sections below a heading are read on their own."""
+    """Return a hint at the sections below a heading, which are read on their own."""
     end = index + 1
     while sections[index].level > 0 and end < len(sections):
         if sections[end].level <= sections[index].level:

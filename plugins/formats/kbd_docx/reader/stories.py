@@ -413,7 +413,7 @@ class StoryRenderer:
         self._float(f"[text box: {text}]" if text.strip() else "", out)
 
     def _float(self, text: str, out: Out) -> None:
-        """Put what stands beside a paragraph below it."""
+        """Move floating content below its paragraph."""
         if text := text.strip("\n"):
             self._floating.append(text)
         # Even an empty box is something: the alternative for older programs is not looked at.
@@ -459,7 +459,7 @@ def _word_art(element: etree._Element, out: Out) -> None:
 
 
 def _add_line(text: str, out: Out) -> None:
-    """Put a text on lines of its own."""
+    """Write a text on lines of its own."""
     before = "" if not out or out[-1].endswith("\n") else "\n"
     out.append(f"{before}{text}\n")
 
@@ -480,7 +480,7 @@ _PLAIN: Mapping[str, _Handler] = {
 
 
 def _add_address(address: str, start: int, out: Out) -> None:
-    """Put a link's address behind its text, unless that is the address."""
+    """Write a link's address behind its text, unless that is the address."""
     text = "".join(out[start:]).strip()
     plain = address.removeprefix("mailto:").rstrip("/")
     if text and plain not in (text.rstrip("/"), f"http://{text}", f"https://{text}"):

@@ -109,7 +109,7 @@ def _part(element: etree._Element, name: str) -> str:
 
 
 def _bound(text: str) -> str:
-    """Put brackets around what is more than one sign or number."""
+    """Bracket what is more than one sign or number."""
     return text if len(text) < 2 or text.isalnum() else f"({text})"
 
 

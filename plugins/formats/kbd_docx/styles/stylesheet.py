@@ -3,8 +3,8 @@
 A style rests on the one it is based on, the first of a chain on the document's defaults. A program
 takes the first of several styles of one id; styles without an id cannot be used.
 
-A paragraph names a list by its number (`num`), which names how it is built (`abstractNum`); several
-numbers share one build. A build may be told by a numbering style instead.
+A paragraph names a list by its number (`num`), which names its abstract definition (`abstractNum`);
+several numbers share one. A numbering style may hold the definition instead.
 """
 
 from collections.abc import Iterator, Mapping

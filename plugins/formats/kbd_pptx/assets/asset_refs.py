@@ -1,4 +1,4 @@
-"""Asset references of decks: kinds, the places that assets go to, and the assets that are meant."""
+"""Asset references of decks: kinds, places that assets go to, and lookup of the assets."""
 
 import difflib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What `copy_assets` does: layouts, styles of text, themes and pictures go into another deck.
+"""Copying of assets into another deck: layouts, text styles, themes, pictures.
 
 A theme copied into another deck, where a master takes it in place of its own.
 """
@@ -35,7 +35,7 @@ def copy_theme(
     Args:
         source: The deck that has it.
         edit: The deck that gets it.
-        copier: What carries parts.
+        copier: Copies parts.
         name: The theme's, as `get_styles` lists it.
         target: The master that takes it; None for the first.
 

@@ -36,7 +36,7 @@ class ImageCopier:
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        copier: What carries parts.
+        copier: Copies parts.
     """
 
     def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
@@ -46,7 +46,7 @@ class ImageCopier:
         """Copy a picture and return what changed.
 
         Raises:
-            ValidationFailed: There is no such picture or slide, or it cannot be carried.
+            ValidationFailed: There is no such picture or slide, or it cannot be copied.
         """
         picture = self._source.picture(pick.name)
         deck = self._edit.deck()

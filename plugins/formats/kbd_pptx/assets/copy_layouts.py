@@ -1,4 +1,4 @@
-"""Layouts copied into another deck, with the master and the theme that make their looks."""
+"""Layouts copied into another deck, with the master and the theme of their formatting."""
 
 import hashlib
 from copy import deepcopy
@@ -26,12 +26,12 @@ class LayoutCopier:
     """Copier of layouts, with masters and themes.
 
     A layout goes to the master of the target with its own one's formatting, or that is named; else
-    its own master and theme come along, without their other layouts.
+    its own master and theme are copied too, without their other layouts.
 
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        copier: What carries parts.
+        copier: Copies parts.
     """
 
     def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
@@ -45,7 +45,7 @@ class LayoutCopier:
             target: The master that it goes to; None finds or brings one.
 
         Raises:
-            ValidationFailed: There is no such layout or master, or it cannot be carried.
+            ValidationFailed: There is no such layout or master, or it cannot be copied.
         """
         layout, master = self._source.layout(name)
         if target is not None and (target.kind != "master" or target.name):

@@ -78,7 +78,7 @@ class TextCopier:
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        copier: What carries the pictures of bullets.
+        copier: Copies the pictures of bullets.
     """
 
     def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:

@@ -1,4 +1,4 @@
-"""A new deck: 16:9, nine layouts of the usual kinds, no slide, nothing of who made it.
+"""Blank deck: 16:9, nine layouts of the usual kinds, no slide, nothing of who made it.
 
 It begins as python-pptx's template, which is 4:3: widths grow by a third, the layouts that decks
 are made of get places and sizes of their own, those for vertical text go, and so does what tells of
@@ -144,7 +144,7 @@ def _drop_template_metadata(deck: Presentation) -> None:
 
 
 def _recolor(theme: Any) -> None:
-    """Give the theme's scheme of colors quieter ones; the part is bytes to python-pptx."""
+    """Replace the theme's colors by quieter ones; the part is bytes to python-pptx."""
     root = etree.fromstring(theme.blob)
     for name, value in _COLORS.items():
         for color in root.iterfind(f".//{A}clrScheme/{A}{name}/{A}srgbClr"):
@@ -161,7 +161,7 @@ def _widen(root: etree._Element) -> None:
 
 
 def _position(root: etree._Element, places: Mapping[str, tuple[int, int, int, int]]) -> None:
-    """Put placeholders where they belong, by their type or idx."""
+    """Position placeholders by their type or idx."""
     for shape in root.iter(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         if ph is None:
@@ -218,7 +218,7 @@ def _set_text_styles(master: etree._Element) -> None:
 
 
 def _reset_titles(layout: etree._Element) -> None:
-    """Take back what single layouts say of titles: capitals, sizes, places of the text."""
+    """Reset what single layouts set for titles: capitals, sizes, places of the text."""
     kind = layout.get("type", "")
     for shape in layout.iter(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")

@@ -60,7 +60,7 @@ _UNDERLINES = {
 
 
 class PptxRunFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What changes in a run; None leaves it as it is. Sizes are in points, colors RRGGBB."""
+    """Formatting of a run; None leaves it as it is. Sizes are in points, colors RRGGBB."""
 
     font_name: str | None = None
     font_size: float | None = None
@@ -79,7 +79,7 @@ class SlideTextPiece(msgspec.Struct, frozen=True):
 
 
 class PptxParagraphFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What changes in a paragraph; None leaves it as it is.
+    """Formatting of a paragraph; None leaves it as it is.
 
     Spaces are in points, `line_spacing` in lines; the word for the alignment is the format's.
     """

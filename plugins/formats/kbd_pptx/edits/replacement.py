@@ -1,4 +1,4 @@
-"""A text replaced wherever it stands on slides and in their notes.
+"""Replacement of text on slides and in their notes.
 
 A hit is found across runs and replaced once: what was put in is not searched again. It takes the
 formatting of the run in which it began; other characters keep theirs. What programs compute
@@ -224,7 +224,7 @@ def _replaced(
 
 
 def _write(element: etree._Element, text: str) -> None:
-    """Give a run or a break another text; breaks in it become breaks."""
+    """Write another text into a run or a break; breaks in it become elements."""
     paragraph = element.getparent()
     if paragraph is None:
         return

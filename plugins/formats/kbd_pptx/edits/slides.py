@@ -28,7 +28,7 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     """Add a slide with its texts, and return what changed.
 
     Placeholders that get no text are left out: programs would ask people to click into them. Date,
-    footer and number come along if the slide before, or else the one behind, has them.
+    footer and number are copied if the slide before, or else the one behind, has them.
     """
     entries = deck.entries
     index = len(entries) if operation.index is None else operation.index

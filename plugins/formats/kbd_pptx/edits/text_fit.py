@@ -1,4 +1,4 @@
-"""Whether a text fits its shape, and how far it must shrink if it does not.
+"""Text fit: whether a text fits its shape, and how far it must shrink if it does not.
 
 Programs that show slides measure this with the fonts at hand; this estimates it, a little on the
 careful side. Where the shape shrinks its text (`normAutofit`), the scale is written as they do, so

@@ -1,4 +1,4 @@
-"""Titles and bodies, written where a slide has its places for them.
+"""Writer of titles and bodies, into the places that a slide has for them.
 
 A place that the slide lacks and its layout has is brought back; where there is none at all a text
 box takes the text, and the warnings say so.

@@ -1,4 +1,4 @@
-"""Text of a shape: texts split into lines, written so that the shape goes on looking as it did.
+"""Text of a shape: texts split into lines, written with the formatting that the shape had.
 
 A new paragraph is made like an old one: its level and bullet, the formatting of its first run,
 and that of its end. Paragraphs that the new text has in the same place, from the front and from
@@ -83,13 +83,13 @@ def split_lines(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line
         raise ValidationFailed(
             f"A text of {len(found)} lines is too long for a slide; it may have {_MAX_LINES}."
         )
-    kept = [[piece for piece in line if piece.text] for line in found]
-    if len(kept) > 1 and not kept[-1]:
+    filled = [[piece for piece in line if piece.text] for line in found]
+    if len(filled) > 1 and not filled[-1]:
         # The end of the last line is no paragraph.
-        del kept[-1]
-    if not levels or not any(line and line[0].text.startswith("\t") for line in kept):
-        return tuple(Line(tuple(line)) for line in kept)
-    return tuple(_leveled(line) for line in kept)
+        del filled[-1]
+    if not levels or not any(line and line[0].text.startswith("\t") for line in filled):
+        return tuple(Line(tuple(line)) for line in filled)
+    return tuple(_leveled(line) for line in filled)
 
 
 def split_at_empty(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:

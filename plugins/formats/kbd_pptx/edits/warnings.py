@@ -33,10 +33,10 @@ class DeckWarnings(warnings.EditWarnings):
         A vertical tab stays: it is a break within a paragraph.
         """
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        kept = _UNWRITABLE.sub("", text)
-        if kept != text:
+        cleaned = _UNWRITABLE.sub("", text)
+        if cleaned != text:
             self.warn("Control characters were left out: a deck cannot hold them.")
-        return kept
+        return cleaned
 
 
 def shorten(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Where things are on a slide: boxes in English metric units, 914,400 to the inch.
+"""Boxes of shapes on a slide, in English metric units, 914,400 to the inch.
 
 A group has coordinates of its own for what is inside of it. Rotation is not applied: a box is that
 of the thing before it is turned, as office programs show it in their size dialogs.

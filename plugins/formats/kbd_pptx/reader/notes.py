@@ -134,7 +134,7 @@ def read_links(
 def _target(
     element: etree._Element, relations: Mapping[str, Relation], numbers: Mapping[str, int]
 ) -> str:
-    """Say where a link leads, "" if nowhere outside of its slide's own show."""
+    """Return the target of a link, "" if it leads nowhere outside of its slide's own show."""
     action = element.get("action", "")
     relation = relations.get(element.get(f"{R}id", ""))
     if relation is not None and relation.target in numbers:

@@ -130,7 +130,7 @@ def copy_nearest(
     chain: Sequence[etree._Element],
     groups: Sequence[Sequence[str]] = _RUN_GROUPS,
 ) -> None:
-    """Give an element a copy of the nearest child of each group, in the order of the groups."""
+    """Copy the nearest child of each group into an element, in the order of the groups."""
     places = {name: place for place, group in enumerate(groups) for name in group}
     nearest: dict[int, etree._Element] = {}
     for each in chain:
