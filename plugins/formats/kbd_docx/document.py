@@ -39,13 +39,13 @@ __all__ = [
     "V",
     "W",
     "blocks",
+    "body_children",
     "is_on",
     "local_name",
     "number",
-    "opened",
+    "open_document",
+    "parse_related",
     "related",
-    "root_of",
-    "standing",
 ]
 
 
@@ -83,20 +83,21 @@ FAMILY = Family(
 
 SUFFIXES = Suffixes(FAMILY, "document", makes_templates=True)
 
-opened = partial(open_member, FAMILY)
+open_document = partial(open_member, FAMILY)
 """Opens a source of the format as a context: its package, and what kind of one it is."""
 
 
+# These wrap blocks without being any: what they hold counts as if it stood there itself.
 _WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{MC}AlternateContent"))
 
 
 def blocks(body: etree._Element) -> Iterator[etree._Element]:
     """Yield the paragraphs and tables of a body, header, footer, note or cell, in order."""
-    return (child for child in standing(body) if child.tag in (PARAGRAPH, TABLE))
+    return (child for child in body_children(body) if child.tag in (PARAGRAPH, TABLE))
 
 
-def standing(body: Iterable[etree._Element]) -> Iterator[etree._Element]:
-    """Yield the same and whatever else stands between them: marks, formulas, inserted files."""
+def body_children(body: Iterable[etree._Element]) -> Iterator[etree._Element]:
+    """Yield the children of a body in order: blocks, and marks, formulas, files between them."""
     pending = [iter(body)]
     while pending:
         child = next(pending[-1], None)
@@ -138,12 +139,13 @@ def related(package: Package, part: str) -> Mapping[str, Relation]:
         return {}
 
 
-def root_of(package: Package, relation: Relation | None) -> etree._Element | None:
+def parse_related(package: Package, relation: Relation | None) -> etree._Element | None:
     """Parse the part that a relation leads to; None if there is none.
 
     Raises:
         FileReadFailed: It is damaged.
     """
+    # Dangling relations are found in real files, and are no reason to refuse one.
     if relation is None or relation.external or relation.target not in package:
         return None
     data = read_transitional(package, relation.target)
@@ -159,7 +161,7 @@ are 1.5 GiB. The largest of 400 real documents has 60,000."""
 
 
 class PartSource(Protocol):
-    """The parts of a package, whether it is read or on its way to becoming another one."""
+    """Source of parts: a package that is read, or one that is being rewritten."""
 
     name: str
 
@@ -186,15 +188,15 @@ class DocxParts:
     def __init__(self, parts: PartSource, main: str) -> None:
         self.parts, self.main = parts, main
         self._roots: dict[str, etree._Element] = {}
-        self._ones: dict[str, str] = {}
+        self._single_parts: dict[str, str] = {}
         self._relations: dict[str, dict[str, Relation]] = {}
         for relation in parts.relations(main):
             if not relation.external and relation.target in parts:
-                self._ones.setdefault(relation.kind, relation.target)
+                self._single_parts.setdefault(relation.kind, relation.target)
 
     def part(self, kind: str) -> str:
         """Return the part that a document has one of ("styles", "theme"), "" if it has none."""
-        return self._ones.get(kind, "")
+        return self._single_parts.get(kind, "")
 
     def root(self, part: str) -> etree._Element:
         """Return a part's root, always the same one.
@@ -204,6 +206,7 @@ class DocxParts:
         """
         if part not in self._roots:
             data = self.parts.read(part)
+            # Counted in the bytes, before a tree of them takes the memory.
             if data.count(b"<") + data.count(b"=") > _MAX_WEIGHT:
                 raise FileReadFailed(
                     f"{self.parts.name} is too large: {part} has more than "
@@ -213,7 +216,7 @@ class DocxParts:
                 self._roots[part] = xml_root(transitional(data), self.parts.name)
         return self._roots[part]
 
-    def one(self, kind: str) -> etree._Element | None:
+    def part_root(self, kind: str) -> etree._Element | None:
         """Return the root of the part that a document has one of, None if it has none."""
         part = self.part(kind)
         return self.root(part) if part else None

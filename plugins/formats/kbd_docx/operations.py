@@ -26,7 +26,7 @@ __all__ = [
     "SetTableCells",
 ]
 
-MOST_COLUMNS = 63
+MAX_COLUMNS = 63
 """Of a table, as Word has it."""
 
 Cell = str | int | float | bool | None
@@ -191,7 +191,7 @@ class AddTable(DocxOperation, frozen=True, tag="add_table"):
     """Add a table, its texts row by row."""
 
     rows: Annotated[
-        tuple[Annotated[tuple[Cell, ...], Meta(max_length=MOST_COLUMNS)], ...],
+        tuple[Annotated[tuple[Cell, ...], Meta(max_length=MAX_COLUMNS)], ...],
         Meta(min_length=1, max_length=5_000),
     ]
     style: Annotated[

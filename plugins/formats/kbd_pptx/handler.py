@@ -1,4 +1,4 @@
-"""The declaration of the format; what does its work is a table of functions."""
+"""Format handler: the declaration of the format, with the table of functions that do its work."""
 
 from collections.abc import Mapping
 from typing import ClassVar

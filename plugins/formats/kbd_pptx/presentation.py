@@ -34,8 +34,8 @@ __all__ = [
     "ParsedParts",
     "R",
     "SlidePart",
-    "listed_slides",
-    "opened",
+    "open_presentation",
+    "read_slide_list",
 ]
 
 
@@ -75,7 +75,7 @@ FAMILY = Family(
 
 SUFFIXES = Suffixes(FAMILY, "deck")
 
-opened = partial(open_member, FAMILY)
+open_presentation = partial(open_member, FAMILY)
 """Opens a source of the format as a context: its package, and what kind of one it is."""
 
 
@@ -121,6 +121,7 @@ class ParsedParts:
         """
         name = self.package.name
         data = read_transitional(self.package, part)
+        # Counted in the bytes, before a tree of them takes the memory.
         marks = data.count(b"<")
         if marks > MAX_PART_MARKS:
             raise FileReadFailed(
@@ -178,7 +179,7 @@ class SlidePart(msgspec.Struct, frozen=True):
     slide_id: str
 
 
-def listed_slides(
+def read_slide_list(
     package: Package, root: etree._Element, targets: Mapping[str, Relation]
 ) -> tuple[SlidePart, ...]:
     """Return the slides that the root of a deck's main part lists.

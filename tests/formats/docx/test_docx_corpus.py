@@ -16,7 +16,7 @@ FORMAT = DocxFormat()
 EVERY = 8
 """Which share of the documents is read every day; `make soak` reads all."""
 
-MOST_SECTIONS = 300
+MAX_SECTIONS = 300
 """Read one by one; of a document that has more, the chunks of the whole hold its words."""
 
 WORD = re.compile(r"\w+")
@@ -42,8 +42,8 @@ def read_whole(path: Path, shelf: Path) -> bool:
     FORMAT.info(source)
     passages = list(FORMAT.passages(source))
     chunks: list[str] = []
-    is_long = len(found["sections"]) > MOST_SECTIONS
-    for index in range(min(len(found["sections"]), MOST_SECTIONS)):
+    is_long = len(found["sections"]) > MAX_SECTIONS
+    for index in range(min(len(found["sections"]), MAX_SECTIONS)):
         read = FORMAT.objects(source, Region(section=index))
         assert read == FORMAT.objects(source, Region(section=index))
         assert read.chunk_info is not None

@@ -11,7 +11,7 @@ from kbd.opc.package import xml_root
 from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
 from kbd_docx.document import M
-from kbd_docx.reader.symbols import linear
+from kbd_docx.reader.symbols import linear_format
 from made_documents import made, para
 
 FORMAT = DocxFormat()
@@ -287,7 +287,7 @@ def test_formulas_are_read_in_one_line() -> None:
         "</m:sSup></m:e></m:rad></m:e></m:nary></m:oMath>"
     )
 
-    assert linear(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"
+    assert linear_format(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"
 
 
 def test_the_format_keeps_its_promises_of_reading(tmp_path: Path) -> None:

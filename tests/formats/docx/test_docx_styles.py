@@ -25,7 +25,7 @@ from styled_documents import (
     zipped,
 )
 
-_MOST_ANSWER_BYTES = 120_000
+_MAX_ANSWER_BYTES = 120_000
 
 
 def told(path: Path) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def told(path: Path) -> dict[str, Any]:
     found = FORMAT.get_styles(source(path), None)
     assets = [each["asset_id"] for each in found["assets"]]
 
-    assert len(json.dumps(found)) < _MOST_ANSWER_BYTES
+    assert len(json.dumps(found)) < _MAX_ANSWER_BYTES
     assert len(set(assets)) == len(assets)
     return found
 

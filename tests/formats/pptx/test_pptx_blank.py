@@ -6,13 +6,13 @@ from pathlib import Path
 import pptx
 from pptx.util import Inches
 
-from kbd_pptx.edits.blank import blank_deck, unlent
+from kbd_pptx.edits.blank import blank_deck, new_package
 from kbd_pptx.presentation import PLAIN_TYPE
 
 
 def write(path: Path) -> Path:
     """Write a blank deck."""
-    unlent(blank_deck(), path.name, PLAIN_TYPE).save(path)
+    new_package(blank_deck(), path.name, PLAIN_TYPE).save(path)
     return path
 
 

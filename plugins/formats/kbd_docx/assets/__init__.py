@@ -3,7 +3,7 @@
 copy_assets    the call: references in, changes out, all or nothing
 target         the document that gets them, the references, the part copier
 copy_styles    styles and lists
-copy_banners   headers and footers
+copy_headers   headers and footers
 copy_pictures  pictures
-excerpts       pieces made ready to stand in another document
+fragments      pieces made ready to stand in another document
 """

@@ -1,4 +1,4 @@
-"""What `copy_assets` does: looks, headers and pictures carried into another document."""
+"""Copying of assets into another document: styles, lists, headers, pictures, page setup, theme."""
 
 from contextlib import ExitStack
 from pathlib import Path, PurePath
@@ -10,14 +10,20 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.opc import doubt
 from kbd.opc.rewriter import Rewriting
-from kbd_docx.assets.copy_banners import BannerCopier, chosen_sections
+from kbd_docx.assets.copy_headers import HeaderFooterCopier, chosen_sections
 from kbd_docx.assets.copy_pictures import PictureCopier
 from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
-from kbd_docx.assets.excerpts import Excerpts
-from kbd_docx.assets.target import DocumentPartCopier, DocxAssetRef, Target, missing, parse_ref
-from kbd_docx.document import FAMILY, SUFFIXES, DocxParts, W, opened
-from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
-from kbd_docx.styles.properties import inserted, put_child
+from kbd_docx.assets.fragments import FragmentImporter
+from kbd_docx.assets.target import (
+    DocumentPartCopier,
+    DocxAssetRef,
+    Target,
+    missing_asset,
+    parse_ref,
+)
+from kbd_docx.document import FAMILY, SUFFIXES, DocxParts, W, open_document
+from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
+from kbd_docx.styles.properties import ensure_child, insert_child
 from kbd_docx.styles.sections import page_sections
 from kbd_docx.styles.stylesheet import DocxStyleSheet, Style, StyleType
 from kbd_docx.styles.theme import read_document_theme
@@ -49,33 +55,33 @@ def copy_assets(
     """
     wanted = [parse_ref(pick) for pick in picks]
     with ExitStack() as stack:
-        package, identity = stack.enter_context(opened(source))
+        package, identity = stack.enter_context(open_document(source))
         theirs = DocxParts(package, identity.part)
         if into is None:
             SUFFIXES.type_of_new(target.name)
-        receiving, received = stack.enter_context(opened(into or TEMPLATE))
+        receiving, received = stack.enter_context(open_document(into or TEMPLATE))
         rewriting = Rewriting(receiving)
         if into is None:
-            cleaned(rewriting, received.part)
+            strip_template(rewriting, received.part)
         if into is None or PurePath(into.name).suffix.lower() != target.suffix.lower():
             SUFFIXES.fit(rewriting, received.part, target.name)
         made = Target(rewriting, received.part)
-        if into is not None and (told := doubt(received, FAMILY, into.name)):
-            made.warnings.warn(told)
+        if into is not None and (warning := doubt(received, FAMILY, into.name)):
+            made.warnings.warn(warning)
         copier = DocumentPartCopier(package, made)
         if into is None:
-            modernized(made.ensured("settings", "settings"))
+            update_settings(made.ensure_part("settings", "settings"))
         if into is None or any(pick.kind == "theme" for pick in wanted):
-            _put_theme(theirs, made, copier)
+            _copy_theme(theirs, made, copier)
         copying = _Copying(theirs, made, copier, wanted)
-        changed = tuple(copying.copied(pick) for pick in wanted)
+        changed = tuple(copying.copy(pick) for pick in wanted)
         copying.finish()
         rewriting.save(target)
     return Applied(len(changed), changed, made.warnings.texts, made.warnings.external)
 
 
-def _put_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> None:
-    """Give the target the source's theme in place of its own; a source without has none to give."""
+def _copy_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> None:
+    """Copy the source's theme in place of the target's; a source without one changes nothing."""
     if not theirs.part("theme"):
         return
     copier.begin("theme:theme")
@@ -84,13 +90,13 @@ def _put_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> N
         if relation.kind == "theme":
             made.rewriting.unrelate(made.main, relation.id)
             if relation.target in made.rewriting:
-                made.dropped(relation.target)
+                made.drop_part(relation.target)
     made.rewriting.relate(made.main, "theme", part)
     made.replace_one("theme", part)
 
 
 class _Copying:
-    """Copies the picks of one call."""
+    """Copies the assets that one call names."""
 
     def __init__(
         self, theirs: DocxParts, made: Target, copier: DocumentPartCopier, picks: list[DocxAssetRef]
@@ -98,29 +104,29 @@ class _Copying:
         self._theirs, self._made = theirs, made
         theme = read_document_theme(theirs)
         differing = theme if theme != read_document_theme(made) else None
-        self._sheet = DocxStyleSheet(theirs.one("styles"), theme)
-        picked = [self._style(pick) for pick in picks if pick.kind in _STYLES]
+        self._sheet = DocxStyleSheet(theirs.part_root("styles"), theme)
+        requested = [self._source_style(pick) for pick in picks if pick.kind in _STYLES]
         self._lists = ListCopier(theirs, made, copier, differing)
         self._styles = StyleCopier(
-            self._sheet, made, self._lists, differing, [(each.type, each.id) for each in picked]
+            self._sheet, made, self._lists, differing, [(each.type, each.id) for each in requested]
         )
-        excerpts = Excerpts(made, self._styles, self._lists, differing)
-        self._banners = BannerCopier(theirs, made, copier, excerpts)
-        self._pictures = PictureCopier(theirs, made, copier, excerpts, differing)
+        fragments = FragmentImporter(made, self._styles, self._lists, differing)
+        self._headers = HeaderFooterCopier(theirs, made, copier, fragments)
+        self._pictures = PictureCopier(theirs, made, copier, fragments, differing)
 
-    def copied(self, pick: DocxAssetRef) -> str:
-        """Copy one pick and return in words what changed."""
+    def copy(self, pick: DocxAssetRef) -> str:
+        """Copy one asset and return in words what changed."""
         match pick.kind:
             case "paragraph_style" | "character_style" | "table_style" | "numbering_style":
-                return self._styled(pick)
+                return self._copy_style(pick)
             case "list":
-                return self._listed(pick)
+                return self._copy_list(pick)
             case "header" | "footer":
-                return self._banners.copy(pick.kind, pick.name, pick.target)
+                return self._headers.copy(pick.kind, pick.name, pick.target)
             case "image":
                 return self._pictures.copy(pick.name, pick.target)
             case "page_setup":
-                return self._page_setup(pick)
+                return self._copy_page_setup(pick)
             case "theme":
                 if not self._theirs.part("theme"):
                     raise ValidationFailed("The source has no theme.")
@@ -132,75 +138,80 @@ class _Copying:
                 assert_never(other)
 
     def finish(self) -> None:
-        """Write what was gathered."""
+        """Write the styles, lists and parts that were collected."""
         self._styles.finish()
         self._made.finish()
 
-    def _style(self, pick: DocxAssetRef) -> Style:
-        """Return the style of the source that is picked; raises ValidationFailed."""
+    def _source_style(self, pick: DocxAssetRef) -> Style:
+        """Return the source's style that a reference names; raises ValidationFailed."""
         type_ = _STYLES[pick.kind]
         style = self._sheet.find(type_, pick.name)
         if style is None:
             known = [each.id for each in self._sheet if each.type == type_]
-            raise missing(pick.kind, pick.name, known)
+            raise missing_asset(pick.kind, pick.name, known)
         if style.is_default and type_ != "paragraph":
             raise ValidationFailed(f"{pick.asset_id} is a style that every document has its own.")
         return style
 
-    def _styled(self, pick: DocxAssetRef) -> str:
-        style = self._style(pick)
-        words = self._styles.picked(style)
-        made = self._styles.carried(style.type, style.id)
+    def _copy_style(self, pick: DocxAssetRef) -> str:
+        style = self._source_style(pick)
+        words = self._styles.copy(style)
+        made = self._styles.copied_id(style.type, style.id)
         if pick.target is None:
             return words
         first, last = pick.target.first, pick.target.last
         if style.type == "table":
             for table in self._made.tables(first, last):
-                put_child(put_child(table, "tblPr"), "tblStyle").set(f"{W}val", made)
+                ensure_child(ensure_child(table, "tblPr"), "tblStyle").set(f"{W}val", made)
         else:
             for paragraph in self._made.paragraphs(first, last):
-                put_child(put_child(paragraph, "pPr"), "pStyle").set(f"{W}val", made)
-        return f"{words}; put on {pick.target.kind} {_span(first, last)}"
+                ensure_child(ensure_child(paragraph, "pPr"), "pStyle").set(f"{W}val", made)
+        return f"{words}; put on {pick.target.kind} {_range_text(first, last)}"
 
-    def _listed(self, pick: DocxAssetRef) -> str:
+    def _copy_list(self, pick: DocxAssetRef) -> str:
         if pick.target is None:
             raise ValidationFailed(
                 f"{pick.asset_id} needs a target: the paragraphs that become its items, as "
                 "paragraph:3-7."
             )
         if pick.name not in self._lists.theirs.numbers:
-            raise missing("list", pick.name, self._lists.theirs.numbers)
-        number = self._lists.carried(pick.name)
+            raise missing_asset("list", pick.name, self._lists.theirs.numbers)
+        number = self._lists.copied_id(pick.name)
         if not number:
             raise ValidationFailed(f"{pick.asset_id} is damaged: it does not say how it is built.")
         for paragraph in self._made.paragraphs(pick.target.first, pick.target.last):
-            entry = put_child(put_child(paragraph, "pPr"), "numPr")
+            entry = ensure_child(ensure_child(paragraph, "pPr"), "numPr")
             if entry.find(f"{W}ilvl") is None:
-                put_child(entry, "ilvl").set(f"{W}val", "0")
-            put_child(entry, "numId").set(f"{W}val", number)
-        return f"{pick.asset_id}: put on paragraph {_span(pick.target.first, pick.target.last)}"
+                ensure_child(entry, "ilvl").set(f"{W}val", "0")
+            ensure_child(entry, "numId").set(f"{W}val", number)
+        items = _range_text(pick.target.first, pick.target.last)
+        return f"{pick.asset_id}: put on paragraph {items}"
 
-    def _page_setup(self, pick: DocxAssetRef) -> str:
-        """Give sections the paper, its orientation and the margins of a section of the source."""
+    def _copy_page_setup(self, pick: DocxAssetRef) -> str:
+        """Copy paper size, orientation and margins from a section of the source into sections."""
         found = page_sections(self._theirs.root(self._theirs.main))
         known = {f"section{index}": each for index, each in enumerate(found)}
         theirs = known.get("".join(pick.name.split()).lower())
         if theirs is None:
-            raise missing("page_setup", pick.name, known)
+            raise missing_asset("page_setup", pick.name, known)
         chosen = chosen_sections(self._made, pick.target)
         sections = page_sections(self._made.body)
         for section in (sections[index] for index in chosen):
             for name in ("pgSz", "pgMar"):
-                told = theirs.find(f"{W}{name}")
-                for old in section.findall(f"{W}{name}") if told is not None else ():
+                setting = theirs.find(f"{W}{name}")
+                for old in section.findall(f"{W}{name}") if setting is not None else ():
                     section.remove(old)
-                if told is not None:
+                if setting is not None:
                     made = etree.SubElement(section, f"{W}{name}")
-                    made.attrib.update(told.attrib)
-                    inserted(section, made)
-        where = "all sections" if pick.target is None else f"section {_span(chosen[0], chosen[-1])}"
+                    made.attrib.update(setting.attrib)
+                    insert_child(section, made)
+        where = (
+            "all sections"
+            if pick.target is None
+            else f"section {_range_text(chosen[0], chosen[-1])}"
+        )
         return f"{pick.asset_id}: set in {where}"
 
 
-def _span(first: int, last: int) -> str:
+def _range_text(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"

@@ -1,22 +1,22 @@
-"""Pictures taken along, each into a paragraph of its own."""
+"""Pictures copied, each into a paragraph of its own."""
 
 from copy import deepcopy
 
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_docx.assets.excerpts import Excerpts
-from kbd_docx.assets.target import DocumentPartCopier, DocxPlace, Target, missing
+from kbd_docx.assets.fragments import FragmentImporter
+from kbd_docx.assets.target import DocumentPartCopier, DocxPlace, Target, missing_asset
 from kbd_docx.document import PIC, WP, A, DocxParts, R, W, local_name
 from kbd_docx.styles.pictures import DocumentPicture, pictures
-from kbd_docx.styles.properties import remove
+from kbd_docx.styles.properties import remove_element
 from kbd_docx.styles.stylesheet import folded
-from kbd_docx.styles.theme import DocxTheme, drawn_plain
+from kbd_docx.styles.theme import DocxTheme, resolve_drawing_theme
 
 __all__ = ["PictureCopier"]
 
 _MAIN = "http://schemas.openxmlformats.org/drawingml/2006/"
-_SPACES = {
+_NAMESPACES = {
     "w": W.strip("{}"),
     "r": R.strip("{}"),
     "wp": WP.strip("{}"),
@@ -32,8 +32,8 @@ class PictureCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        copier: What takes their bytes along.
-        excerpts: What gives them numbers.
+        copier: Copies their files.
+        fragments: Gives them free drawing ids.
         theme: The source's theme where it differs from the target's, else None.
     """
 
@@ -42,11 +42,11 @@ class PictureCopier:
         source: DocxParts,
         target: Target,
         copier: DocumentPartCopier,
-        excerpts: Excerpts,
+        fragments: FragmentImporter,
         theme: DocxTheme | None,
     ) -> None:
         self._source, self._target, self._theme = source, target, theme
-        self._copier, self._excerpts = copier, excerpts
+        self._copier, self._fragments = copier, fragments
 
     def copy(self, name: str, place: DocxPlace | None) -> str:
         """Copy a picture, and return in words what changed.
@@ -81,7 +81,7 @@ class PictureCopier:
         for each in known:
             if folded(each.name) == folded(name):
                 return each
-        raise missing("image", name, [each.name for each in known])
+        raise missing_asset("image", name, [each.name for each in known])
 
     def _paragraph(self, picture: DocumentPicture) -> etree._Element:
         """Return a paragraph with a picture in its line."""
@@ -97,7 +97,7 @@ class PictureCopier:
         if not type_.startswith("image/") or picture.relation.target not in self._source.parts:
             raise ValidationFailed(f"{what} is damaged: its picture is not there.")
         extent = {"cx": str(picture.width), "cy": str(picture.height)}
-        paragraph = etree.Element(f"{W}p", nsmap=_SPACES)
+        paragraph = etree.Element(f"{W}p", nsmap=_NAMESPACES)
         drawing = etree.SubElement(etree.SubElement(paragraph, f"{W}r"), f"{W}drawing")
         inline = etree.SubElement(drawing, f"{WP}inline", dict.fromkeys(_DISTANCES, "0"))
         etree.SubElement(inline, f"{WP}extent", extent)
@@ -109,12 +109,12 @@ class PictureCopier:
         etree.SubElement(frame, f"{A}graphicFrameLocks", {"noChangeAspect": "1"})
         graphic = etree.SubElement(inline, f"{A}graphic")
         data = etree.SubElement(graphic, f"{A}graphicData", {"uri": f"{_MAIN}picture"})
-        data.append(self._drawn(picture, what))
-        self._excerpts.number_drawings(paragraph)
+        data.append(self._picture_element(picture, what))
+        self._fragments.number_drawings(paragraph)
         return paragraph
 
-    def _drawn(self, picture: DocumentPicture, what: str) -> etree._Element:
-        """Return what shows a picture, with its cut, frame and effects where it has the new form.
+    def _picture_element(self, picture: DocumentPicture, what: str) -> etree._Element:
+        """Return the DrawingML element of a picture, with crop, frame and effects if it had them.
 
         What it links to when it is clicked stays behind.
         """
@@ -123,7 +123,7 @@ class PictureCopier:
             drawn.tail = None
             self._clean(drawn, picture, what)
         else:
-            drawn = _bare(picture)
+            drawn = _plain_picture(picture)
             relation = self._copier.relate(self._target.main, picture.relation)
             for blip in drawn.iter(f"{A}blip"):
                 blip.set(f"{R}embed", relation)
@@ -139,19 +139,19 @@ class PictureCopier:
         return drawn
 
     def _clean(self, drawn: etree._Element, picture: DocumentPicture, what: str) -> None:
-        """Have a copied picture name what it shows anew, and nothing else."""
+        """Renew the relations of a copied picture, and remove links and extensions."""
         for click in list(drawn.iter(f"{A}hlinkClick", f"{A}hlinkHover")):
-            remove(click)
+            remove_element(click)
         for extension in list(drawn.iter(f"{A}ext")):
             if extension.get("uri") and not any(
                 str(key).startswith(R) for each in extension.iter() for key in each.attrib
             ):
-                remove(extension)
+                remove_element(extension)
         for holder in list(drawn.iter(f"{A}extLst")):
             if not len(holder):
-                remove(holder)
+                remove_element(holder)
         if self._theme is not None:
-            drawn_plain(drawn, self._theme)
+            resolve_drawing_theme(drawn, self._theme)
         for each in drawn.iter():
             each.attrib.pop(f"{R}link", "")
             for key, value in each.attrib.items():
@@ -165,9 +165,9 @@ class PictureCopier:
 _DISTANCES = ("distT", "distB", "distL", "distR")
 
 
-def _bare(picture: DocumentPicture) -> etree._Element:
-    """Return a picture with nothing but its size."""
-    drawn = etree.Element(f"{PIC}pic", nsmap=_SPACES)
+def _plain_picture(picture: DocumentPicture) -> etree._Element:
+    """Return a DrawingML picture with nothing but its size."""
+    drawn = etree.Element(f"{PIC}pic", nsmap=_NAMESPACES)
     names = etree.SubElement(drawn, f"{PIC}nvPicPr")
     etree.SubElement(names, f"{PIC}cNvPr", {"id": "0", "name": picture.name})
     etree.SubElement(names, f"{PIC}cNvPicPr")

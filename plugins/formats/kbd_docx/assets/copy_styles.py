@@ -1,14 +1,14 @@
-"""Styles and lists copied, so that they look in the target as they do in the source.
+"""Styles and lists copied, with the formatting that they have in the source.
 
-A style that is picked is added, or takes the place of the target's style of that name, whose id it
+A requested style is added, or takes the place of the target's style of that name, whose id it
 gets: so what uses that style follows. A style's bases, its other half and the one that follows it
-come along where the target has none of their names; where it has, its own stay as they are, and
+are copied where the target has none of their names; where it has, its own stay as they are, and
 what they or the document's defaults make different is said in the copied style itself.
 
-A list gets a number that the target does not have yet. Lists that share a build share their
-counters, so a build that the target has already from an earlier copy is used again. A build may
-name the styles that its levels belong to; those names stay only where the style comes along, since
-else the target's own style would begin to be numbered.
+A list gets a number that the target does not have yet. Lists that share an abstract
+definition share their counters, so one that the target has already from an earlier copy is used
+again. It may name the styles that its levels belong to; those names stay only where the style is
+copied, since else the target's own style would begin to be numbered.
 """
 
 import hashlib
@@ -22,20 +22,28 @@ from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
 from kbd_docx.assets.target import DocumentPartCopier, Target
 from kbd_docx.document import DocxParts, W
-from kbd_docx.edits.texts import respell
-from kbd_docx.styles.properties import Properties, difference, given, merge, put, put_child, remove
+from kbd_docx.edits.texts import apply_variant
+from kbd_docx.styles.properties import (
+    Properties,
+    difference,
+    ensure_child,
+    merge_missing,
+    read_properties,
+    remove_element,
+    write_properties,
+)
 from kbd_docx.styles.stylesheet import DocxStyleSheet, ListDefinitions, Style, StyleType, value_of
-from kbd_docx.styles.theme import DocxTheme, made_plain, read_document_theme
+from kbd_docx.styles.theme import DocxTheme, read_document_theme, resolve_theme
 
 __all__ = ["ListCopier", "StyleCopier"]
 
 
 _ORDER = ("numPicBullet", "abstractNum", "num", "numIdMacAtCleanup")
-_MOST_LISTS = 100
+_MAX_LISTS = 100
 
 
-class _Build(msgspec.Struct, frozen=True):
-    """A build in the target, and the one of the source that it was made from."""
+class _AbstractNumbering(msgspec.Struct, frozen=True):
+    """Abstract numbering definition in the target, and the source's that it was made from."""
 
     element: etree._Element
     source: etree._Element
@@ -48,7 +56,7 @@ class ListCopier:
     Args:
         source: Where they are.
         target: Where they go.
-        copier: What takes pictures of bullets along.
+        copier: Copies pictures of bullets.
         theme: The source's theme where it differs from the target's, else None.
     """
 
@@ -56,12 +64,12 @@ class ListCopier:
         self, source: DocxParts, target: Target, copier: DocumentPartCopier, theme: DocxTheme | None
     ) -> None:
         self._source, self._target, self._copier, self._theme = source, target, copier, theme
-        self.theirs = ListDefinitions(source.one("numbering"))
+        self.theirs = ListDefinitions(source.part_root("numbering"))
         self._numbers: dict[str, str] = {}
-        self._builds: dict[str, _Build] = {}
+        self._abstracts: dict[str, _AbstractNumbering] = {}
         self._bullets: dict[str, str] = {}
 
-    def carried(self, number: str) -> str:
+    def copied_id(self, number: str) -> str:
         """Return the number that a list of the source has in the target, "" if there is no list.
 
         Raises:
@@ -69,69 +77,79 @@ class ListCopier:
         """
         if number in self._numbers:
             return self._numbers[number]
-        element, build = self.theirs.numbers.get(number), self.theirs.build(number)
-        if element is None or build is None:
+        element, abstract = self.theirs.numbers.get(number), self.theirs.abstract_numbering(number)
+        if element is None or abstract is None:
             return ""
-        if len(self._numbers) >= _MOST_LISTS:
-            raise ValidationFailed(f"More than {_MOST_LISTS} lists would come along; copy less.")
-        ours = self._target.ensured("numbering", "numbering")
-        made = self._build(ours, build)
-        known = self._known_number(ours, element, made)
+        if len(self._numbers) >= _MAX_LISTS:
+            raise ValidationFailed(f"More than {_MAX_LISTS} lists would come along; copy less.")
+        ours = self._target.ensure_part("numbering", "numbering")
+        made = self._copy_abstract(ours, abstract)
+        known = self._reusable_number(ours, element, made)
         if not known:
             known = _free_id(ours, "num", "numId")
-            copied = self._copied(element)
+            copied = self._copy_element(element)
             copied.set(f"{W}numId", known)
             for child in copied.iterchildren(f"{W}abstractNumId"):
                 child.set(f"{W}val", made.id)
             for style in list(copied.iter(f"{W}pStyle")):
-                remove(style)
+                remove_element(style)
             self._insert(ours, copied)
         self._numbers[number] = known
         return known
 
     def finish(self, styles: dict[tuple[StyleType, str], str]) -> None:
-        """Have builds name the styles that came along, by the ids that they have now."""
-        for build in self._builds.values():
-            ours = {each.get(f"{W}ilvl"): each for each in build.element.iterchildren(f"{W}lvl")}
-            for level in build.source.iterchildren(f"{W}lvl"):
+        """Link abstract definitions to the styles that were copied, by their ids in the target."""
+        for abstract in self._abstracts.values():
+            ours = {each.get(f"{W}ilvl"): each for each in abstract.element.iterchildren(f"{W}lvl")}
+            for level in abstract.source.iterchildren(f"{W}lvl"):
                 style = styles.get(("paragraph", value_of(level, "pStyle")))
                 mine = ours.get(level.get(f"{W}ilvl"))
                 if style and mine is not None and not value_of(mine, "pStyle"):
-                    _after(mine, "pStyle", style, ("start", "numFmt", "lvlRestart"))
-            link = styles.get(("numbering", value_of(build.source, "styleLink")))
-            if link and not value_of(build.element, "styleLink"):
-                _after(build.element, "styleLink", link, ("nsid", "multiLevelType", "tmpl", "name"))
+                    _insert_after(mine, "pStyle", style, ("start", "numFmt", "lvlRestart"))
+            link = styles.get(("numbering", value_of(abstract.source, "styleLink")))
+            if link and not value_of(abstract.element, "styleLink"):
+                _insert_after(
+                    abstract.element, "styleLink", link, ("nsid", "multiLevelType", "tmpl", "name")
+                )
 
-    def _build(self, ours: etree._Element, build: etree._Element) -> _Build:
-        """Return the build of the target that stands for one of the source."""
-        key = build.get(f"{W}abstractNumId", "")
-        if key in self._builds:
-            return self._builds[key]
-        copied = self._copied(build)
+    def _copy_abstract(self, ours: etree._Element, abstract: etree._Element) -> _AbstractNumbering:
+        """Return the target's abstract definition for one of the source, copied if need be."""
+        key = abstract.get(f"{W}abstractNumId", "")
+        if key in self._abstracts:
+            return self._abstracts[key]
+        copied = self._copy_element(abstract)
+        # `finish` writes the links to styles again, for those styles only that were copied.
         for name in ("pStyle", "styleLink", "numStyleLink"):
             for child in list(copied.iter(f"{W}{name}")):
-                remove(child)
+                remove_element(child)
         taken: dict[str, etree._Element] = {}
         for each in ours.iterchildren(f"{W}abstractNum"):
             taken.setdefault(value_of(each, "nsid"), each)
         nsid = value_of(copied, "nsid")
-        twin = taken.get(nsid) if nsid else None
-        if twin is not None and _fingerprint(twin) == _fingerprint(copied):
-            made = _Build(twin, build, twin.get(f"{W}abstractNumId", ""))
+        counterpart = taken.get(nsid) if nsid else None
+        if counterpart is not None and _fingerprint(counterpart) == _fingerprint(copied):
+            made = _AbstractNumbering(
+                counterpart, abstract, counterpart.get(f"{W}abstractNumId", "")
+            )
         else:
-            made = _Build(copied, build, _free_id(ours, "abstractNum", "abstractNumId"))
+            made = _AbstractNumbering(
+                copied, abstract, _free_id(ours, "abstractNum", "abstractNumId")
+            )
             copied.set(f"{W}abstractNumId", made.id)
             number = copied.find(f"{W}nsid")
             if nsid in taken and number is not None:
-                # Two builds of one nsid are one list to programs.
-                told = hashlib.sha256(f"{nsid} {made.id}".encode()).hexdigest()
-                number.set(f"{W}val", told[:8].upper())
+                # Two abstract definitions of one nsid are one list to programs.
+                digest = hashlib.sha256(f"{nsid} {made.id}".encode()).hexdigest()
+                number.set(f"{W}val", digest[:8].upper())
             self._insert(ours, copied)
-        self._builds[key] = made
+        self._abstracts[key] = made
         return made
 
-    def _known_number(self, ours: etree._Element, element: etree._Element, made: _Build) -> str:
-        """Return a plain list of the target that a plain list can be, "" if there is none."""
+    def _reusable_number(
+        self, ours: etree._Element, element: etree._Element, made: _AbstractNumbering
+    ) -> str:
+        """Return a list of the target without overrides that can be used again, "" if none is."""
+        # A list that overrides levels counts or starts for itself, so its number is not shared.
         if element.find(f"{W}lvlOverride") is not None:
             return ""
         for each in ours.iterchildren(f"{W}num"):
@@ -140,23 +158,23 @@ class ListCopier:
                 return each.get(f"{W}numId", "")
         return ""
 
-    def _copied(self, element: etree._Element) -> etree._Element:
+    def _copy_element(self, element: etree._Element) -> etree._Element:
         """Return a copy that looks in the target as it does in the source."""
         copied = deepcopy(element)
         copied.tail = None
         for bullet in list(copied.iter(f"{W}lvlPicBulletId")):
-            made = self._bullet(bullet.get(f"{W}val", ""))
+            made = self._copy_bullet(bullet.get(f"{W}val", ""))
             if made:
                 bullet.set(f"{W}val", made)
             else:
-                remove(bullet)
+                remove_element(bullet)
         if self._theme is not None:
-            made_plain(copied, self._theme)
-        respell(copied, is_strict=self._target.rewriting.is_strict)
+            resolve_theme(copied, self._theme)
+        apply_variant(copied, is_strict=self._target.rewriting.is_strict)
         return copied
 
-    def _bullet(self, number: str) -> str:
-        """Take the picture of a bullet along; return its number, "" where that cannot be."""
+    def _copy_bullet(self, number: str) -> str:
+        """Copy the picture of a bullet; return its number, "" where that cannot be."""
         if number in self._bullets:
             return self._bullets[number]
         root = self.theirs.root
@@ -168,7 +186,7 @@ class ListCopier:
                 self._target.warnings.warn("A list's picture of a bullet became a sign.")
             self._bullets[number] = ""
             return ""
-        ours = self._target.ensured("numbering", "numbering")
+        ours = self._target.ensure_part("numbering", "numbering")
         copied = deepcopy(found)
         copied.tail = None
         made = _free_id(ours, "numPicBullet", "numPicBulletId")
@@ -181,7 +199,7 @@ class ListCopier:
         return made
 
     def _insert(self, ours: etree._Element, element: etree._Element) -> None:
-        self._target.welcome(self._target.part("numbering"), element)
+        self._target.declare_ignorable(self._target.part("numbering"), element)
         rank = _ORDER.index(etree.QName(element).localname)
         later = {f"{W}{name}" for name in _ORDER[rank + 1 :]}
         at = next((at for at, each in enumerate(ours) if each.tag in later), len(ours))
@@ -197,19 +215,19 @@ def _free_id(root: etree._Element, name: str, key: str) -> str:
     return str(number)
 
 
-def _fingerprint(build: etree._Element) -> bytes:
-    """Return what two builds have in common that number alike, whatever styles they name."""
-    plain = deepcopy(build)
+def _fingerprint(abstract: etree._Element) -> bytes:
+    """Return a canonical form that abstract definitions share if they number alike."""
+    plain = deepcopy(abstract)
     plain.tail = None
     plain.attrib.clear()
     for name in ("nsid", "pStyle", "styleLink"):
         for child in list(plain.iter(f"{W}{name}")):
-            remove(child)
+            remove_element(child)
     return etree.tostring(plain, method="c14n", exclusive=True)
 
 
-def _after(parent: etree._Element, name: str, value: str, before: tuple[str, ...]) -> None:
-    """Put a child with a value after those that the schema has before it."""
+def _insert_after(parent: etree._Element, name: str, value: str, before: tuple[str, ...]) -> None:
+    """Insert a child with a value after those that the schema has before it."""
     made = parent.makeelement(f"{W}{name}")
     made.set(f"{W}val", value)
     ranks = {f"{W}{each}" for each in before}
@@ -217,10 +235,10 @@ def _after(parent: etree._Element, name: str, value: str, before: tuple[str, ...
     parent.insert(at, made)
 
 
-_MOST_STYLES = 500
-_MOST_ELEMENTS = 5_000
+_MAX_STYLES = 500
+_MAX_ELEMENTS = 5_000
 """Of one style; those of tables have some hundred. To move many takes very long."""
-_OTHER_HALF: dict[StyleType, StyleType] = {"paragraph": "character", "character": "paragraph"}
+_LINKED_TYPE: dict[StyleType, StyleType] = {"paragraph": "character", "character": "paragraph"}
 
 Key = tuple[StyleType, str]
 
@@ -231,9 +249,9 @@ class StyleCopier:
     Args:
         theirs: The styles of the source.
         target: Where they go.
-        lists: What takes their numbering along.
+        lists: Copies their numbering.
         theme: The source's theme where it differs from the target's, else None.
-        picked: Those that take the place of the target's, by type and id.
+        requested: Those that take the place of the target's, by type and id.
     """
 
     def __init__(
@@ -242,25 +260,25 @@ class StyleCopier:
         target: Target,
         lists: ListCopier,
         theme: DocxTheme | None,
-        picked: Iterable[Key],
+        requested: Iterable[Key],
     ) -> None:
         self._target, self._lists, self._theme = target, lists, theme
         self.theirs = theirs
-        self.ours = DocxStyleSheet(target.one("styles"), read_document_theme(target))
+        self.ours = DocxStyleSheet(target.part_root("styles"), read_document_theme(target))
         self.ids: dict[Key, str] = {}
         self._written: dict[Key, Style] = {}
         self._replaced: dict[Key, str] = {}
         self._copies: set[Key] = set()
-        self._taken: set[str] = set()
+        self._reserved_ids: set[str] = set()
         self._pending: dict[Key, Style] = {}
-        self._picked = set(picked)
-        for type_, id_ in list(self._picked):
+        self._requested = set(requested)
+        for type_, id_ in list(self._requested):
             style = self.theirs.get(type_, id_)
-            half = self._half(style) if style else None
-            if half is not None:
-                self._picked.add((half.type, half.id))
+            linked = self._linked_style(style) if style else None
+            if linked is not None:
+                self._requested.add((linked.type, linked.id))
 
-    def carried(self, type_: StyleType, id_: str) -> str:
+    def copied_id(self, type_: StyleType, id_: str) -> str:
         """Return the id that a style of the source has in the target, "" if it has none there.
 
         Raises:
@@ -269,23 +287,25 @@ class StyleCopier:
         style = self.theirs.get(type_, id_) if id_ else None
         if style is None:
             return ""
-        made = self._reserve(style)
+        made = self._reserve_id(style)
         while self._pending:
-            bases = self.theirs.chain(next(iter(self._pending.values())))
+            # Bases first: what a copied style must set itself depends on the bases that are in
+            # place.
+            bases = self.theirs.base_chain(next(iter(self._pending.values())))
             for base in reversed(bases):
-                self._reserve(base)
+                self._reserve_id(base)
             for base in reversed(bases):
                 if self._pending.pop((base.type, base.id), None):
-                    self._write(base)
+                    self._write_style(base)
         return made
 
-    def picked(self, style: Style) -> str:
-        """Copy a style that was picked, and return in words what changed."""
+    def copy(self, style: Style) -> str:
+        """Copy a requested style, and return in words what changed."""
         before = set(self._written)
-        made = self.carried(style.type, style.id)
-        # It may have come along with a style that was picked before it.
-        twin = self._replaced.get((style.type, style.id), "")
-        words = f"replaced {twin}" if twin else f"added as {style.name}"
+        made = self.copied_id(style.type, style.id)
+        # It may have been copied with a style that was requested before it.
+        counterpart = self._replaced.get((style.type, style.id), "")
+        words = f"replaced {counterpart}" if counterpart else f"added as {style.name}"
         others = [each.name for key, each in self._written.items()
                   if key not in before and each.id != style.id]  # fmt: skip
         if others:
@@ -293,25 +313,26 @@ class StyleCopier:
         fonts = self.fonts(style)
         if fonts:
             words += f"; fonts: {listed(fonts)}"
-        rest = self._dependants(style.type, made) if twin else []
+        rest = self._dependent_styles(style.type, made) if counterpart else []
         if rest:
             self._target.warnings.warn(
-                f"Styles of the target that are based on {twin} change with it: {listed(rest)}."
+                f"Styles of the target that are based on {counterpart} change with it: "
+                f"{listed(rest)}."
             )
         return f"{style.type}_style:{style.id}: {words}"
 
     def fonts(self, style: Style) -> list[str]:
         """Return the fonts that a style asks for."""
-        run = self.theirs.looks(style, style.type).run
+        run = self.theirs.formatting(style, style.type).run
         found = {run[key][0][1]: None for key in ("rFonts/ascii", "rFonts/hAnsi") if key in run}
         return list(found)
 
     def finish(self) -> None:
-        """Have lists name the styles that came along."""
+        """Link copied lists to the styles that were copied."""
         self._lists.finish({key: self.ids[key] for key in self._written})
 
-    def _dependants(self, type_: StyleType, id_: str) -> list[str]:
-        """Return the target's styles that rest on one of its styles and are not copied ones."""
+    def _dependent_styles(self, type_: StyleType, id_: str) -> list[str]:
+        """Return the target's styles based on one of its styles, copied ones left out."""
         based: dict[str, list[Style]] = {}
         for style in self.ours:
             if style.type == type_:
@@ -326,106 +347,107 @@ class StyleCopier:
                     found[style.id] = style.name
         return list(found.values())
 
-    def _twin(self, style: Style) -> Style | None:
+    def _counterpart(self, style: Style) -> Style | None:
         """Return the target's style that is the same by name, or by being the default."""
         found = self.ours.default(style.type) if style.is_default else None
         found = found or self.ours.named(style.type, style.name)
         return None if found is None or (found.type, found.id) in self._copies else found
 
-    def _reserve(self, style: Style) -> str:
+    def _reserve_id(self, style: Style) -> str:
         """Return the id that a style will have; it is written later if it is to come along."""
         key = (style.type, style.id)
         if key not in self.ids:
-            twin = self._twin(style)
-            if key not in self._picked and (twin is not None or style.is_default):
-                # A default that came along would change whatever names no style.
-                self.ids[key] = twin.id if twin else ""
+            counterpart = self._counterpart(style)
+            if key not in self._requested and (counterpart is not None or style.is_default):
+                # A default that is copied would change whatever names no style.
+                self.ids[key] = counterpart.id if counterpart else ""
                 return self.ids[key]
-            if len(self.ids) >= _MOST_STYLES:
-                msg = f"More than {_MOST_STYLES} styles would come along; copy fewer."
+            if len(self.ids) >= _MAX_STYLES:
+                msg = f"More than {_MAX_STYLES} styles would come along; copy fewer."
                 raise ValidationFailed(msg)
             self._pending[key] = style
-            self.ids[key] = twin.id if twin else self._free_id(style.id)
+            self.ids[key] = counterpart.id if counterpart else self._free_id(style.id)
         return self.ids[key]
 
     def _free_id(self, wanted: str) -> str:
         made, number = wanted, 0
-        while self.ours.has_id(made) or made in self._taken:
+        while self.ours.has_id(made) or made in self._reserved_ids:
             number += 1
             made = f"{wanted}{number}"
-        self._taken.add(made)
+        self._reserved_ids.add(made)
         return made
 
-    def _write(self, style: Style) -> None:
-        """Put a copy of a style into the target."""
+    def _write_style(self, style: Style) -> None:
+        """Copy one style into the target."""
         key = (style.type, style.id)
-        twin, made = self._twin(style), self.ids[key]
-        for each in (style, twin):
-            if each is not None and sum(1 for _ in each.element.iter()) > _MOST_ELEMENTS:
+        counterpart, made = self._counterpart(style), self.ids[key]
+        for each in (style, counterpart):
+            if each is not None and sum(1 for _ in each.element.iter()) > _MAX_ELEMENTS:
                 raise ValidationFailed(f"The style {each.name} is too large to be copied.")
         self._written[key] = style
         self._copies.add((style.type, made))
         copied = deepcopy(style.element)
         copied.tail = None
         copied.set(f"{W}styleId", made)
-        if twin is not None and not twin.is_default:
+        if counterpart is not None and not counterpart.is_default:
             copied.attrib.pop(f"{W}default", "")
-        self._rename(style, copied, made)
-        root = self._target.ensured("styles", "styles")
+        self._rename_related(style, copied, made)
+        root = self._target.ensure_part("styles", "styles")
         self.ours.root = root
-        if twin is not None:
-            self._replaced[key] = twin.name
-            copied.tail = twin.element.tail
-            root.replace(twin.element, copied)
-            self.ours.forget(twin)
+        if counterpart is not None:
+            self._replaced[key] = counterpart.name
+            copied.tail = counterpart.element.tail
+            root.replace(counterpart.element, copied)
+            self.ours.discard(counterpart)
         else:
             root.append(copied)
         if self._theme is not None:
-            made_plain(copied, self._theme)
-        self._number(style, copied)
+            resolve_theme(copied, self._theme)
+        self._copy_numbering(style, copied)
         if style.type == "table":
-            self._merge(style, copied)
+            self._merge_bases(style, copied)
         else:
-            self._say(style, copied)
-        respell(copied, is_strict=self._target.rewriting.is_strict)
-        self._target.welcome(self._target.part("styles"), copied)
-        self.ours.enter(copied)
+            self._write_differences(style, copied)
+        apply_variant(copied, is_strict=self._target.rewriting.is_strict)
+        self._target.declare_ignorable(self._target.part("styles"), copied)
+        self.ours.add(copied)
 
-    def _rename(self, style: Style, copied: etree._Element, made: str) -> None:
-        """Have a copy name the styles it is related to by the ids that they have now."""
-        half = self._half(style)
+    def _rename_related(self, style: Style, copied: etree._Element, made: str) -> None:
+        """Set basedOn, next and link of a copy to the ids in the target."""
+        linked = self._linked_style(style)
         ids = {"basedOn": "", "next": "", "link": ""}
-        base = self.theirs.chain(style)[1:2]
+        base = self.theirs.base_chain(style)[1:2]
         if base:
             ids["basedOn"] = self.ids.get((base[0].type, base[0].id), "")
         follower = self.theirs.get(style.type, style.named("next"))
         if follower is not None:
-            ids["next"] = self._reserve(follower)
-        if half is not None:
-            ids["link"] = self._reserve(half)
-            kept = self.ours.get(half.type, ids["link"])
-            if kept is not None and kept.named("link") != made:
+            ids["next"] = self._reserve_id(follower)
+        if linked is not None:
+            ids["link"] = self._reserve_id(linked)
+            existing = self.ours.get(linked.type, ids["link"])
+            if existing is not None and existing.named("link") != made:
                 # The target's half belongs to another style, or to none.
                 ids["link"] = ""
         for name, id_ in ids.items():
+            # These ids are the source's; in the target they may be those of other styles.
             for old in copied.findall(f"{W}{name}"):
                 copied.remove(old)
             if id_:
-                put_child(copied, name).set(f"{W}val", id_)
+                ensure_child(copied, name).set(f"{W}val", id_)
 
-    def _half(self, style: Style) -> Style | None:
+    def _linked_style(self, style: Style) -> Style | None:
         """Return the character style that goes with a paragraph style, or the other way round."""
-        other = _OTHER_HALF.get(style.type)
+        other = _LINKED_TYPE.get(style.type)
         return self.theirs.get(other, style.named("link")) if other else None
 
-    def _number(self, style: Style, copied: etree._Element) -> None:
-        """Have a copy be numbered as its source is."""
+    def _copy_numbering(self, style: Style, copied: etree._Element) -> None:
+        """Copy the numbering of a style."""
         number, level = self.theirs.numbering(style)
         wanted = number
         if number not in ("", "0"):
-            wanted = self._lists.carried(number)
+            wanted = self._lists.copied_id(number)
         for old in copied.findall(f"{W}pPr/{W}numPr/{W}numId"):
-            remove(old)
+            remove_element(old)
         if style.type in ("table", "character"):
             return
         base = self.ours.get(style.type, value_of(copied, "basedOn"))
@@ -434,41 +456,41 @@ class StyleCopier:
             return
         if wanted == there and copied.find(f"{W}pPr/{W}numPr") is None:
             return
-        entry = put_child(put_child(copied, "pPr"), "numPr")
+        entry = ensure_child(ensure_child(copied, "pPr"), "numPr")
         if level and entry.find(f"{W}ilvl") is None:
-            put_child(entry, "ilvl").set(f"{W}val", level)
-        put_child(entry, "numId").set(f"{W}val", wanted or "0")
+            ensure_child(entry, "ilvl").set(f"{W}val", level)
+        ensure_child(entry, "numId").set(f"{W}val", wanted or "0")
 
-    def _say(self, style: Style, copied: etree._Element) -> None:
-        """Say in a copy what the target's bases and defaults would make different."""
-        wanted = self.theirs.looks(style, style.type)
-        self.ours.enter(copied)
+    def _write_differences(self, style: Style, copied: etree._Element) -> None:
+        """Write into a copy the properties that the target's bases and defaults would change."""
+        wanted = self.theirs.formatting(style, style.type)
+        self.ours.add(copied)
         mine = self.ours.get(style.type, copied.get(f"{W}styleId", ""))
-        there = self.ours.looks(mine, style.type)
+        there = self.ours.formatting(mine, style.type)
         if mine is not None:
-            self.ours.forget(mine)
+            self.ours.discard(mine)
         indents = self._list_indents(style)
         for name, more in (
             ("pPr", difference(indents | wanted.paragraph, indents | there.paragraph)),
             ("rPr", difference(wanted.run, there.run)),
         ):
             if more and (name == "rPr" or style.type == "paragraph"):
-                put(put_child(copied, name), more)
+                write_properties(ensure_child(copied, name), more)
 
     def _list_indents(self, style: Style) -> Properties:
         """Return the indents that a style has from its list, which hold where it says none."""
         level = self._lists.theirs.level(*self.theirs.numbering(style))
-        told = level.find(f"{W}pPr") if level is not None else None
-        found = given(told, "p", self.theirs.theme)
+        own = level.find(f"{W}pPr") if level is not None else None
+        found = read_properties(own, "p", self.theirs.theme)
         return {key: value for key, value in found.items() if key.startswith("ind/")}
 
-    def _merge(self, style: Style, copied: etree._Element) -> None:
-        """Say in a copy of a table's style what its bases say, where the target's say otherwise."""
-        bases = [each for each in self.theirs.chain(style)[1:] if not each.is_default]
+    def _merge_bases(self, style: Style, copied: etree._Element) -> None:
+        """Merge into a copy of a table style what its bases say, if a base is the target's own."""
+        bases = [each for each in self.theirs.base_chain(style)[1:] if not each.is_default]
         if all((each.type, each.id) in self._written for each in bases):
             return
         for base in bases:
             said = deepcopy(base.element)
             if self._theme is not None:
-                made_plain(said, self._theme)
-            merge(copied, said)
+                resolve_theme(said, self._theme)
+            merge_missing(copied, said)

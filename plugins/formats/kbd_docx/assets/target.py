@@ -27,7 +27,7 @@ __all__ = [
     "DocxPlace",
     "PlaceKind",
     "Target",
-    "missing",
+    "missing_asset",
     "parse_ref",
 ]
 
@@ -64,7 +64,7 @@ _SHOWN = 60
 
 
 class DocxPlace(msgspec.Struct, frozen=True):
-    """Where something goes: the sections (from 0), paragraphs (from 1) or tables (from 0)."""
+    """Place in a document: a range of sections (from 0), paragraphs (from 1) or tables (from 0)."""
 
     kind: PlaceKind
     first: int
@@ -76,13 +76,13 @@ DocxAssetRef = AssetRef[AssetKind, DocxPlace]
 
 
 def parse_ref(pick: AssetPick) -> DocxAssetRef:
-    """Parse what is to be copied; raises ValidationFailed."""
+    """Parse an asset reference; raises ValidationFailed."""
     kinds = get_args(AssetKind)
-    return parse_asset_ref(pick, kinds, lambda kind, text: _place(pick.asset_id, kind, text))
+    return parse_asset_ref(pick, kinds, lambda kind, text: _parse_place(pick.asset_id, kind, text))
 
 
-def missing(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:
-    """Return the error for an asset that is not there, with those of nearly its name."""
+def missing_asset(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:
+    """Return the error for a missing asset, with the names nearest to it."""
     names = {folded(each): each for each in known}
     near = get_close_matches(folded(name), names, 3, 0.5)
     hint = f" Near: {', '.join(f'{kind}:{names[each]}' for each in near)}." if near else ""
@@ -91,7 +91,7 @@ def missing(kind: str, name: str, known: Iterable[str]) -> ValidationFailed:
     )
 
 
-def _place(asset_id: str, kind: AssetKind, text: str) -> DocxPlace:
+def _parse_place(asset_id: str, kind: AssetKind, text: str) -> DocxPlace:
     """Parse a target: "section:0", "paragraph:12", "paragraph:3-7", "table:0"."""
     wanted = _PLACES.get(kind)
     if wanted is None:
@@ -116,7 +116,7 @@ _OLD_DRAWING = ("urn:schemas-microsoft-com:", "http://schemas.openxmlformats.org
 
 
 class Target(DocxParts):
-    """A document whose parts may be changed; only those that are named so are written anew.
+    """Target document, whose parts may be changed; only those asked for as such are rewritten.
 
     Args:
         rewriting: The package.
@@ -136,40 +136,42 @@ class Target(DocxParts):
     @property
     def body(self) -> etree._Element:
         """The body, to be changed; raises ValidationFailed where there is none."""
-        found = self.changed(self.main).find(f"{W}body")
+        found = self.editable_root(self.main).find(f"{W}body")
         if found is None:
             raise ValidationFailed(f"{self.rewriting.name} has no body to put anything into.")
         return found
 
-    def changed(self, part: str) -> etree._Element:
+    def editable_root(self, part: str) -> etree._Element:
         """Return the root of a part that is about to change.
 
         Raises:
             ValidationFailed: It cannot be changed without a loss.
         """
         if part not in self._changed:
+            # Asked of the bytes, before the names are changed: a part that mixes both variants is
+            # refused, since it could not be told afterwards which name was which.
             data = self.rewriting.read(part)
             self._changed[part] = is_strict_part(data, part, self.rewriting.name)
         return self.root(part)
 
-    def added(self, part: str, root: etree._Element, type_: str) -> None:
+    def add_part(self, part: str, root: etree._Element, type_: str) -> None:
         """Add a part; `type_` is the word for it in its content type ("header")."""
         self.rewriting.add(part, b"", _TYPE.format(type_))
         self._roots[part] = root
         self._changed[part] = self.rewriting.is_strict
 
     def replace_one(self, kind: str, part: str) -> None:
-        """Take note that another part is now the one of its kind."""
-        self._ones[kind] = part
+        """Register a part as the one of its kind."""
+        self._single_parts[kind] = part
 
-    def dropped(self, part: str) -> None:
-        """Take a part away that nothing names any more; what it was related to stays."""
+    def drop_part(self, part: str) -> None:
+        """Drop a part that nothing references any more; what it was related to stays."""
         self.rewriting.drop(part)
         self._roots.pop(part, None)
         self._changed.pop(part, None)
 
-    def ensured(self, kind: str, name: str) -> etree._Element:
-        """Return the root of a part that a document has one of, which is made if it has none.
+    def ensure_part(self, kind: str, name: str) -> etree._Element:
+        """Return the root of a part that a document has one of, created if it has none.
 
         Args:
             kind: The kind of its relation, which is the word in its type, too ("styles").
@@ -177,22 +179,22 @@ class Target(DocxParts):
         """
         part = self.part(kind)
         if not part:
-            part = self.free_part(kind, numbered=False)
-            self.added(part, etree.Element(f"{W}{name}", nsmap={"w": W.strip("{}")}), kind)
+            part = self.free_part_name(kind, numbered=False)
+            self.add_part(part, etree.Element(f"{W}{name}", nsmap={"w": W.strip("{}")}), kind)
             self.rewriting.relate(self.main, kind, part)
-            self._ones[kind] = part
-        return self.changed(part)
+            self._single_parts[kind] = part
+        return self.editable_root(part)
 
-    def free_part(self, stem: str, *, numbered: bool = True) -> str:
-        """Return the name of a part beside the main one that is not there yet."""
+    def free_part_name(self, stem: str, *, numbered: bool = True) -> str:
+        """Return an unused part name beside the main part."""
         folder = posixpath.dirname(self.main)
         plain = posixpath.join(folder, f"{stem}.xml")
         if not numbered and plain not in self.rewriting:
             return plain
         return self.rewriting.free_name(posixpath.join(folder, f"{stem}{{}}.xml"))
 
-    def welcome(self, part: str, element: etree._Element) -> None:
-        """Have older programs pass over what is new in a copied element, as its source has."""
+    def declare_ignorable(self, part: str, element: etree._Element) -> None:
+        """Collect the namespaces of a copied element, to be declared in mc:Ignorable."""
         for each in element.iter():
             if not isinstance(each.tag, str):
                 continue
@@ -200,24 +202,25 @@ class Target(DocxParts):
                 space = etree.QName(str(name)).namespace
                 if space is None or space in _PLAIN_SPACES or space.startswith(_OLD_DRAWING):
                     continue
+                # mc:Ignorable lists prefixes, not namespaces, so the source's prefix is remembered.
                 prefix = next((key for key, uri in each.nsmap.items() if uri == space), None)
                 self._spaces.setdefault(part, {}).setdefault(space, prefix or "x")
 
     def paragraphs(self, first: int, last: int) -> list[etree._Element]:
         """Return paragraphs of the body, counted from 1; raises ValidationFailed."""
-        return self._counted(PARAGRAPH, "paragraph", first, last, 1)
+        return self._block_range(PARAGRAPH, "paragraph", first, last, 1)
 
     def tables(self, first: int, last: int) -> list[etree._Element]:
         """Return tables of the body, counted from 0; raises ValidationFailed."""
-        return self._counted(f"{W}tbl", "table", first, last, 0)
+        return self._block_range(f"{W}tbl", "table", first, last, 0)
 
     def finish(self) -> None:
         """Write the parts that have changed."""
         for part, is_strict in self._changed.items():
-            data = xml_bytes(_welcoming(self.root(part), self._spaces.get(part, {})))
+            data = xml_bytes(_with_ignorable(self.root(part), self._spaces.get(part, {})))
             self.rewriting.put(part, strict(data) if is_strict else data)
 
-    def _counted(
+    def _block_range(
         self, tag: str, what: str, first: int, last: int, base: int
     ) -> list[etree._Element]:
         found = [each for each in blocks(self.body) if each.tag == tag]
@@ -228,8 +231,8 @@ class Target(DocxParts):
         return found[first - base : last - base + 1]
 
 
-def _welcoming(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
-    """Return a root that names namespaces as those that programs may pass over."""
+def _with_ignorable(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
+    """Return a root that lists namespaces in mc:Ignorable."""
     known: dict[str | None, str] = dict(root.nsmap)
     ignored = root.get(f"{MC}Ignorable", "").split()
     passed = {known.get(prefix) for prefix in ignored}
@@ -239,6 +242,7 @@ def _welcoming(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
     known.setdefault("mc", MC.strip("{}"))
     for space, wish in wanted.items():
         prefix, number = wish, 0
+        # The target may have the prefix for another namespace.
         while known.get(prefix, space) != space:
             number += 1
             prefix = f"{wish}_{number}"
@@ -278,18 +282,18 @@ class DocumentPartCopier(PartCopier):
         super().__init__(source, target.rewriting, target.warnings)
 
     def converted(self, data: bytes, content_type: str) -> bytes:
-        """Return XML by the names of the target's variant."""
+        """Return XML with the namespaces of the target's variant."""
         if not _XML.search(content_type):
             return data
         return strict(data) if self.target.is_strict else transitional(data)
 
     def note_external(self, relation: Relation) -> None:
-        """Note what is outside, with the asset that reaches there."""
-        told = f"{self.place}: {relation.kind} {relation.target[:_SHOWN_TARGET_CHARS]}"
-        self.warnings.note_external(told)
+        """Note an external target, with the asset that refers to it."""
+        reached = f"{self.place}: {relation.kind} {relation.target[:_SHOWN_TARGET_CHARS]}"
+        self.warnings.note_external(reached)
 
     def relate(self, part: str, relation: Relation) -> str:
-        """Relate a part of the target as one of the source is, or name the relation that it has."""
+        """Relate a part of the target as one of the source is, reusing a relation that it has."""
         wanted = (relation.kind, self.goal(relation), relation.external)
         for known in self.target.relations(part):
             if (known.kind, known.target, known.external) == wanted:

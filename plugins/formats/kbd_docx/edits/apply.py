@@ -19,8 +19,8 @@ from kbd.opc import Identity, doubt
 from kbd.opc.library_bridge import Lending, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
-from kbd_docx.document import FAMILY, PLAIN_TYPE, SUFFIXES, W, opened
-from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
+from kbd_docx.document import FAMILY, PLAIN_TYPE, SUFFIXES, W, open_document
+from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.paragraphs import (
     append_paragraph,
@@ -39,7 +39,7 @@ from kbd_docx.operations import (
     SetTableCells,
 )
 
-__all__ = ["apply", "warn_of_bystanders"]
+__all__ = ["apply", "warn_of_protection"]
 
 
 def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
@@ -51,7 +51,9 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     """
     if source is None:
         SUFFIXES.type_of_new(target.name)
-    with opened(source or TEMPLATE) as (package, identity):
+    with open_document(source or TEMPLATE) as (package, identity):
+        # python-docx opens no template, no strict variant and no dangling relation, and writes all
+        # anew: it is lent a copy that it can open, and only what it changed comes back.
         lending = Lending(package, identity, PLAIN_TYPE)
         with library_errors(package.name):
             document = docx.Document(lending.copy())
@@ -59,19 +61,19 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             lending.loaded(whole)
             edit = DocumentEdit(document, is_strict=lending.is_strict)
             if source is None:
-                modernized(document.settings.element)
+                update_settings(document.settings.element)
             else:
-                warn_of_bystanders(package, document, edit.notices)
-            changed = apply_in_order(operations, _table(edit), edit.prepare)
+                warn_of_protection(package, document, edit.warnings)
+            changed = apply_in_order(operations, _operation_table(edit), edit.prepare)
             edit.finish()
             rewriting, external = lending.returned(whole)
-        _settle_kind(package, identity, source, rewriting, edit, target)
+        _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)
-    return Applied(len(changed), changed, edit.notices.texts, external)
+    return Applied(len(changed), changed, edit.warnings.texts, external)
 
 
-def _table(edit: DocumentEdit) -> OperationTable:
-    """Return what applies each operation to a document."""
+def _operation_table(edit: DocumentEdit) -> OperationTable:
+    """Return the function that applies each type of operation to a document."""
     return {
         ReplaceText: edit.stories.replace,
         SetParagraphs: partial(set_paragraphs, edit),
@@ -83,7 +85,7 @@ def _table(edit: DocumentEdit) -> OperationTable:
     }
 
 
-def _settle_kind(
+def _fit_suffix(
     package: Package,
     identity: Identity,
     source: Source | None,
@@ -91,14 +93,14 @@ def _settle_kind(
     edit: DocumentEdit,
     target: Path,
 ) -> None:
-    """Have the file be what its name says; one that was not, and keeps its name, stays so."""
+    """Fit the main part's type to the file name; a mismatch that was there before is kept."""
     if source is None:
-        cleaned(rewriting, identity.part)
+        strip_template(rewriting, identity.part)
         SUFFIXES.fit(rewriting, identity.part, target.name)
     elif PurePath(source.name).suffix.lower() != target.suffix.lower():
         SUFFIXES.fit(rewriting, identity.part, target.name)
-    elif told := doubt(identity, FAMILY, package.name):
-        edit.notices.warn(told)
+    elif warning := doubt(identity, FAMILY, package.name):
+        edit.warnings.warn(warning)
 
 
 _OFF = frozenset(("0", "false", "off"))
@@ -110,7 +112,7 @@ _PROTECTIONS = {
 }
 
 
-def warn_of_bystanders(package: Package, document: Document, warnings: EditWarnings) -> None:
+def warn_of_protection(package: Package, document: Document, warnings: EditWarnings) -> None:
     """Warn of a signature, of protection, and of changes that are to be tracked."""
     warnings.warn_of_signature(package.relations(""), "document")
     settings = _settings(document)

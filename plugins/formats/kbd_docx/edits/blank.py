@@ -1,7 +1,7 @@
-"""The document that new ones begin as: the library's template, without what is nobody's.
+"""Blank document: the library's template, without thumbnail, authors and old parts.
 
 The template brings a thumbnail, names of a program and of an author, and parts that only one old
-program reads; none of it comes along.
+program reads; none of it is copied.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import W
 
-__all__ = ["TEMPLATE", "cleaned", "modernized", "template_roots"]
+__all__ = ["TEMPLATE", "strip_template", "template_roots", "update_settings"]
 
 _PATH = Path(docx.__file__).parent / "templates" / "default.docx"
 
@@ -40,8 +40,9 @@ _PROPERTIES = (
 )
 
 
-def modernized(settings: etree._Element) -> None:
-    """Have a new document's settings be those of today, with nothing of where they come from."""
+def update_settings(settings: etree._Element) -> None:
+    """Set a new document's compatibility to a current Word, and drop its template's traces."""
+    # By hand: python-docx has no interface to compatibility settings.
     for setting in settings.iter(f"{W}compatSetting"):
         if setting.get(f"{W}name") == "compatibilityMode":
             setting.set(f"{W}val", _COMPATIBILITY)
@@ -50,8 +51,8 @@ def modernized(settings: etree._Element) -> None:
             settings.remove(element)
 
 
-def cleaned(rewriting: Rewriting, main: str) -> None:
-    """Take out of a new document what the template alone had."""
+def strip_template(rewriting: Rewriting, main: str) -> None:
+    """Remove the template's thumbnail, properties and foreign parts from a new document."""
     for part in ("", main):
         for relation in rewriting.relations(part):
             if relation.kind in _LEFT_BEHIND:

@@ -27,7 +27,7 @@ from kbd_docx.edits.formatting import (
 )
 from kbd_docx.edits.removal import drop_relations
 from kbd_docx.edits.replacement import Stories
-from kbd_docx.edits.texts import clean, respell, shown, text_nodes
+from kbd_docx.edits.texts import apply_variant, cell_text, clean_text, text_nodes
 from kbd_docx.operations import Cell, ParagraphFields, ReplaceText
 
 __all__ = ["Body", "DocumentEdit", "Writer"]
@@ -57,11 +57,11 @@ class Body:
         self.tables: list[etree._Element] = []
         self.section: etree._Element | None = None
         self.count()
-        self._ended_in = self._last_block()
+        self._last_at_start = self._last_block()
         self._has_fields = next(element.iter(_FIELD), None) is not None
 
     def count(self) -> None:
-        """Count anew, after what may have changed anything."""
+        """Recount paragraphs and tables after a change."""
         self.blocks = list(blocks(self.element))
         self.paragraphs = [block for block in self.blocks if block.tag == PARAGRAPH]
         self.tables = [block for block in self.blocks if block.tag == TABLE]
@@ -70,7 +70,7 @@ class Body:
     def paragraph(self, number: int) -> etree._Element:
         """Return a paragraph by its number from 1; raises ValidationFailed."""
         if not 1 <= number <= len(self.paragraphs):
-            raise ValidationFailed(f"There is no paragraph {number}; {self._has()}.")
+            raise ValidationFailed(f"There is no paragraph {number}; {self._count_text()}.")
         return self.paragraphs[number - 1]
 
     def table(self, index: int) -> etree._Element:
@@ -82,9 +82,9 @@ class Body:
         return self.tables[index]
 
     def append(self, block: etree._Element) -> None:
-        """Put a block at the end, before the settings of the last section."""
+        """Append a block, before the settings of the last section."""
         section = self.section
-        if section is not None and _neighbour(section, before=False) is None:
+        if section is not None and _neighbor(section, before=False) is None:
             section.addprevious(block)
         else:
             self.element.append(block)
@@ -92,7 +92,7 @@ class Body:
         (self.paragraphs if block.tag == PARAGRAPH else self.tables).append(block)
 
     def insert(self, number: int, paragraph: etree._Element) -> None:
-        """Put a paragraph where it will have a number.
+        """Insert a paragraph so that it has a number.
 
         Raises:
             ValidationFailed: There are not so many, or it cannot stand there.
@@ -102,28 +102,28 @@ class Body:
             return
         if number > len(self.paragraphs):
             raise ValidationFailed(
-                f"Paragraph {number} cannot be inserted; {self._has()}, so that the last place is "
-                f"{len(self.paragraphs) + 1}."
+                f"Paragraph {number} cannot be inserted; {self._count_text()}, so that the last "
+                f"place is {len(self.paragraphs) + 1}."
             )
         behind = self.paragraph(number)
         _outermost(behind, self.element, is_first=True).addprevious(paragraph)
         self.blocks.insert(self.blocks.index(behind), paragraph)
         self.paragraphs.insert(number - 1, paragraph)
 
-    def around(self, first: int, last: int) -> list[etree._Element]:
+    def with_neighbors(self, first: int, last: int) -> list[etree._Element]:
         """Return paragraphs with the tables between, and one block before and behind if any."""
         start = self.blocks.index(self.paragraph(first))
         end = self.blocks.index(self.paragraph(last), start)
         return self.blocks[max(start - 1, 0) : end + 2]
 
-    def forget(self, first: int, last: int) -> None:
-        """Take no more account of paragraphs, which were taken out."""
+    def discard(self, first: int, last: int) -> None:
+        """Remove paragraphs from the count, after they were removed from the body."""
         gone = set(self.paragraphs[first - 1 : last])
         self.blocks = [block for block in self.blocks if block not in gone]
         del self.paragraphs[first - 1 : last]
 
     def insert_table(self, after: int | None, table: etree._Element) -> int:
-        """Put a table behind a paragraph, at the beginning (0) or at the end (None).
+        """Insert a table behind a paragraph, at the beginning (0) or at the end (None).
 
         A paragraph without text keeps it apart from another table. Returns the table's index.
 
@@ -136,8 +136,9 @@ class Body:
                 self.append(OxmlElement("w:p"))
             self.append(table)
         else:
-            self._put_behind(after, table)
-            if (next_ := _neighbour(table, before=False)) is not None and next_.tag == TABLE:
+            self._insert_after(after, table)
+            # Programs show two tables that touch as one.
+            if (next_ := _neighbor(table, before=False)) is not None and next_.tag == TABLE:
                 table.addnext(OxmlElement("w:p"))
             self.count()
         return self.tables.index(table)
@@ -145,6 +146,7 @@ class Body:
     def is_in_field(self, block: etree._Element) -> bool:
         """Tell whether a block stands in a field's result, which goes when it is computed anew."""
         depth = 0
+        # A field begins and ends with marks in runs, and may go on over several blocks.
         for each in self.element.iter(_FIELD, block.tag) if self._has_fields else ():
             if each is block:
                 return depth > 0
@@ -152,12 +154,13 @@ class Body:
         return False
 
     def finish(self) -> None:
-        """End with a paragraph if an edit has put a table last, as programs want it."""
+        """Append a paragraph if an edit has put a table last."""
         last = self._last_block()
-        if last is not None and last.tag == TABLE and last is not self._ended_in:
+        # A body that ended in a table before the edit is left as it was.
+        if last is not None and last.tag == TABLE and last is not self._last_at_start:
             self.append(OxmlElement("w:p"))
 
-    def _put_behind(self, after: int, table: etree._Element) -> None:
+    def _insert_after(self, after: int, table: etree._Element) -> None:
         if after:
             _outermost(self.paragraph(after), self.element, is_first=False).addnext(table)
             return
@@ -169,7 +172,7 @@ class Body:
     def _last_block(self) -> etree._Element | None:
         return self.blocks[-1] if self.blocks else None
 
-    def _has(self) -> str:
+    def _count_text(self) -> str:
         count = len(self.paragraphs)
         return f"the body has {count} paragraph{'' if count == 1 else 's'}, counted from 1"
 
@@ -185,7 +188,7 @@ def _outermost(block: etree._Element, body: etree._Element, *, is_first: bool) -
     """
     found = block
     while (parent := found.getparent()) is not None and parent is not body:
-        if _neighbour(found, before=is_first) is not None:
+        if _neighbor(found, before=is_first) is not None:
             break
         found = parent
     if any(each.tag == _ALTERNATIVES for each in found.iterancestors()):
@@ -196,7 +199,7 @@ def _outermost(block: etree._Element, body: etree._Element, *, is_first: bool) -
     return found
 
 
-def _neighbour(element: etree._Element, *, before: bool) -> etree._Element | None:
+def _neighbor(element: etree._Element, *, before: bool) -> etree._Element | None:
     """Return the next element with some content before or behind another one, in its parent."""
     for found in element.itersiblings(preceding=before):
         if found.tag in (PARAGRAPH, TABLE) or next(blocks(found), None) is not None:
@@ -205,11 +208,11 @@ def _neighbour(element: etree._Element, *, before: bool) -> etree._Element | Non
 
 
 _RUN = f"{W}r"
-_PLAIN, _UNTOLD = DocxRunFormatting(), DocxParagraphFormatting()
+_PLAIN, _NO_FORMATTING = DocxRunFormatting(), DocxParagraphFormatting()
 
 
 class Writer:
-    """Makes elements for one document.
+    """Writer of paragraphs and tables for one document.
 
     Args:
         styles: Its styles.
@@ -221,7 +224,7 @@ class Writer:
         self._styles, self._is_strict, self._warn = styles, is_strict, warn
 
     def paragraph(self, given: ParagraphFields) -> CT_P:
-        """Return a paragraph; what is wrong in its formatting is skipped and told.
+        """Return a new paragraph; invalid formatting is skipped with a warning.
 
         Raises:
             ValidationFailed: It has text and runs, or a run has no text.
@@ -253,19 +256,19 @@ class Writer:
         made.tblStyle_val = self._styles.table(style)
         for element, row in zip(made.tr_lst, rows, strict=True):
             for cell, value in zip(element.tc_lst, row, strict=False):
-                if text := shown(value):
+                if text := cell_text(value):
                     self.write(etree.SubElement(cell.p_lst[0], _RUN), text)
         if self._is_strict:
-            respell(made, is_strict=True)
+            apply_variant(made, is_strict=True)
         return made
 
     def write(self, run: etree._Element, text: str) -> None:
-        """Put a text at the end of a run."""
-        for node in text_nodes(clean(text, self._warn)):
+        """Append a text to a run."""
+        for node in text_nodes(clean_text(text, self._warn)):
             run.append(node)
 
     def _format(self, paragraph: CT_P, formatting: DocxParagraphFormatting) -> None:
-        if formatting == _UNTOLD:
+        if formatting == _NO_FORMATTING:
             return
         found = ParagraphFormat(paragraph)
         found.alignment, found.line_spacing = formatting.alignment, formatting.line_spacing
@@ -275,7 +278,7 @@ class Writer:
         found.right_indent = _inches(formatting.indent_right)
         found.first_line_indent = _inches(formatting.indent_first_line)
         if self._is_strict:
-            respell(paragraph, is_strict=True)
+            apply_variant(paragraph, is_strict=True)
 
 
 def _format_run(font: Font, formatting: DocxRunFormatting) -> None:
@@ -305,7 +308,7 @@ def _inches(value: float | None) -> Length | None:
 
 
 class DocumentEdit:
-    """What operations work on.
+    """Document being edited, as operations see it.
 
     Args:
         document: The document, as the library has it.
@@ -315,33 +318,33 @@ class DocumentEdit:
         body: Its paragraphs and tables.
         stories: All its text, for replacing.
         writer: Makes paragraphs and tables.
-        notices: What the reader must know.
-        forsaken: The ids of relations that were named in what is gone.
+        warnings: What the reader must know.
+        dropped_relations: The ids of relations that were named in what is gone.
     """
 
     def __init__(self, document: Document, *, is_strict: bool) -> None:
         self.document = document
-        self.notices = EditWarnings()
-        self.forsaken: set[str] = set()
+        self.warnings = EditWarnings()
+        self.dropped_relations: set[str] = set()
         self.body = Body(document.element.body)
-        self.stories = Stories(document, self.notices)
-        styles = DocxStyles(document, is_strict=is_strict, warn=self.notices.warn)
-        self.writer = Writer(styles, is_strict=is_strict, warn=self.notices.warn)
+        self.stories = Stories(document, self.warnings)
+        styles = DocxStyles(document, is_strict=is_strict, warn=self.warnings.warn)
+        self.writer = Writer(styles, is_strict=is_strict, warn=self.warnings.warn)
 
-    def tell_field(self, block: etree._Element) -> None:
+    def warn_if_in_field(self, block: etree._Element) -> None:
         """Warn if a new block stands where programs will overwrite it."""
         if self.body.is_in_field(block):
-            self.notices.warn(
+            self.warnings.warn(
                 "What was added stands inside a field, such as a table of contents, and goes when "
                 "a program computes that anew; choose a place before or behind it."
             )
 
     def prepare(self, operation: msgspec.Struct) -> None:
-        """Make ready for an operation: what was gathered of the body for replacing is old."""
+        """Prepare for an operation: most of them outdate the texts that were read for replacing."""
         if not isinstance(operation, ReplaceText):
             self.stories.forget_body()
 
     def finish(self) -> None:
-        """Leave the document whole, after the last operation."""
+        """Finish the document after the last operation: final paragraph, unused relations."""
         self.body.finish()
-        drop_relations(self.document, self.forsaken)
+        drop_relations(self.document, self.dropped_relations)

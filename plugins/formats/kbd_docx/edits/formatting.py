@@ -34,7 +34,7 @@ from kbd.office.formatting import (
 )
 from kbd_docx.document import W
 from kbd_docx.edits.blank import template_roots
-from kbd_docx.edits.texts import respell
+from kbd_docx.edits.texts import apply_variant
 from kbd_docx.operations import ParagraphFields
 
 __all__ = [
@@ -63,7 +63,7 @@ _ALIGNMENTS = {
     "distribute": WD_PARAGRAPH_ALIGNMENT.DISTRIBUTE,
 }
 
-_MARKERS = {
+_HIGHLIGHTS = {
     "black": (WD_COLOR_INDEX.BLACK, 0x000000),
     "blue": (WD_COLOR_INDEX.BLUE, 0x0000FF),
     "cyan": (WD_COLOR_INDEX.TURQUOISE, 0x00FFFF),
@@ -84,7 +84,7 @@ _MARKERS = {
 """The colors that a marker has, by their names in files, with what they look like (ECMA-376,
 part 1, 17.18.40)."""
 
-_MARKERS_NAMED_ELSE = {
+_HIGHLIGHT_ALIASES = {
     "turquoise": "cyan", "brightgreen": "green", "pink": "magenta", "fuchsia": "magenta",
     "lime": "green", "aqua": "cyan", "teal": "darkcyan", "violet": "darkmagenta",
     "purple": "darkmagenta", "navy": "darkblue", "maroon": "darkred", "olive": "darkyellow",
@@ -132,7 +132,7 @@ def read_text_runs(
     """
     for text, found in read_runs(runs, _RUN_FIELDS, warn):
         if "highlight_color" in found:
-            found["highlight_color"] = _marker(found["highlight_color"], warn)
+            found["highlight_color"] = _nearest_highlight(found["highlight_color"], warn)
         yield text, DocxRunFormatting(**found)
 
 
@@ -147,21 +147,21 @@ def read_paragraph(
 
 def _parse_highlight(value: Any) -> str | None:
     name = folded(value)
-    name = _MARKERS_NAMED_ELSE.get(name, name)
-    return name if name == "none" or name in _MARKERS else parse_color(value)
+    name = _HIGHLIGHT_ALIASES.get(name, name)
+    return name if name == "none" or name in _HIGHLIGHTS else parse_color(value)
 
 
-def _marker(name: str, warn: Callable[[str], None]) -> WD_COLOR_INDEX | None:
+def _nearest_highlight(name: str, warn: Callable[[str], None]) -> WD_COLOR_INDEX | None:
     """Return the marker of a name, or the one nearest to RRGGBB."""
     if name == "none":
         return None
-    if name in _MARKERS:
-        return _MARKERS[name][0]
+    if name in _HIGHLIGHTS:
+        return _HIGHLIGHTS[name][0]
     wanted = int(name, 16)
-    nearest = min(_MARKERS, key=lambda each: _distance(_MARKERS[each][1], wanted))
-    if _MARKERS[nearest][1] != wanted:
+    nearest = min(_HIGHLIGHTS, key=lambda each: _distance(_HIGHLIGHTS[each][1], wanted))
+    if _HIGHLIGHTS[nearest][1] != wanted:
         warn(f"highlight_color #{name} is none that a marker has; {nearest} is the nearest")
-    return _MARKERS[nearest][0]
+    return _HIGHLIGHTS[nearest][0]
 
 
 def _distance(one: int, other: int) -> int:
@@ -198,7 +198,7 @@ StyleType = Literal["paragraph", "table"]
 
 _TYPE, _ID, _DEFAULT, _VALUE = f"{W}type", f"{W}styleId", f"{W}default", f"{W}val"
 _W_NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-_MOST_BASES = 12
+_MAX_BASES = 12
 _SHOWN_CHARACTERS = 60
 
 
@@ -218,21 +218,21 @@ class DocxStyles:
 
     def paragraph(self, name: str | None) -> str | None:
         """Return the id of the paragraph style that is meant, None for the default one."""
-        return self._chosen("paragraph", name, "Normal") if name and name.strip() else None
+        return self._style_id("paragraph", name, "Normal") if name and name.strip() else None
 
     def table(self, name: str | None) -> str | None:
         """Return the id of the table style that is meant; Table Grid if none is."""
-        return self._chosen("table", name or "Table Grid", "Table Grid")
+        return self._style_id("table", name or "Table Grid", "Table Grid")
 
-    def _chosen(self, type_: StyleType, name: str, instead: str) -> str | None:
-        found = self._found(type_, name, 0)
+    def _style_id(self, type_: StyleType, name: str, instead: str) -> str | None:
+        found = self._find_or_add(type_, name, 0)
         if found is None:
             kinds = [kind for kind in ("character", "table", "paragraph", "numbering")
                      if kind != type_ and _folded(name) in self._styles.get(kind, {})]  # fmt: skip
             why = f"is a {kinds[0]} style" if kinds else "is not in the document"
             self._warn(f"Style {name[:_SHOWN_CHARACTERS]!r} {why}; {instead} was used.")
             if type_ == "table" and _folded(name) != _folded(instead):
-                return self._chosen(type_, instead, instead)
+                return self._style_id(type_, instead, instead)
             return None
         return None if _is_default(found) else found.get(_ID)
 
@@ -244,10 +244,10 @@ class DocxStyles:
             self._known = _by_name(part.element) if part is not None else {}
         return self._known
 
-    def _found(self, type_: StyleType, name: str, depth: int) -> etree._Element | None:
+    def _find_or_add(self, type_: StyleType, name: str, depth: int) -> etree._Element | None:
         """Return the document's style of a name, else the template's, which it gets."""
         found = self._styles.get(type_, {}).get(_folded(name))
-        return found if found is not None else self._adopted(type_, name, depth)
+        return found if found is not None else self._add_from_template(type_, name, depth)
 
     def _part(self, kind: str) -> XmlPart | None:
         for relation in self._document.part.rels.values():
@@ -256,12 +256,12 @@ class DocxStyles:
                 return part if isinstance(part, XmlPart) else None
         return None
 
-    def _adopted(self, type_: StyleType, name: str, depth: int) -> etree._Element | None:
+    def _add_from_template(self, type_: StyleType, name: str, depth: int) -> etree._Element | None:
         """Add a style of the template, and what it is based on; None if the template has none."""
         if self._template is None:
             self._template = _by_name(template_roots()[0])
         model = self._template.get(type_, {}).get(_folded(name))
-        if model is None or depth > _MOST_BASES:
+        if model is None or depth > _MAX_BASES:
             return None
         style = deepcopy(model)
         if _DEFAULT in style.attrib:
@@ -270,21 +270,21 @@ class DocxStyles:
         for passing in ("link", "rsid"):
             for element in style.findall(f"{W}{passing}"):
                 style.remove(element)
-        self._set_relative(style, "next", type_)
-        self._set_relative(style, "basedOn", type_, depth)
-        self._bring_numbering(style)
+        self._relink(style, "next", type_)
+        self._relink(style, "basedOn", type_, depth)
+        self._copy_numbering(style)
         if self._is_strict:
-            respell(style, is_strict=True)
+            apply_variant(style, is_strict=True)
         self._root().append(style)
         for key in _names(style):
             self._styles.setdefault(type_, {}).setdefault(key, style)
         self._warn(f"Style {_name(style)!r} was not in the document; it was added as Word has it.")
         return style
 
-    def _set_relative(
+    def _relink(
         self, style: etree._Element, kind: str, type_: StyleType, depth: int | None = None
     ) -> None:
-        """Have an added style name the document's own style where it names one of the template.
+        """Relink an added style from a style of the template to the document's own one.
 
         With a depth one that is missing is added, too; without, the name goes.
         """
@@ -296,7 +296,7 @@ class DocxStyles:
         if model is not None and _is_default(model):
             found = next(filter(_is_default, self._styles.get(type_, {}).values()), None)
         elif model is not None and depth is not None:
-            found = self._found(type_, _name(model), depth + 1)
+            found = self._find_or_add(type_, _name(model), depth + 1)
         elif model is not None:
             found = self._styles.get(type_, {}).get(_folded(_name(model)))
         if found is None:
@@ -314,9 +314,9 @@ class DocxStyles:
 
     def _root(self) -> etree._Element:
         """Return the root of the styles' part, which is made where there is none."""
-        return self._made(RT.STYLES, CT.WML_STYLES, "styles")
+        return self._ensure_part(RT.STYLES, CT.WML_STYLES, "styles")
 
-    def _made(self, kind: str, content_type: str, name: str) -> etree._Element:
+    def _ensure_part(self, kind: str, content_type: str, name: str) -> etree._Element:
         part = self._part(kind)
         if part is not None:
             found: etree._Element = part.element
@@ -327,27 +327,27 @@ class DocxStyles:
         self._document.part.relate_to(made, kind)
         return root
 
-    def _bring_numbering(self, style: etree._Element) -> None:
-        """Give an added list style a list of its own, as the template has it."""
+    def _copy_numbering(self, style: etree._Element) -> None:
+        """Copy the template's list for an added list style."""
         number = style.find(f"{W}pPr/{W}numPr/{W}numId")
         if number is None:
             return
         lists = template_roots()[1]
-        source = _with(lists, "num", "numId", number.get(_VALUE, ""))
+        source = _child_with(lists, "num", "numId", number.get(_VALUE, ""))
         kind = source.find(f"{W}abstractNumId") if source is not None else None
-        model = _with(lists, "abstractNum", "abstractNumId", kind.get(_VALUE, "")) if (
+        model = _child_with(lists, "abstractNum", "abstractNumId", kind.get(_VALUE, "")) if (
             kind is not None
         ) else None  # fmt: skip
         if source is None or model is None:
             return
-        root = self._made(RT.NUMBERING, CT.WML_NUMBERING, "numbering")
+        root = self._ensure_part(RT.NUMBERING, CT.WML_NUMBERING, "numbering")
         abstract, made = deepcopy(model), deepcopy(source)
-        abstract_id, made_id = _next(root, "abstractNum"), _next(root, "num")
+        abstract_id, made_id = _next_id(root, "abstractNum"), _next_id(root, "num")
         abstract.set(f"{W}abstractNumId", abstract_id)
         for link in abstract.iter(f"{W}pStyle"):
             link.set(_VALUE, style.get(_ID, ""))
         if self._is_strict:
-            respell(abstract, is_strict=True)
+            apply_variant(abstract, is_strict=True)
         made.set(f"{W}numId", made_id)
         for element in made.findall(f"{W}abstractNumId"):
             element.set(_VALUE, abstract_id)
@@ -399,14 +399,16 @@ def _is_default(style: etree._Element) -> bool:
     return style.get(_DEFAULT, "0") in ("1", "true", "on")
 
 
-def _with(root: etree._Element, tag: str, attribute: str, value: str) -> etree._Element | None:
+def _child_with(
+    root: etree._Element, tag: str, attribute: str, value: str
+) -> etree._Element | None:
     return next(
         (each for each in root.iterchildren(f"{W}{tag}") if each.get(f"{W}{attribute}") == value),
         None,
     )
 
 
-def _next(root: etree._Element, tag: str) -> str:
+def _next_id(root: etree._Element, tag: str) -> str:
     """Return the number behind the highest that lists, or kinds of them, have."""
     attribute = f"{W}{'numId' if tag == 'num' else 'abstractNumId'}"
     taken = [each.get(attribute, "") for each in root.iterchildren(f"{W}{tag}")]

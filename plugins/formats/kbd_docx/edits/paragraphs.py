@@ -9,7 +9,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_docx.document import MC, SECTION, TABLE, W, blocks
 from kbd_docx.edits.document import Body, DocumentEdit
-from kbd_docx.edits.removal import is_mark, losses, named_relations, take_out
+from kbd_docx.edits.removal import describe_losses, is_range_mark, named_relations, remove_content
 from kbd_docx.operations import (
     AppendParagraph,
     DeleteParagraphs,
@@ -35,14 +35,14 @@ def set_paragraphs(edit: DocumentEdit, operation: SetParagraphs) -> str:
     """
     body = edit.body
     section = _last_section(body)
-    doomed = [each for each in body.element if each is not section]
-    if told := losses(doomed):
-        edit.notices.warn(f"The old body is gone, and with it {told}.")
-    edit.forsaken |= named_relations(doomed)
+    deleted = [each for each in body.element if each is not section]
+    if lost := describe_losses(deleted):
+        edit.warnings.warn(f"The old body is gone, and with it {lost}.")
+    edit.dropped_relations |= named_relations(deleted)
     made: list[etree._Element] = [
         edit.writer.paragraph(paragraph) for paragraph in operation.paragraphs
     ]
-    for element in doomed:
+    for element in deleted:
         body.element.remove(element)
     body.count()
     for paragraph in made or [OxmlElement("w:p")]:
@@ -58,14 +58,14 @@ def append_paragraph(edit: DocumentEdit, operation: AppendParagraph) -> str:
 
 
 def insert_paragraph(edit: DocumentEdit, operation: InsertParagraph) -> str:
-    """Put a paragraph before another one.
+    """Insert a paragraph before another one.
 
     Raises:
         ValidationFailed: There are not so many paragraphs.
     """
     paragraph = edit.writer.paragraph(operation)
     edit.body.insert(operation.at, paragraph)
-    edit.tell_field(paragraph)
+    edit.warn_if_in_field(paragraph)
     return f"paragraph {operation.at}: new"
 
 
@@ -82,24 +82,24 @@ def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
     body = edit.body
     body.paragraph(first)
     body.paragraph(last)
-    doomed = body.paragraphs[first - 1 : last]
-    _check_places(doomed)
-    around = body.around(first, last)
-    _move_sections(around, set(doomed))
-    if told := losses(doomed):
-        edit.notices.warn(f"With the deleted text went {told}.")
-    edit.forsaken |= named_relations(doomed)
-    parents = [parent for each in doomed if (parent := each.getparent()) is not None]
+    deleted = body.paragraphs[first - 1 : last]
+    _check_deletable(deleted)
+    around = body.with_neighbors(first, last)
+    _move_sections(around, set(deleted))
+    if lost := describe_losses(deleted):
+        edit.warnings.warn(f"With the deleted text went {lost}.")
+    edit.dropped_relations |= named_relations(deleted)
+    parents = [parent for each in deleted if (parent := each.getparent()) is not None]
     # The nearest paragraph that stays keeps what belongs to more than what goes.
     staying = body.paragraphs[first - 2 : first - 1] or body.paragraphs[last : last + 1]
-    take_out(doomed, staying[0] if staying else None)
+    remove_content(deleted, staying[0] if staying else None)
     for parent in parents:
-        _take_out_empty(edit, parent)
-    body.forget(first, last)
+        _remove_empty_controls(edit, parent)
+    body.discard(first, last)
     if not body.blocks:
         body.append(OxmlElement("w:p"))
-        edit.notices.warn("A document needs a paragraph; one without text is left.")
-    _tell_touching(edit, around, set(doomed))
+        edit.warnings.warn("A document needs a paragraph; one without text is left.")
+    _warn_of_adjacent_tables(edit, around, set(deleted))
     if first == last:
         return f"paragraph {first}: deleted"
     return f"paragraphs {first}-{last}: deleted"
@@ -123,8 +123,8 @@ def _last_section(body: Body) -> etree._Element | None:
     return section
 
 
-def _check_places(doomed: list[etree._Element]) -> None:
-    for paragraph in doomed:
+def _check_deletable(deleted: list[etree._Element]) -> None:
+    for paragraph in deleted:
         for around in paragraph.iterancestors(f"{MC}AlternateContent", f"{W}sdt"):
             if around.tag != f"{W}sdt":
                 raise ValidationFailed(
@@ -139,56 +139,60 @@ def _check_places(doomed: list[etree._Element]) -> None:
                 )
 
 
-def _move_sections(around: list[etree._Element], doomed: set[etree._Element]) -> None:
-    """Have sections that end in doomed paragraphs end in the paragraphs before them.
+def _move_sections(around: list[etree._Element], deleted: set[etree._Element]) -> None:
+    """Move the ends of sections from deleted paragraphs to the paragraphs before them.
 
     Raises:
         ValidationFailed: There is none, or another section ends there.
     """
-    kept = None
+    previous = None
     for block in around:
-        if block not in doomed:
-            kept = block
+        if block not in deleted:
+            previous = block
             continue
         section = block.find(f"{W}pPr/{SECTION}")
         if section is None:
             continue
-        if kept is None or kept.tag == TABLE or kept.find(f"{W}pPr/{SECTION}") is not None:
+        if (
+            previous is None
+            or previous.tag == TABLE
+            or previous.find(f"{W}pPr/{SECTION}") is not None
+        ):
             raise ValidationFailed(
                 "One of the paragraphs holds the settings of a section and there is no other in "
                 "the section to hold them; leave the section's last paragraph."
             )
-        assert isinstance(kept, CT_P), "the library has classes for paragraphs"
-        kept.set_sectPr(section)  # type: ignore[arg-type] # it is one by its name
+        assert isinstance(previous, CT_P), "the library has classes for paragraphs"
+        previous.set_sectPr(section)  # type: ignore[arg-type] # it is one by its name
 
 
-def _take_out_empty(edit: DocumentEdit, parent: etree._Element) -> None:
-    """Take out content controls that are left without content."""
+def _remove_empty_controls(edit: DocumentEdit, parent: etree._Element) -> None:
+    """Remove content controls that are left without content."""
     element = parent
     while element is not edit.body.element and next(blocks(element), None) is None:
         holder = element.getparent()
         if holder is None:
             return
         if element.tag == f"{W}sdt":
-            edit.notices.warn("With the deleted text went a content control.")
-        for mark in filter(is_mark, list(element)):
+            edit.warnings.warn("With the deleted text went a content control.")
+        for mark in filter(is_range_mark, list(element)):
             element.addprevious(mark)
         holder.remove(element)
         element = holder
 
 
-def _tell_touching(
-    edit: DocumentEdit, around: list[etree._Element], doomed: set[etree._Element]
+def _warn_of_adjacent_tables(
+    edit: DocumentEdit, around: list[etree._Element], deleted: set[etree._Element]
 ) -> None:
-    kept = None
+    previous = None
     is_between = False
     for block in around:
-        if block in doomed:
+        if block in deleted:
             is_between = True
             continue
-        if is_between and kept is not None and kept.tag == block.tag == TABLE:
-            edit.notices.warn(
+        if is_between and previous is not None and previous.tag == block.tag == TABLE:
+            edit.warnings.warn(
                 "Two tables stand next to each other now, and programs show them as one; insert a "
                 "paragraph between them to keep them apart."
             )
-        kept, is_between = block, False
+        previous, is_between = block, False

@@ -17,22 +17,28 @@ from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
 from kbd_docx.document import MC, SECTION, M, R, V, W
 
-__all__ = ["drop_relations", "is_mark", "losses", "named_relations", "take_out"]
+__all__ = [
+    "describe_losses",
+    "drop_relations",
+    "is_range_mark",
+    "named_relations",
+    "remove_content",
+]
 
 
 _COMMENT = f"{W}commentReference"
 _COMMENT_START, _COMMENT_END = f"{W}commentRangeStart", f"{W}commentRangeEnd"
 _ID, _FIELD = f"{W}id", f"{W}fldChar"
-_KEPT_RELATIONS = frozenset((RT.HEADER, RT.FOOTER))
+_RETAINED_RELATIONS = frozenset((RT.HEADER, RT.FOOTER))
 """What belongs to sections stays with the document."""
 
 
-def take_out(elements: Sequence[etree._Element], refuge: etree._Element | None) -> None:
-    """Take elements out, but keep the ends of ranges that go on outside.
+def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | None) -> None:
+    """Remove elements, but preserve the ends of ranges that go on outside.
 
     Args:
         elements: Blocks, or contents of one paragraph, in order.
-        refuge: A paragraph that stays, before or behind them, for the signs of comments whose
+        anchor: A paragraph that stays, before or behind them, for the signs of comments whose
             text stays in part; None if there is none.
 
     Raises:
@@ -40,28 +46,28 @@ def take_out(elements: Sequence[etree._Element], refuge: etree._Element | None) 
     """
     _check_fields(elements)
     inside = [each for element in elements for each in element.iter(tag=etree.Element)]
-    torn = _torn(inside)
+    split = _split_ranges(inside)
     own = set(elements)
-    kept: set[etree._Element] = set()
-    for mark in torn:
+    retained: set[etree._Element] = set()
+    for mark in split:
         if mark in own:
-            kept.add(mark)
+            retained.add(mark)
         else:
             next(each for each in mark.iterancestors() if each in own).addprevious(mark)
-    if refuge is not None:
-        ends = {mark.get(_ID): mark for mark in torn if mark.tag == _COMMENT_END}
-        for run, comment in _kept_comments(inside, elements):
+    if anchor is not None:
+        ends = {mark.get(_ID): mark for mark in split if mark.tag == _COMMENT_END}
+        for run, comment in _retained_comments(inside, elements):
             if comment in ends:
-                refuge.append(ends[comment])
-            refuge.append(run)
-            kept.add(run)
+                anchor.append(ends[comment])
+            anchor.append(run)
+            retained.add(run)
     for element in elements:
         parent = element.getparent()
-        if parent is not None and element not in kept:
+        if parent is not None and element not in retained:
             parent.remove(element)
 
 
-def is_mark(element: etree._Element) -> bool:
+def is_range_mark(element: etree._Element) -> bool:
     """Tell whether an element begins or ends a range."""
     return isinstance(element.tag, str) and bool(_range_kind(element.tag))
 
@@ -78,13 +84,15 @@ def named_relations(elements: Iterable[etree._Element]) -> set[str]:
 
 
 def drop_relations(document: Document, named: set[str]) -> None:
-    """Drop relations that were named in what went, if nothing names them any more."""
+    """Drop relations that removed content referenced, if nothing references them any more."""
+    # By hand: `drop_rel` of python-docx counts r:id only, not the r:embed by which another picture
+    # may still show the same file.
     relations = document.part.rels
     candidates = {each for each in named if each in relations}
     if not candidates:
         return
     for relation_id in sorted(candidates - named_relations([document.element])):
-        if relations[relation_id].reltype not in _KEPT_RELATIONS:
+        if relations[relation_id].reltype not in _RETAINED_RELATIONS:
             del relations[relation_id]
 
 
@@ -94,20 +102,20 @@ def _check_fields(elements: Iterable[etree._Element]) -> None:
         for sign in element.iter(_FIELD):
             depth += {"begin": 1, "end": -1}.get(sign.get(f"{W}fldCharType", ""), 0)
             if depth < 0:
-                raise _torn_field()
+                raise _split_field_error()
     if depth:
-        raise _torn_field()
+        raise _split_field_error()
 
 
-def _torn_field() -> ValidationFailed:
+def _split_field_error() -> ValidationFailed:
     return ValidationFailed(
         "A field (such as a table of contents) lies only partly in what would go; take out all the "
         "paragraphs that it goes over, or none of them."
     )
 
 
-def _torn(inside: Sequence[etree._Element]) -> list[etree._Element]:
-    """Return the marks that begin or end a range whose other end is outside."""
+def _split_ranges(inside: Sequence[etree._Element]) -> list[etree._Element]:
+    """Return the marks of ranges that are split: the other end is outside."""
     ends: dict[tuple[str, str | None], list[etree._Element]] = {}
     for each in inside:
         kind = _range_kind(each.tag)
@@ -126,7 +134,7 @@ def _range_kind(tag: str) -> str:
     return ""
 
 
-def _kept_comments(
+def _retained_comments(
     inside: Sequence[etree._Element], elements: Sequence[etree._Element]
 ) -> list[tuple[etree._Element, str]]:
     """Return the runs with the signs of comments whose text begins outside, and their ids."""
@@ -169,12 +177,12 @@ _KINDS = {
 """What is told by its number, by the element that it is."""
 
 
-def losses(elements: Iterable[etree._Element]) -> str:
-    """Tell what stands in elements beside text ("2 tables, 1 image"), "" if nothing does."""
+def describe_losses(elements: Iterable[etree._Element]) -> str:
+    """Describe what elements hold beside text ("2 tables, 1 image"), "" for nothing."""
     found: Counter[str] = Counter()
     bookmarks: list[str] = []
     for element in elements:
-        for each in _shown(element):
+        for each in _countable(element):
             tag = each.tag
             if tag == f"{W}fldChar" and each.get(f"{W}fldCharType") == "begin":
                 found["field"] += 1
@@ -182,13 +190,13 @@ def losses(elements: Iterable[etree._Element]) -> str:
                 bookmarks.append(each.get(f"{W}name", ""))
             elif tag in _KINDS and not _is_mark_of_change(each):
                 found[_KINDS[tag]] += 1
-    told = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in found.items()]
+    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in found.items()]
     if bookmarks:
-        told.append(f"bookmark{'' if len(bookmarks) == 1 else 's'} {listed(bookmarks)}")
-    return ", ".join(told)
+        parts.append(f"bookmark{'' if len(bookmarks) == 1 else 's'} {listed(bookmarks)}")
+    return ", ".join(parts)
 
 
-def _shown(element: etree._Element) -> Iterator[etree._Element]:
+def _countable(element: etree._Element) -> Iterator[etree._Element]:
     """Yield elements, of alternatives that programs choose from only the first."""
     has_alternatives = next(element.iter(f"{MC}Fallback"), None) is not None
     for each in element.iter(*_KINDS, f"{W}fldChar", f"{W}bookmarkStart"):

@@ -24,7 +24,7 @@ from kbd.errors import ValidationFailed
 from kbd.office.operations import EditWarnings, listed
 from kbd.opc.rewriter import xml_bytes
 from kbd_docx.document import MC, PARAGRAPH, WP, M, W
-from kbd_docx.edits.texts import T, clean, set_text, text_node, text_nodes
+from kbd_docx.edits.texts import T, clean_text, set_text, text_node, text_nodes
 from kbd_docx.operations import ReplaceText
 
 __all__ = [
@@ -35,19 +35,19 @@ __all__ = [
     "RunFlow",
     "Stories",
     "computing_field",
-    "folded",
-    "hits",
-    "put_in_place",
+    "find_matches",
+    "fold_case",
+    "pieces_with_matches",
     "read_flow",
-    "replaced",
-    "touched",
+    "replace_matches",
+    "write_replacement",
 ]
 
 
 BARRIER = "\0"
 """What stands for what is no text; no document can hold it."""
 
-_MOST_NESTED = 100
+_MAX_NESTED = 100
 """Fields within each other; programs stop at twenty."""
 
 _INSTRUCTION_CHARACTERS = 40
@@ -56,7 +56,7 @@ _INSTRUCTION_CHARACTERS = 40
 _STEADY_FIELDS = frozenset(("HYPERLINK", "FORMTEXT"))
 """Fields whose results programs do not compute."""
 
-_WHITE = str.maketrans("\t\n\r", "   ")
+_LINE_ENDS = str.maketrans("\t\n\r", "   ")
 
 _WRAPPERS = frozenset(
     f"{W}{name}"
@@ -120,9 +120,9 @@ def read_flow(
     for element in _leaves(paragraph):
         tag = element.tag
         if tag == _FIELD:
-            state = _after(element, state)
+            state = _after_mark(element, state)
         elif tag == _INSTRUCTION:
-            state = _instructed(element, state)
+            state = _after_instruction(element, state)
         elif not state or all(field.has_result for field in state):
             text = _text(element)
             pieces.append(FlowPiece(element, length, text, state))
@@ -142,7 +142,7 @@ def _leaves(paragraph: etree._Element) -> Iterator[etree._Element]:
         tag = child.tag
         if tag in _WRAPPERS:
             pending.append(iter(child))
-        elif tag in _LEAVES or (tag in _BARRIERS and not _floats(child)):
+        elif tag in _LEAVES or (tag in _BARRIERS and not _is_floating(child)):
             yield child
 
 
@@ -151,13 +151,13 @@ def _text(element: etree._Element) -> str:
     tag = element.tag
     if tag == T:
         # Line ends inside the XML are blanks to programs.
-        return (element.text or "").translate(_WHITE)
+        return (element.text or "").translate(_LINE_ENDS)
     if tag == _BREAK and element.get(f"{W}type", "textWrapping") != "textWrapping":
         return BARRIER
     return _SIGNS.get(tag, BARRIER)
 
 
-def _floats(element: etree._Element) -> bool:
+def _is_floating(element: etree._Element) -> bool:
     """Tell whether a drawing has its place apart from the line."""
     if element.tag in (f"{W}drawing", f"{MC}AlternateContent"):
         return next(element.iter(f"{WP}anchor"), None) is not None
@@ -169,11 +169,11 @@ def _floats(element: etree._Element) -> bool:
     return False
 
 
-def _after(element: etree._Element, state: FieldState) -> FieldState:
+def _after_mark(element: etree._Element, state: FieldState) -> FieldState:
     """Return the state behind a field's sign."""
     kind = element.get(f"{W}fldCharType")
     if kind == "begin":
-        if len(state) >= _MOST_NESTED:
+        if len(state) >= _MAX_NESTED:
             raise ValidationFailed("The document's fields begin within each other without end.")
         return (*state, Field())
     if not state:
@@ -183,7 +183,7 @@ def _after(element: etree._Element, state: FieldState) -> FieldState:
     return state[:-1] if kind == "end" else state
 
 
-def _instructed(element: etree._Element, state: FieldState) -> FieldState:
+def _after_instruction(element: etree._Element, state: FieldState) -> FieldState:
     """Return the state behind a piece of a field's instruction."""
     if not state or state[-1].has_result or len(state[-1].instruction) > _INSTRUCTION_CHARACTERS:
         return state
@@ -203,27 +203,27 @@ def computing_field(piece: FlowPiece) -> str:
     return next((word for word in words if word not in _STEADY_FIELDS), "")
 
 
-Hit = tuple[int, int]
+Match = tuple[int, int]
 """Where what was found begins and ends."""
 
 
-def folded(text: str) -> str:
-    """Return a text without case, character by character, so that places in it stay."""
+def fold_case(text: str) -> str:
+    """Fold the case of a text character by character, so that offsets in it stay."""
     if text.isascii():
         return text.lower()
     whole = text.casefold()
     if len(whole) == len(text):
         return whole
-    return "".join(_folded_sign(sign) for sign in text)
+    return "".join(_fold_character(sign) for sign in text)
 
 
-def _folded_sign(sign: str) -> str:
+def _fold_character(sign: str) -> str:
     found = sign.casefold()
     return found if len(found) == 1 else sign
 
 
-def hits(text: str, search: str) -> Iterator[Hit]:
-    """Yield where a text occurs in another one, from the left, none over another."""
+def find_matches(text: str, search: str) -> Iterator[Match]:
+    """Yield the matches of a text in another one, from the left, without overlaps."""
     start = text.find(search)
     while start >= 0:
         end = start + len(search)
@@ -231,20 +231,20 @@ def hits(text: str, search: str) -> Iterator[Hit]:
         start = text.find(search, end)
 
 
-def replaced(text: str, found: Sequence[Hit], replacement: str) -> str:
-    """Return a text with hits in it replaced."""
-    kept_from = 0
+def replace_matches(text: str, found: Sequence[Match], replacement: str) -> str:
+    """Return a text with its matches replaced."""
+    copied_to = 0
     parts = []
     for start, end in found:
-        parts += [text[kept_from:start], replacement]
-        kept_from = end
-    return "".join((*parts, text[kept_from:]))
+        parts += [text[copied_to:start], replacement]
+        copied_to = end
+    return "".join((*parts, text[copied_to:]))
 
 
-def touched(
-    pieces: Sequence[FlowPiece], found: Sequence[Hit]
-) -> list[tuple[FlowPiece, Sequence[Hit]]]:
-    """Return the pieces that hits lie in, each with its hits."""
+def pieces_with_matches(
+    pieces: Sequence[FlowPiece], found: Sequence[Match]
+) -> list[tuple[FlowPiece, Sequence[Match]]]:
+    """Return the pieces that matches lie in, each with its matches."""
     touching = []
     first = 0
     for piece in pieces:
@@ -260,26 +260,26 @@ def touched(
     return touching
 
 
-def put_in_place(piece: FlowPiece, over: Sequence[Hit], replacement: str) -> None:
-    """Give a piece the text that is left of it, with replacements of the hits that begin in it.
+def write_replacement(piece: FlowPiece, over: Sequence[Match], replacement: str) -> None:
+    """Rewrite a piece: its remaining text, with replacements of the matches that begin in it.
 
     What is left of a hit in later pieces goes; an element that nothing is left of is taken out,
     runs stay.
     """
     text = piece.element.text or "" if piece.element.tag == T else piece.text
-    kept_from = 0
+    copied_to = 0
     parts: list[tuple[str, bool]] = []
     for start, end in over:
-        parts.append((text[kept_from : max(start - piece.start, 0)], False))
+        parts.append((text[copied_to : max(start - piece.start, 0)], False))
         if start >= piece.start:
             parts.append((replacement, True))
-        kept_from = end - piece.start
-    parts.append((text[kept_from:], False))
-    _fill(piece.element, [part for part in parts if part[0]])
+        copied_to = end - piece.start
+    parts.append((text[copied_to:], False))
+    _replace_element(piece.element, [part for part in parts if part[0]])
 
 
-def _fill(element: etree._Element, parts: Sequence[tuple[str, bool]]) -> None:
-    """Put texts in an element's place; of new ones, breaks and tabs become elements."""
+def _replace_element(element: etree._Element, parts: Sequence[tuple[str, bool]]) -> None:
+    """Replace an element by texts; breaks and tabs of new ones become elements."""
     nodes: list[etree._Element] = []
     for text, is_new in parts:
         made = list(text_nodes(text)) if is_new else [text_node(text)]
@@ -300,7 +300,7 @@ MAX_GROWTH_CHARACTERS = 20_000_000
 """How much longer one replacement may make a document, far beyond what a program opens."""
 
 _STORIES = frozenset((RT.HEADER, RT.FOOTER, RT.FOOTNOTES, RT.ENDNOTES))
-_ROOMS = frozenset((f"{W}txbxContent", f"{W}footnote", f"{W}endnote"))
+_FIELD_SCOPES = frozenset((f"{W}txbxContent", f"{W}footnote", f"{W}endnote"))
 """What has fields of its own, apart from those around it."""
 
 _BRANCHES = frozenset((f"{MC}Choice", f"{MC}Fallback"))
@@ -323,18 +323,18 @@ class Stories:
 
     Args:
         document: The document.
-        notices: Gets what the reader must know.
+        warnings: Gets what the reader must know.
     """
 
-    def __init__(self, document: Document, notices: EditWarnings) -> None:
-        self._document, self._notices = document, notices
-        self._found: list[DocxStory] | None = None
+    def __init__(self, document: Document, warnings: EditWarnings) -> None:
+        self._document, self._warnings = document, warnings
+        self._stories: list[DocxStory] | None = None
 
     def forget_body(self) -> None:
-        """Read the body again before the next replacement: it was changed."""
-        if self._found is not None:
-            self._found[0].flows = None
-            self._found[0].folded.clear()
+        """Invalidate the texts of the body: it was changed."""
+        if self._stories is not None:
+            self._stories[0].flows = None
+            self._stories[0].folded.clear()
 
     def replace(self, operation: ReplaceText) -> str:
         """Replace a text everywhere and return how often.
@@ -342,28 +342,28 @@ class Stories:
         Raises:
             ValidationFailed: There is nothing to search for, or the result would be too long.
         """
-        search = clean(operation.search, self._notices.warn)
-        replacement = clean(operation.replace, self._notices.warn)
+        search = clean_text(operation.search, self._warnings.warn)
+        replacement = clean_text(operation.replace, self._warnings.warn)
         if not search:
             raise ValidationFailed("replace_text needs a text to search for.")
-        if self._found is None:
-            self._found = list(_stories(self._document))
+        if self._stories is None:
+            self._stories = list(_stories(self._document))
         computed: Counter[str] = Counter()
         count = 0
-        for story in self._found:
+        for story in self._stories:
             count += self._replace_in(story, search, replacement, operation, computed)
         if computed:
-            self._notices.warn(
+            self._warnings.warn(
                 f"Text was replaced in results of fields ({listed(sorted(computed))}), which "
                 "programs may compute anew."
             )
         if not count:
-            self._tell_absence(search)
+            self._warn_not_found(search)
         return f"{count} replacement{'' if count == 1 else 's'}"
 
-    def _tell_absence(self, search: str) -> None:
+    def _warn_not_found(self, search: str) -> None:
         more = " A search does not go over the end of a paragraph." if "\n" in search else ""
-        self._notices.warn(f"{search!r} was not found; nothing was replaced.{more}")
+        self._warnings.warn(f"{search!r} was not found; nothing was replaced.{more}")
 
     def _replace_in(
         self,
@@ -375,35 +375,36 @@ class Stories:
     ) -> int:
         if story.flows is None:
             story.flows = list(_flows(story.root))
-        wanted = search if operation.match_case else folded(search)
+        wanted = search if operation.match_case else fold_case(search)
         changed: list[tuple[RunFlow, int]] = []
         growth = 0
         for place, flow in enumerate(story.flows):
             text = flow.text
             if not operation.match_case:
-                text = story.folded.get(place) or folded(flow.text)
+                text = story.folded.get(place) or fold_case(flow.text)
                 story.folded[place] = text
             if wanted not in text:
                 continue
-            found = list(hits(text, wanted))
+            found = list(find_matches(text, wanted))
             growth += len(found) * (len(replacement) - len(search))
             if growth > MAX_GROWTH_CHARACTERS:
                 msg = f"This would make the document {growth} characters longer."
                 raise ValidationFailed(msg)
+            # Read anew: an earlier replacement may have taken out elements of the former pieces.
             _, pieces, _ = read_flow(flow.paragraph, flow.state)
-            for piece, over in touched(pieces, found):
+            for piece, over in pieces_with_matches(pieces, found):
                 computed.update(filter(None, [computing_field(piece)]))
-                self._settle_controls(piece)
-                put_in_place(piece, over, replacement)
-            flow.text = replaced(flow.text, found, replacement)
+                self._clear_placeholders(piece)
+                write_replacement(piece, over, replacement)
+            flow.text = replace_matches(flow.text, found, replacement)
             story.folded.pop(place, None)
             changed.append((flow, len(found)))
         if changed and story.part is not None:
             story.part._blob = xml_bytes(story.root)  # noqa: SLF001 - notes are bytes to the library
         return _counted(changed)
 
-    def _settle_controls(self, piece: FlowPiece) -> None:
-        """Make the text of a content control what it now is: content, no placeholder."""
+    def _clear_placeholders(self, piece: FlowPiece) -> None:
+        """Mark the content of a content control as content, no longer a placeholder."""
         for control in piece.element.iterancestors(f"{W}sdt"):
             properties = control.find(f"{W}sdtPr")
             if properties is None:
@@ -411,7 +412,7 @@ class Stories:
             for placeholder in properties.findall(f"{W}showingPlcHdr"):
                 properties.remove(placeholder)
             if properties.find(f"{W}dataBinding") is not None:
-                self._notices.warn(
+                self._warnings.warn(
                     "Text was replaced in a content control that shows data kept elsewhere in the "
                     "file; programs may show that data again."
                 )
@@ -439,9 +440,9 @@ def _flows(root: etree._Element) -> Iterator[RunFlow]:
     states: dict[etree._Element | None, FieldState] = {}
     has_fields = next(root.iter(f"{W}fldChar"), None) is not None
     for paragraph in root.iter(PARAGRAPH):
-        room = _nearest(paragraph, _ROOMS) if has_fields else None
-        state = states.get(room, ())
-        text, _, states[room] = read_flow(paragraph, state)
+        scope = _nearest(paragraph, _FIELD_SCOPES) if has_fields else None
+        state = states.get(scope, ())
+        text, _, states[scope] = read_flow(paragraph, state)
         if text:
             yield RunFlow(paragraph, text, state)
 

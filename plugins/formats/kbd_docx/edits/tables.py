@@ -12,20 +12,20 @@ from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
 from kbd_docx.document import PARAGRAPH, SECTION, W, blocks
 from kbd_docx.edits.document import DocumentEdit
-from kbd_docx.edits.removal import losses, named_relations, take_out
-from kbd_docx.edits.texts import shown
+from kbd_docx.edits.removal import describe_losses, named_relations, remove_content
+from kbd_docx.edits.texts import cell_text
 from kbd_docx.operations import AddTable, CellText, SetTableCells
 
 __all__ = ["add_table", "set_table_cells"]
 
-MOST_CELLS = 50_000
+MAX_CELLS = 50_000
 """Of a new table; programs become unusable long before."""
 
 _A4_TEXT_TWIPS = 9026
 """The width of text on A4 paper with margins of an inch, where a document tells none."""
 
-_LEAST_TWIPS = 1440
-_MOST_SHOWN = 63
+_MIN_TWIPS = 1440
+_MAX_SHOWN = 63
 _DIGITS = 6
 
 _LENGTH = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(|pt|in|cm|mm|pc|pi)")
@@ -46,15 +46,15 @@ def add_table(edit: DocumentEdit, operation: AddTable) -> str:
     """
     rows = operation.rows
     columns = max((len(row) for row in rows), default=0)
-    if len(rows) * columns > MOST_CELLS:
+    if len(rows) * columns > MAX_CELLS:
         raise ValidationFailed(
             f"A table of {len(rows) * columns} cells is too large for a document, where at most "
-            f"{MOST_CELLS} go; put the data into a workbook."
+            f"{MAX_CELLS} go; put the data into a workbook."
         )
     width = _text_width(edit.body.element, operation.after)
     table = edit.writer.table(rows, operation.style, width)
     index = edit.body.insert_table(operation.after, table)
-    edit.tell_field(table)
+    edit.warn_if_in_field(table)
     return f"table {index}: new, {len(rows)} × {columns}"
 
 
@@ -69,12 +69,12 @@ def set_table_cells(edit: DocumentEdit, operation: SetTableCells) -> str:
     gone: list[str] = []
     for cell in operation.cells:
         element = grid.cell(cell)
-        if told := losses([element]):
-            gone.append(f"{told} (row {cell.row}, col {cell.col})")
-        edit.forsaken |= named_relations([element])
-        _set_text(edit, element, shown(cell.text))
+        if lost := describe_losses([element]):
+            gone.append(f"{lost} (row {cell.row}, col {cell.col})")
+        edit.dropped_relations |= named_relations([element])
+        _set_text(edit, element, cell_text(cell.text))
     if gone:
-        edit.notices.warn(f"With the old text of cells went {listed(gone)}.")
+        edit.warnings.warn(f"With the old text of cells went {listed(gone)}.")
     count = len(operation.cells)
     return f"table {operation.table}: {count} cell{'' if count == 1 else 's'}"
 
@@ -98,7 +98,7 @@ class _Grid:
                 f"There is no row {wanted.row}; the table has {len(self._rows)}, counted from 0."
             )
         if wanted.row not in self._cells:
-            self._cells[wanted.row] = list(_placed(self._rows[wanted.row]))
+            self._cells[wanted.row] = list(_cells_by_column(self._rows[wanted.row]))
         row = self._cells[wanted.row]
         for start, span, element in row:
             if start <= wanted.col < start + span:
@@ -107,19 +107,19 @@ class _Grid:
                         f"Row {wanted.row}, col {wanted.col} is part of a merged cell; its text is "
                         f"that of col {start}."
                     )
-                if _goes_on(element):
+                if _continues_merge(element):
                     raise ValidationFailed(
                         f"Row {wanted.row}, col {wanted.col} is part of a merged cell; set "
                         "the text in the cell where it begins, above or to the left."
                     )
                 return element
-        starts = ", ".join(str(start) for start, _, _ in row[:_MOST_SHOWN]) or "none"
+        starts = ", ".join(str(start) for start, _, _ in row[:_MAX_SHOWN]) or "none"
         raise ValidationFailed(
             f"There is no col {wanted.col} in row {wanted.row}; its cells are at {starts}."
         )
 
 
-def _placed(row: etree._Element) -> Iterator[tuple[int, int, etree._Element]]:
+def _cells_by_column(row: etree._Element) -> Iterator[tuple[int, int, etree._Element]]:
     """Yield a row's cells with the columns where they begin and how many they take."""
     column = _number(row.find(f"{W}trPr/{W}gridBefore"))
     for cell in _children(row, _CELL):
@@ -143,8 +143,8 @@ def _number(element: etree._Element | None, attribute: str = "val") -> int:
     return int(text) if text.isdecimal() and len(text) < _DIGITS else 0
 
 
-def _goes_on(cell: etree._Element) -> bool:
-    """Tell whether a cell is the rest of one above, or of one to the left in the old way."""
+def _continues_merge(cell: etree._Element) -> bool:
+    """Tell whether a cell continues a merge, vertical or of the old horizontal kind."""
     return any(
         merge.get(f"{W}val", "continue") == "continue"
         for kind in ("vMerge", "hMerge")
@@ -153,39 +153,39 @@ def _goes_on(cell: etree._Element) -> bool:
 
 
 def _set_text(edit: DocumentEdit, cell: etree._Element, text: str) -> None:
-    """Give a cell a text in its first paragraph, which looks as its first run did."""
+    """Set a cell's text in its first paragraph, with the formatting of its first run."""
     found = list(blocks(cell))
     first = next((block for block in found if block.tag == PARAGRAPH), None)
     if first is None:
         first = OxmlElement("w:p")
         cell.append(first)
-    look = _look(first)
-    doomed = {each for each in first if each.tag != f"{W}pPr"}
+    properties = _run_properties(first)
+    removed = {each for each in first if each.tag != f"{W}pPr"}
     path = first
     while path is not cell and (around := path.getparent()) is not None:
-        doomed |= {each for each in around if each is not path and each.tag not in _SETTINGS}
+        removed |= {each for each in around if each is not path and each.tag not in _SETTINGS}
         path = around
-    take_out([each for each in cell.iter(tag=etree.Element) if each in doomed], first)
+    remove_content([each for each in cell.iter(tag=etree.Element) if each in removed], first)
     if not text:
         return
     run = OxmlElement("w:r")
-    if look is not None:
-        run.append(look)
+    if properties is not None:
+        run.append(properties)
     edit.writer.write(run, text)
     first.append(run)
 
 
-def _look(paragraph: etree._Element) -> etree._Element | None:
-    """Return how the first run of a paragraph looks, else how its end does; None if plain."""
+def _run_properties(paragraph: etree._Element) -> etree._Element | None:
+    """Return the properties of a paragraph's first run, else of its end; None if plain."""
     run = next(paragraph.iter(f"{W}r"), None)
     found = run.find(f"{W}rPr") if run is not None else paragraph.find(f"{W}pPr/{W}rPr")
     if found is None:
         return None
-    look = deepcopy(found)
+    properties = deepcopy(found)
     for name in _CHANGES:
-        for element in look.findall(f"{W}{name}"):
-            look.remove(element)
-    return look if len(look) else None
+        for element in properties.findall(f"{W}{name}"):
+            properties.remove(element)
+    return properties if len(properties) else None
 
 
 def _text_width(body: etree._Element, after: int | None) -> Length:
@@ -197,7 +197,7 @@ def _text_width(body: etree._Element, after: int | None) -> Length:
         return Twips(_A4_TEXT_TWIPS)
     width = _twips(size, "w") - _twips(margins, "left") - _twips(margins, "right")
     columns = max(1, _number(section.find(f"{W}cols"), "num"))
-    return Twips(max(width // columns, _LEAST_TWIPS))
+    return Twips(max(width // columns, _MIN_TWIPS))
 
 
 def _twips(element: etree._Element, attribute: str) -> int:

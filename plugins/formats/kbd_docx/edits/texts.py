@@ -14,14 +14,23 @@ from lxml import etree
 from kbd_docx.document import W
 from kbd_docx.operations import Cell
 
-__all__ = ["SPACE", "T", "clean", "respell", "set_text", "shown", "text_node", "text_nodes"]
+__all__ = [
+    "SPACE",
+    "T",
+    "apply_variant",
+    "cell_text",
+    "clean_text",
+    "set_text",
+    "text_node",
+    "text_nodes",
+]
 
 
 T = f"{W}t"
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 _LINE_ENDS = re.compile(r"\r\n?|[\v\u2028]")
-_CANNOT_STAND = re.compile(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
+_UNWRITABLE = re.compile(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 """What XML has no way to say (XML 1.0, 2.2); CR is taken for a line's end before."""
 
 _XML_BLANKS = " \t\r\n"
@@ -29,18 +38,18 @@ _PARTS = re.compile(r"([\n\t])")
 _ELEMENTS = {"\n": f"{W}br", "\t": f"{W}tab"}
 
 
-def clean(text: str, warn: Callable[[str], None]) -> str:
-    """Return a text with plain line ends, without what a document cannot hold, which is told."""
+def clean_text(text: str, warn: Callable[[str], None]) -> str:
+    """Return a text with plain line ends, without unwritable characters, with a warning."""
     if text.isascii() and text.isprintable():
         return text
     text = _LINE_ENDS.sub("\n", text)
-    cleaned, count = _CANNOT_STAND.subn("", text)
+    cleaned, count = _UNWRITABLE.subn("", text)
     if count:
         warn(f"{count} control character(s) that a document cannot hold were left out.")
     return cleaned
 
 
-def shown(value: Cell) -> str:
+def cell_text(value: Cell) -> str:
     """Return a cell's value as text; a whole number has no fraction."""
     match value:
         case None:
@@ -54,7 +63,7 @@ def shown(value: Cell) -> str:
 
 
 def text_nodes(text: str) -> Iterator[etree._Element]:
-    """Yield the elements of a run that say a text: line breaks and tabs are their own."""
+    """Yield the run elements of a text: line breaks and tabs are elements of their own."""
     for part in _PARTS.split(text):
         if part in _ELEMENTS:
             yield etree.Element(_ELEMENTS[part])
@@ -70,26 +79,26 @@ def text_node(text: str) -> etree._Element:
 
 
 def set_text(node: etree._Element, text: str) -> None:
-    """Set the text of a `t`; blanks at its ends are kept."""
+    """Set the text of a `t`; blanks at its ends are preserved."""
     node.text = text
     if text != text.strip(_XML_BLANKS):
         node.set(SPACE, "preserve")
 
 
 _TO_STRICT = {"left": "start", "right": "end", "leftChars": "startChars", "rightChars": "endChars"}
-_TO_USUAL = {strict: usual for usual, strict in _TO_STRICT.items()}
+_TO_TRANSITIONAL = {strict: usual for usual, strict in _TO_STRICT.items()}
 _ALIGNED = frozenset(("jc", "lvlJc", "tab"))
 _SIDED = frozenset(("tblBorders", "tcBorders", "tblCellMar", "tcMar"))
 _FIFTIETHS = 50
 
 
-def respell(element: etree._Element, *, is_strict: bool) -> None:
-    """Spell the values in a new element, and all in it, as a variant does."""
-    words = _TO_STRICT if is_strict else _TO_USUAL
+def apply_variant(element: etree._Element, *, is_strict: bool) -> None:
+    """Convert the values in a new element, and all in it, to a variant's spelling."""
+    words = _TO_STRICT if is_strict else _TO_TRANSITIONAL
     for each in element.iter(f"{W}*"):
         name = etree.QName(each).localname
         if name in _ALIGNED:
-            _respell(each, "val", words)
+            _respell_value(each, "val", words)
         elif name == "ind":
             for old, new in words.items():
                 value = each.attrib.pop(f"{W}{old}", "")
@@ -107,7 +116,7 @@ def respell(element: etree._Element, *, is_strict: bool) -> None:
                 each.set(f"{W}w", f"{int(share) / _FIFTIETHS:g}%")
 
 
-def _respell(element: etree._Element, key: str, words: dict[str, str]) -> None:
+def _respell_value(element: etree._Element, key: str, words: dict[str, str]) -> None:
     value = element.get(f"{W}{key}", "")
     if value in words:
         element.set(f"{W}{key}", words[value])

@@ -25,18 +25,18 @@ from kbd_docx.document import (
     TABLE,
     R,
     W,
+    body_children,
     is_on,
-    opened,
+    open_document,
+    parse_related,
     related,
-    root_of,
-    standing,
 )
 from kbd_docx.reader.contents import (
     Changes,
     DocxContents,
-    DocxMargin,
+    DocxHeaderFooter,
     DocxTable,
-    SectionAssembly,
+    SectionBuilder,
     TextNotices,
 )
 from kbd_docx.reader.drawings import Graphics
@@ -44,15 +44,15 @@ from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
 from kbd_docx.reader.styles import ListLabels, StyleIndex
 
-__all__ = ["Notes", "PageMargins", "margins", "read_contents"]
+__all__ = ["HeaderFooterReferences", "Notes", "read_contents", "read_headers_footers"]
 
 _KINDS = {f"{W}headerReference": "header", f"{W}footerReference": "footer"}
 _TYPES = ("default", "first", "even")
-_MOST_MARGINS = 1_000
+_MAX_HEADERS_FOOTERS = 1_000
 
 
-class PageMargins:
-    """What the layout of some pages says of headers and footers.
+class HeaderFooterReferences:
+    """References to headers and footers in one section's page layout.
 
     Args:
         element: The layout (`w:sectPr`).
@@ -69,37 +69,41 @@ class PageMargins:
                                    child.get(f"{R}id", "")))  # fmt: skip
 
 
-def margins(
+def read_headers_footers(
     package: Package,
     relations: Mapping[str, Relation],
-    layouts: Sequence[PageMargins],
+    references: Sequence[HeaderFooterReferences],
     findings: StoryFindings,
     *,
     has_even: bool,
-) -> tuple[DocxMargin, ...]:
+) -> tuple[DocxHeaderFooter, ...]:
     """Return the headers and footers of all pages, each part once.
 
     Args:
         package: The file.
         relations: The relations of the main part by id.
-        layouts: Of the stretches of pages, in order.
+        references: Of the stretches of pages, in order.
         findings: Where what they hold is found.
         has_even: Whether even pages have their own.
     """
-    found: list[DocxMargin] = []
+    found: list[DocxHeaderFooter] = []
     seen: set[tuple[str, str]] = set()
-    for place, layout in enumerate(layouts, 1):
-        for kind, type_, key in layout.named:
+    for place, reference in enumerate(references, 1):
+        for kind, type_, key in reference.named:
             relation = relations.get(key)
-            if relation is None or (relation.target, type_) in seen or len(found) == _MOST_MARGINS:
+            if (
+                relation is None
+                or (relation.target, type_) in seen
+                or len(found) == _MAX_HEADERS_FOOTERS
+            ):
                 continue
             seen.add((relation.target, type_))
-            root = root_of(package, relation)
+            root = parse_related(package, relation)
             if root is None:
                 continue
             text = StoryRenderer(findings, related(package, relation.target)).text(root)
-            is_shown = {"first": layout.has_first, "even": has_even}.get(type_, True)
-            found.append(DocxMargin(kind, type_, place, text.strip("\n"), is_shown))
+            is_shown = {"first": reference.has_first, "even": has_even}.get(type_, True)
+            found.append(DocxHeaderFooter(kind, type_, place, text.strip("\n"), is_shown))
     return tuple(found)
 
 
@@ -128,7 +132,7 @@ class Notes:
         self._notes: dict[tuple[str, str], tuple[etree._Element, StoryRenderer]] = {}
         by_kind = {relation.kind: relation for relation in reversed(tuple(relations))}
         for kind, name in _PARTS.items():
-            root = root_of(package, by_kind.get(name))
+            root = parse_related(package, by_kind.get(name))
             if root is None:
                 continue
             story = StoryRenderer(findings, related(package, by_kind[name].target))
@@ -169,13 +173,13 @@ class Notes:
         text = story.text(element).strip()
         author = element.get(f"{W}author", "")[:_NAME_CHARS]
         day = element.get(f"{W}date", "")[:_DAY_CHARS]
-        told = ", ".join(filter(None, (author, day)))
-        return f"{mark} {told}: {text}" if told else f"{mark}: {text}"
+        byline = ", ".join(filter(None, (author, day)))
+        return f"{mark} {byline}: {text}" if byline else f"{mark}: {text}"
 
 
 _BODY = f"{W}body"
 _LAYOUT = f"{W}sectPr"
-_FED_BYTES = 1 << 16
+_FEED_BYTES = 1 << 16
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _EMBEDDED = ("oleObject", "package", "control")
 _LINK = "hyperlink"
@@ -186,34 +190,34 @@ _BREAKS = {
     "nextColumn": "[section break, next column]",
 }
 
-_KEPT = "document.1"
+_SHELF_RECORD = "document.1"
 """The name on the shelf, with the version of what is in it."""
 
 
 def read_contents(source: Source) -> DocxContents:
-    """Return what is found of a document.
+    """Read the contents of a document, from its shelf if they lie there.
 
     Raises:
         FileReadFailed: It is no document, is encrypted or damaged, or past a limit.
     """
-    found = kept(source.shelf, _KEPT, DocxContents)
+    found = kept(source.shelf, _SHELF_RECORD, DocxContents)
     if found is not None:
         return found
-    with opened(source) as (package, identity):
+    with open_document(source) as (package, identity):
         try:
-            found = _Building(package, identity).document()
+            found = _DocumentReader(package, identity).document()
         except MemoryError as error:
             raise FileReadFailed(
                 f"{source.name} holds more than fits into the memory that reading a file may take."
             ) from error
         except RecursionError as error:
             raise FileReadFailed(f"{source.name} is nested too deeply to be read.") from error
-    keep(source.shelf, _KEPT, found)
+    keep(source.shelf, _SHELF_RECORD, found)
     return found
 
 
-class _Building:
-    """One look through a document."""
+class _DocumentReader:
+    """Reader of one document, in a single pass."""
 
     def __init__(self, package: Package, identity: Identity) -> None:
         self._package = package
@@ -222,42 +226,48 @@ class _Building:
         self._relations = {relation.id: relation for relation in relations}
         by_kind = {relation.kind: relation for relation in reversed(relations)}
         self._data = read_transitional(package, identity.part)
-        styles = StyleIndex(root_of(package, by_kind.get("styles")))
+        styles = StyleIndex(parse_related(package, by_kind.get("styles")))
         lists = ListLabels(
-            root_of(package, by_kind.get("numbering")), lambda key: styles.style(key).list_id
+            parse_related(package, by_kind.get("numbering")), lambda key: styles.style(key).list_id
         )
+        # One search in the bytes spares a look at the properties of every run; in UTF-16 it would
+        # not find the word.
         may_hide = b"vanish" in self._data or self._data.startswith(_WIDE)
         self._findings = StoryFindings(styles, lists, Graphics(package), may_hide=may_hide)
         self._notes = Notes(package, relations, self._findings)
         self._story = StoryRenderer(self._findings, self._relations)
         self._settings = by_kind.get("settings")
-        self._assembly = SectionAssembly()
+        self._sections = SectionBuilder()
         self._tables: list[DocxTable] = []
-        self._layouts: list[PageMargins] = []
+        self._header_references: list[HeaderFooterReferences] = []
         self._count = 0
         self._changes = TextNotices()
 
     def document(self) -> DocxContents:
-        """Return what there is."""
-        for element in _standing(self._data, self._package.name):
-            self._take(element)
-        sections = self._assembly.sections()
+        """Read the document and return its contents."""
+        for element in _parse_body(self._data, self._package.name):
+            self._add_block(element)
+        sections = self._sections.sections()
         pictures = tuple(self._findings.pictures)
         uncited = tuple(self._notes.uncited())
         found = self._findings
         footnotes, endnotes = len(found.numbers("footnote")), len(found.numbers("endnote"))
-        around = margins(
-            self._package, self._relations, self._layouts, found, has_even=self._has_even()
+        headers_footers = read_headers_footers(
+            self._package,
+            self._relations,
+            self._header_references,
+            found,
+            has_even=self._has_even(),
         )
-        links, embedded = self._reach()
+        links, embedded = self._scan_relations()
         changed = self._changes
         return DocxContents(
             sections=sections,
             tables=tuple(self._tables),
             pictures=pictures,
-            margins=around,
+            headers_footers=headers_footers,
             paragraph_count=self._count,
-            page_sections=max(1, len(self._layouts)),
+            page_sections=max(1, len(self._header_references)),
             footnotes=footnotes,
             endnotes=endnotes,
             comments=self._notes.count("comment"),
@@ -272,11 +282,11 @@ class _Building:
             doubt=doubt(self._identity, FAMILY, self._package.name),
         )
 
-    def _take(self, element: etree._Element) -> None:
-        """Add what stands in the body at one place."""
+    def _add_block(self, element: etree._Element) -> None:
+        """Add one block of the body."""
         if element.tag == PARAGRAPH:
             self._count += 1
-            self._take_paragraph(self._story.paragraph(element))
+            self._add_paragraph(self._story.paragraph(element))
         elif element.tag == TABLE:
             index = len(self._tables)
             grid = self._story.table(element)
@@ -286,50 +296,50 @@ class _Building:
             lines += [f"[end of {name}]"] if grid.is_open else []
             self._add("\n".join(lines), 0, name)
         elif element.tag == _LAYOUT:
-            self._layouts.append(PageMargins(element))
-        elif other := self._story.other(element):
+            self._header_references.append(HeaderFooterReferences(element))
+        elif other := self._story.other_text(element):
             self._add(other, 0)
 
-    def _take_paragraph(self, line: StoryLine) -> None:
+    def _add_paragraph(self, line: StoryLine) -> None:
         text = line.text
-        if not line.level and line.layout is None and not self._findings.is_noted:
-            self._assembly.add_plain(text, self._count)
+        if not line.level and line.layout is None and not self._findings.has_new:
+            self._sections.add_plain(text, self._count)
             return
         if line.level and text:
             heading = " ".join(_MARK.sub("", text).split())[:_HEADING_CHARS]
             if heading:
-                self._assembly.head(heading, line.label, line.level)
-            text = f"{'#' * line.level} {line.labelled}" if heading else text
+                self._sections.begin_section(heading, line.label, line.level)
+            text = f"{'#' * line.level} {line.labeled}" if heading else text
         if line.layout is not None:
-            self._layouts.append(PageMargins(line.layout))
+            self._header_references.append(HeaderFooterReferences(line.layout))
             kind = line.layout.find(f"{W}type")
-            told = "" if kind is None else kind.get(f"{W}val", "")
-            text = f"{text}\n{_BREAKS.get(told, '[section break]')}".strip("\n")
+            break_type = "" if kind is None else kind.get(f"{W}val", "")
+            text = f"{text}\n{_BREAKS.get(break_type, '[section break]')}".strip("\n")
         self._add(text, self._count)
 
     def _add(self, text: str, paragraph: int, table: str = "") -> None:
         found = self._findings
         notes = self._notes.cited() if found.cited else ()
-        notices = found.taken()
+        notices = found.take_notices()
         if notices is not None:
             self._changes.insertions += notices.insertions
             self._changes.deletions += notices.deletions
         counts = (len(self._tables), len(found.pictures))
-        self._assembly.add(text, paragraph, counts, table=table, notes=notes, notices=notices)
+        self._sections.add(text, paragraph, counts, table=table, notes=notes, notices=notices)
 
     def _has_even(self) -> bool:
-        root = root_of(self._package, self._settings)
+        root = parse_related(self._package, self._settings)
         return root is not None and is_on(root.find(f"{W}evenAndOddHeaders"))
 
-    def _reach(self) -> tuple[int, int]:
-        """Note what relations name outside; return how many are links, or embedded files."""
+    def _scan_relations(self) -> tuple[int, int]:
+        """Scan relations for external targets; return the numbers of links and embedded files."""
         links = embedded = 0
         for part in _owners(self._package):
             for relation in related(self._package, part).values():
                 if relation.external and relation.kind == _LINK:
                     links += 1
                 elif relation.external:
-                    self._findings.reach(relation.kind, relation.target)
+                    self._findings.add_external(relation.kind, relation.target)
                 elif relation.kind in _EMBEDDED:
                     embedded += 1
         return links, embedded
@@ -344,30 +354,32 @@ def _owners(package: Package) -> Iterator[str]:
             yield posixpath.join(posixpath.dirname(folder), owner) if owner else ""
 
 
-def _standing(data: bytes, name: str) -> Iterator[etree._Element]:
-    """Yield what stands in the body, in order; each is gone when the next is asked for.
+def _parse_body(data: bytes, name: str) -> Iterator[etree._Element]:
+    """Yield the children of the body, in order; each is freed when the next is asked for.
 
     Raises:
         FileReadFailed: There is no body.
         lxml.etree.LxmlError: It is no valid XML.
     """
+    # Fed in pieces, so that memory is that of the text and not of the tree. No entity is resolved
+    # and no DTD is loaded: they could name other files.
     parser = etree.XMLPullParser(
         events=("start",), tag=_BODY, resolve_entities=False, no_network=True, load_dtd=False,
         remove_comments=True, remove_pis=True,
     )  # fmt: skip
     body: etree._Element | None = None
-    for start in range(0, len(data), _FED_BYTES):
-        parser.feed(data[start : start + _FED_BYTES])
+    for start in range(0, len(data), _FEED_BYTES):
+        parser.feed(data[start : start + _FEED_BYTES])
         if body is None:
             for _, found in parser.read_events():
                 body = _element(found) if body is None else body
         if body is not None:
             # The last one may not be whole yet.
-            yield from _drained(body, least=1)
+            yield from _drain(body, least=1)
     parser.close()
     if body is None:
         raise FileReadFailed(f"{name} is damaged: its main part holds no body.")
-    yield from _drained(body, least=0)
+    yield from _drain(body, least=0)
 
 
 def _element(found: object) -> etree._Element:
@@ -376,7 +388,7 @@ def _element(found: object) -> etree._Element:
     return found
 
 
-def _drained(body: etree._Element, *, least: int) -> Iterator[etree._Element]:
+def _drain(body: etree._Element, *, least: int) -> Iterator[etree._Element]:
     child = next(iter(body), None)
     while child is not None:
         following = child.getnext()
@@ -385,7 +397,7 @@ def _drained(body: etree._Element, *, least: int) -> Iterator[etree._Element]:
         if child.tag in (PARAGRAPH, TABLE):
             yield child
         else:
-            yield from standing([child])
+            yield from body_children([child])
         # Emptied first: to remove an element costs the square of what is in it.
         child.clear()
         body.remove(child)

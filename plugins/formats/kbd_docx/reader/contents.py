@@ -14,13 +14,13 @@ __all__ = [
     "DocxChunk",
     "DocxContents",
     "DocxExternal",
-    "DocxMargin",
+    "DocxHeaderFooter",
     "DocxPicture",
     "DocxSection",
     "DocxTable",
-    "SectionAssembly",
+    "SectionBuilder",
     "TextNotices",
-    "pieces",
+    "split_text",
 ]
 
 
@@ -29,7 +29,7 @@ CHUNK_CHARS = 4_000
 
 
 class TextNotices(msgspec.Struct, array_like=True):
-    """What a reader of a text must know about it, counted."""
+    """Counts of what a text does not show: tracked changes, hidden text, comments."""
 
     insertions: int = 0
     deletions: int = 0
@@ -39,7 +39,7 @@ class TextNotices(msgspec.Struct, array_like=True):
 
 
 class DocxChunk(msgspec.Struct, frozen=True, array_like=True):
-    """A stretch of a section.
+    """Chunk of a section: a stretch of its paragraphs and tables.
 
     Args:
         text: Its paragraphs and tables, a line or more each.
@@ -68,7 +68,7 @@ class DocxChunk(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DocxSection(msgspec.Struct, frozen=True, array_like=True):
-    """A heading and what stands below it up to the next one.
+    """Section of a document: a heading and the content below it up to the next one.
 
     Args:
         heading: Its text in one line, "" for what stands before the first one.
@@ -124,7 +124,7 @@ class DocxTable(msgspec.Struct, frozen=True, array_like=True):
         header: The texts of its first row, where that names the columns.
         after: The number of the paragraph that it follows, 0 at the beginning.
         cells: Its rows as msgpack: texts by column, "" for what a merged cell covers.
-        rows_kept: How many rows `cells` holds.
+        rows_stored: How many rows `cells` holds.
     """
 
     row_count: int
@@ -132,7 +132,7 @@ class DocxTable(msgspec.Struct, frozen=True, array_like=True):
     header: tuple[str, ...]
     after: int
     cells: bytes
-    rows_kept: int
+    rows_stored: int
 
 
 class DocxPicture(msgspec.Struct, frozen=True, array_like=True):
@@ -155,7 +155,7 @@ class DocxPicture(msgspec.Struct, frozen=True, array_like=True):
     height: float = 0.0
 
 
-class DocxMargin(msgspec.Struct, frozen=True, array_like=True):
+class DocxHeaderFooter(msgspec.Struct, frozen=True, array_like=True):
     """A header or a footer.
 
     Args:
@@ -174,7 +174,7 @@ class DocxMargin(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DocxExternal(msgspec.Struct, frozen=True, array_like=True):
-    """Something outside that the document names: its kind, and its address or command."""
+    """External reference of a document: its kind, and its address or command."""
 
     kind: str
     target: str
@@ -189,13 +189,13 @@ class Changes(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DocxContents(msgspec.Struct, frozen=True, array_like=True):
-    """All of a document.
+    """Contents of a document.
 
     Args:
         sections: In order; at least one.
         tables: In order.
         pictures: In order.
-        margins: Headers and footers, in the order of the pages that they are on.
+        headers_footers: Headers and footers, in the order of the pages that they are on.
         paragraph_count: The paragraphs of the body.
         page_sections: How many stretches of pages with a layout of their own there are.
         footnotes: How many are cited.
@@ -213,7 +213,7 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     sections: tuple[DocxSection, ...]
     tables: tuple[DocxTable, ...]
     pictures: tuple[DocxPicture, ...]
-    margins: tuple[DocxMargin, ...]
+    headers_footers: tuple[DocxHeaderFooter, ...]
     paragraph_count: int
     page_sections: int
     footnotes: int
@@ -228,11 +228,11 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     doubt: str
 
 
-_MOST_CHARS = 2 * CHUNK_CHARS
+_MAX_CHARS = 2 * CHUNK_CHARS
 """What a paragraph, table or set of notes may have without being divided."""
 
 
-class SectionAssembly:
+class SectionBuilder:
     """Collects a document's sections, in chunks that end where a paragraph does."""
 
     def __init__(self) -> None:
@@ -248,14 +248,14 @@ class SectionAssembly:
         self._notices = TextNotices()
         self._size = self._first = self._last = 0
 
-    def head(self, heading: str, label: str, level: int) -> None:
+    def begin_section(self, heading: str, label: str, level: int) -> None:
         """Begin a section; its line is added like others."""
         self._end_section()
         self._head = (heading, label, level)
         self._has_content = True
 
     def add_plain(self, text: str, paragraph: int) -> None:
-        """Add a paragraph that nothing is to be told of; what `add` does, in less time."""
+        """Add a paragraph without notes or notices: `add`, in less time."""
         size = len(text) + 1
         if self._size + size > CHUNK_CHARS:
             self.add(text, paragraph, self._counts)
@@ -292,7 +292,7 @@ class SectionAssembly:
             self._end_chunk()
         self._counts = counts
         self._table = table
-        if size > _MOST_CHARS:
+        if size > _MAX_CHARS:
             self._add_divided(text, paragraph, table, "\n".join(notes), notices)
             return
         self._lines.append(text)
@@ -348,7 +348,7 @@ class SectionAssembly:
         """Add a block that is too large for a chunk as several ones, its notes below it."""
         if notices is not None:
             self._note(notices)
-        for count, piece in enumerate([*pieces(text), *(pieces(notes) if notes else ())]):
+        for count, piece in enumerate([*split_text(text), *(split_text(notes) if notes else ())]):
             self._lines.append(piece)
             self._table = f"{table}, part {count + 1}" if table else ""
             self._first = self._last = paragraph
@@ -366,7 +366,7 @@ class SectionAssembly:
         self._has_content = False
 
 
-def pieces(text: str) -> Iterator[str]:
+def split_text(text: str) -> Iterator[str]:
     """Yield a text in pieces of a chunk's length, divided where a line ends, else a word."""
     at = 0
     while len(text) - at > CHUNK_CHARS:

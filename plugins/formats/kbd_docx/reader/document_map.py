@@ -12,27 +12,27 @@ from lxml import etree
 from kbd.formats import Source
 from kbd.opc import doubt
 from kbd.opc.package import Package
-from kbd_docx.document import FAMILY, opened
+from kbd_docx.document import FAMILY, open_document
 from kbd_docx.reader.builder import read_contents
 from kbd_docx.reader.contents import (
     DocxChunk,
     DocxContents,
-    DocxMargin,
+    DocxHeaderFooter,
     DocxPicture,
     DocxSection,
     DocxTable,
 )
 
-__all__ = ["MOST_LISTED", "document_map", "facts", "picture_entry", "span"]
+__all__ = ["MAX_LISTED", "document_map", "facts", "number_range", "picture_entry"]
 
-MOST_LISTED = 1_000
+MAX_LISTED = 1_000
 """Sections, tables, pictures and chunks of a section that a map lists; a `..._count` has all."""
 
 _SHOWN_CHARS = 200
 _NOT_READ = "Files inserted at [inserted file: …] are not read: open the document and update it."
 
 _CORE = {"title": "title", "creator": "author", "subject": "subject", "modified": "modified_at"}
-_TOLD = {"Pages": "page_count_told", "Words": "word_count_told"}
+_STORED_COUNTS = {"Pages": "page_count_told", "Words": "word_count_told"}
 """What the program that saved the file counted; nobody checks it."""
 
 
@@ -41,17 +41,17 @@ def document_map(source: Source) -> dict[str, Any]:
     document = read_contents(source)
     sections = document.sections
     found: dict[str, Any] = {
-        "sections": [_section(index, each) for index, each in enumerate(sections[:MOST_LISTED])],
+        "sections": [_section(index, each) for index, each in enumerate(sections[:MAX_LISTED])],
         "tables": _tables(document),
         "images": _images(document),
-        "has_headers_footers": any(margin.text for margin in document.margins),
+        "has_headers_footers": any(header.text for header in document.headers_footers),
         "has_comments": document.comments > 0,
         "has_tracked_changes": bool(document.changes.insertions or document.changes.deletions),
         "footnote_count": document.footnotes,
         "endnote_count": document.endnotes,
         "paragraph_count": document.paragraph_count,
         "total_char_count": sum(section.char_count for section in sections),
-        **_rare(document),
+        **_optional_entries(document),
     }
     warnings = _warnings(document)
     if warnings:
@@ -60,16 +60,16 @@ def document_map(source: Source) -> dict[str, Any]:
 
 
 def facts(source: Source) -> dict[str, Any]:
-    """Return what a document tells of itself without being looked through.
+    """Return the properties of a document that need no pass through it.
 
     Raises:
         FileReadFailed: It is no document, is encrypted or damaged.
     """
-    with opened(source) as (package, identity):
+    with open_document(source) as (package, identity):
         suffix = FAMILY.types.get(identity.type, ".docx")
         found: dict[str, Any] = {"format": suffix.removeprefix(".")}
         relations = {relation.kind: relation for relation in package.relations("")}
-        for kind, names in (("core-properties", _CORE), ("extended-properties", _TOLD)):
+        for kind, names in (("core-properties", _CORE), ("extended-properties", _STORED_COUNTS)):
             relation = relations.get(kind) or relations.get(kind.title().replace("-", ""))
             found |= _properties(package, relation.target if relation else "", names)
         if identity.has_macros:
@@ -79,7 +79,7 @@ def facts(source: Source) -> dict[str, Any]:
     return found
 
 
-def span(first: int, last: int) -> str:
+def number_range(first: int, last: int) -> str:
     """Return a range of numbers as maps write it: "3-9", "3-3", "" for none."""
     return f"{first}-{last}" if first else ""
 
@@ -95,7 +95,7 @@ def picture_entry(index: int, picture: DocxPicture) -> dict[str, Any]:
 
 
 def _properties(package: Package, part: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the properties that a part of the package tells, under our names."""
+    """Return the properties that a part of the package holds, under the map's names."""
     found: dict[str, Any] = {}
     if part not in package:
         return found
@@ -103,7 +103,7 @@ def _properties(package: Package, part: str, names: Mapping[str, str]) -> dict[s
         name = etree.QName(element).localname if isinstance(element.tag, str) else ""
         text = (element.text or "").strip()[:_SHOWN_CHARS]
         if name in names and text:
-            is_count = names is _TOLD and text.isascii() and text.isdigit()
+            is_count = names is _STORED_COUNTS and text.isascii() and text.isdigit()
             found[names[name]] = int(text) if is_count else text
     return found
 
@@ -115,18 +115,18 @@ def _section(index: int, section: DocxSection) -> dict[str, Any]:
         entry["number"] = section.label
     entry |= {
         "char_count": section.char_count,
-        "paragraphs": span(section.first, section.last),
+        "paragraphs": number_range(section.first, section.last),
         "has_tables": bool(section.tables),
         "has_images": bool(section.pictures),
-        "chunks": [_chunk(place, each) for place, each in enumerate(chunks[:MOST_LISTED])],
+        "chunks": [_chunk(place, each) for place, each in enumerate(chunks[:MAX_LISTED])],
     }
-    if len(chunks) > MOST_LISTED:
+    if len(chunks) > MAX_LISTED:
         entry["chunk_count"] = len(chunks)
     return entry
 
 
 def _chunk(index: int, chunk: DocxChunk) -> dict[str, Any]:
-    entry: dict[str, Any] = {"index": index, "paragraphs": span(chunk.first, chunk.last)}
+    entry: dict[str, Any] = {"index": index, "paragraphs": number_range(chunk.first, chunk.last)}
     if chunk.table:
         entry["table"] = chunk.table
     return entry | {"char_count": len(chunk.whole)}
@@ -136,7 +136,7 @@ def _tables(document: DocxContents) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for place, section in enumerate(document.sections):
         for index in section.tables:
-            if len(found) == MOST_LISTED:
+            if len(found) == MAX_LISTED:
                 return found
             found.append(_table(index, document.tables[index], place, section))
     return found
@@ -160,19 +160,23 @@ def _images(document: DocxContents) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for place, section in enumerate(document.sections):
         for index in section.pictures:
-            if len(found) == MOST_LISTED:
+            if len(found) == MAX_LISTED:
                 return found
             entry = picture_entry(index, document.pictures[index])
             found.append(entry | {"section": section.heading, "section_index": place})
     return found
 
 
-def _rare(document: DocxContents) -> dict[str, Any]:
+def _optional_entries(document: DocxContents) -> dict[str, Any]:
     """Return what few documents have, where it is, and counts of lists that are cut."""
     changes = document.changes
     found: dict[str, Any] = {}
     for kind in ("header", "footer"):
-        listed = [_margin(each) for each in document.margins if each.kind == kind and each.text]
+        listed = [
+            _header_footer(each)
+            for each in document.headers_footers
+            if each.kind == kind and each.text
+        ]
         if listed:
             found[f"{kind}s"] = listed
     counts = {
@@ -193,18 +197,18 @@ def _rare(document: DocxContents) -> dict[str, Any]:
         ("table_count", len(document.tables)),
         ("image_count", len(document.pictures)),
     ):
-        if total > MOST_LISTED:
+        if total > MAX_LISTED:
             found[name] = total
     return found
 
 
-def _margin(margin: DocxMargin) -> dict[str, Any]:
+def _header_footer(header: DocxHeaderFooter) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "type": margin.type,
-        "page_section": margin.pages,
-        "text": margin.text[:_SHOWN_CHARS],
+        "type": header.type,
+        "page_section": header.pages,
+        "text": header.text[:_SHOWN_CHARS],
     }
-    if not margin.is_shown:
+    if not header.is_shown:
         entry["is_shown"] = False
     return entry
 
@@ -213,6 +217,6 @@ def _warnings(document: DocxContents) -> list[str]:
     found = [document.doubt] if document.doubt else []
     if any(each.kind == "inserted file" for each in document.external):
         found.append(_NOT_READ)
-    if max(map(len, (document.sections, document.tables, document.pictures))) > MOST_LISTED:
-        found.append(f"Only the first {MOST_LISTED:,} of long lists are shown; all can be read.")
+    if max(map(len, (document.sections, document.tables, document.pictures))) > MAX_LISTED:
+        found.append(f"Only the first {MAX_LISTED:,} of long lists are shown; all can be read.")
     return found

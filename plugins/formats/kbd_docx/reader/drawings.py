@@ -1,4 +1,4 @@
-"""Pictures, charts, diagrams and embedded objects: what can be told of them in words.
+"""Pictures, charts, diagrams and embedded objects, described in words.
 
 Of charts and diagrams these are their titles, names, values and texts, as they were last drawn.
 ECMA-376, part 1, 20.2 and 20.4 (DrawingML), 21.2 (charts), 21.4 (diagrams); part 4, 14 and 19
@@ -13,15 +13,22 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, Relation
-from kbd_docx.document import PIC, WP, A, O, R, V, number, root_of
+from kbd_docx.document import PIC, WP, A, O, R, V, number, parse_related
 from kbd_docx.reader.contents import DocxPicture
 
-__all__ = ["Graphics", "chart", "drawn_picture", "embedded_object", "label", "vector_picture"]
+__all__ = [
+    "Graphics",
+    "chart",
+    "drawn_picture",
+    "embedded_object",
+    "picture_label",
+    "vector_picture",
+]
 
 
 _EMU_PER_INCH = 914_400
-_MOST_EMU = 1 << 40
-_MOST_CHARS = 1_000
+_MAX_EMU = 1 << 40
+_MAX_CHARS = 1_000
 _DIGITS = 3
 
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,7}(?:\.\d{0,7})?)\s*(pt|in|cm|mm|px)?")
@@ -32,12 +39,12 @@ _WORDS = {"picture": "image", "object": "embedded object"}
 _NO_RELATION = Relation("", "", "", external=False)
 
 
-def label(picture: DocxPicture, said: str = "") -> str:
-    """Return what stands in the text for a picture; `said` is what a chart or diagram says."""
+def picture_label(picture: DocxPicture, content: str = "") -> str:
+    """Return the text label of a picture; `content` is the text of a chart or diagram."""
     word = _WORDS.get(picture.kind, picture.kind)
     name = picture.name if picture.kind == "object" else ""
-    told = "; ".join(filter(None, (picture.alt_text or name, said)))
-    return f"[{word}: {told}]" if told else f"[{word}]"
+    description = "; ".join(filter(None, (picture.alt_text or name, content)))
+    return f"[{word}: {description}]" if description else f"[{word}]"
 
 
 def drawn_picture(
@@ -56,8 +63,8 @@ def drawn_picture(
     outer = None if frame is None else frame.find(f"{WP}docPr")
     extent = None if frame is None else frame.find(f"{WP}extent")
     width, height = _inches(size if extent is None else extent)
-    name = _told(outer, "name") or _told(own, "name")
-    return DocxPicture("picture", _alt(outer) or _alt(own), name, file, width, height)
+    name = _attribute(outer, "name") or _attribute(own, "name")
+    return DocxPicture("picture", _alt_text(outer) or _alt_text(own), name, file, width, height)
 
 
 def chart(kind: str, frame: etree._Element | None, relation: Relation | None) -> DocxPicture:
@@ -65,7 +72,12 @@ def chart(kind: str, frame: etree._Element | None, relation: Relation | None) ->
     outer = None if frame is None else frame.find(f"{WP}docPr")
     width, height = _inches(None if frame is None else frame.find(f"{WP}extent"))
     return DocxPicture(
-        kind, _alt(outer), _told(outer, "name"), _file(relation or _NO_RELATION), width, height
+        kind,
+        _alt_text(outer),
+        _attribute(outer, "name"),
+        _file(relation or _NO_RELATION),
+        width,
+        height,
     )
 
 
@@ -74,9 +86,9 @@ def vector_picture(element: etree._Element, relations: Mapping[str, Relation]) -
     shape = element.getparent()
     key = element.get(f"{R}id") or element.get(f"{R}pict") or element.get(f"{O}relid") or ""
     width, height = _vector_size(shape)
-    alt = _told(shape, "alt") or _clean(element.get(f"{O}title", ""))
+    alt = _attribute(shape, "alt") or _clean(element.get(f"{O}title", ""))
     file = _file(relations.get(key, _NO_RELATION))
-    name = _told(shape, "id")
+    name = _attribute(shape, "id")
     # The ids that Word gives by itself name nothing.
     return DocxPicture(
         "picture", alt, "" if name.startswith("_x0000_") else name, file, width, height
@@ -90,36 +102,36 @@ def embedded_object(element: etree._Element, relations: Mapping[str, Relation]) 
     width, height = _vector_size(shape)
     relation = relations.get(element.get(f"{R}id", ""), _NO_RELATION)
     program = _clean(element.get("ProgID", ""))
-    return DocxPicture("object", _told(shape, "alt"), program, _file(relation), width, height)
+    return DocxPicture("object", _attribute(shape, "alt"), program, _file(relation), width, height)
 
 
 def _file(relation: Relation) -> str:
     target = relation.target if relation.external else posixpath.basename(relation.target)
-    return target[:_MOST_CHARS]
+    return target[:_MAX_CHARS]
 
 
-def _told(element: etree._Element | None, name: str) -> str:
+def _attribute(element: etree._Element | None, name: str) -> str:
     return "" if element is None else _clean(element.get(name, ""))
 
 
-def _alt(element: etree._Element | None) -> str:
-    return _told(element, "descr") or _told(element, "title")
+def _alt_text(element: etree._Element | None) -> str:
+    return _attribute(element, "descr") or _attribute(element, "title")
 
 
 def _clean(text: str) -> str:
     """Return a text in one line, cut where it is no description any more."""
-    return " ".join(text[:_MOST_CHARS].split())
+    return " ".join(text[:_MAX_CHARS].split())
 
 
 def _inches(extent: etree._Element | None) -> tuple[float, float]:
     if extent is None:
         return 0.0, 0.0
-    width, height = (number(extent.get(name), 0, 0, _MOST_EMU) for name in ("cx", "cy"))
+    width, height = (number(extent.get(name), 0, 0, _MAX_EMU) for name in ("cx", "cy"))
     return round(width / _EMU_PER_INCH, _DIGITS), round(height / _EMU_PER_INCH, _DIGITS)
 
 
 def _vector_size(shape: etree._Element | None) -> tuple[float, float]:
-    style = "" if shape is None else shape.get("style", "")[:_MOST_CHARS]
+    style = "" if shape is None else shape.get("style", "")[:_MAX_CHARS]
     found = {name: float(size) / _PER_INCH[unit] for name, size, unit in _LENGTH.findall(style)}
     return round(found.get("width", 0.0), _DIGITS), round(found.get("height", 0.0), _DIGITS)
 
@@ -137,25 +149,25 @@ class Graphics:
 
     def __init__(self, package: Package) -> None:
         self._package = package
-        self._told: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
 
     def text(self, relation: Relation | None) -> str:
-        """Return what a chart or diagram says, in a line; "" if it says nothing."""
+        """Return the text of a chart or diagram in one line, "" if it has none."""
         if relation is None or relation.external:
             return ""
-        found = self._told.get(relation.target)
+        found = self._texts.get(relation.target)
         if found is None:
             try:
-                root = root_of(self._package, relation)
+                root = parse_related(self._package, relation)
             except FileReadFailed:
                 # A chart that is damaged is one that says nothing.
                 root = None
-            said = "; ".join(filter(None, _said(root))) if root is not None else ""
-            found = self._told[relation.target] = said[:_MAX_GRAPHIC_CHARS]
+            content = "; ".join(filter(None, _graphic_texts(root))) if root is not None else ""
+            found = self._texts[relation.target] = content[:_MAX_GRAPHIC_CHARS]
         return found
 
 
-def _said(root: etree._Element) -> Iterator[str]:
+def _graphic_texts(root: etree._Element) -> Iterator[str]:
     """Yield the title and the series of a chart, or the texts of a diagram."""
     if not root.tag.endswith("}chartSpace"):
         for text in root.iter(f"{A}p"):

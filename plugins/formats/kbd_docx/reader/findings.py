@@ -1,4 +1,4 @@
-"""What is found while the stories of a document are rendered, shared by all of them."""
+"""Findings in the stories of a document while they are rendered: pictures, notes, changes."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -16,14 +16,14 @@ _STYLE, _LIST, _OUTLINE = f"{W}pStyle", f"{W}numPr", f"{W}outlineLvl"
 _LAYOUT, _BREAK, _LOOK = f"{W}sectPr", f"{W}pageBreakBefore", f"{W}rPr"
 _HIDDEN, _RUN_STYLE = f"{W}vanish", f"{W}rStyle"
 
-MOST_EXTERNAL = 200
-_MOST_AUTHORS = 50
+MAX_EXTERNAL = 200
+_MAX_AUTHORS = 50
 _SHOWN_CHARS = 300
 _NO_LIST = ("", "0")
 
 
 class Marks(NamedTuple):
-    """What a paragraph's settings make of it.
+    """Properties of a paragraph that reading needs, with its list's label.
 
     Args:
         level: Its heading level, 0 for none.
@@ -43,7 +43,7 @@ class Marks(NamedTuple):
 
 
 class StoryFindings:
-    """Collects what stories hold beside text.
+    """Collector of what stories hold beside text: pictures, notes, changes, references.
 
     Args:
         styles: The styles.
@@ -52,8 +52,8 @@ class StoryFindings:
         may_hide: Whether any text of the document may be hidden.
 
     Attributes:
-        is_noted: Whether something was found since the last call of `taken` that belongs to the
-            place where it stands.
+        has_new: Whether something was found since the last call of `take_notices` that belongs to
+            the place where it stands.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StoryFindings:
         self.styles = styles
         self.graphics = graphics
         self.may_hide = may_hide or styles.may_hide
-        self.is_noted = False
+        self.has_new = False
         self.pictures: list[DocxPicture] = []
         self.external: dict[DocxExternal, None] = {}
         self.authors: dict[str, None] = {}
@@ -78,19 +78,19 @@ class StoryFindings:
         """Return the counts of the block that is being rendered, to count on."""
         if self._notices is None:
             self._notices = TextNotices()
-            self.is_noted = True
+            self.has_new = True
         return self._notices
 
-    def taken(self) -> TextNotices | None:
+    def take_notices(self) -> TextNotices | None:
         """Return what was counted since the last call, None if nothing was."""
         found, self._notices = self._notices, None
-        self.is_noted = False
+        self.has_new = False
         return found
 
-    def picture(self, picture: DocxPicture) -> None:
-        """Note a picture."""
+    def add_picture(self, picture: DocxPicture) -> None:
+        """Add a picture."""
         self.pictures.append(picture)
-        self.is_noted = True
+        self.has_new = True
 
     def cite(self, kind: str, key: str) -> int:
         """Return the number of a note or comment, counted by kind in the order of citing."""
@@ -98,41 +98,41 @@ class StoryFindings:
         if key not in numbers:
             numbers[key] = len(numbers) + 1
             self.cited.append((kind, key))
-            self.is_noted = True
+            self.has_new = True
         return numbers[key]
 
     def numbers(self, kind: str) -> dict[str, int]:
         """Return the numbers that were given to notes or comments, by id."""
         return self._numbers.get(kind, {})
 
-    def reach(self, kind: str, target: str) -> None:
-        """Note something outside that the document names."""
-        if len(self.external) < MOST_EXTERNAL:
+    def add_external(self, kind: str, target: str) -> None:
+        """Add an external reference."""
+        if len(self.external) < MAX_EXTERNAL:
             self.external[DocxExternal(kind, target.strip()[:_SHOWN_CHARS])] = None
 
-    def change(self, element: etree._Element, *, is_deletion: bool) -> None:
+    def count_change(self, element: etree._Element, *, is_deletion: bool) -> None:
         """Count a tracked change."""
         counted = self.notices()
         if is_deletion:
             counted.deletions += 1
         else:
             counted.insertions += 1
-        if len(self.authors) < _MOST_AUTHORS:
+        if len(self.authors) < _MAX_AUTHORS:
             self.authors[element.get(f"{W}author", "")[:_SHOWN_CHARS]] = None
 
     def is_hidden(self, run: etree._Element) -> bool:
         """Whether a run's text is not shown."""
-        look = run.find(_LOOK)
-        if look is None:
+        properties = run.find(_LOOK)
+        if properties is None:
             return False
-        own = look.find(_HIDDEN)
+        own = properties.find(_HIDDEN)
         if own is not None:
             return is_on(own)
-        style = look.find(_RUN_STYLE)
+        style = properties.find(_RUN_STYLE)
         return style is not None and self.styles.style(style.get(VAL, "")).is_hidden
 
-    def marks(self, settings: etree._Element | None) -> Marks:
-        """Return what a paragraph's settings say, and count its list on."""
+    def paragraph_marks(self, settings: etree._Element | None) -> Marks:
+        """Return the properties of a paragraph, and advance its list."""
         if settings is None:
             if self.styles.default.list_id in _NO_LIST:
                 return self._plain
@@ -182,12 +182,12 @@ class StoryFindings:
                 marks = self._by_style[style_id] = Marks(style.level, is_hidden=style.is_hidden)
         return marks
 
-    def _mark_changes(self, look: etree._Element) -> None:
+    def _mark_changes(self, properties: etree._Element) -> None:
         """Count that a paragraph's end was inserted or deleted."""
         for name, is_deletion in _MARK_CHANGES:
-            found = look.find(name)
+            found = properties.find(name)
             if found is not None:
-                self.change(found, is_deletion=is_deletion)
+                self.count_change(found, is_deletion=is_deletion)
 
 
 _MARK_CHANGES = ((f"{W}ins", False), (f"{W}del", True))

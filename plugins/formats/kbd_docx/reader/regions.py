@@ -1,4 +1,4 @@
-"""The text of a document: whole, by section, or by chunk of either.
+"""Regions of a document: the text of the whole, of a section, or of a chunk of either.
 
 Headings begin with a # a level, list items with their bullet or number; a table is a line a row,
 its cells between bars. Notes and comments stand below the text that cites them.
@@ -19,23 +19,23 @@ from kbd_docx.reader.contents import (
     CHUNK_CHARS,
     DocxChunk,
     DocxContents,
-    DocxMargin,
+    DocxHeaderFooter,
     DocxSection,
     TextNotices,
-    pieces,
+    split_text,
 )
-from kbd_docx.reader.document_map import picture_entry, span
+from kbd_docx.reader.document_map import number_range, picture_entry
 
-__all__ = ["chosen", "passages", "read_objects", "read_region"]
+__all__ = ["find_section", "passages", "read_objects", "read_region"]
 
 _SHOWN = 20
 _SHOWN_CHARS = 80
-_MOST_COMPARED = 500
-_MOST_DIGITS = 9
+_MAX_COMPARED = 500
+_MAX_DIGITS = 9
 
 
-def chosen(name: str, sections: Sequence[DocxSection], wanted: str | int) -> int:
-    """Return the index of the section that is meant.
+def find_section(name: str, sections: Sequence[DocxSection], wanted: str | int) -> int:
+    """Find a section by its heading or index, and return its index.
 
     A text is a heading, with or without the number that the program shows before it; where it is
     none exactly, blanks and case do not count; a number that is no heading is an index from 0.
@@ -45,7 +45,7 @@ def chosen(name: str, sections: Sequence[DocxSection], wanted: str | int) -> int
     """
     if isinstance(wanted, str):
         for spelt in (_exactly, _loosely):
-            found = _those(sections, spelt(wanted), spelt)
+            found = _matching(sections, spelt(wanted), spelt)
             if len(found) == 1:
                 return found[0]
             if found:
@@ -55,7 +55,7 @@ def chosen(name: str, sections: Sequence[DocxSection], wanted: str | int) -> int
                     f"{shown}. Give the index of one as section."
                 )
         digits = wanted.strip()
-        if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
             raise ValidationFailed(_missing(name, sections, wanted))
         wanted = int(digits)
     if not 0 <= wanted < len(sections):
@@ -73,7 +73,9 @@ def _loosely(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
-def _those(sections: Sequence[DocxSection], wanted: str, spelt: Callable[[str], str]) -> list[int]:
+def _matching(
+    sections: Sequence[DocxSection], wanted: str, spelt: Callable[[str], str]
+) -> list[int]:
     """Return the sections with a heading; those whose number belongs to the text come second."""
     found = [index for index, each in enumerate(sections) if spelt(each.heading) == wanted]
     return found or [
@@ -84,10 +86,10 @@ def _those(sections: Sequence[DocxSection], wanted: str, spelt: Callable[[str], 
 
 
 def _missing(name: str, sections: Sequence[DocxSection], wanted: str) -> str:
-    headings = {_loosely(each.heading): each.heading for each in sections[:_MOST_COMPARED]}
+    headings = {_loosely(each.heading): each.heading for each in sections[:_MAX_COMPARED]}
     near = get_close_matches(_loosely(wanted[:_SHOWN_CHARS]), headings, n=3)
-    told = " or ".join(f'"{headings[each][:_SHOWN_CHARS]}"' for each in near)
-    hint = f"Is it {told}?" if told else "The map lists the headings with their indices."
+    near_text = " or ".join(f'"{headings[each][:_SHOWN_CHARS]}"' for each in near)
+    hint = f"Is it {near_text}?" if near_text else "The map lists the headings with their indices."
     return f'There is no section "{wanted[:_SHOWN_CHARS]}" in {name}. {hint}'
 
 
@@ -100,14 +102,14 @@ MAX_OBJECT_CHARS = 1_000_000
 _CELL_COST = 4
 """What a cell takes in an answer beside its text."""
 
-_DIVIDED = (
+_IN_CHUNKS = (
     "The document has {} chunks; this is the first. Read on with chunk, or read single sections "
     "by section."
 )
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """What is read at once: chunks, each with the index of its section, and what stands around."""
+    """Part of a document that is read at once: chunks, each with the index of its section."""
 
     chunks: tuple[tuple[int, DocxChunk], ...]
     text: str
@@ -151,7 +153,7 @@ def passages(source: Source) -> Iterator[Passage]:
             if chunk.whole.strip():
                 place = f"section {index}{named}{_where(chunk)}"
                 yield Passage(chunk.whole, place, Region(section=index, chunk=number))
-    yield from _passages_around(document)
+    yield from _surrounding_passages(document)
 
 
 def _read(source: Source, document: DocxContents, region: Region) -> _Found:
@@ -160,30 +162,30 @@ def _read(source: Source, document: DocxContents, region: Region) -> _Found:
         raise ValidationFailed(f"{source.name} is read by section and chunk, not by {foreign[0]}.")
     if region.section is None:
         return _read_document(source, document, region.chunk)
-    index = chosen(source.name, document.sections, region.section)
+    index = find_section(source.name, document.sections, region.section)
     return _read_section(source, document, index, region.chunk)
 
 
 def _read_document(source: Source, document: DocxContents, chunk: int | None) -> _Found:
     """Read all of a document, or one of the parts that it is divided into for that."""
-    around = _around(document)
-    size = len(around) + sum(section.char_count + 1 for section in document.sections)
+    surrounding = _surrounding_text(document)
+    size = len(surrounding) + sum(section.char_count + 1 for section in document.sections)
     if chunk is None and size <= WHOLE_CHARS:
         texts = [section.text for section in document.sections]
         chunks = tuple(_all_chunks(document.sections))
-        part = _Part(chunks, "\n".join([*texts, around] if around else texts), "")
+        part = _Part(chunks, "\n".join([*texts, surrounding] if surrounding else texts), "")
         return _Found(_reading(document, part, None), part)
-    parts = list(_parts(document, around))
-    part = _picked(source, parts, chunk or 0, "the document")
+    parts = list(_parts(document, surrounding))
+    part = _chunk_at(source, parts, chunk or 0, "the document")
     info = ChunkInfo(chunk or 0, len(parts), (chunk or 0) + 1 < len(parts), part.place)
-    more = (_DIVIDED.format(len(parts)),) if chunk is None else ()
+    more = (_IN_CHUNKS.format(len(parts)),) if chunk is None else ()
     return _Found(_reading(document, part, info, more), part)
 
 
 def _read_section(source: Source, document: DocxContents, index: int, chunk: int | None) -> _Found:
     section = document.sections[index]
     chunks = section.chunks
-    more: tuple[str, ...] = _below(document.sections, index)
+    more: tuple[str, ...] = _subsection_hint(document.sections, index)
     if chunk is None and section.char_count <= WHOLE_CHARS:
         place = f"section {index}{_paragraphs(section.first, section.last)}"
         part = _Part(tuple((index, each) for each in chunks), section.text, place)
@@ -192,12 +194,12 @@ def _read_section(source: Source, document: DocxContents, index: int, chunk: int
     if chunk is None:
         more += (f"The section has {len(chunks)} chunks; this is the first. Read on with chunk.",)
     parts = [_part(index, each) for each in chunks]
-    part = _picked(source, parts, chunk or 0, f"section {index}")
+    part = _chunk_at(source, parts, chunk or 0, f"section {index}")
     info = ChunkInfo(chunk or 0, len(parts), (chunk or 0) + 1 < len(parts), part.place)
     return _Found(_reading(document, part, info, more), part)
 
 
-def _picked(source: Source, parts: Sequence[_Part], chunk: int, what: str) -> _Part:
+def _chunk_at(source: Source, parts: Sequence[_Part], chunk: int, what: str) -> _Part:
     if not 0 <= chunk < len(parts):
         raise ValidationFailed(
             f"There is no chunk {chunk} of {what} in {source.name}: it has {len(parts)}, counted "
@@ -210,7 +212,7 @@ def _part(index: int, chunk: DocxChunk) -> _Part:
     return _Part(((index, chunk),), chunk.whole, f"section {index}{_where(chunk)}")
 
 
-def _parts(document: DocxContents, around: str) -> Iterator[_Part]:
+def _parts(document: DocxContents, surrounding: str) -> Iterator[_Part]:
     """Yield the chunks of all sections, small ones together, and what stands around them."""
     waiting: list[tuple[int, DocxChunk]] = []
     size = 0
@@ -223,22 +225,27 @@ def _parts(document: DocxContents, around: str) -> Iterator[_Part]:
         size += length
     if waiting:
         yield _joined(waiting)
-    for piece in pieces(around) if around else ():
+    for piece in split_text(surrounding) if surrounding else ():
         yield _Part((), piece, "headers, footers and notes that no place cites")
 
 
-def _around(document: DocxContents) -> str:
+def _surrounding_text(document: DocxContents) -> str:
     """Return what stands around the sections: headers, footers, notes that no place cites."""
-    return "\n".join([*map(_margin_line, _told(document.margins)), *document.uncited])
+    return "\n".join(
+        [*map(_header_footer_line, _with_text(document.headers_footers)), *document.uncited]
+    )
 
 
-def _passages_around(document: DocxContents) -> Iterator[Passage]:
+def _surrounding_passages(document: DocxContents) -> Iterator[Passage]:
     """Yield what stands around the sections, each with the chunk of the document that holds it."""
-    found = [(_margin_line(each), _margin_name(each)) for each in _told(document.margins)]
+    found = [
+        (_header_footer_line(each), _header_footer_name(each))
+        for each in _with_text(document.headers_footers)
+    ]
     found += [(note, "notes and comments that no place cites") for note in document.uncited]
     if not found:
         return
-    parts = enumerate(_parts(document, _around(document)))
+    parts = enumerate(_parts(document, _surrounding_text(document)))
     left = [(index, part.text) for index, part in parts if not part.chunks]
     for text, place in found:
         # They stand in this order; one that was divided is in no chunk as a whole.
@@ -269,11 +276,11 @@ def _where(chunk: DocxChunk) -> str:
 
 
 def _paragraphs(first: int, last: int) -> str:
-    return f", paragraphs {span(first, last)}" if first else ""
+    return f", paragraphs {number_range(first, last)}" if first else ""
 
 
-def _below(sections: Sequence[DocxSection], index: int) -> tuple[str, ...]:
-    """Say which sections below a heading are read on their own."""
+def _subsection_hint(sections: Sequence[DocxSection], index: int) -> tuple[str, ...]:
+    """Return a hint at the sections below a heading, which are read on their own."""
     end = index + 1
     while sections[index].level > 0 and end < len(sections):
         if sections[end].level <= sections[index].level:
@@ -285,18 +292,18 @@ def _below(sections: Sequence[DocxSection], index: int) -> tuple[str, ...]:
     return (f"This is what stands before the first heading below it; {those} read on their own.",)
 
 
-def _told(margins: Iterable[DocxMargin]) -> Iterator[DocxMargin]:
-    return (margin for margin in margins if margin.text.strip())
+def _with_text(headers_footers: Iterable[DocxHeaderFooter]) -> Iterator[DocxHeaderFooter]:
+    return (header for header in headers_footers if header.text.strip())
 
 
-def _margin_name(margin: DocxMargin) -> str:
-    which = {"first": ", first page", "even": ", even pages"}.get(margin.type, "")
-    pages = f", from page section {margin.pages}" if margin.pages > 1 else ""
-    return f"{margin.kind}{which}{pages}{'' if margin.is_shown else ', not shown'}"
+def _header_footer_name(header: DocxHeaderFooter) -> str:
+    which = {"first": ", first page", "even": ", even pages"}.get(header.type, "")
+    pages = f", from page section {header.pages}" if header.pages > 1 else ""
+    return f"{header.kind}{which}{pages}{'' if header.is_shown else ', not shown'}"
 
 
-def _margin_line(margin: DocxMargin) -> str:
-    return f"[{_margin_name(margin)}: {margin.text}]"
+def _header_footer_line(header: DocxHeaderFooter) -> str:
+    return f"[{_header_footer_name(header)}: {header.text}]"
 
 
 def _reading(
@@ -306,13 +313,13 @@ def _reading(
     for _, chunk in part.chunks:
         for field in TextNotices.__struct_fields__:
             setattr(found, field, getattr(found, field) + getattr(chunk.notices, field))
-    warnings = [*more, *_noticed(found)]
+    warnings = [*more, *_notice_warnings(found)]
     if document.doubt:
         warnings.append(document.doubt)
     return Reading(part.text, info, tuple(warnings))
 
 
-def _noticed(found: TextNotices) -> Iterator[str]:
+def _notice_warnings(found: TextNotices) -> Iterator[str]:
     if found.insertions or found.deletions:
         yield (
             f"Tracked changes: {found.insertions} insertions are read as text, {found.deletions} "

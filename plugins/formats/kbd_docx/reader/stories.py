@@ -1,7 +1,7 @@
 """Text of a story: the body, a header, a footer or a note, with the relations of its part.
 
 A paragraph is a line. What a person would see as something else than text stands in brackets:
-[image: alt text], [page break]; what a person would not see is labelled, [hidden: …], or left out
+[image: alt text], [page break]; what a person would not see is labeled, [hidden: …], or left out
 and counted (tracked deletions). ECMA-376, part 1, 17.3.
 
 Fields show their result: one is a mark where it begins, its instruction, a mark, its result, a mark
@@ -29,21 +29,27 @@ from kbd_docx.document import (
     R,
     V,
     W,
+    body_children,
     is_on,
     number,
-    standing,
 )
 from kbd_docx.reader.contents import DocxPicture
-from kbd_docx.reader.drawings import chart, drawn_picture, embedded_object, label, vector_picture
+from kbd_docx.reader.drawings import (
+    chart,
+    drawn_picture,
+    embedded_object,
+    picture_label,
+    vector_picture,
+)
 from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.styles import BULLET
-from kbd_docx.reader.symbols import linear, sign
-from kbd_docx.reader.tables import TableGrid, grid
+from kbd_docx.reader.symbols import linear_format, symbol_text
+from kbd_docx.reader.tables import TableGrid, read_table
 
-__all__ = ["Fields", "StoryLine", "StoryRenderer", "address_of", "form_value", "reaches_out"]
+__all__ = ["Fields", "StoryLine", "StoryRenderer", "fetches_external", "form_value", "link_address"]
 
 
-_MOST_CHARS = 4_000
+_MAX_CHARS = 4_000
 """Of an instruction; what is longer is no address."""
 
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(?:"([^"]+)"|([^\s\\"]\S*))', re.IGNORECASE)
@@ -71,13 +77,13 @@ class Fields:
         """Open a field; `value` is shown if it turns out to have no result."""
         self._open.append(_Field(len(out), value))
 
-    def told(self, text: str) -> None:
-        """Take a piece of an instruction."""
+    def add_instruction(self, text: str) -> None:
+        """Append a piece of an instruction."""
         if self._open:
             self._open[-1].instruction.append(text)
 
     def separate(self, out: list[str]) -> None:
-        """Go on to the result; what was written since the beginning was instruction."""
+        """Begin the result; output since the beginning was instruction and is removed."""
         if self._open and not self._open[-1].has_result:
             field = self._open[-1]
             field.has_result = True
@@ -92,16 +98,16 @@ class Fields:
             del out[field.start :]
         if field.value and not "".join(out[field.start :]).strip():
             out.append(field.value)
-        return "".join(field.instruction)[:_MOST_CHARS], field.start
+        return "".join(field.instruction)[:_MAX_CHARS], field.start
 
 
-def address_of(instruction: str) -> str:
+def link_address(instruction: str) -> str:
     """Return the address that a link's instruction names, "" if it is no link or one within."""
     found = _ADDRESS.match(instruction)
     return (found[1] or found[2]) if found else ""
 
 
-def reaches_out(instruction: str) -> bool:
+def fetches_external(instruction: str) -> bool:
     """Whether a field fetches something from outside when it is computed."""
     return _REACHES_OUT.match(instruction) is not None
 
@@ -132,7 +138,7 @@ _HIDDEN_START, _HIDDEN_END = "\x02", "\x03"
 _HIDDEN = re.compile("\x02([^\x02\x03]*)\x03")
 _BREAKS = {"page": "[page break]", "column": "[column break]"}
 _INDENT = "  "
-_MOST_ADDRESS_CHARS = 2_000
+_MAX_ADDRESS_CHARS = 2_000
 _LEFT_OUT = (
     "rPr", "pPr", "sdtPr", "sdtEndPr", "smartTagPr", "customXmlPr", "sectPr", "tblPr", "trPr",
     "tcPr", "rubyPr", "delText", "delInstrText", "fldData", "proofErr", "softHyphen",
@@ -160,7 +166,7 @@ class StoryLine(NamedTuple):
     layout: etree._Element | None
 
     @property
-    def labelled(self) -> str:
+    def labeled(self) -> str:
         """The text with the label, a heading's too."""
         return f"{self.label} {self.text}" if self.level and self.label else self.text
 
@@ -184,7 +190,7 @@ class StoryRenderer:
             **_PLAIN,
             _RUN: self._run,
             TABLE: lambda e, out: _add_line(self.table(e).text(), out),
-            PARAGRAPH: lambda e, out: _add_line(self.paragraph(e).labelled, out),
+            PARAGRAPH: lambda e, out: _add_line(self.paragraph(e).labeled, out),
             f"{W}ins": self._inserted,
             f"{W}moveTo": self._inserted,
             f"{W}del": self._deleted,
@@ -203,10 +209,12 @@ class StoryRenderer:
             f"{W}subDoc": self._inserted_file,
             f"{W}altChunk": self._inserted_file,
             f"{MC}AlternateContent": self._alternatives,
-            f"{PIC}pic": lambda e, out: self._show(
+            f"{PIC}pic": lambda e, out: self._add_picture(
                 drawn_picture(e, self._frame, self._relations), out
             ),
-            f"{V}imagedata": lambda e, out: self._show(vector_picture(e, self._relations), out),
+            f"{V}imagedata": lambda e, out: self._add_picture(
+                vector_picture(e, self._relations), out
+            ),
             _CHART: lambda e, out: self._chart("chart", e.get(f"{R}id"), out),
             _EXTENDED_CHART: lambda e, out: self._chart("chart", e.get(f"{R}id"), out),
             _DIAGRAM: lambda e, out: self._chart("diagram", e.get(f"{R}dm"), out),
@@ -218,19 +226,21 @@ class StoryRenderer:
 
     def table(self, element: etree._Element) -> TableGrid:
         """Return a table with the texts of its cells."""
-        return grid(element, self.text, self._findings)
+        return read_table(element, self.text, self._findings)
 
-    def other(self, element: etree._Element) -> str:
+    def other_text(self, element: etree._Element) -> str:
         """Return the text of what stands between paragraphs and is none, "" if it has none."""
         out: Out = []
         around, self._floating = self._floating, []
-        self._one(element, out)
-        text = "\n".join(filter(None, (_tidied("".join(out)), *self._floating)))
+        self._render(element, out)
+        text = "\n".join(filter(None, (_tidy("".join(out)), *self._floating)))
         self._floating = around
         return text
 
     def paragraph(self, element: etree._Element) -> StoryLine:
-        """Return a paragraph; its list counts on."""
+        """Return a paragraph as a line, and advance its list."""
+        # Paragraphs nest, in text boxes and cells: what is open in the outer one goes on after
+        # this.
         around = self._fields, self._floating
         self._fields, self._floating = None, []
         out: Out = []
@@ -242,38 +252,38 @@ class StoryRenderer:
             elif tag == _SETTINGS:
                 settings = child
             else:
-                self._one(child, out)
-        marks = self._findings.marks(settings)
+                self._render(child, out)
+        properties = self._findings.paragraph_marks(settings)
         text = "".join(out)
         if "\n" in text or _HIDDEN_START in text:
-            text = _tidied(text)
+            text = _tidy(text)
         if self._floating:
             text = "\n".join(filter(None, (text, *self._floating)))
         self._fields, self._floating = around
-        if text and marks.is_hidden:
+        if text and properties.is_hidden:
             self._findings.notices().hidden += 1
             text = f"[hidden: {text}]"
-        if marks.label and not marks.level and (text or marks.label != BULLET):
+        if properties.label and not properties.level and (text or properties.label != BULLET):
             # A number is seen where there is nothing else: many forms have rows of them.
-            text = f"{_INDENT * marks.depth}{marks.label} {text}".rstrip(" ")
-        if marks.breaks:
+            text = f"{_INDENT * properties.depth}{properties.label} {text}".rstrip(" ")
+        if properties.breaks:
             text = f"[page break]\n{text}"
-        return StoryLine(text, marks.level, marks.label, marks.layout)
+        return StoryLine(text, properties.level, properties.label, properties.layout)
 
     def _lines(self, parent: etree._Element) -> Iterator[str]:
-        for element in standing(parent):
+        for element in body_children(parent):
             if element.tag == PARAGRAPH:
-                yield self.paragraph(element).labelled
+                yield self.paragraph(element).labeled
             elif element.tag == TABLE:
                 yield self.table(element).text()
-            elif other := self.other(element):
+            elif other := self.other_text(element):
                 yield other
 
-    def _inside(self, element: etree._Element, out: Out) -> None:
+    def _render_children(self, element: etree._Element, out: Out) -> None:
         for child in element:
-            self._one(child, out)
+            self._render(child, out)
 
-    def _one(self, element: etree._Element, out: Out) -> None:
+    def _render(self, element: etree._Element, out: Out) -> None:
         """Render an element; one that is not known may hold some that are."""
         tag = element.tag
         if tag in self._handlers:
@@ -281,7 +291,7 @@ class StoryRenderer:
             if handler is not None:
                 handler(element, out)
         elif isinstance(tag, str):
-            self._inside(element, out)
+            self._render_children(element, out)
 
     def _run(self, run: etree._Element, out: Out) -> None:
         if self._findings.may_hide and self._findings.is_hidden(run):
@@ -294,27 +304,27 @@ class StoryRenderer:
                 if text:
                     out.append(text if "\n" not in text else text.replace("\n", " "))
             elif tag != _LOOK:
-                self._one(child, out)
+                self._render(child, out)
 
     def _hidden_run(self, run: etree._Element, out: Out) -> None:
         floating, self._floating = self._floating, []
         out.append(_HIDDEN_START)
         before = len(out)
-        self._inside(run, out)
+        self._render_children(run, out)
         self._findings.notices().hidden += len(out) > before
         out.append(_HIDDEN_END)
         self._floating = [*floating, *(f"[hidden: {each}]" for each in self._floating)]
 
     def _inserted(self, element: etree._Element, out: Out) -> None:
-        self._findings.change(element, is_deletion=False)
-        self._inside(element, out)
+        self._findings.count_change(element, is_deletion=False)
+        self._render_children(element, out)
 
     def _deleted(self, element: etree._Element, _: Out) -> None:
-        self._findings.change(element, is_deletion=True)
+        self._findings.count_change(element, is_deletion=True)
 
     def _link(self, element: etree._Element, out: Out) -> None:
         start = len(out)
-        self._inside(element, out)
+        self._render_children(element, out)
         relation = self._relations.get(element.get(f"{R}id", ""))
         if relation is not None and relation.external:
             anchor = element.get(f"{W}anchor")
@@ -328,22 +338,22 @@ class StoryRenderer:
             case "separate":
                 fields.separate(out)
             case "end":
-                self._computed(*fields.end(out), out)
+                self._note_field(*fields.end(out), out)
 
     def _instruction(self, element: etree._Element, _: Out) -> None:
         if self._fields is not None:
-            self._fields.told(element.text or "")
+            self._fields.add_instruction(element.text or "")
 
     def _simple_field(self, element: etree._Element, out: Out) -> None:
         start = len(out)
-        self._inside(element, out)
-        self._computed(element.get(f"{W}instr", ""), start, out)
+        self._render_children(element, out)
+        self._note_field(element.get(f"{W}instr", ""), start, out)
 
-    def _computed(self, instruction: str, start: int, out: Out) -> None:
+    def _note_field(self, instruction: str, start: int, out: Out) -> None:
         """Tell what a field names outside; its result begins at `start`."""
-        if reaches_out(instruction):
-            self._findings.reach("field", instruction)
-        elif address := address_of(instruction):
+        if fetches_external(instruction):
+            self._findings.add_external("field", instruction)
+        elif address := link_address(instruction):
             _add_address(address, start, out)
 
     def _cite(self, kind: str, form: str, element: etree._Element, out: Out) -> None:
@@ -352,23 +362,23 @@ class StoryRenderer:
             self._findings.notices().comments += 1
 
     def _ruby(self, element: etree._Element, out: Out) -> None:
-        """Put the reading of a word behind it."""
+        """Write a ruby's base, then its reading in brackets."""
         base, above = element.find(f"{W}rubyBase"), element.find(f"{W}rt")
         if base is not None:
-            self._inside(base, out)
+            self._render_children(base, out)
         if above is not None:
             out.append("(")
-            self._inside(above, out)
+            self._render_children(above, out)
             out.append(")")
 
     def _drawing(self, element: etree._Element, out: Out) -> None:
         around = self._frame
         for self._frame in element:
             shown: Out = []
-            self._inside(self._frame, shown)
+            self._render_children(self._frame, shown)
             if not shown:
                 shape = chart("shape", self._frame, None)
-                shown += [label(shape)] if shape.alt_text else []
+                shown += [picture_label(shape)] if shape.alt_text else []
             if shown and self._frame.tag == f"{WP}anchor":
                 # It stands beside the text, not in the middle of a word.
                 self._float("".join(shown), out)
@@ -381,20 +391,20 @@ class StoryRenderer:
         found = element.find(f"{O}OLEObject")
         control = element.find(f"{W}control")
         if found is not None:
-            self._show(embedded_object(found, self._relations), out)
+            self._add_picture(embedded_object(found, self._relations), out)
         elif control is not None:
             out.append(f"[control: {control.get(f'{W}name', '')}]")
         else:
-            self._inside(element, out)
+            self._render_children(element, out)
 
     def _chart(self, kind: str, key: str | None, out: Out) -> None:
         relation = self._relations.get(key or "")
-        said = self._findings.graphics.text(relation)
-        self._show(chart(kind, self._frame, relation), out, said)
+        content = self._findings.graphics.text(relation)
+        self._add_picture(chart(kind, self._frame, relation), out, content)
 
-    def _show(self, picture: DocxPicture, out: Out, said: str = "") -> None:
-        self._findings.picture(picture)
-        out.append(label(picture, said))
+    def _add_picture(self, picture: DocxPicture, out: Out, content: str = "") -> None:
+        self._findings.add_picture(picture)
+        out.append(picture_label(picture, content))
 
     def _text_box(self, element: etree._Element, out: Out) -> None:
         around, self._frame = self._frame, None
@@ -403,7 +413,7 @@ class StoryRenderer:
         self._float(f"[text box: {text}]" if text.strip() else "", out)
 
     def _float(self, text: str, out: Out) -> None:
-        """Put what stands beside a paragraph below it."""
+        """Move floating content below its paragraph."""
         if text := text.strip("\n"):
             self._floating.append(text)
         # Even an empty box is something: the alternative for older programs is not looked at.
@@ -411,16 +421,16 @@ class StoryRenderer:
 
     def _inserted_file(self, element: etree._Element, out: Out) -> None:
         relation = self._relations.get(element.get(f"{R}id", ""))
-        target = "" if relation is None else relation.target[:_MOST_ADDRESS_CHARS]
+        target = "" if relation is None else relation.target[:_MAX_ADDRESS_CHARS]
         self._findings.notices().inserted_files += 1
-        self._findings.reach("inserted file", target)
+        self._findings.add_external("inserted file", target)
         out.append(f"[inserted file: {target}]")
 
     def _alternatives(self, element: etree._Element, out: Out) -> None:
         """Show the first alternative that shows anything."""
         before = len(out)
         for child in element:
-            self._inside(child, out)
+            self._render_children(child, out)
             if len(out) > before:
                 return
 
@@ -432,7 +442,7 @@ def _text(element: etree._Element, out: Out) -> None:
 
 
 def _sign(element: etree._Element, out: Out) -> None:
-    out.append(sign(element.get(f"{W}font", ""), element.get(f"{W}char", "")))
+    out.append(symbol_text(element.get(f"{W}font", ""), element.get(f"{W}char", "")))
 
 
 def _break(element: etree._Element, out: Out) -> None:
@@ -449,7 +459,7 @@ def _word_art(element: etree._Element, out: Out) -> None:
 
 
 def _add_line(text: str, out: Out) -> None:
-    """Put a text on lines of its own."""
+    """Write a text on lines of its own."""
     before = "" if not out or out[-1].endswith("\n") else "\n"
     out.append(f"{before}{text}\n")
 
@@ -464,26 +474,26 @@ _PLAIN: Mapping[str, _Handler] = {
     f"{W}noBreakHyphen": lambda _, out: out.append("-"),
     f"{W}br": _break,
     f"{W}sym": _sign,
-    f"{M}oMath": lambda e, out: out.append(linear(e)),
+    f"{M}oMath": lambda e, out: out.append(linear_format(e)),
     f"{V}textpath": _word_art,
 }
 
 
 def _add_address(address: str, start: int, out: Out) -> None:
-    """Put a link's address behind its text, unless that is the address."""
+    """Write a link's address behind its text, unless that is the address."""
     text = "".join(out[start:]).strip()
     plain = address.removeprefix("mailto:").rstrip("/")
     if text and plain not in (text.rstrip("/"), f"http://{text}", f"https://{text}"):
-        out.append(f" <{address[:_MOST_ADDRESS_CHARS]}>")
+        out.append(f" <{address[:_MAX_ADDRESS_CHARS]}>")
 
 
-def _tidied(text: str) -> str:
+def _tidy(text: str) -> str:
     """Return a paragraph's text with labels around what is hidden and no blank lines around."""
     if _HIDDEN_START in text:
-        text = _HIDDEN.sub(_labelled, text.replace(_HIDDEN_END + _HIDDEN_START, ""))
+        text = _HIDDEN.sub(_label_hidden, text.replace(_HIDDEN_END + _HIDDEN_START, ""))
         text = text.replace(_HIDDEN_START, "").replace(_HIDDEN_END, "")
     return text.strip("\n")
 
 
-def _labelled(found: re.Match[str]) -> str:
+def _label_hidden(found: re.Match[str]) -> str:
     return f"[hidden: {found[1]}]" if found[1].strip() else found[1]

@@ -37,7 +37,7 @@ _HEADING_NAME = re.compile(r"heading ?([1-9])", re.IGNORECASE)
 
 
 class StyleFacts(msgspec.Struct, frozen=True):
-    """What counts of a style, with what it inherits.
+    """Style as far as reading needs it, with what it inherits.
 
     Args:
         name: As people see it.
@@ -83,10 +83,11 @@ class StyleIndex:
         found = self._found.get(key)
         if found is not None:
             return found
+        # A loop, no recursion: files chain styles by the thousand, or in a circle.
         chain = list(self._chain(key))
         style = self._found.get(self._base(chain[-1]), _PLAIN) if chain else _missing(key)
         for name in reversed(chain):
-            style = self._found[name] = _own(self._elements[name], style)
+            style = self._found[name] = _derive(self._elements[name], style)
         self._found.setdefault(key, style)
         return style
 
@@ -121,7 +122,7 @@ def _missing(key: str) -> StyleFacts:
     return StyleFacts(key, int(heading[1])) if heading else _PLAIN
 
 
-def _own(element: etree._Element, base: StyleFacts) -> StyleFacts:
+def _derive(element: etree._Element, base: StyleFacts) -> StyleFacts:
     """Return a style from its element and from what it is based on."""
     named = element.find(f"{W}name")
     name = named.get(VAL, "") if named is not None else element.get(f"{W}styleId", "")
@@ -148,16 +149,16 @@ BULLET = "-"
 
 _DIGITS = ("decimal", "decimalZero")
 _LEVELS = 9
-_MOST_LABEL_CHARS = 100
-_MOST_COUNT = 1 << 31
+_MAX_LABEL_CHARS = 100
+_MAX_COUNT = 1 << 31
 _PLACE = re.compile(r"%([1-9])")
 _ROMAN = (
     (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"),
     (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
 )  # fmt: skip
-_MOST_ROMAN = 3999
+_MAX_ROMAN = 3999
 _LETTERS = 26
-_MOST_LETTERS = 30
+_MAX_LETTERS = 30
 """After z comes aa, then bbb; nobody reads more."""
 
 
@@ -188,7 +189,7 @@ class _List(msgspec.Struct):
 
 
 class ListLabels:
-    """The lists of a document, which count on with each label.
+    """Labels of a document's lists, counted on with each one asked for.
 
     Args:
         root: The root of the part that defines them; None if there is none.
@@ -207,7 +208,7 @@ class ListLabels:
                 self._name(element)
 
     def label(self, list_id: str, level: int | None, style: str) -> tuple[str, int]:
-        """Count on, and return a paragraph's label and its level; "" if it has none.
+        """Advance a list, and return a paragraph's label and level; "" if it has none.
 
         Args:
             list_id: The list that it belongs to.
@@ -242,7 +243,7 @@ class ListLabels:
                 levels[place] = _level(own)[1]
             start = override.find(f"{W}startOverride")
             if start is not None:
-                starts[place] = number(start.get(VAL), 1, 0, _MOST_COUNT)
+                starts[place] = number(start.get(VAL), 1, 0, _MAX_COUNT)
         key = element.get(f"{W}numId", "")
         self._lists[key] = _List("" if scheme is None else scheme.get(VAL, ""), levels, starts)
 
@@ -259,22 +260,23 @@ class ListLabels:
 
     def _count(self, found: _List, scheme: _Scheme, level: int) -> None:
         for place in range(level + 1):
+            # An override starts the level anew once, at the list's first label there.
             start = found.starts.pop(place, None)
             count = scheme.counts[place]
             if start is not None:
                 scheme.counts[place] = start
             elif count is None:
                 # A level that is skipped counts as used: below "1.1.1" the next is "1.2".
-                scheme.counts[place] = _of(found, scheme, place).start
+                scheme.counts[place] = _level_of(found, scheme, place).start
             elif place == level:
                 scheme.counts[place] = count + 1
         for below in range(level + 1, _LEVELS):
-            restart = _of(found, scheme, below).restart
+            restart = _level_of(found, scheme, below).restart
             if restart is None or level < restart:
                 scheme.counts[below] = None
 
     def _shown(self, found: _List, scheme: _Scheme, level: int) -> str:
-        own = _of(found, scheme, level)
+        own = _level_of(found, scheme, level)
         if own.format == "bullet":
             return BULLET
         if own.format == "none":
@@ -282,18 +284,18 @@ class ListLabels:
 
         def place(match: re.Match[str]) -> str:
             which = int(match[1]) - 1
-            at = _of(found, scheme, which)
+            at = _level_of(found, scheme, which)
             count = scheme.counts[which]
             form = at.format if not own.is_legal or at.format in _DIGITS else _DIGITS[0]
             return numeral(at.start if count is None else count, form)
 
-        return _PLACE.sub(place, own.text)[:_MOST_LABEL_CHARS].strip()
+        return _PLACE.sub(place, own.text)[:_MAX_LABEL_CHARS].strip()
 
 
 _ANY_LEVEL = _Level()
 
 
-def _of(found: _List, scheme: _Scheme, level: int) -> _Level:
+def _level_of(found: _List, scheme: _Scheme, level: int) -> _Level:
     return found.levels.get(level) or scheme.levels.get(level, _ANY_LEVEL)
 
 
@@ -304,9 +306,9 @@ def _level(element: etree._Element) -> tuple[int, _Level]:
 
     restart = value("lvlRestart")
     return number(element.get(f"{W}ilvl"), 0, 0, _LEVELS - 1), _Level(
-        start=number(value("start"), 0, 0, _MOST_COUNT),
+        start=number(value("start"), 0, 0, _MAX_COUNT),
         format=value("numFmt") or "decimal",
-        text=(value("lvlText") or "")[:_MOST_LABEL_CHARS],
+        text=(value("lvlText") or "")[:_MAX_LABEL_CHARS],
         restart=None if restart is None else number(restart, 0, 0, _LEVELS),
         is_legal=is_on(element.find(f"{W}isLgl")),
         style=value("pStyle") or "",
@@ -323,7 +325,7 @@ def numeral(count: int, form: str) -> str:
         case "lowerRoman" | "upperRoman":
             text = _roman(count)
         case "ordinal":
-            return f"{count}{_ending(count)}"
+            return f"{count}{_ordinal_suffix(count)}"
         case "none":
             return ""
         case _:
@@ -332,14 +334,14 @@ def numeral(count: int, form: str) -> str:
 
 
 def _letters(count: int) -> str:
-    if not 1 <= count <= _LETTERS * _MOST_LETTERS:
+    if not 1 <= count <= _LETTERS * _MAX_LETTERS:
         return str(count)
     times, place = divmod(count - 1, _LETTERS)
     return chr(ord("a") + place) * (times + 1)
 
 
 def _roman(count: int) -> str:
-    if not 1 <= count <= _MOST_ROMAN:
+    if not 1 <= count <= _MAX_ROMAN:
         return str(count)
     text = ""
     for value, letters in _ROMAN:
@@ -348,7 +350,7 @@ def _roman(count: int) -> str:
     return text
 
 
-def _ending(count: int) -> str:
+def _ordinal_suffix(count: int) -> str:
     if count % 100 in (11, 12, 13):
         return "th"
     return {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")

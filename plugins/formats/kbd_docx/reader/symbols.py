@@ -11,7 +11,7 @@ from lxml import etree
 
 from kbd_docx.document import M
 
-__all__ = ["linear", "sign"]
+__all__ = ["linear_format", "symbol_text"]
 
 
 _GREEK = dict(
@@ -44,13 +44,13 @@ _ASCII = range(0x21, 0x7F)
 """Where the font Symbol has digits and stops like others."""
 
 _PRIVATE = range(0xF000, 0xF100)
-_MOST_CODE = 0x10FFFF
+_MAX_CODE = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 _SHOWN_CHARS = 40
 
 
-def sign(font: str, code: str) -> str:
-    """Return a sign as plain text; of one that is not known its font and code.
+def symbol_text(font: str, code: str) -> str:
+    """Return a symbol as plain text; of an unknown one its font and code.
 
     Args:
         font: The name of the font.
@@ -68,20 +68,20 @@ def sign(font: str, code: str) -> str:
         return chr(at)
     if place in _PRIVATE or signs is not None:
         return f"[symbol: {font[:_SHOWN_CHARS]} {place:04X}]"
-    return chr(place) if 0 < place <= _MOST_CODE and place not in _SURROGATES else ""
+    return chr(place) if 0 < place <= _MAX_CODE and place not in _SURROGATES else ""
 
 
 _PROPERTIES = "Pr"
 _VAL = f"{M}val"
 _INTEGRAL = "∫"
 _LEFT_OUT = ("del", "moveFrom", "instrText", "rPr")
-_MOST_CHARS = 20_000
+_MAX_CHARS = 20_000
 """Of one formula; what is longer is none that a person wrote."""
 
 
-def linear(element: etree._Element) -> str:
-    """Return a formula as text."""
-    return _inside(element)[:_MOST_CHARS]
+def linear_format(element: etree._Element) -> str:
+    """Return a formula in linear format."""
+    return _inside(element)[:_MAX_CHARS]
 
 
 def _inside(element: etree._Element | None) -> str:
@@ -109,11 +109,11 @@ def _part(element: etree._Element, name: str) -> str:
 
 
 def _bound(text: str) -> str:
-    """Put brackets around what is more than one sign or number."""
+    """Bracket what is more than one sign or number."""
     return text if len(text) < 2 or text.isalnum() else f"({text})"
 
 
-def _told(element: etree._Element, name: str, default: str) -> str:
+def _property(element: etree._Element, name: str, default: str) -> str:
     """Return a sign that the properties of a form tell."""
     found = element.find(f"{M}{element.tag.rpartition('}')[2]}{_PROPERTIES}/{M}{name}")
     return default if found is None else found.get(_VAL, "")
@@ -135,7 +135,7 @@ def _scripts(element: etree._Element) -> str:
 def _sum(element: etree._Element) -> str:
     below, above = _part(element, "sub"), _part(element, "sup")
     return (
-        _told(element, "chr", _INTEGRAL)
+        _property(element, "chr", _INTEGRAL)
         + (f"_{_bound(below)}" if below else "")
         + (f"^{_bound(above)}" if above else "")
         + f" {_part(element, 'e')}"
@@ -148,8 +148,8 @@ def _root(element: etree._Element) -> str:
 
 
 def _brackets(element: etree._Element) -> str:
-    between = _told(element, "sepChr", "|").join(map(_inside, element.iterchildren(f"{M}e")))
-    return f"{_told(element, 'begChr', '(')}{between}{_told(element, 'endChr', ')')}"
+    between = _property(element, "sepChr", "|").join(map(_inside, element.iterchildren(f"{M}e")))
+    return f"{_property(element, 'begChr', '(')}{between}{_property(element, 'endChr', ')')}"
 
 
 def _rows(element: etree._Element) -> str:

@@ -13,25 +13,25 @@ from kbd_docx.document import VAL, W, number
 from kbd_docx.reader.contents import DocxTable
 from kbd_docx.reader.findings import StoryFindings
 
-__all__ = ["TableGrid", "cell_line", "grid"]
+__all__ = ["TableGrid", "cell_line", "read_table"]
 
 _ROW, _CELL = f"{W}tr", f"{W}tc"
 _WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", f"{W}moveTo"))
 
-_MOST_SPAN = 63
+_MAX_SPAN = 63
 """Columns that a table of Word can have."""
 
-_MOST_COLUMNS = 1_000
+_MAX_COLUMNS = 1_000
 """Columns that are listed."""
 
-_MOST_CELLS = 20_000
+_MAX_CELLS = 20_000
 """Cells that are listed of one table."""
 
 _NEW_LINE = "\n"
-_MOST_LINES = 5
+_MAX_LINES = 5
 """Of a cell that is a row by itself and is shown in one line; others hold a page's text."""
 
-_MOST_NAMES = 30
+_MAX_NAMES = 30
 _NAME_CHARS = 80
 
 
@@ -67,9 +67,9 @@ class TableGrid(msgspec.Struct):
         return f"[table: {_NEW_LINE.join(lines)}]" if any(lines) else ""
 
     def record(self, after: int) -> DocxTable:
-        """Return what is kept of it; `after` is the number of the paragraph before it."""
-        most = max(1, _MOST_CELLS // max(1, min(self.column_count, _MOST_COLUMNS)))
-        width = min(self.column_count, _MOST_COLUMNS)
+        """Return the record of the table; `after` is the number of the paragraph before it."""
+        most = max(1, _MAX_CELLS // max(1, min(self.column_count, _MAX_COLUMNS)))
+        width = min(self.column_count, _MAX_COLUMNS)
         rows = [[*row, *[""] * (width - len(row))] for row in self.rows[:most]]
         header = self._header()
         cells = msgspec.msgpack.encode(rows)
@@ -80,7 +80,7 @@ class TableGrid(msgspec.Struct):
         first = self.rows[0] if self.rows else []
         if self.row_count < 2 or len(first) < 2 or len(first) < self.column_count:
             return ()
-        names = [cell_line(text) for text in first[:_MOST_NAMES]]
+        names = [cell_line(text) for text in first[:_MAX_NAMES]]
         if not all(names) or any(len(name) > _NAME_CHARS for name in names):
             return ()
         return tuple(names)
@@ -93,7 +93,7 @@ def cell_line(text: str) -> str:
     return " / ".join(line.strip() for line in text.split("\n") if line.strip())
 
 
-def grid(
+def read_table(
     table: etree._Element, text_of: Callable[[etree._Element], str], findings: StoryFindings
 ) -> TableGrid:
     """Return a table with the texts of its cells."""
@@ -106,13 +106,13 @@ def grid(
             if _is_deleted(properties, findings):
                 continue
             skipped = properties.find(f"{W}gridBefore")
-            before = 0 if skipped is None else number(skipped.get(VAL), 0, 0, _MOST_SPAN)
+            before = 0 if skipped is None else number(skipped.get(VAL), 0, 0, _MAX_SPAN)
         row = _row(element, before, text_of)
         found.lines.append(row.line)
         found.is_open |= row.is_open
         found.row_count += 1
         found.column_count = max(found.column_count, row.width)
-        if cells < _MOST_CELLS:
+        if cells < _MAX_CELLS:
             found.rows.append(row.texts)
             cells += max(1, len(row.texts))
     return found
@@ -122,9 +122,9 @@ def _is_deleted(properties: etree._Element, findings: StoryFindings) -> bool:
     """Whether a row is a tracked deletion; counts it, or that it is an insertion."""
     deleted, inserted = properties.find(f"{W}del"), properties.find(f"{W}ins")
     if deleted is not None:
-        findings.change(deleted, is_deletion=True)
+        findings.count_change(deleted, is_deletion=True)
     elif inserted is not None:
-        findings.change(inserted, is_deletion=False)
+        findings.count_change(inserted, is_deletion=False)
     return deleted is not None
 
 
@@ -142,13 +142,13 @@ def _row(element: etree._Element, before: int, text_of: Callable[[etree._Element
         text = "" if is_covered else text_of(cell)
         shown.append(text)
         # Cells stand in their columns, whatever those before them claim.
-        if width < _MOST_COLUMNS:
+        if width < _MAX_COLUMNS:
             texts += [""] * (width - len(texts))
             texts.append(text.strip("\n"))
         width += span
     if len(texts) < width:
-        texts += [""] * (min(width, _MOST_COLUMNS) - len(texts))
-    if len(shown) == 1 and shown[0].count("\n") > _MOST_LINES:
+        texts += [""] * (min(width, _MAX_COLUMNS) - len(texts))
+    if len(shown) == 1 and shown[0].count("\n") > _MAX_LINES:
         return _Row(texts, width, shown[0].strip("\n"), is_open=True)
     return _Row(texts, width, f"| {' | '.join(map(cell_line, shown))} |", is_open=False)
 
@@ -161,7 +161,7 @@ def _merged(properties: etree._Element | None) -> tuple[int, bool, bool]:
     is_covered = goes_on = False
     for child in properties:
         if child.tag == f"{W}gridSpan":
-            span = number(child.get(VAL), 1, 1, _MOST_SPAN)
+            span = number(child.get(VAL), 1, 1, _MAX_SPAN)
         elif child.tag == f"{W}vMerge":
             is_covered = child.get(VAL, "continue") == "continue"
         elif child.tag == f"{W}hMerge":

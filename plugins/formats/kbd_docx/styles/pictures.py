@@ -9,7 +9,7 @@ from lxml import etree
 
 from kbd.opc.package import Relation
 from kbd_docx.document import MC, PARAGRAPH, PIC, WP, A, DocxParts, O, R, V, W, blocks
-from kbd_docx.styles.sections import banners
+from kbd_docx.styles.sections import headers_footers
 from kbd_docx.styles.stylesheet import folded
 
 __all__ = ["EMU_PER_INCH", "DocumentPicture", "pictures"]
@@ -20,7 +20,7 @@ EMU_PER_INCH = 914_400
 _FALLBACK = f"{MC}Fallback"
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,6}(?:\.\d{1,6})?)(pt|in|cm|mm|px)?\s*")
 _EMU = {"pt": 12_700, "in": EMU_PER_INCH, "cm": 360_000, "mm": 36_000, "px": 9_525, "": 9_525}
-_MOST_EMU = 100 * EMU_PER_INCH
+_MAX_EMU = 100 * EMU_PER_INCH
 """Larger sizes are damaged ones; a page has at most 22 inches."""
 
 
@@ -51,7 +51,7 @@ class DocumentPicture(msgspec.Struct, frozen=True):
 
     @property
     def is_linked(self) -> bool:
-        """Whether the picture itself is somewhere else."""
+        """Whether the picture is linked, not embedded."""
         return self.relation.external
 
 
@@ -61,18 +61,18 @@ def pictures(document: DocxParts) -> Iterator[DocumentPicture]:
     Where a picture has a newer and an older form, the newer one counts.
     """
     names: dict[str, int] = {}
-    for part, where, block in _places(document):
+    for part, where, block in _picture_blocks(document):
         relations = document.relations(part)
         for found in block.iter(f"{W}drawing", f"{W}pict"):
             if not relations or next(found.iterancestors(_FALLBACK), None) is not None:
                 continue
-            drawn = _drawn if found.tag == f"{W}drawing" else _older
+            drawn = _drawing_pictures if found.tag == f"{W}drawing" else _vml_pictures
             for picture in drawn(found, part, where, relations):
-                yield _named(picture, names)
+                yield _uniquely_named(picture, names)
 
 
-def _places(document: DocxParts) -> Iterator[tuple[str, str, etree._Element]]:
-    """Yield what may hold pictures: its part, where it is, its element."""
+def _picture_blocks(document: DocxParts) -> Iterator[tuple[str, str, etree._Element]]:
+    """Yield the blocks that may hold pictures: part, place in words, element."""
     body = document.root(document.main).find(f"{W}body")
     paragraph, table = 0, -1
     for block in blocks(body) if body is not None else ():
@@ -83,18 +83,18 @@ def _places(document: DocxParts) -> Iterator[tuple[str, str, etree._Element]]:
             table += 1
             yield document.main, f"table {table}", block
     seen = set()
-    for banner in banners(document):
-        if banner.part not in seen:
-            seen.add(banner.part)
-            where = f"{banner.kind}:{banner.name}"
-            yield banner.part, where, document.root(banner.part)
+    for header in headers_footers(document):
+        if header.part not in seen:
+            seen.add(header.part)
+            where = f"{header.kind}:{header.name}"
+            yield header.part, where, document.root(header.part)
 
 
-def _drawn(
+def _drawing_pictures(
     drawing: etree._Element, part: str, where: str, relations: dict[str, Relation]
 ) -> Iterator[DocumentPicture]:
     """Yield the pictures of a drawing; there are several in a group."""
-    found = [(each, _relation(each, relations)) for each in drawing.iter(f"{PIC}pic")]
+    found = [(each, _picture_relation(each, relations)) for each in drawing.iter(f"{PIC}pic")]
     named = drawing.find(f"./*/{WP}docPr")
     for element, relation in found:
         if relation is None:
@@ -114,7 +114,7 @@ def _drawn(
         yield DocumentPicture(name, part, relation, element, *size_emu, alt, where, floats)
 
 
-def _older(
+def _vml_pictures(
     pict: etree._Element, part: str, where: str, relations: dict[str, Relation]
 ) -> Iterator[DocumentPicture]:
     """Yield the pictures of a drawing of the older form (VML)."""
@@ -132,8 +132,8 @@ def _older(
         yield DocumentPicture(name, part, relation, shape, *size_emu, alt, where, floats)
 
 
-def _relation(element: etree._Element, relations: dict[str, Relation]) -> Relation | None:
-    """Return how a picture's part names what it shows: what is embedded, else what is linked."""
+def _picture_relation(element: etree._Element, relations: dict[str, Relation]) -> Relation | None:
+    """Return the relation to a picture's file: the embedded one, else the linked one."""
     blip = element.find(f"{PIC}blipFill/{A}blip")
     if blip is None:
         return None
@@ -141,7 +141,7 @@ def _relation(element: etree._Element, relations: dict[str, Relation]) -> Relati
     return found if found is not None and found.kind == "image" else None
 
 
-def _named(picture: DocumentPicture, names: dict[str, int]) -> DocumentPicture:
+def _uniquely_named(picture: DocumentPicture, names: dict[str, int]) -> DocumentPicture:
     """Return a picture under a name that no other one has; blanks and case do not count."""
     stem = " ".join(picture.name.split()) or posixpath.basename(picture.relation.target)[:80]
     stem = stem or "picture"
@@ -157,8 +157,8 @@ def _named(picture: DocumentPicture, names: dict[str, int]) -> DocumentPicture:
 
 def _emu(size: etree._Element | None, key: str) -> int:
     text = size.get(key, "") if size is not None else ""
-    return min(int(text), _MOST_EMU) if re.fullmatch(r"\d{1,12}", text, re.ASCII) else 0
+    return min(int(text), _MAX_EMU) if re.fullmatch(r"\d{1,12}", text, re.ASCII) else 0
 
 
 def _length(number: str, unit: str) -> int:
-    return min(round(float(number) * _EMU[unit]), _MOST_EMU)
+    return min(round(float(number) * _EMU[unit]), _MAX_EMU)

@@ -1,8 +1,8 @@
 """Properties of paragraphs and runs as a flat table, and elements put in the order of the schema.
 
 What an element says is cut into what is inherited by itself: `spacing` into `spacing/before`,
-`spacing/line` and so on, borders into their sides. So two looks can be compared whichever styles
-they come from, and the one be made the other by a few elements. References to the theme are
+`spacing/line` and so on, borders into their sides. So the formatting of two styles can be
+compared, and the one be made the other by a few elements. References to the theme are
 resolved. What holds where nothing is said: the "default" of each property in ECMA-376, part 1,
 17.3.1 and 17.3.2. Order of elements: annex A (CT_PPr, CT_RPr, CT_Style and the like).
 """
@@ -16,23 +16,23 @@ from typing import Literal
 from lxml import etree
 
 from kbd_docx.document import W, local_name
-from kbd_docx.styles.theme import DocxTheme, made_plain
+from kbd_docx.styles.theme import DocxTheme, resolve_theme
 
 __all__ = [
     "TWIPS_PER_POINT",
     "Kind",
     "Properties",
     "difference",
-    "given",
+    "ensure_child",
     "inches",
-    "inserted",
+    "insert_child",
     "measure",
-    "merge",
-    "put",
-    "put_child",
-    "remove",
+    "merge_missing",
+    "read_properties",
+    "remove_element",
     "rounded",
     "twips",
+    "write_properties",
 ]
 
 
@@ -89,8 +89,8 @@ _MERGED = frozenset(
 """What is inherited child by child."""
 
 
-def inserted(parent: etree._Element, child: etree._Element) -> etree._Element:
-    """Put an element into another one, in the place that the schema gives it; return it."""
+def insert_child(parent: etree._Element, child: etree._Element) -> etree._Element:
+    """Insert an element into another one in schema order, and return it."""
     order = _ORDER.get(local_name(parent), {})
     rank = order.get(local_name(child), _LAST)
     for at, sibling in enumerate(parent):
@@ -101,16 +101,16 @@ def inserted(parent: etree._Element, child: etree._Element) -> etree._Element:
     return child
 
 
-def put_child(parent: etree._Element, name: str) -> etree._Element:
-    """Return an element's child of a name, which is made in its place if it is not there."""
+def ensure_child(parent: etree._Element, name: str) -> etree._Element:
+    """Return an element's child of a name, created in schema order if missing."""
     found = parent.find(f"{W}{name}")
     if found is None:
-        found = inserted(parent, parent.makeelement(f"{W}{name}"))
+        found = insert_child(parent, parent.makeelement(f"{W}{name}"))
     return found
 
 
-def merge(element: etree._Element, base: etree._Element) -> None:
-    """Say in a style, or in a part of one, what its base says and it does not."""
+def merge_missing(element: etree._Element, base: etree._Element) -> None:
+    """Merge into a style, or a part of one, what its base sets and it does not."""
     for child in base.iterchildren(f"{W}*"):
         name = local_name(child)
         if local_name(element) == "style" and name not in _MERGED:
@@ -119,13 +119,13 @@ def merge(element: etree._Element, base: etree._Element) -> None:
                 if each.get(f"{W}type") == child.get(f"{W}type"))  # fmt: skip
         own = next(same, None) if name in _MERGED else element.find(str(child.tag))
         if own is None:
-            inserted(element, deepcopy(child))
+            insert_child(element, deepcopy(child))
         elif name in _MERGED:
-            merge(own, child)
+            merge_missing(own, child)
 
 
-def remove(element: etree._Element) -> None:
-    """Take an element out of what it stands in."""
+def remove_element(element: etree._Element) -> None:
+    """Remove an element from its parent."""
     parent = element.getparent()
     if parent is not None:
         parent.remove(element)
@@ -139,7 +139,7 @@ Value = tuple[tuple[str, str], ...]
 
 Properties = dict[str, Value]
 
-_MOST_TABS = 64
+_MAX_TABS = 64
 """As many tab stops as programs take."""
 
 _ON_OFF_WORDS = (
@@ -151,19 +151,19 @@ _ON_OFF_WORDS = (
 _ON_WORDS = (
     "snapToGrid widowControl kinsoku wordWrap overflowPunct autoSpaceDE autoSpaceDN adjustRightInd"
 )
-_PASSED_WORDS = (
+_IGNORED_WORDS = (
     "pStyle rStyle rPr sectPr pPrChange rPrChange lang noProof numPr cnfStyle divId "
     "eastAsianLayout fitText"
 )
 _ON_OFF = frozenset(_ON_OFF_WORDS.split())
-_ON_BY_ITSELF = frozenset(_ON_WORDS.split())
-_PASSED = frozenset(_PASSED_WORDS.split())
+_ON_BY_DEFAULT = frozenset(_ON_WORDS.split())
+_IGNORED = frozenset(_IGNORED_WORDS.split())
 """What is no look, or belongs to one place only; numbering is carried by itself."""
 _SPREAD = {"p": ("spacing", "ind"), "r": ()}
 _LINE = ("spacing/line", "spacing/lineRule")
 _FONTS = ("ascii", "hAnsi", "eastAsia", "cs")
 _NO_BORDER: Value = (("val", "nil"),)
-_NEUTRAL: Mapping[str, Value] = {
+_DEFAULTS: Mapping[str, Value] = {
     "color": (("val", "auto"),),
     "spacing": (("val", "0"),),
     "w": (("val", "100"),),
@@ -194,8 +194,8 @@ _SIDES = {"start": "left", "end": "right", "startChars": "leftChars", "endChars"
 _OFF_WORDS = {"0": "0", "false": "0", "off": "0"}
 
 
-def given(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Properties:
-    """Return what an element (pPr, rPr) says of looks.
+def read_properties(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Properties:
+    """Read the formatting properties of an element (pPr, rPr).
 
     Args:
         container: The element; None says nothing.
@@ -205,11 +205,12 @@ def given(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Pro
     found: Properties = {}
     if container is None:
         return found
+    # In a copy: resolving changes the element, and reading must not change a document.
     plain = deepcopy(container)
-    made_plain(plain, theme)
+    resolve_theme(plain, theme)
     for element in plain.iterchildren(f"{W}*"):
         name = local_name(element)
-        if name in _PASSED:
+        if name in _IGNORED:
             continue
         if name == "rFonts":
             for slot in _FONTS:
@@ -222,7 +223,7 @@ def given(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Pro
                 word = local_name(side)
                 found[f"pBdr/{_SIDES.get(word, word)}"] = tuple(_attributes(side).items())
         elif name == "tabs":
-            for tab in islice(element.iterchildren(f"{W}tab"), _MOST_TABS):
+            for tab in islice(element.iterchildren(f"{W}tab"), _MAX_TABS):
                 found[f"tabs/{tab.get(f'{W}pos', '')}"] = tuple(_attributes(tab).items())
         else:
             found[name] = _simple(name, _attributes(element))
@@ -230,29 +231,29 @@ def given(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Pro
 
 
 def difference(wanted: Properties, there: Properties) -> Properties:
-    """Return what must be said on top of what is there, that the look becomes the wanted one."""
+    """Return the properties to set on top of existing ones to get the wanted formatting."""
     made = {}
     for key in sorted({*wanted, *there}):
-        neutral = _neutral(key)
+        neutral = _default_of(key)
         value = wanted.get(key, neutral)
         if value is not None and value != there.get(key, neutral):
             made[key] = value
     if made.keys() & set(_LINE):
         # One program takes a height without its rule for an exact one.
-        made |= {key: wanted.get(key, _NEUTRAL[key]) for key in _LINE}
+        made |= {key: wanted.get(key, _DEFAULTS[key]) for key in _LINE}
     return made
 
 
-def put(container: etree._Element, properties: Properties) -> None:
-    """Say properties in an element (pPr, rPr), each in the place that the schema gives it."""
+def write_properties(container: etree._Element, properties: Properties) -> None:
+    """Write properties into an element (pPr, rPr), in schema order."""
     for key, value in properties.items():
         name, slash, part = key.partition("/")
         if not slash:
-            _replaced(container, name, value)
+            _replace_child(container, name, value)
         elif name in ("pBdr", "tabs"):
-            _put_part(container, name, part, value)
+            _write_part(container, name, part, value)
         else:
-            _put_attribute(container, name, part, value[0][1])
+            _write_attribute(container, name, part, value[0][1])
 
 
 def _attributes(element: etree._Element) -> dict[str, str]:
@@ -275,29 +276,29 @@ def _simple(name: str, attributes: dict[str, str]) -> Value:
 
 
 def _spread(name: str, attributes: dict[str, str], found: Properties) -> None:
-    """Cut spacing or indents into what is inherited by itself."""
+    """Split spacing or indents into properties that are inherited one by one."""
     for key, value in attributes.items():
         word = _SIDES.get(key, key)
         if word == "hanging":
             # It rules over firstLine, and is its opposite.
-            found["ind/firstLine"] = (("", _opposite(value)),)
+            found["ind/firstLine"] = (("", _negated(value)),)
         elif word != "firstLine" or "hanging" not in attributes:
             found[f"{name}/{word}"] = (("", value),)
 
 
-def _opposite(value: str) -> str:
+def _negated(value: str) -> str:
     if value.strip("0.") in ("", "-"):
         return "0"
     return value.removeprefix("-") if value.startswith("-") else f"-{value}"
 
 
-def _neutral(key: str) -> Value | None:
-    """Return what holds where nothing is said, None if that cannot be said."""
-    if key in _NEUTRAL:
-        return _NEUTRAL[key]
+def _default_of(key: str) -> Value | None:
+    """Return a property's default value, None if it cannot be written."""
+    if key in _DEFAULTS:
+        return _DEFAULTS[key]
     name, _, part = key.partition("/")
     if name in _ON_OFF:
-        return (("val", "1" if name in _ON_BY_ITSELF else "0"),)
+        return (("val", "1" if name in _ON_BY_DEFAULT else "0"),)
     match name:
         case "spacing" | "ind":
             return (("", "0"),)
@@ -309,18 +310,18 @@ def _neutral(key: str) -> Value | None:
             return None
 
 
-def _replaced(container: etree._Element, name: str, value: Value) -> None:
+def _replace_child(container: etree._Element, name: str, value: Value) -> None:
     for old in container.findall(f"{W}{name}"):
         container.remove(old)
     element = container.makeelement(f"{W}{name}")
     for key, text in value:
         element.set(f"{W}{key}", text)
-    inserted(container, element)
+    insert_child(container, element)
 
 
-def _put_part(container: etree._Element, name: str, part: str, value: Value) -> None:
+def _write_part(container: etree._Element, name: str, part: str, value: Value) -> None:
     """Replace a side of the borders, or a tab stop; tab stops stand in order of their places."""
-    group = put_child(container, name)
+    group = ensure_child(container, name)
     word = "tab" if name == "tabs" else part
     for old in list(group):
         if local_name(old) in (word, *(k for k, v in _SIDES.items() if v == word)) and (
@@ -330,7 +331,7 @@ def _put_part(container: etree._Element, name: str, part: str, value: Value) -> 
     element = group.makeelement(f"{W}{word}")
     for key, text in value:
         element.set(f"{W}{key}", text)
-    inserted(group, element)
+    insert_child(group, element)
     if name == "tabs":
         group[:] = sorted(group, key=_tab_place)
 
@@ -340,8 +341,8 @@ def _tab_place(tab: etree._Element) -> float:
     return float(found[0]) if found else 0.0
 
 
-def _put_attribute(container: etree._Element, name: str, part: str, text: str) -> None:
-    element = put_child(container, name)
+def _write_attribute(container: etree._Element, name: str, part: str, text: str) -> None:
+    element = ensure_child(container, name)
     if name == "rFonts":
         theme = "cstheme" if part == "cs" else f"{part}Theme"
         element.attrib.pop(f"{W}{theme}", "")

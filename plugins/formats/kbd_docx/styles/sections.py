@@ -13,24 +13,24 @@ from lxml import etree
 from kbd_docx.document import PARAGRAPH, DocxParts, R, W
 
 __all__ = [
-    "BANNER_TYPES",
-    "Banner",
-    "BannerKind",
-    "banners",
+    "HEADER_FOOTER_TYPES",
+    "HeaderFooter",
+    "HeaderFooterKind",
+    "has_title_page",
+    "header_reference",
+    "header_text",
+    "headers_footers",
     "is_on",
     "page_sections",
-    "reference",
-    "section_titles",
-    "text_of",
 ]
 
-BannerKind = Literal["header", "footer"]
+HeaderFooterKind = Literal["header", "footer"]
 
-BANNER_TYPES = ("default", "first", "even")
+HEADER_FOOTER_TYPES = ("default", "first", "even")
 _BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n"}
 
 
-class Banner(msgspec.Struct, frozen=True):
+class HeaderFooter(msgspec.Struct, frozen=True):
     """A header or footer.
 
     Args:
@@ -41,7 +41,7 @@ class Banner(msgspec.Struct, frozen=True):
         is_shown: Whether the settings have it shown at all.
     """
 
-    kind: BannerKind
+    kind: HeaderFooterKind
     type: str
     sections: tuple[int, ...]
     part: str
@@ -49,7 +49,7 @@ class Banner(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """How it is called among the assets, after its kind."""
+        """Its name among the assets, after its kind."""
         return f"section{self.sections[0]}/{self.type}"
 
 
@@ -65,12 +65,14 @@ def page_sections(body: etree._Element) -> list[etree._Element]:
     return found
 
 
-def section_titles(section: etree._Element) -> bool:
+def has_title_page(section: etree._Element) -> bool:
     """Tell whether a section's first page has a header of its own."""
     return is_on(section.find(f"{W}titlePg"))
 
 
-def reference(section: etree._Element, kind: BannerKind, type_: str) -> etree._Element | None:
+def header_reference(
+    section: etree._Element, kind: HeaderFooterKind, type_: str
+) -> etree._Element | None:
     """Return the element by which a section names a header or footer of a type, if it does."""
     for each in section.iterchildren(f"{W}{kind}Reference"):
         if each.get(f"{W}type", "default") == type_:
@@ -78,31 +80,31 @@ def reference(section: etree._Element, kind: BannerKind, type_: str) -> etree._E
     return None
 
 
-def banners(document: DocxParts) -> Iterator[Banner]:
+def headers_footers(document: DocxParts) -> Iterator[HeaderFooter]:
     """Yield the headers and footers that sections name, each part once a type."""
     sections = page_sections(document.root(document.main))
     relations = document.relations(document.main)
-    settings = document.one("settings")
+    settings = document.part_root("settings")
     evens = settings is not None and is_on(settings.find(f"{W}evenAndOddHeaders"))
-    users: dict[tuple[BannerKind, str, str], list[int]] = {}
-    shown: set[tuple[BannerKind, str, str]] = set()
-    kinds: tuple[BannerKind, ...] = ("header", "footer")
+    users: dict[tuple[HeaderFooterKind, str, str], list[int]] = {}
+    shown: set[tuple[HeaderFooterKind, str, str]] = set()
+    kinds: tuple[HeaderFooterKind, ...] = ("header", "footer")
     for index, section in enumerate(sections):
         for kind in kinds:
-            for type_ in BANNER_TYPES:
-                found = reference(section, kind, type_)
+            for type_ in HEADER_FOOTER_TYPES:
+                found = header_reference(section, kind, type_)
                 relation = relations.get(found.get(f"{R}id", "")) if found is not None else None
                 if relation is None or relation.external or relation.target not in document.parts:
                     continue
                 key = (kind, type_, relation.target)
                 users.setdefault(key, []).append(index)
-                if type_ == "default" or (evens if type_ == "even" else section_titles(section)):
+                if type_ == "default" or (evens if type_ == "even" else has_title_page(section)):
                     shown.add(key)
     for (kind, type_, part), indices in users.items():
-        yield Banner(kind, type_, tuple(indices), part, (kind, type_, part) in shown)
+        yield HeaderFooter(kind, type_, tuple(indices), part, (kind, type_, part) in shown)
 
 
-def text_of(element: etree._Element) -> str:
+def header_text(element: etree._Element) -> str:
     """Return the text of an element, its paragraphs as lines."""
     pieces: list[str] = []
     for each in element.iter(PARAGRAPH, f"{W}t", *_BREAKS):

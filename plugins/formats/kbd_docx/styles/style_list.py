@@ -13,10 +13,10 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
 from kbd.formats.styled import Answer
-from kbd_docx.document import PARAGRAPH, DocxParts, W, opened
+from kbd_docx.document import PARAGRAPH, DocxParts, W, open_document
 from kbd_docx.styles.pictures import EMU_PER_INCH, DocumentPicture, pictures
 from kbd_docx.styles.properties import TWIPS_PER_POINT, Properties, inches, measure, rounded, twips
-from kbd_docx.styles.sections import banners, page_sections, section_titles, text_of
+from kbd_docx.styles.sections import has_title_page, header_text, headers_footers, page_sections
 from kbd_docx.styles.stylesheet import (
     STYLE_TYPES,
     DocxStyleSheet,
@@ -26,7 +26,7 @@ from kbd_docx.styles.stylesheet import (
 )
 from kbd_docx.styles.theme import read_document_theme
 
-__all__ = ["described", "get_styles", "page_setup"]
+__all__ = ["describe_formatting", "get_styles", "page_setup"]
 
 
 _LIMITS = {
@@ -48,7 +48,7 @@ _NAMED_BY = {"paragraph": "pStyle", "character": "rStyle", "table": "tblStyle"}
 
 
 def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
-    """Return a document's looks as plain values.
+    """Return a document's styles, formatting and assets as plain values.
 
     Args:
         source: The document.
@@ -60,36 +60,36 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
     """
     if sheet is not None:
         raise ValidationFailed("Documents have no sheets; leave sheet out.")
-    with opened(source) as (package, identity):
-        return _Listing(DocxParts(package, identity.part)).listed()
+    with open_document(source) as (package, identity):
+        return _Listing(DocxParts(package, identity.part)).build()
 
 
 class _Listing:
-    """The looks of a document while they are gathered."""
+    """Builder of the answer for one document."""
 
     def __init__(self, document: DocxParts) -> None:
         self._document = document
         self._theme = read_document_theme(document)
-        self._sheet = DocxStyleSheet(document.one("styles"), self._theme)
+        self._sheet = DocxStyleSheet(document.part_root("styles"), self._theme)
         self._lists = read_lists(document)
         self._answer = Answer(_LIMITS)
 
-    def listed(self) -> dict[str, Any]:
-        """Return all of it."""
+    def build(self) -> dict[str, Any]:
+        """Build the answer."""
         body = self._document.root(self._document.main)
         # Few and nowhere else to be seen first.
-        self._add_banners()
+        self._add_headers_footers()
         self._add_pictures()
         self._add_pages(body)
         self._add_styles(body)
         self._add_lists(body)
         if self._document.part("theme"):
             self._answer.add_asset("theme", "theme")
-        bare = self._sheet.looks(None, "paragraph")
+        bare = self._sheet.formatting(None, "paragraph")
         defaults = {type_: found.id for type_ in STYLE_TYPES.values()
                     if (found := self._sheet.default(type_))}  # fmt: skip
         return {
-            "document_defaults": described(bare, has_paragraph=True),
+            "document_defaults": describe_formatting(bare, has_paragraph=True),
             "default_styles": defaults,
             "theme": {
                 "fonts": {
@@ -111,7 +111,7 @@ class _Listing:
             uses = used[style.type, style.id]
             entry: dict[str, Any] = {"id": style.id, "name": style.name, "used": uses}
             if self._answer.room(key):
-                entry |= self._described(style)
+                entry |= self._describe_style(style)
             if style.type != "paragraph" and style.is_default:
                 self._answer.add(key, entry)
                 continue
@@ -119,7 +119,7 @@ class _Listing:
             if self._answer.add(key, entry):
                 self._answer.add_asset(kind, style.id, name=style.name)
 
-    def _described(self, style: Style) -> dict[str, Any]:
+    def _describe_style(self, style: Style) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for word, key in (("based_on", "basedOn"), ("next", "next"), ("linked", "link")):
             if style.named(key) and style.named(key) != style.id:
@@ -128,28 +128,28 @@ class _Listing:
             found["is_default"] = True
         if style.type == "numbering":
             number, _ = self._sheet.numbering(style)
-            return found | {"levels": self._lists.described(number)}
-        looks = self._sheet.looks(style, style.type)
+            return found | {"levels": self._lists.describe_levels(number)}
+        formatting = self._sheet.formatting(style, style.type)
         if style.type != "paragraph":
-            return found | described(looks, has_paragraph=False)
+            return found | describe_formatting(formatting, has_paragraph=False)
         number, level = self._sheet.numbering(style)
         if number not in ("", "0"):
             found["list"] = {"id": number, "level": level or "0"}
-        return found | described(looks, has_paragraph=True)
+        return found | describe_formatting(formatting, has_paragraph=True)
 
-    def _add_banners(self) -> None:
-        for banner in banners(self._document):
-            text = text_of(self._document.root(banner.part))
+    def _add_headers_footers(self) -> None:
+        for header in headers_footers(self._document):
+            text = header_text(self._document.root(header.part))
             entry: dict[str, Any] = {
-                "type": banner.type,
-                "sections": list(banner.sections[:20]),
+                "type": header.type,
+                "sections": list(header.sections[:20]),
                 "text": text[:_SHOWN],
-                "asset_id": f"{banner.kind}:{banner.name}",
+                "asset_id": f"{header.kind}:{header.name}",
             }
-            if not banner.is_shown:
+            if not header.is_shown:
                 entry["is_shown"] = False
-            self._answer.add(f"{banner.kind}s", entry)
-            self._answer.add_asset(banner.kind, banner.name, type=banner.type)
+            self._answer.add(f"{header.kind}s", entry)
+            self._answer.add_asset(header.kind, header.name, type=header.type)
 
     def _add_pictures(self) -> None:
         for picture in pictures(self._document):
@@ -173,7 +173,7 @@ class _Listing:
     def _add_pages(self, body: etree._Element) -> None:
         for index, section in enumerate(page_sections(body)):
             entry = {"section": index, **page_setup(section)}
-            if section_titles(section):
+            if has_title_page(section):
                 entry["has_title_page"] = True
             self._answer.add("page_setups", entry | {"asset_id": f"page_setup:section{index}"})
             self._answer.add_asset("page_setup", f"section{index}")
@@ -181,13 +181,13 @@ class _Listing:
     def _add_lists(self, body: etree._Element) -> None:
         """Add the lists that the body or a style uses."""
         used = Counter(each.get(f"{W}val", "") for each in body.iter(f"{W}numId"))
-        told = self._sheet.root.iter(f"{W}numId") if self._sheet.root is not None else ()
-        styled = {each.get(f"{W}val", "") for each in told}
+        values = self._sheet.root.iter(f"{W}numId") if self._sheet.root is not None else ()
+        styled = {each.get(f"{W}val", "") for each in values}
         for number in self._lists.numbers:
             if number != "0" and (used[number] or number in styled):
                 entry: dict[str, Any] = {"id": number, "used": used[number]}
                 if self._answer.room("lists"):
-                    entry["levels"] = self._lists.described(number)
+                    entry["levels"] = self._lists.describe_levels(number)
                 if self._answer.add("lists", entry | {"asset_id": f"list:{number}"}):
                     self._answer.add_asset("list", number)
 
@@ -231,14 +231,16 @@ _SHOWN_NAME_CHARS = 100
 """How many characters of a font's name or another word are shown."""
 
 
-def described(looks: StyleFormatting, *, has_paragraph: bool) -> dict[str, Any]:
-    """Return what looks come to, in words.
+def describe_formatting(formatting: StyleFormatting, *, has_paragraph: bool) -> dict[str, Any]:
+    """Describe formatting in words.
 
     Args:
-        looks: What is described.
+        formatting: What is described.
         has_paragraph: Whether what paragraphs come to belongs to it.
     """
-    return _run_words(looks.run) | (_paragraph_words(looks.paragraph) if has_paragraph else {})
+    return _run_words(formatting.run) | (
+        _paragraph_words(formatting.paragraph) if has_paragraph else {}
+    )
 
 
 def page_setup(section: etree._Element) -> dict[str, Any]:
@@ -254,8 +256,8 @@ def page_setup(section: etree._Element) -> dict[str, Any]:
     margins = section.find(f"{W}pgMar")
     if margins is not None:
         names = ("top", "bottom", "left", "right", "header", "footer", "gutter")
-        told = {name: inches(margins.get(f"{W}{name}")) for name in names}
-        found["margins"] = {name: value for name, value in told.items() if value is not None}
+        values = {name: inches(margins.get(f"{W}{name}")) for name in names}
+        found["margins"] = {name: value for name, value in values.items() if value is not None}
     columns = section.find(f"{W}cols")
     if columns is not None and measure(columns.get(f"{W}num", "")) not in (None, 1):
         found["columns"] = int(measure(columns.get(f"{W}num", "")) or 1)

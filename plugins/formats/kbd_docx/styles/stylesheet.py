@@ -3,8 +3,8 @@
 A style rests on the one it is based on, the first of a chain on the document's defaults. A program
 takes the first of several styles of one id; styles without an id cannot be used.
 
-A paragraph names a list by its number (`num`), which names how it is built (`abstractNum`); several
-numbers share one build. A build may be told by a numbering style instead.
+A paragraph names a list by its number (`num`), which names its abstract definition (`abstractNum`);
+several numbers share one. A numbering style may hold the definition instead.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ import msgspec
 from lxml import etree
 
 from kbd_docx.document import DocxParts, W
-from kbd_docx.styles.properties import Kind, Properties, given, inches
+from kbd_docx.styles.properties import Kind, Properties, inches, read_properties
 from kbd_docx.styles.theme import DocxTheme
 
 __all__ = [
@@ -39,7 +39,7 @@ STYLE_TYPES: Mapping[str, StyleType] = {
     "numbering": "numbering",
 }
 
-_MOST_BASES = 100
+_MAX_BASES = 100
 """Longer chains are cut; programs allow about ten."""
 
 
@@ -53,7 +53,7 @@ class Style(msgspec.Struct, frozen=True):
 
     @property
     def is_default(self) -> bool:
-        """Whether it is for what names no style."""
+        """Whether it is the default style of its type."""
         return self.element.get(f"{W}default", "0") not in ("0", "false", "off")
 
     def named(self, what: str) -> str:
@@ -62,7 +62,7 @@ class Style(msgspec.Struct, frozen=True):
 
 
 class StyleFormatting(msgspec.Struct, frozen=True):
-    """What paragraphs and what runs come to by a style."""
+    """Formatting that a style gives paragraphs and runs, with what it inherits."""
 
     paragraph: Properties
     run: Properties
@@ -83,13 +83,13 @@ class DocxStyleSheet:
         self._defaults: dict[StyleType, Style] = {}
         self._own: dict[tuple[StyleType, str], StyleFormatting] = {}
         for element in root.iterchildren(f"{W}style") if root is not None else ():
-            self.enter(element)
+            self.add(element)
 
     def __iter__(self) -> Iterator[Style]:
         return iter(self._styles.values())
 
-    def enter(self, element: etree._Element) -> None:
-        """Take note of a style's element."""
+    def add(self, element: etree._Element) -> None:
+        """Add a style by its element."""
         type_ = STYLE_TYPES.get(element.get(f"{W}type", "paragraph"))
         id_ = element.get(f"{W}styleId", "")
         if type_ is None or not id_:
@@ -100,8 +100,8 @@ class DocxStyleSheet:
         if style.is_default:
             self._defaults.setdefault(type_, style)
 
-    def forget(self, style: Style) -> None:
-        """Forget a style whose element is taken away."""
+    def discard(self, style: Style) -> None:
+        """Remove a style whose element was removed."""
         self._styles.pop((style.type, style.id), None)
         self._own.pop((style.type, style.id), None)
         self._names.pop((style.type, folded(style.name)), None)
@@ -121,29 +121,29 @@ class DocxStyleSheet:
         return self._names.get((type_, folded(name)))
 
     def find(self, type_: StyleType, text: str) -> Style | None:
-        """Return the style that is meant: by its id, else by its name, blanks and case ignored."""
+        """Find a style by its id, else by its name, blanks and case ignored."""
         exact = self.get(type_, text) or self.named(type_, text)
         wanted = folded(text)
         return exact or next((each for each in self if each.type == type_
                               and folded(each.id) == wanted), None)  # fmt: skip
 
     def default(self, type_: StyleType) -> Style | None:
-        """Return the style of what names none."""
+        """Return the default style of a type."""
         return self._defaults.get(type_)
 
-    def chain(self, style: Style) -> list[Style]:
+    def base_chain(self, style: Style) -> list[Style]:
         """Return a style and those it is based on, itself first."""
         found = {style.id: style}
         last = style
-        while len(found) < _MOST_BASES:
+        while len(found) < _MAX_BASES:
             base = self.get(style.type, last.named("basedOn"))
             if base is None or base.id in found:
                 break
             last = found[base.id] = base
         return list(found.values())
 
-    def looks(self, style: Style | None, type_: StyleType) -> StyleFormatting:
-        """Return what a style comes to; None is for what has neither a style nor a default.
+    def formatting(self, style: Style | None, type_: StyleType) -> StyleFormatting:
+        """Return a style's formatting with inheritance; None is for no style, not even a default.
 
         A paragraph style rests on the document's defaults; others on nothing, since they lie over
         what the paragraph has.
@@ -153,12 +153,12 @@ class DocxStyleSheet:
         if type_ == "paragraph":
             paragraph |= self._defaults_of("pPr", "p")
             run |= self._defaults_of("rPr", "r")
-        for each in reversed(self.chain(style) if style else []):
+        for each in reversed(self.base_chain(style) if style else []):
             key = (each.type, each.id)
             if key not in self._own:
                 self._own[key] = StyleFormatting(
-                    given(each.element.find(f"{W}pPr"), "p", self.theme),
-                    given(each.element.find(f"{W}rPr"), "r", self.theme),
+                    read_properties(each.element.find(f"{W}pPr"), "p", self.theme),
+                    read_properties(each.element.find(f"{W}rPr"), "r", self.theme),
                 )
             paragraph |= self._own[key].paragraph
             run |= self._own[key].run
@@ -167,12 +167,14 @@ class DocxStyleSheet:
     def _defaults_of(self, name: str, kind: Kind) -> Properties:
         """Return what the document's defaults say of paragraphs or of runs."""
         path = f"{W}docDefaults/{W}{name}Default/{W}{name}"
-        return given(self.root.find(path) if self.root is not None else None, kind, self.theme)
+        return read_properties(
+            self.root.find(path) if self.root is not None else None, kind, self.theme
+        )
 
     def numbering(self, style: Style | None) -> tuple[str, str]:
         """Return the number (numId) and the level that a style comes to, each "" if none."""
         level = ""
-        for each in self.chain(style) if style else ():
+        for each in self.base_chain(style) if style else ():
             found = each.element.find(f"{W}pPr/{W}numPr")
             if found is not None:
                 level = level or value_of(found, "ilvl")
@@ -193,7 +195,7 @@ def value_of(parent: etree._Element, name: str) -> str:
 
 
 _SHOWN_LEVELS = 3
-_MOST_LINKS = 5
+_MAX_LINKS = 5
 
 
 class ListDefinitions:
@@ -206,12 +208,12 @@ class ListDefinitions:
     def __init__(self, root: etree._Element | None) -> None:
         self.root = root
         self._numbers: dict[str, etree._Element] = {}
-        self._builds: dict[str, etree._Element] = {}
+        self._abstracts: dict[str, etree._Element] = {}
         self._styles: dict[str, etree._Element] = {}
         for element in root.iterchildren(f"{W}num") if root is not None else ():
             self._numbers.setdefault(element.get(f"{W}numId", ""), element)
         for element in root.iterchildren(f"{W}abstractNum") if root is not None else ():
-            self._builds.setdefault(element.get(f"{W}abstractNumId", ""), element)
+            self._abstracts.setdefault(element.get(f"{W}abstractNumId", ""), element)
             if style := value_of(element, "styleLink"):
                 self._styles.setdefault(style, element)
 
@@ -220,13 +222,13 @@ class ListDefinitions:
         """The lists by their numbers."""
         return self._numbers
 
-    def build(self, number: str) -> etree._Element | None:
+    def abstract_numbering(self, number: str) -> etree._Element | None:
         """Return how a list is built, None if that is not told."""
         element = self._numbers.get(number)
         if element is None:
             return None
-        found = self._builds.get(value_of(element, "abstractNumId"))
-        for _ in range(_MOST_LINKS):
+        found = self._abstracts.get(value_of(element, "abstractNumId"))
+        for _ in range(_MAX_LINKS):
             link = value_of(found, "numStyleLink") if found is not None else ""
             if not link:
                 break
@@ -235,22 +237,22 @@ class ListDefinitions:
 
     def level(self, number: str, level: str) -> etree._Element | None:
         """Return what tells a level of a list, None if nothing does."""
-        build = self.build(number)
-        for each in build.iterchildren(f"{W}lvl") if build is not None else ():
+        abstract = self.abstract_numbering(number)
+        for each in abstract.iterchildren(f"{W}lvl") if abstract is not None else ():
             if each.get(f"{W}ilvl", "0") == (level or "0"):
                 return each
         return None
 
-    def described(self, number: str) -> list[dict[str, Any]]:
+    def describe_levels(self, number: str) -> list[dict[str, Any]]:
         """Return the first levels of a list in words."""
-        build = self.build(number)
-        levels = list(build.iterchildren(f"{W}lvl")) if build is not None else []
+        abstract = self.abstract_numbering(number)
+        levels = list(abstract.iterchildren(f"{W}lvl")) if abstract is not None else []
         return [_level(each) for each in levels[:_SHOWN_LEVELS]]
 
 
 def read_lists(document: DocxParts) -> ListDefinitions:
     """Return a document's lists."""
-    return ListDefinitions(document.one("numbering"))
+    return ListDefinitions(document.part_root("numbering"))
 
 
 def _level(level: etree._Element) -> dict[str, Any]:

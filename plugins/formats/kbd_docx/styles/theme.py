@@ -13,7 +13,7 @@ from lxml import etree
 from kbd.office.theme import read_theme, with_lightness
 from kbd_docx.document import A, DocxParts, W, local_name
 
-__all__ = ["DocxTheme", "drawn_plain", "made_plain", "read_document_theme"]
+__all__ = ["DocxTheme", "read_document_theme", "resolve_drawing_theme", "resolve_theme"]
 
 _MAPPED = {
     "bg1": "light1", "t1": "dark1", "bg2": "light2", "t2": "dark2",
@@ -61,35 +61,36 @@ class DocxTheme(msgspec.Struct, frozen=True):
         key = _ALIASES.get(name, name)
         meant = self.mapping.get(key) or _MAPPED.get(key, name)
         plain = self.colors.get(_SLOT_OF.get(meant, meant), "")
-        return _shifted(plain, tint, shade) if plain else ""
+        return _tinted(plain, tint, shade) if plain else ""
 
 
 def read_document_theme(document: DocxParts) -> DocxTheme:
     """Return a document's theme, an empty one if it has none."""
-    settings = document.one("settings")
+    settings = document.part_root("settings")
     mapping = {}
     found = settings.find(f"{W}clrSchemeMapping") if settings is not None else None
     for key, value in found.attrib.items() if found is not None else ():
         name = etree.QName(str(key)).localname
+        # Only unusual mappings are held, so that themes of the same effect are equal.
         if str(value) != _MAPPED.get(name, name):
             mapping[name] = str(value)
-    theme = read_theme(document.one("theme"))
+    theme = read_theme(document.part_root("theme"))
     return DocxTheme(theme.fonts, theme.colors, mapping)
 
 
-def made_plain(element: etree._Element, theme: DocxTheme) -> None:
-    """Put fonts and colors in the place of references to a theme, in an element and all in it."""
+def resolve_theme(element: etree._Element, theme: DocxTheme) -> None:
+    """Resolve references to a theme into fonts and colors, in an element and all in it."""
     for each in element.iter(f"{W}*"):
         for reference, slot in _FONT_SLOTS.items():
             font = theme.font(str(each.attrib.pop(f"{W}{reference}", "")))
             if font:
                 each.set(f"{W}{slot}", font)
-        _plain_color(each, theme, "theme", "val" if local_name(each) == "color" else "color")
-        _plain_color(each, theme, "themeFill", "fill")
+        _resolve_color(each, theme, "theme", "val" if local_name(each) == "color" else "color")
+        _resolve_color(each, theme, "themeFill", "fill")
 
 
-def drawn_plain(element: etree._Element, theme: DocxTheme) -> None:
-    """Put colors in the place of references to a theme, in drawings in an element."""
+def resolve_drawing_theme(element: etree._Element, theme: DocxTheme) -> None:
+    """Resolve references to a theme's colors in drawings in an element."""
     for each in element.iter(f"{A}schemeClr"):
         color = theme.color(each.get("val", ""))
         if color:
@@ -97,7 +98,7 @@ def drawn_plain(element: etree._Element, theme: DocxTheme) -> None:
             each.set("val", color)
 
 
-def _plain_color(element: etree._Element, theme: DocxTheme, prefix: str, key: str) -> None:
+def _resolve_color(element: etree._Element, theme: DocxTheme, prefix: str, key: str) -> None:
     """Resolve one reference to a color: its name, tint and shade begin with a prefix."""
     name = str(element.attrib.pop(f"{W}themeFill" if key == "fill" else f"{W}themeColor", ""))
     tint = str(element.attrib.pop(f"{W}{prefix}Tint", ""))
@@ -107,7 +108,7 @@ def _plain_color(element: etree._Element, theme: DocxTheme, prefix: str, key: st
         element.set(f"{W}{key}", color)
 
 
-def _shifted(color: str, tint: str, shade: str) -> str:
+def _tinted(color: str, tint: str, shade: str) -> str:
     """Make a color lighter or darker; both are two hexadecimal digits."""
     if _is_byte(tint):
         share = int(tint, 16) / 255

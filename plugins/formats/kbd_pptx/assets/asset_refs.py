@@ -1,4 +1,4 @@
-"""Asset references of decks: kinds, the places that assets go to, and the assets that are meant."""
+"""Asset references of decks: kinds, places that assets go to, and lookup of the assets."""
 
 import difflib
 from collections.abc import Iterable
@@ -16,23 +16,23 @@ from kbd_pptx.styles.deck import Deck, DeckLayout, DeckParts, Master, read_deck
 from kbd_pptx.styles.inheritance import (
     KINDS,
     FormattingScope,
-    local,
-    place_of,
-    scope,
+    formatting_scope,
+    local_name,
+    placeholder_key,
     shape_names,
     style_label,
 )
-from kbd_pptx.styles.pictures import Carrier, DeckPicture, carrier_root, carriers, pictures
+from kbd_pptx.styles.pictures import DeckPicture, PictureHost, host_root, picture_hosts, pictures
 
 __all__ = [
     "AssetKind",
     "DeckPlace",
     "PptxAssetRef",
-    "ShapeOn",
     "SourceDeck",
+    "TextShape",
     "find_master",
     "find_shape",
-    "not_there",
+    "missing_asset",
     "parse_place",
     "parse_ref",
 ]
@@ -64,8 +64,8 @@ PptxAssetRef = AssetRef[AssetKind, DeckPlace]
 
 
 def parse_ref(pick: AssetPick) -> PptxAssetRef:
-    """Parse what is to be copied; raises ValidationFailed."""
-    return parse_asset_ref(pick, get_args(AssetKind), lambda _, text: _target(text))
+    """Parse an asset reference; raises ValidationFailed."""
+    return parse_asset_ref(pick, get_args(AssetKind), lambda _, text: _parse_target(text))
 
 
 def parse_place(text: str) -> DeckPlace | None:
@@ -84,7 +84,7 @@ def parse_place(text: str) -> DeckPlace | None:
             return None
 
 
-def _target(text: str) -> DeckPlace:
+def _parse_target(text: str) -> DeckPlace:
     place = parse_place(text)
     if place is None:
         raise ValidationFailed(
@@ -94,8 +94,8 @@ def _target(text: str) -> DeckPlace:
     return place
 
 
-def not_there(what: str, name: str, known: Iterable[str]) -> ValidationFailed:
-    """Return the error that names the nearest of what there is.
+def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFailed:
+    """Return the error for a missing asset, with the names nearest to it.
 
     Args:
         what: Of what, with where ("The source has no layout").
@@ -110,28 +110,28 @@ def not_there(what: str, name: str, known: Iterable[str]) -> ValidationFailed:
     return ValidationFailed(f"{what} {name[:_SHOWN]!r}{rest if names else ''}.")
 
 
-class ShapeOn(msgspec.Struct, frozen=True):
-    """A shape with text on a slide.
+class TextShape(msgspec.Struct, frozen=True):
+    """Shape with text on a slide, and where its formatting comes from.
 
     Args:
-        spot: Where it is, by its own name.
+        place: Where it is, by its own name.
         part: The slide's part.
         root: The slide.
         shape: The shape.
-        around: What it has its looks from.
+        scope: Where its formatting comes from.
         master: The master that it follows, None if there is none.
     """
 
-    spot: DeckPlace
+    place: DeckPlace
     part: str
     root: etree._Element
     shape: etree._Element
-    around: FormattingScope
+    scope: FormattingScope
     master: etree._Element | None
 
 
 class SourceDeck:
-    """A deck that has assets.
+    """Source deck of assets, which references name.
 
     Args:
         package: Its package.
@@ -159,7 +159,7 @@ class SourceDeck:
             if master is not None:
                 return found[0], master
         known = (f"layout:{each.label}" for each in deck.layouts)
-        raise not_there("The source has no layout", f"layout:{name}", known)
+        raise missing_asset("The source has no layout", f"layout:{name}", known)
 
     def master(self, name: str) -> Master:
         """Return the master that has a theme of a name; raises ValidationFailed if none has."""
@@ -167,7 +167,7 @@ class SourceDeck:
             if same_name(master.label, name) and master.theme:
                 return master
         known = (f"theme:{each.label}" for each in self.deck.masters if each.theme)
-        raise not_there("The source has no theme", f"theme:{name}", known)
+        raise missing_asset("The source has no theme", f"theme:{name}", known)
 
     def style(self, name: str) -> tuple[Master, str]:
         """Return the master and the kind of a style of text; raises ValidationFailed."""
@@ -182,32 +182,32 @@ class SourceDeck:
                     return master, kind
                 known.append(f"text_style:{label}")
         known.append("text_style:slide:0/Name of a shape")
-        raise not_there("The source has no style of text", f"text_style:{name}", known)
+        raise missing_asset("The source has no style of text", f"text_style:{name}", known)
 
     def picture(self, name: str) -> DeckPicture:
         """Return a picture; raises ValidationFailed if there is none."""
         where = name.rpartition("/")[0]
         known: list[str] = []
-        for carrier in carriers(self.parts, self.deck):
+        for host in picture_hosts(self.parts, self.deck):
             # What stands on other slides matters only where nothing is found.
-            if same_name(carrier.place, where):
-                for picture in pictures(self.parts, carrier, carrier_root(self.parts, carrier)):
+            if same_name(host.place, where):
+                for picture in pictures(self.parts, host, host_root(self.parts, host)):
                     if same_name(picture.name, name):
                         return picture
-        for carrier in carriers(self.parts, self.deck):
-            root = carrier_root(self.parts, carrier)
-            known += [f"image:{each.name}" for each in pictures(self.parts, carrier, root)]
+        for host in picture_hosts(self.parts, self.deck):
+            root = host_root(self.parts, host)
+            known += [f"image:{each.name}" for each in pictures(self.parts, host, root)]
             if len(known) > 200:
                 break
-        raise not_there("The source has no picture", f"image:{name}", known)
+        raise missing_asset("The source has no picture", f"image:{name}", known)
 
-    def carrier_scope(self, carrier: Carrier) -> FormattingScope:
-        """Return what things on a slide, a layout or a master have their looks from."""
-        kind, _, number = carrier.place.partition(":")
+    def host_scope(self, host: PictureHost) -> FormattingScope:
+        """Return the formatting scope of a slide, a layout or a master."""
+        kind, _, number = host.place.partition(":")
         if kind == "master":
-            return scope(self.parts, self.deck.masters[int(number)], of="master")
-        master = self.deck.master_of(carrier.layout)
-        return scope(self.parts, master, carrier.layout if master else "", of=kind)
+            return formatting_scope(self.parts, self.deck.masters[int(number)], of="master")
+        master = self.deck.master_of(host.layout)
+        return formatting_scope(self.parts, master, host.layout if master else "", of=kind)
 
 
 def find_master(deck: Deck, index: int, whose: str) -> Master:
@@ -218,48 +218,52 @@ def find_master(deck: Deck, index: int, whose: str) -> Master:
     raise ValidationFailed(f"The {whose} has no master {index}; there are: {there}.")
 
 
-def find_shape(parts: DeckParts, deck: Deck, spot: DeckPlace, whose: str) -> ShapeOn:
+def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> TextShape:
     """Return a shape with text by its name, its kind as a placeholder, or its place from 0.
 
     Args:
         parts: The deck.
         deck: The same, as it was read.
-        spot: Where the shape is.
+        place: Where the shape is.
         whose: "source" or "target", for messages.
 
     Raises:
         ValidationFailed: There is no such slide or shape.
         FileReadFailed: The slide is damaged.
     """
-    part = deck.slides[spot.index] if spot.index < len(deck.slides) else ""
+    part = deck.slides[place.index] if place.index < len(deck.slides) else ""
     if not part:
         there = f"slide:0 to slide:{len(deck.slides) - 1}" if deck.slides else "none"
-        raise ValidationFailed(f"The {whose} has no slide {spot.index}; there are: {there}.")
-    root = parts.fresh(part)
+        raise ValidationFailed(f"The {whose} has no slide {place.index}; there are: {there}.")
+    root = parts.parse(part)
     names = shape_names(root)
-    found = next((name for name in names if same_name(name, spot.name)), None)
+    found = next((name for name in names if same_name(name, place.name)), None)
     if found is None:
-        found = next((name for name, one in names.items() if _is_kind(one, spot.name)), None)
-    if found is None and spot.name.isascii() and spot.name.isdigit() and len(spot.name) < 6:
+        found = next((name for name, one in names.items() if _is_kind(one, place.name)), None)
+    if found is None and place.name.isascii() and place.name.isdigit() and len(place.name) < 6:
         tree = root.find(f"{P}cSld/{P}spTree")
-        drawn = [each for each in tree if local(each) in _DRAWN] if tree is not None else []
-        wanted = drawn[int(spot.name)] if int(spot.name) < len(drawn) else None
+        drawn = (
+            [each for each in tree if local_name(each) in _SHAPE_NAMES] if tree is not None else []
+        )
+        wanted = drawn[int(place.name)] if int(place.name) < len(drawn) else None
         found = next((name for name, one in names.items() if one is wanted), None)
     if found is None:
-        known = (f"slide:{spot.index}/{name}" for name in names)
-        raise not_there(f"The {whose} has no shape with text", str(spot), known)
+        known = (f"slide:{place.index}/{name}" for name in names)
+        raise missing_asset(f"The {whose} has no shape with text", str(place), known)
     layout = parts.related(part, "slideLayout")
     master = deck.master_of(layout)
-    around = scope(parts, master, layout if master else "", of="slide")
+    shape_scope = formatting_scope(parts, master, layout if master else "", of="slide")
     above = parts.root(master.part) if master else None
-    return ShapeOn(DeckPlace("slide", spot.index, found), part, root, names[found], around, above)
+    return TextShape(
+        DeckPlace("slide", place.index, found), part, root, names[found], shape_scope, above
+    )
 
 
-_DRAWN = frozenset(("sp", "pic", "graphicFrame", "cxnSp", "grpSp", "contentPart"))
+_SHAPE_NAMES = frozenset(("sp", "pic", "graphicFrame", "cxnSp", "grpSp", "contentPart"))
 
 
 def _is_kind(shape: etree._Element, kind: str) -> bool:
-    place = place_of(shape)
+    place = placeholder_key(shape)
     if place is None:
         return False
     if kind.casefold() == "body":

@@ -1,4 +1,4 @@
-"""What `copy_assets` does: layouts, styles of text, themes and pictures go into another deck.
+"""Copying of assets into another deck: layouts, text styles, themes, pictures.
 
 A theme copied into another deck, where a master takes it in place of its own.
 """
@@ -15,7 +15,7 @@ from kbd_pptx.assets.copy_images import ImageCopier
 from kbd_pptx.assets.copy_layouts import LayoutCopier
 from kbd_pptx.assets.copy_text import TextCopier
 from kbd_pptx.assets.target import DeckPartCopier, TargetDeck, new_deck
-from kbd_pptx.presentation import SUFFIXES, P, R, opened
+from kbd_pptx.presentation import SUFFIXES, P, R, open_presentation
 
 __all__ = ["copy_assets", "copy_theme"]
 
@@ -27,15 +27,15 @@ def copy_theme(
     name: str,
     target: DeckPlace | None,
 ) -> str:
-    """Give a master of the target a theme of the source, and return what changed.
+    """Copy a theme of the source to a master of the target, and return what changed.
 
-    Colours, fonts and effects change on all that takes them from the theme. The master's own map
-    of colours and all else of it stay.
+    Colors, fonts and effects change on all that takes them from the theme. The master's own map
+    of colors and all else of it stay.
 
     Args:
         source: The deck that has it.
         edit: The deck that gets it.
-        copier: What carries parts.
+        copier: Copies parts.
         name: The theme's, as `get_styles` lists it.
         target: The master that takes it; None for the first.
 
@@ -59,12 +59,12 @@ def copy_theme(
     if not edit.related(master.part, "theme"):
         rewriting.relate(master.part, "theme", part)
     _drop_unused(edit, master.theme)
-    edit.forget(master.part)
+    edit.invalidate(master.part)
     return f"{target}: theme {name}"
 
 
 def _drop_unused(edit: TargetDeck, theme: str) -> None:
-    """Take a theme away that nothing names any more."""
+    """Drop a theme that nothing references any more."""
     if not theme:
         return
     folded = theme.casefold()
@@ -95,21 +95,21 @@ def copy_assets(
     """
     wanted = [parse_ref(pick) for pick in picks]
     with ExitStack() as stack:
-        package, identity = stack.enter_context(opened(source))
+        package, identity = stack.enter_context(open_presentation(source))
         having = SourceDeck(package, identity.part)
         if into is None:
             edit = new_deck(target.name)
         else:
-            getting, kind = stack.enter_context(opened(into))
+            getting, kind = stack.enter_context(open_presentation(into))
             edit = TargetDeck(Rewriting(getting), kind.part)
             SUFFIXES.fit(edit.rewriting, kind.part, target.name)
-        changed = _Copying(having, edit, DeckPartCopier(package, edit)).copied(wanted)
+        changed = _Copying(having, edit, DeckPartCopier(package, edit)).copy(wanted)
         edit.rewriting.save(target)
     return Applied(len(changed), changed, edit.warnings.texts, edit.warnings.external)
 
 
 class _Copying:
-    """Copies the picks of one call."""
+    """Copies the assets that one call names."""
 
     def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
         self._source, self._edit, self._copier = source, edit, copier
@@ -117,8 +117,8 @@ class _Copying:
         self._texts = TextCopier(source, edit, copier)
         self._images = ImageCopier(source, edit, copier)
 
-    def copied(self, picks: list[PptxAssetRef]) -> tuple[str, ...]:
-        """Copy picks and return what each changed, in their order."""
+    def copy(self, picks: list[PptxAssetRef]) -> tuple[str, ...]:
+        """Copy assets and return what each changed, in their order."""
         changed: dict[int, str] = {}
         places = list(range(len(picks)))
         if self._edit.is_new:
@@ -127,10 +127,10 @@ class _Copying:
             if any(each.kind == "layout" and each.target is None for each in picks):
                 self._begin_without_layouts()
         for place in places:
-            changed[place] = self._copied(picks[place])
+            changed[place] = self._copy_one(picks[place])
         return tuple(changed[place] for place in range(len(picks)))
 
-    def _copied(self, pick: PptxAssetRef) -> str:
+    def _copy_one(self, pick: PptxAssetRef) -> str:
         self._copier.begin(pick.asset_id)
         match pick.kind:
             case "layout":
@@ -145,9 +145,9 @@ class _Copying:
                 assert_never(other)
 
     def _begin_without_layouts(self) -> None:
-        """Take the master and layouts of a new deck away, and give slides the source's size."""
+        """Remove the master and layouts of a new deck, and set the source's slide size."""
         edit, deck = self._edit, self._edit.deck()
-        root = edit.fresh(edit.main)
+        root = edit.parse(edit.main)
         masters = root.find(f"{P}sldMasterIdLst")
         if masters is not None:
             for entry in masters:
@@ -165,4 +165,4 @@ class _Copying:
         for master in deck.masters:
             for part in (*(layout.part for layout in master.layouts), master.part, master.theme):
                 edit.rewriting.drop(part)
-                edit.forget(part)
+                edit.invalidate(part)

@@ -11,8 +11,8 @@ from kbd_pptx.assets.target import DeckPartCopier, TargetDeck
 from kbd_pptx.presentation import A, P, R
 from kbd_pptx.reader.boxes import EMU_PER_INCH, Box
 from kbd_pptx.styles.deck import Deck
-from kbd_pptx.styles.inheritance import fixed, local, scope
-from kbd_pptx.styles.pictures import DeckPicture, box_on, pixel_size
+from kbd_pptx.styles.inheritance import formatting_scope, local_name, resolve_theme
+from kbd_pptx.styles.pictures import DeckPicture, picture_box, pixel_size
 
 __all__ = ["ImageCopier"]
 
@@ -31,12 +31,12 @@ _SLIDE = (
 
 
 class ImageCopier:
-    """Copies pictures.
+    """Copier of pictures onto slides.
 
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        copier: What carries parts.
+        copier: Copies parts.
     """
 
     def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
@@ -46,7 +46,7 @@ class ImageCopier:
         """Copy a picture and return what changed.
 
         Raises:
-            ValidationFailed: There is no such picture or slide, or it cannot be carried.
+            ValidationFailed: There is no such picture or slide, or it cannot be copied.
         """
         picture = self._source.picture(pick.name)
         deck = self._edit.deck()
@@ -57,11 +57,11 @@ class ImageCopier:
         part = deck.slides[index]
         if not part:
             raise ValidationFailed(f"Slide {index} of the target is missing in its file.")
-        root = self._edit.fresh(part)
+        root = self._edit.parse(part)
         tree = root.find(f"{P}cSld/{P}spTree")
         if tree is None:
             raise ValidationFailed(f"Slide {index} of the target has no room for shapes.")
-        copied = self._copied(picture, deck, part)
+        copied = self._copy_picture(picture, deck, part)
         ids = (each.get("id", "") for each in tree.iter(f"{P}cNvPr"))
         highest = max((int(id_) for id_ in ids if id_.isdecimal() and len(id_) < 10), default=1)
         for count, each in enumerate(copied.iter(f"{P}cNvPr"), 1):
@@ -84,13 +84,13 @@ class ImageCopier:
             )
         return target.index
 
-    def _copied(self, picture: DeckPicture, deck: Deck, part: str) -> etree._Element:
-        """Return a picture as it stands on a slide of the target, its parts carried."""
+    def _copy_picture(self, picture: DeckPicture, deck: Deck, part: str) -> etree._Element:
+        """Return a copy of a picture for a slide of the target, its parts copied too."""
         if picture.element.getparent() is None:
             raise ValidationFailed("It stands on nothing.")
         copied = deepcopy(picture.element)
         copied.tail = None
-        self._free(copied)
+        self._detach(copied)
         self._copier.begin()
         try:
             self._relate(copied, picture, part)
@@ -100,23 +100,23 @@ class ImageCopier:
             ) from error
         layout = self._edit.related(part, "slideLayout")
         master = deck.master_of(layout)
-        ours = scope(self._edit, master, layout if master else "", of="slide")
-        fixed(copied, self._source.carrier_scope(picture.carrier).palette, ours.palette)
-        self._edit.fit_numbers(copied)
-        self._put_where(copied, picture, deck)
+        ours = formatting_scope(self._edit, master, layout if master else "", of="slide")
+        resolve_theme(copied, self._source.host_scope(picture.host).palette, ours.palette)
+        self._edit.convert_percentages(copied)
+        self._set_position(copied, picture, deck)
         return copied
 
-    def _free(self, copied: etree._Element) -> None:
-        """Take away what ties a picture to its own slide: its placeholder, its own notes."""
+    def _detach(self, copied: etree._Element) -> None:
+        """Detach a picture from its slide: remove its placeholder and custom data."""
         for properties in copied.iterfind(f"./*/{P}nvPr"):
             for child in list(properties):
-                if local(child) in ("ph", "custDataLst"):
+                if local_name(child) in ("ph", "custDataLst"):
                     properties.remove(child)
 
     def _relate(self, copied: etree._Element, picture: DeckPicture, part: str) -> None:
-        relations = self._copier.relations(picture.carrier.part)
+        relations = self._copier.relations(picture.host.part)
         for element in list(copied.iter(*_CLICKS)):
-            if self._leads_nowhere(element, relations):
+            if self._is_local_action(element, relations):
                 self._edit.warnings.warn(
                     f"A click on {picture.name} did something in its own deck; it does not here."
                 )
@@ -125,21 +125,21 @@ class ImageCopier:
                     parent.remove(element)
         self._copier.relate_named([copied], relations, part)
 
-    def _leads_nowhere(self, click: etree._Element, relations: dict[str, Relation]) -> bool:
-        """Tell whether a click does what only its own deck knows: goes to a slide, runs a macro."""
+    def _is_local_action(self, click: etree._Element, relations: dict[str, Relation]) -> bool:
+        """Tell whether a click works in its own deck only: goes to a slide, runs a macro."""
         action = click.get("action", "")
         relation = relations.get(click.get(f"{R}id", ""))
         inside = relation is not None and not relation.external
         return inside or action.startswith(("ppaction://macro", "ppaction://customshow"))
 
-    def _put_where(self, copied: etree._Element, picture: DeckPicture, deck: Deck) -> None:
-        """Give a picture its place: its own, if the slide has it; else within the slide."""
+    def _set_position(self, copied: etree._Element, picture: DeckPicture, deck: Deck) -> None:
+        """Set a picture's position: its own if that is on the slide, else scaled into it."""
         source = self._source
-        box = box_on(source.parts, source.deck, picture)
+        box = picture_box(source.parts, source.deck, picture)
         if box is None:
-            box = _middle(deck, self._natural(picture))
+            box = _centered(deck, self._natural_size(picture))
         elif (source.deck.width, source.deck.height) != (deck.width, deck.height):
-            box = _fitted(box, source.deck, deck)
+            box = _scaled_box(box, source.deck, deck)
         properties = copied.find(f"{P}spPr")
         if properties is None:
             properties = copied.makeelement(f"{P}spPr")
@@ -155,12 +155,12 @@ class ImageCopier:
         ext = {"cx": str(max(0, round(box.width))), "cy": str(max(0, round(box.height)))}
         etree.SubElement(frame, f"{A}off", off)
         etree.SubElement(frame, f"{A}ext", ext)
-        if not any(local(each) in ("prstGeom", "custGeom") for each in properties):
+        if not any(local_name(each) in ("prstGeom", "custGeom") for each in properties):
             outline = properties.makeelement(f"{A}prstGeom", {"prst": "rect"})
             etree.SubElement(outline, f"{A}avLst")
             properties.insert(1, outline)
 
-    def _natural(self, picture: DeckPicture) -> tuple[float, float]:
+    def _natural_size(self, picture: DeckPicture) -> tuple[float, float]:
         """Return a picture's own size in EMU, at 96 pixels an inch."""
         pixels = pixel_size(self._source.parts.read(picture.media)) if picture.media else None
         width, height = pixels or (384, 288)
@@ -175,29 +175,29 @@ class ImageCopier:
             raise ValidationFailed("The target has no slide and no layout to make one of.")
         rewriting = self._edit.rewriting
         part = rewriting.free_name("ppt/slides/slide{}.xml")
-        rewriting.add(part, self._edit.in_variant(_SLIDE), _SLIDE_TYPE)
+        rewriting.add(part, self._edit.to_variant(_SLIDE), _SLIDE_TYPE)
         rewriting.relate(part, "slideLayout", chosen.part)
         relation_id = rewriting.relate(self._edit.main, "slide", part)
-        root = self._edit.fresh(self._edit.main)
+        root = self._edit.parse(self._edit.main)
         slides = root.find(f"{P}sldIdLst")
         if slides is None:
             slides = root.makeelement(f"{P}sldIdLst")
             before = ("sldMasterIdLst", "notesMasterIdLst", "handoutMasterIdLst")
-            root.insert(sum(1 for each in root if local(each) in before), slides)
+            root.insert(sum(1 for each in root if local_name(each) in before), slides)
         entry = etree.SubElement(slides, f"{P}sldId", {"id": str(_FIRST_SLIDE_ID)})
         entry.set(f"{R}id", relation_id)
         self._edit.put(self._edit.main, root)
 
 
-def _middle(deck: Deck, size: tuple[float, float]) -> Box:
-    """Return a box of a size in the middle of a slide, smaller if it has no room."""
+def _centered(deck: Deck, size: tuple[float, float]) -> Box:
+    """Return a centered box of a size, scaled down to fit the slide."""
     scale = min(1.0, deck.width / size[0], deck.height / size[1])
     width, height = size[0] * scale, size[1] * scale
     return Box((deck.width - width) / 2, (deck.height - height) / 2, width, height)
 
 
-def _fitted(box: Box, source: Deck, target: Deck) -> Box:
-    """Return a box of a slide of one size on a slide of another: as it is if it has room."""
+def _scaled_box(box: Box, source: Deck, target: Deck) -> Box:
+    """Return a box scaled to a slide of another size, unchanged if it fits."""
     inside = box.x >= 0 and box.y >= 0
     if inside and box.x + box.width <= target.width and box.y + box.height <= target.height:
         return box

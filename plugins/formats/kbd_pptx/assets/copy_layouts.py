@@ -1,4 +1,4 @@
-"""Layouts copied into another deck, with the master and the theme that make their looks."""
+"""Layouts copied into another deck, with the master and the theme of their formatting."""
 
 import hashlib
 from copy import deepcopy
@@ -10,28 +10,28 @@ from kbd_pptx.assets.asset_refs import DeckPlace, SourceDeck, find_master
 from kbd_pptx.assets.target import DeckPartCopier, TargetDeck
 from kbd_pptx.presentation import P, R
 from kbd_pptx.reader.boxes import EMU_PER_INCH
-from kbd_pptx.styles.deck import DeckLayout, DeckParts, Master, short
-from kbd_pptx.styles.inheritance import local
+from kbd_pptx.styles.deck import DeckLayout, DeckParts, Master, shorten
+from kbd_pptx.styles.inheritance import local_name
 
 __all__ = ["LayoutCopier"]
 
-_LOOKS = ("cSld", "clrMap", "clrMapOvr", "txStyles")
+_FORMATTING_CHILDREN = ("cSld", "clrMap", "clrMapOvr", "txStyles")
 """The children of a master or layout that make its looks."""
 
 _BEFORE_LAYOUTS = ("cSld", "clrMap")
-_NOT_CARRIED = frozenset(("slideLayout", "slideMaster", "theme"))
+_NOT_COPIED = frozenset(("slideLayout", "slideMaster", "theme"))
 
 
 class LayoutCopier:
-    """Copies layouts.
+    """Copier of layouts, with masters and themes.
 
-    A layout goes to the master of the target that looks as its own does, or that is named; else
-    its own master and theme come along, without their other layouts.
+    A layout goes to the master of the target with its own one's formatting, or that is named; else
+    its own master and theme are copied too, without their other layouts.
 
     Args:
         source: The deck that has them.
         edit: The deck that gets them.
-        copier: What carries parts.
+        copier: Copies parts.
     """
 
     def __init__(self, source: SourceDeck, edit: TargetDeck, copier: DeckPartCopier) -> None:
@@ -45,7 +45,7 @@ class LayoutCopier:
             target: The master that it goes to; None finds or brings one.
 
         Raises:
-            ValidationFailed: There is no such layout or master, or it cannot be carried.
+            ValidationFailed: There is no such layout or master, or it cannot be copied.
         """
         layout, master = self._source.layout(name)
         if target is not None and (target.kind != "master" or target.name):
@@ -54,67 +54,67 @@ class LayoutCopier:
             )
         self._copier.begin()
         try:
-            return self._copied(layout, master, target)
+            return self._copy_layout(layout, master, target)
         except ValidationFailed as error:
             raise ValidationFailed(
                 f"The layout {layout.label} cannot be copied. {error.message}"
             ) from error
 
-    def _copied(self, layout: DeckLayout, master: Master, target: DeckPlace | None) -> str:
-        came = ""
+    def _copy_layout(self, layout: DeckLayout, master: Master, target: DeckPlace | None) -> str:
+        origin = ""
         if target is not None:
             goal = find_master(self._edit.deck(), target.index, "target").part
         else:
-            goal = self._alike(master)
+            goal = self._matching_master(master)
             if not goal:
-                goal, came = self._bring(master), f" with its master {master.name}"
-        there = self._there(layout, goal)
+                goal, origin = self._copy_master(master), f" with its master {master.name}"
+        there = self._matching_layout(layout, goal)
         if there:
             return f"layout {there} is there already"
         shown = self._add(layout, goal)
         self._warn_of_size(shown)
-        return f"layout {shown}{came}"
+        return f"layout {shown}{origin}"
 
-    def _alike(self, master: Master) -> str:
-        """Return the master of the target that looks as one of the source does, "" if none does."""
-        wanted = self._looks(self._source.parts, master)
+    def _matching_master(self, master: Master) -> str:
+        """Return the target's master with the formatting of the source's, "" if none has it."""
+        wanted = self._master_formatting(self._source.parts, master)
         for each in self._edit.deck().masters:
-            if each.name == master.name and self._looks(self._edit, each) == wanted:
+            if each.name == master.name and self._master_formatting(self._edit, each) == wanted:
                 return each.part
         return ""
 
-    def _looks(self, parts: DeckParts, master: Master) -> tuple[bytes, bytes]:
+    def _master_formatting(self, parts: DeckParts, master: Master) -> tuple[bytes, bytes]:
         theme = parts.root(master.theme) if master.theme else None
         elements = theme.find("{*}themeElements") if theme is not None else None
         themed = _canonical(elements) if elements is not None else b""
-        return looks_of(parts, master.part), themed
+        return canonical_formatting(parts, master.part), themed
 
-    def _there(self, layout: DeckLayout, master: str) -> str:
+    def _matching_layout(self, layout: DeckLayout, master: str) -> str:
         """Return the layout of a master of the target that is the same, "" if none is."""
-        wanted = looks_of(self._source.parts, layout.part)
+        wanted = canonical_formatting(self._source.parts, layout.part)
         for each in self._edit.deck().masters:
             for other in each.layouts if each.part == master else ():
-                if looks_of(self._edit, other.part) == wanted:
+                if canonical_formatting(self._edit, other.part) == wanted:
                     return other.name
         return ""
 
-    def _bring(self, master: Master) -> str:
-        """Bring a master with its theme, without layouts, and return its part."""
+    def _copy_master(self, master: Master) -> str:
+        """Copy a master with its theme, without layouts, and return its part."""
         source = self._source.parts
         relations = source.relations(master.part)
-        instead = {each.id: "" for each in relations.values() if each.kind in _NOT_CARRIED}
+        replacements = {each.id: "" for each in relations.values() if each.kind in _NOT_COPIED}
         for each in relations.values():
             if each.kind == "theme" and each.target == master.theme:
-                instead[each.id] = self._copier.copy(master.theme, {})
+                replacements[each.id] = self._copier.copy(master.theme, {})
         number = self._edit.free_id()
-        part = self._copier.copy(master.part, instead)
-        root = self._edit.fresh(part)
+        part = self._copier.copy(master.part, replacements)
+        root = self._edit.parse(part)
         for entry in root.findall(f"{P}sldLayoutIdLst"):
             root.remove(entry)
         self._edit.put(part, root)
         rewriting = self._edit.rewriting
         relation_id = rewriting.relate(self._edit.main, "slideMaster", part)
-        presentation = self._edit.fresh(self._edit.main)
+        presentation = self._edit.parse(self._edit.main)
         masters = presentation.find(f"{P}sldMasterIdLst")
         if masters is None:
             masters = presentation.makeelement(f"{P}sldMasterIdLst")
@@ -125,39 +125,39 @@ class LayoutCopier:
         return part
 
     def _add(self, layout: DeckLayout, master: str) -> str:
-        """Carry a layout to a master of the target and return its name there."""
+        """Copy a layout to a master of the target and return its name there."""
         taken = {each.name.casefold() for each in self._edit.deck().layouts}
         name, count = layout.name, 1
         while name.casefold() in taken:
             count += 1
             name = f"{layout.name} ({count})"
         relations = self._source.parts.relations(layout.part)
-        instead = {each.id: "" for each in relations.values() if each.kind in _NOT_CARRIED}
+        replacements = {each.id: "" for each in relations.values() if each.kind in _NOT_COPIED}
         for each in relations.values():
             if each.kind == "slideMaster":
-                instead[each.id] = master
+                replacements[each.id] = master
         number = self._edit.free_id()
-        part = self._copier.copy(layout.part, instead)
-        root = self._edit.fresh(part)
+        part = self._copier.copy(layout.part, replacements)
+        root = self._edit.parse(part)
         data = root.find(f"{P}cSld")
-        if data is not None and short(data.get("name")) != name:
+        if data is not None and shorten(data.get("name")) != name:
             data.set("name", name)
             self._edit.put(part, root)
         if name != layout.name:
             self._edit.warnings.warn(
                 f"The target has another layout {layout.name}; the copied one is {name}."
             )
-        self._list(master, part, number)
+        self._add_to_master(master, part, number)
         return name
 
-    def _list(self, master: str, layout: str, number: str) -> None:
-        """Enter a layout in the list of its master."""
+    def _add_to_master(self, master: str, layout: str, number: str) -> None:
+        """Add a layout to the list of its master."""
         relation_id = self._edit.rewriting.relate(master, "slideLayout", layout)
-        root = self._edit.fresh(master)
+        root = self._edit.parse(master)
         layouts = root.find(f"{P}sldLayoutIdLst")
         if layouts is None:
             layouts = root.makeelement(f"{P}sldLayoutIdLst")
-            before = [child for child in root if local(child) in _BEFORE_LAYOUTS]
+            before = [child for child in root if local_name(child) in _BEFORE_LAYOUTS]
             root.insert(root.index(before[-1]) + 1 if before else 0, layouts)
         entry = etree.SubElement(layouts, f"{P}sldLayoutId", {"id": number})
         entry.set(f"{R}id", relation_id)
@@ -176,18 +176,18 @@ class LayoutCopier:
             )
 
 
-def looks_of(parts: DeckParts, part: str) -> bytes:
-    """Return what makes the looks of a master or layout, the same for the same looks.
+def canonical_formatting(parts: DeckParts, part: str) -> bytes:
+    """Return the canonical form of a master's or layout's formatting, for comparison.
 
     Its name and its place among others do not count; of pictures their bytes do.
     """
     relations = parts.relations(part)
     found = []
     for child in parts.root(part):
-        if local(child) not in _LOOKS:
+        if local_name(child) not in _FORMATTING_CHILDREN:
             continue
         copied = deepcopy(child)
-        if local(child) == "cSld":
+        if local_name(child) == "cSld":
             copied.attrib.pop("name", "")
         for element in copied.iter():
             for key, value in element.attrib.items():

@@ -11,8 +11,8 @@ from kbd.office.operations import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from kbd_pptx.edits.blank import blank_deck, unlent
-from kbd_pptx.edits.formatting import as_strict
+from kbd_pptx.edits.blank import blank_deck, new_package
+from kbd_pptx.edits.formatting import write_strict_percentages
 from kbd_pptx.presentation import SUFFIXES, P
 from kbd_pptx.styles.deck import Deck, DeckParts, read_deck
 
@@ -22,12 +22,12 @@ __all__ = ["DeckPartCopier", "TargetDeck", "new_deck"]
 _FIRST_ID = 2147483648
 """The least id that a master or a layout may have (ECMA-376 part 1, 19.7.13)."""
 
-_MOST_ID = 4294967295
+_MAX_ID = 4294967295
 _SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
 
 
 class TargetDeck(DeckParts):
-    """A deck that is changed; what is read of it is what was put last.
+    """Target deck; what is read of it is what was written last.
 
     Args:
         rewriting: The deck's package.
@@ -47,7 +47,7 @@ class TargetDeck(DeckParts):
         self.warnings = EditWarnings()
 
     def deck(self) -> Deck:
-        """Return what the deck has now."""
+        """Read the deck's masters, layouts and slides as they are now."""
         return read_deck(self)
 
     def put(self, part: str, root: etree._Element) -> None:
@@ -58,20 +58,20 @@ class TargetDeck(DeckParts):
         """
         was_strict = is_strict_part(self.rewriting.read(part), part, self.name)
         self.rewriting.put(part, strict(xml_bytes(root)) if was_strict else xml_bytes(root))
-        self.forget(part)
+        self.invalidate(part)
 
-    def in_variant(self, data: bytes) -> bytes:
-        """Return a part or the type of a relation in the names that this deck uses."""
+    def to_variant(self, data: bytes) -> bytes:
+        """Convert a part, or the type of a relation, to this deck's variant."""
         plain = transitional(data)
         return strict(plain) if self.rewriting.is_strict else plain
 
-    def fit_numbers(self, root: etree._Element) -> None:
-        """Write shares as this deck's variant does: "75%" in a strict one, 75000 in others.
+    def convert_percentages(self, root: etree._Element) -> None:
+        """Convert percentages to this deck's variant: "75%" in a strict one, 75000 in others.
 
         ISO 29500-1, 22.9.2.9, against 29500-4, 20.1.10.40.
         """
         if self.rewriting.is_strict:
-            as_strict(root)
+            write_strict_percentages(root)
             return
         for element in root.iter():
             for key, value in element.attrib.items():
@@ -89,9 +89,10 @@ class TargetDeck(DeckParts):
                 if text.isascii() and text.isdigit() and len(text) < 11:
                     taken.add(int(text))
         highest = max(taken, default=_FIRST_ID - 1)
+        # Masters and layouts share one range of ids.
         number = max(highest + 1, _FIRST_ID)
-        if number > _MOST_ID:
-            number = next(each for each in range(_FIRST_ID, _MOST_ID) if each not in taken)
+        if number > _MAX_ID:
+            number = next(each for each in range(_FIRST_ID, _MAX_ID) if each not in taken)
         return str(number)
 
 
@@ -107,7 +108,7 @@ def new_deck(name: str) -> TargetDeck:
     main_type = SUFFIXES.type_of_new(name)
     deck = blank_deck()
     main = str(deck.part.partname).lstrip("/")
-    return TargetDeck(unlent(deck, name, main_type), main, is_new=True)
+    return TargetDeck(new_package(deck, name, main_type), main, is_new=True)
 
 
 class DeckPartCopier(PartCopier):
@@ -139,14 +140,14 @@ class DeckPartCopier(PartCopier):
         self._edit = edit
 
     def converted(self, data: bytes, content_type: str) -> bytes:
-        """Return XML as the target may have it: by its names and numbers."""
+        """Return XML converted to the target's variant: namespaces and percentages."""
         is_xml = content_type.endswith(("xml", "vmlDrawing"))
         if not is_xml or self.source.is_strict == self.target.is_strict:
             return data
         with reading_errors(self.source.name):
             root = xml_root(transitional(data), self.source.name)
-        self._edit.fit_numbers(root)
-        return self._edit.in_variant(xml_bytes(root))
+        self._edit.convert_percentages(root)
+        return self._edit.to_variant(xml_bytes(root))
 
     def check(self, relation: Relation) -> None:
         """Refuse a relation that means nothing in another deck, or leads to nothing in its own."""

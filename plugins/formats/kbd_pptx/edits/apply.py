@@ -12,13 +12,13 @@ from kbd.opc import Identity
 from kbd.opc.library_bridge import Lending, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
-from kbd_pptx.edits.blank import blank_deck, unlent
+from kbd_pptx.edits.blank import blank_deck, new_package
 from kbd_pptx.edits.deck import DeckEdit
 from kbd_pptx.edits.notes import set_notes
 from kbd_pptx.edits.replacement import replace_text
 from kbd_pptx.edits.slides import add_slide, delete_slide, move_slide
 from kbd_pptx.edits.text_writer import append_bullets, set_slide_text
-from kbd_pptx.edits.warnings import DeckWarnings, warn_of_bystanders
+from kbd_pptx.edits.warnings import DeckWarnings, warn_of_protection
 from kbd_pptx.operations import (
     AddSlide,
     AppendBullets,
@@ -28,7 +28,7 @@ from kbd_pptx.operations import (
     SetNotes,
     SetSlideText,
 )
-from kbd_pptx.presentation import PLAIN_TYPE, SUFFIXES, opened
+from kbd_pptx.presentation import PLAIN_TYPE, SUFFIXES, open_presentation
 
 __all__ = ["apply"]
 
@@ -41,48 +41,50 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
         FileReadFailed: The source cannot be read.
     """
     if source is None:
-        return _made(operations, target)
-    with opened(source) as (package, identity):
+        return _apply_to_new(operations, target)
+    with open_presentation(source) as (package, identity):
         type_ = SUFFIXES.fitting_type(identity.type, target.name)
-        notices = DeckWarnings()
-        rewriting, changed, external = _edited(package, identity, operations, notices)
+        warnings = DeckWarnings()
+        rewriting, changed, external = _apply_to(package, identity, operations, warnings)
         if type_ != identity.type:
             rewriting.add(identity.part, rewriting.read(identity.part), type_)
         rewriting.save(target)
-    return Applied(len(changed), changed, notices.texts, external)
+    return Applied(len(changed), changed, warnings.texts, external)
 
 
-def _made(operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
+def _apply_to_new(operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
     type_ = SUFFIXES.type_of_new(target.name)
-    notices = DeckWarnings()
-    deck = DeckEdit(blank_deck(), notices, is_strict=False)
-    changed = apply_in_order(operations, _table(deck))
-    unlent(deck.presentation, target.name, type_).save(target)
-    return Applied(len(changed), changed, notices.texts)
+    warnings = DeckWarnings()
+    deck = DeckEdit(blank_deck(), warnings, is_strict=False)
+    changed = apply_in_order(operations, _operation_table(deck))
+    new_package(deck.presentation, target.name, type_).save(target)
+    return Applied(len(changed), changed, warnings.texts)
 
 
-def _edited(
+def _apply_to(
     package: Package,
     identity: Identity,
     operations: tuple[msgspec.Struct, ...],
-    notices: DeckWarnings,
+    warnings: DeckWarnings,
 ) -> tuple[Rewriting, tuple[str, ...], tuple[str, ...]]:
-    """Return the package as it becomes, what changed, and what it newly reaches out to."""
+    """Apply operations to a package; return it, what changed, and new external targets."""
     if not operations:
         return Rewriting(package), (), ()
-    warn_of_bystanders(package, identity.part, notices)
+    warn_of_protection(package, identity.part, warnings)
+    # python-pptx opens no template and no strict variant, and writes all anew: it is lent a copy
+    # that it can open, and only what it changed comes back.
     lending = Lending(package, identity, PLAIN_TYPE)
     with library_errors(package.name):
         presentation = pptx.Presentation(lending.copy())
         lending.loaded(presentation.part.package)
-        deck = DeckEdit(presentation, notices, is_strict=lending.is_strict)
-        changed = apply_in_order(operations, _table(deck))
+        deck = DeckEdit(presentation, warnings, is_strict=lending.is_strict)
+        changed = apply_in_order(operations, _operation_table(deck))
         rewriting, external = lending.returned(presentation.part.package)
     return rewriting, changed, external
 
 
-def _table(deck: DeckEdit) -> OperationTable:
-    """Return what applies each operation to a deck."""
+def _operation_table(deck: DeckEdit) -> OperationTable:
+    """Return the function that applies each type of operation to a deck."""
     return {
         AddSlide: partial(add_slide, deck),
         SetSlideText: partial(set_slide_text, deck),

@@ -1,4 +1,4 @@
-"""A new deck: 16:9, nine layouts of the usual kinds, no slide, nothing of who made it.
+"""Blank deck: 16:9, nine layouts of the usual kinds, no slide, nothing of who made it.
 
 It begins as python-pptx's template, which is 4:3: widths grow by a third, the layouts that decks
 are made of get places and sizes of their own, those for vertical text go, and so does what tells of
@@ -17,7 +17,7 @@ from pptx.presentation import Presentation
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.presentation import A, P
 
-__all__ = ["HEIGHT", "WIDTH", "blank_deck", "unlent"]
+__all__ = ["HEIGHT", "WIDTH", "blank_deck", "new_package"]
 
 WIDTH = 12_192_000
 HEIGHT = 6_858_000
@@ -82,7 +82,7 @@ _COLORS = MappingProxyType({
 def blank_deck() -> Presentation:
     """Return a new deck without slides."""
     deck = pptx.Presentation()
-    _forget_past(deck)
+    _drop_template_metadata(deck)
     size = deck.element.find(f"{P}sldSz")
     size.attrib.pop("type", None)
     size.set("cx", str(WIDTH))
@@ -91,28 +91,30 @@ def blank_deck() -> Presentation:
     for layout in list(master.slide_layouts):
         if layout.element.get("type", "") in _VERTICAL:
             master.slide_layouts.remove(layout)
-    _color(master.part.part_related_by(RT.THEME))
+    _recolor(master.part.part_related_by(RT.THEME))
     _widen(master.element)
-    _place(master.element, {"title": _TITLE, "1": _CONTENT})
+    _position(master.element, {"title": _TITLE, "1": _CONTENT})
     _set_text_styles(master.element)
     for layout in master.slide_layouts:
         _widen(layout.element)
         places = _PLACES.get(layout.element.get("type", ""), {})
-        _place(layout.element, places)
+        _position(layout.element, places)
         if "line" in places:
             _draw_line(layout.element, places["line"])
-        _restyle(layout.element)
+        _reset_titles(layout.element)
     return deck
 
 
-def unlent(deck: Presentation, name: str, main_type: str) -> Rewriting:
-    """Return a deck that came from no file as a package to write.
+def new_package(deck: Presentation, name: str, main_type: str) -> Rewriting:
+    """Return a new deck as a package to write.
 
     Args:
         deck: What `blank_deck` gave, changed or not.
         name: The file's name, for messages.
         main_type: The content type of its main part.
     """
+    # By hand: saved by python-pptx, a deck has the time of saving in its archive, and two of the
+    # same call would differ.
     rewriting = Rewriting(None, name)
     package = deck.part.package
     types = rewriting.root("[Content_Types].xml")
@@ -129,7 +131,7 @@ def unlent(deck: Presentation, name: str, main_type: str) -> Rewriting:
     return rewriting
 
 
-def _forget_past(deck: Presentation) -> None:
+def _drop_template_metadata(deck: Presentation) -> None:
     """Drop the picture, the properties and the printer's settings of the template."""
     package = deck.part.package
     for relations, kinds in (
@@ -141,8 +143,8 @@ def _forget_past(deck: Presentation) -> None:
                 relations.pop(relation_id)
 
 
-def _color(theme: Any) -> None:
-    """Give the theme's scheme of colors quieter ones; the part is bytes to python-pptx."""
+def _recolor(theme: Any) -> None:
+    """Replace the theme's colors by quieter ones; the part is bytes to python-pptx."""
     root = etree.fromstring(theme.blob)
     for name, value in _COLORS.items():
         for color in root.iterfind(f".//{A}clrScheme/{A}{name}/{A}srgbClr"):
@@ -158,8 +160,8 @@ def _widen(root: etree._Element) -> None:
                     element.set(key, str(int(element.get(key, "0")) * WIDTH // 9_144_000))
 
 
-def _place(root: etree._Element, places: Mapping[str, tuple[int, int, int, int]]) -> None:
-    """Put placeholders where they belong, by their type or idx."""
+def _position(root: etree._Element, places: Mapping[str, tuple[int, int, int, int]]) -> None:
+    """Position placeholders by their type or idx."""
     for shape in root.iter(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         if ph is None:
@@ -167,7 +169,7 @@ def _place(root: etree._Element, places: Mapping[str, tuple[int, int, int, int]]
         place = places.get(ph.get("type", "")) or places.get(ph.get("idx", "0"))
         if place is None or ph.get("type") in {"dt", "ftr", "sldNum"}:
             continue
-        properties = _one(shape, f"{P}spPr")
+        properties = _find(shape, f"{P}spPr")
         for old in properties.findall(f"{A}xfrm"):
             properties.remove(old)
         properties.insert(0, _frame(place))
@@ -183,7 +185,7 @@ def _frame(place: tuple[int, int, int, int]) -> etree._Element:
 
 def _draw_line(root: etree._Element, place: tuple[int, int, int, int]) -> None:
     """Draw the thin bar of the theme's first accent under the title."""
-    tree = _one(root, f"{P}cSld/{P}spTree")
+    tree = _find(root, f"{P}cSld/{P}spTree")
     ids = {int(each.get("id", "0")) for each in tree.iter(f"{P}cNvPr")}
     shape = etree.Element(f"{P}sp")
     names = etree.SubElement(shape, f"{P}nvSpPr")
@@ -202,28 +204,28 @@ def _draw_line(root: etree._Element, place: tuple[int, int, int, int]) -> None:
 
 
 def _set_text_styles(master: etree._Element) -> None:
-    title = _one(master, f"{P}txStyles/{P}titleStyle/{A}lvl1pPr")
+    title = _find(master, f"{P}txStyles/{P}titleStyle/{A}lvl1pPr")
     title.set("algn", "l")
-    _one(title, f"{A}defRPr").set("sz", "3600")
-    _one(title, f"{A}defRPr").set("b", "1")
-    _one(title, f"{A}defRPr/{A}solidFill/{A}schemeClr").set("val", "tx2")
+    _find(title, f"{A}defRPr").set("sz", "3600")
+    _find(title, f"{A}defRPr").set("b", "1")
+    _find(title, f"{A}defRPr/{A}solidFill/{A}schemeClr").set("val", "tx2")
     for level, size in enumerate(_SIZES, 1):
-        _one(master, f"{P}txStyles/{P}bodyStyle/{A}lvl{level}pPr/{A}defRPr").set("sz", str(size))
+        _find(master, f"{P}txStyles/{P}bodyStyle/{A}lvl{level}pPr/{A}defRPr").set("sz", str(size))
     for shape in master.iter(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         if ph is not None and ph.get("type") == "title":
-            _one(shape, f"{P}txBody/{A}bodyPr").set("anchor", "b")
+            _find(shape, f"{P}txBody/{A}bodyPr").set("anchor", "b")
 
 
-def _restyle(layout: etree._Element) -> None:
-    """Take back what single layouts say of titles: capitals, sizes, places of the text."""
+def _reset_titles(layout: etree._Element) -> None:
+    """Reset what single layouts set for titles: capitals, sizes, places of the text."""
     kind = layout.get("type", "")
     for shape in layout.iter(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         if ph is None or ph.get("type") in {"dt", "ftr", "sldNum"}:
             continue
-        body = _one(shape, f"{P}txBody/{A}bodyPr")
-        styles = _one(shape, f"{P}txBody/{A}lstStyle")
+        body = _find(shape, f"{P}txBody/{A}bodyPr")
+        styles = _find(shape, f"{P}txBody/{A}lstStyle")
         is_title = ph.get("type") in {"title", "ctrTitle"}
         if is_title:
             del styles[:]
@@ -235,18 +237,18 @@ def _restyle(layout: etree._Element) -> None:
                 body.set("anchor", "t")
                 for level in styles:
                     level.set("algn", "l")
-                _one(styles, f"{A}lvl1pPr/{A}defRPr").set("sz", "2400")
+                _find(styles, f"{A}lvl1pPr/{A}defRPr").set("sz", "2400")
             case "twoObj" | "objTx" if not is_title and ph.get("type") != "body":
                 del styles[:]
                 _size(styles, (2400, 2000, 1800, 1600, 1600))
             case "objTx" | "picTx":
                 _size(styles, (2800,) if is_title else ())
                 if not is_title:
-                    _one(styles, f"{A}lvl1pPr/{A}defRPr").set("sz", "1600")
+                    _find(styles, f"{A}lvl1pPr/{A}defRPr").set("sz", "1600")
 
 
-def _one(root: etree._Element, path: str) -> etree._Element:
-    """Return what the template surely has."""
+def _find(root: etree._Element, path: str) -> etree._Element:
+    """Return the first element at a path, which the template has."""
     return next(root.iterfind(path))
 
 

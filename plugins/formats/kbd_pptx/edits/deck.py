@@ -26,11 +26,17 @@ from pptx.parts.slide import (
 from pptx.presentation import Presentation
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.edits.placeholders import FOOTERS, body_spots, emu, spots, title_spot
-from kbd_pptx.edits.warnings import DeckWarnings, brief, listed
+from kbd_pptx.edits.placeholders import (
+    FOOTERS,
+    body_placeholders,
+    parse_emu,
+    placeholders,
+    title_placeholder,
+)
+from kbd_pptx.edits.warnings import DeckWarnings, quoted_list, shorten
 from kbd_pptx.presentation import P, R
 
-__all__ = ["DeckEdit", "Layout", "choose", "notes_of", "parents_of", "related"]
+__all__ = ["DeckEdit", "Layout", "choose_layout", "notes_of", "parents_of", "related_part"]
 
 
 _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType({
@@ -62,8 +68,8 @@ class Layout(msgspec.Struct, frozen=True):
     part: Any
 
 
-def choose(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
-    """Return the layout that a label means, and a warning, "" if it is just the one.
+def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
+    """Choose the layout that a label means; return it and a warning, "" for an exact match.
 
     Args:
         layouts: All of them, those that are to be taken first in front.
@@ -77,29 +83,29 @@ def choose(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
     exact = next((layout for layout in layouts if layout.name == wanted), None)
     if exact is not None:
         return exact, ""
-    plain = _plain(wanted)
-    named = next((layout for layout in layouts if _plain(layout.name) == plain), None)
+    plain = _fold_name(wanted)
+    named = next((layout for layout in layouts if _fold_name(layout.name) == plain), None)
     if named is not None:
         return named, ""
-    label = next((label for label in _TYPES if _plain(label) == plain), "")
+    label = next((label for label in _TYPES if _fold_name(label) == plain), "")
     meant = _of_kind(layouts, label) if label else None
     if meant is not None:
         return meant, ""
     for next_best in _NEXT_BEST[label] if label else ("title_and_content", *_TYPES):
         found = _of_kind(layouts, next_best)
         if found is not None:
-            return found, _told(layouts, wanted, label, found)
-    return layouts[0], _told(layouts, wanted, label, layouts[0])
+            return found, _fallback_warning(layouts, wanted, label, found)
+    return layouts[0], _fallback_warning(layouts, wanted, label, layouts[0])
 
 
-def _told(layouts: Sequence[Layout], wanted: str, label: str, taken: Layout) -> str:
+def _fallback_warning(layouts: Sequence[Layout], wanted: str, label: str, taken: Layout) -> str:
     if label:
-        return f'The deck has no layout for {label}; "{brief(taken.name)}" was taken.'
+        return f'The deck has no layout for {label}; "{shorten(taken.name)}" was taken.'
     names = list(dict.fromkeys(layout.name for layout in layouts))
-    plain = {_plain(name): name for name in names}
-    near = [plain[each] for each in difflib.get_close_matches(_plain(wanted), list(plain))]
-    hint = f"Near it: {listed(near)}." if near else f"There are: {listed(names)}."
-    return f'There is no layout "{brief(wanted)}"; "{brief(taken.name)}" was taken. {hint}'
+    plain = {_fold_name(name): name for name in names}
+    near = [plain[each] for each in difflib.get_close_matches(_fold_name(wanted), list(plain))]
+    hint = f"Near it: {quoted_list(near)}." if near else f"There are: {quoted_list(names)}."
+    return f'There is no layout "{shorten(wanted)}"; "{shorten(taken.name)}" was taken. {hint}'
 
 
 def _of_kind(layouts: Sequence[Layout], label: str) -> Layout | None:
@@ -110,19 +116,19 @@ def _of_kind(layouts: Sequence[Layout], label: str) -> Layout | None:
                 return layout
     for layout in layouts:
         # A type says more than what can be seen, and it is none of this kind's.
-        if layout.root.get("type", "cust") in {"cust", ""} and _fits(layout, label):
+        if layout.root.get("type", "cust") in {"cust", ""} and _has_placeholders_of(layout, label):
             return layout
     return None
 
 
-def _fits(layout: Layout, label: str) -> bool:
+def _has_placeholders_of(layout: Layout, label: str) -> bool:
     root = layout.root
-    title, bodies = title_spot(root), body_spots(root, layout.master)
-    is_opening = any(spot.type in {"ctrTitle", "subTitle"} for spot in spots(root))
+    title, bodies = title_placeholder(root), body_placeholders(root, layout.master)
+    is_opening = any(each.type in {"ctrTitle", "subTitle"} for each in placeholders(root))
     if label == "title_slide":
         return is_opening
     if label == "blank":
-        return all(spot.type in FOOTERS for spot in spots(root))
+        return all(each.type in FOOTERS for each in placeholders(root))
     if title is None or is_opening:
         return False
     if label == "title_only":
@@ -132,8 +138,8 @@ def _fits(layout: Layout, label: str) -> bool:
     return label == "title_and_content" and len(bodies) == 1
 
 
-def _plain(name: str) -> str:
-    """Return a name without what people vary: case, blanks, dashes, widths of characters."""
+def _fold_name(name: str) -> str:
+    """Fold a name for comparison: case, blanks, dashes, widths of characters."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     return "".join(each for each in folded if each.isalnum())
 
@@ -148,15 +154,15 @@ class DeckEdit:
 
     Attributes:
         presentation: The deck.
-        notices: What the reader of the result must know.
+        warnings: What the reader of the result must know.
         is_strict: Whether it is of the variant that writes percentages otherwise.
     """
 
     def __init__(
-        self, presentation: Presentation, notices: DeckWarnings, *, is_strict: bool
+        self, presentation: Presentation, warnings: DeckWarnings, *, is_strict: bool
     ) -> None:
         self.presentation = presentation
-        self.notices = notices
+        self.warnings = warnings
         self.is_strict = is_strict
         self.main: Any = presentation.part
         self._names = {str(part.partname) for part in self.main.package.iter_parts()}
@@ -173,7 +179,7 @@ class DeckEdit:
         found = self.root.find(f"{P}sldSz")
         if found is None:
             return 9_144_000, 6_858_000
-        return emu(found.get("cx", "")), emu(found.get("cy", ""))
+        return parse_emu(found.get("cx", "")), parse_emu(found.get("cy", ""))
 
     @property
     def entries(self) -> list[etree._Element]:
@@ -208,8 +214,8 @@ class DeckEdit:
 
     def layouts(self, near: BaseSlidePart | None) -> list[Layout]:
         """Return the layouts: those of the master that a slide has in front, if one is given."""
-        own = related(near, RT.SLIDE_LAYOUT) if near is not None else None
-        mine = related(own, RT.SLIDE_MASTER) if own is not None else None
+        own = related_part(near, RT.SLIDE_LAYOUT) if near is not None else None
+        mine = related_part(own, RT.SLIDE_MASTER) if own is not None else None
         masters = []
         for entry in self.root.iterfind(f"{P}sldMasterIdLst/{P}sldMasterId"):
             relation = self.main.rels.get(entry.get(f"{R}id", ""))
@@ -221,6 +227,7 @@ class DeckEdit:
 
     def add(self, layout: Layout, index: int) -> SlidePart:
         """Add an empty slide at an index, or behind the last one."""
+        # By hand: python-pptx adds slides at the end only, and gives them all placeholders.
         name = self.free_name("/ppt/slides/slide{}.xml")
         root = CT_Slide.new()
         part = SlidePart(PackURI(name), CT.PML_SLIDE, self.main.package, root)
@@ -255,10 +262,10 @@ class DeckEdit:
 def parents_of(part: BaseSlidePart) -> tuple[etree._Element, ...]:
     """Return the roots of a slide's layout and master, as far as they are there."""
     found = []
-    layout = related(part, RT.SLIDE_LAYOUT)
+    layout = related_part(part, RT.SLIDE_LAYOUT)
     if isinstance(layout, SlideLayoutPart):
         found.append(layout.slide_layout.element)
-        master = related(layout, RT.SLIDE_MASTER)
+        master = related_part(layout, RT.SLIDE_MASTER)
         if isinstance(master, SlideMasterPart):
             found.append(master.slide_master.element)
     return tuple(found)
@@ -266,11 +273,11 @@ def parents_of(part: BaseSlidePart) -> tuple[etree._Element, ...]:
 
 def notes_of(part: SlidePart) -> NotesSlidePart | None:
     """Return the part of a slide's notes, None if it has none."""
-    found = related(part, RT.NOTES_SLIDE)
+    found = related_part(part, RT.NOTES_SLIDE)
     return found if isinstance(found, NotesSlidePart) else None
 
 
-def related(part: BaseSlidePart, kind: str) -> Any:
+def related_part(part: BaseSlidePart, kind: str) -> Any:
     """Return the part that one is related to by a type of relation, None if there is none."""
     for relation in part.rels.values():
         if relation.reltype == kind and not relation.is_external:

@@ -32,14 +32,14 @@ __all__ = [
     "PptxParagraphFormatting",
     "PptxRunFormatting",
     "SlideTextPiece",
-    "as_strict",
-    "at_level",
-    "dress_paragraph",
-    "dress_run",
+    "ensure_child",
+    "format_paragraph",
+    "format_run",
     "percent",
-    "placed",
     "read_paragraph",
     "read_pieces",
+    "set_level",
+    "write_strict_percentages",
 ]
 
 
@@ -60,7 +60,7 @@ _UNDERLINES = {
 
 
 class PptxRunFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What changes in a run; None leaves it as it is. Sizes are in points, colors RRGGBB."""
+    """Formatting of a run; None leaves it as it is. Sizes are in points, colors RRGGBB."""
 
     font_name: str | None = None
     font_size: float | None = None
@@ -79,7 +79,7 @@ class SlideTextPiece(msgspec.Struct, frozen=True):
 
 
 class PptxParagraphFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What changes in a paragraph; None leaves it as it is.
+    """Formatting of a paragraph; None leaves it as it is.
 
     Spaces are in points, `line_spacing` in lines; the word for the alignment is the format's.
     """
@@ -91,7 +91,7 @@ class PptxParagraphFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def read_pieces(
-    runs: Sequence[Mapping[str, Any]], field: str, notices: DeckWarnings
+    runs: Sequence[Mapping[str, Any]], field: str, warnings: DeckWarnings
 ) -> tuple[SlideTextPiece, ...]:
     """Return runs as an operation gives them; what is wrong in their formatting is skipped.
 
@@ -99,18 +99,18 @@ def read_pieces(
         ValidationFailed: A run has no text.
     """
     return tuple(
-        SlideTextPiece(notices.writable(text), PptxRunFormatting(**found))
-        for text, found in read_runs(runs, _RUN_FIELDS, notices.warn, field)
+        SlideTextPiece(warnings.clean_text(text), PptxRunFormatting(**found))
+        for text, found in read_runs(runs, _RUN_FIELDS, warnings.warn, field)
     )
 
 
 def read_paragraph(
-    operation: AddSlide | SetSlideText | AppendBullets, notices: DeckWarnings
+    operation: AddSlide | SetSlideText | AppendBullets, warnings: DeckWarnings
 ) -> PptxParagraphFormatting:
     """Return how an operation sets its paragraphs; what is wrong is skipped and warned of."""
     given = msgspec.structs.asdict(operation)
     named = {key: given[key] for key in _PARAGRAPH_FIELDS}
-    return PptxParagraphFormatting(**read_formatting(named, _PARAGRAPH_FIELDS, notices.warn))
+    return PptxParagraphFormatting(**read_formatting(named, _PARAGRAPH_FIELDS, warnings.warn))
 
 
 _RUN_FIELDS: Mapping[str, FormattingField] = {
@@ -149,7 +149,7 @@ _ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType({
 })  # fmt: skip
 
 
-def as_strict(root: etree._Element) -> None:
+def write_strict_percentages(root: etree._Element) -> None:
     """Write the percentages of a new part as the strict variant does."""
     for element in root.iter(*_ATTRIBUTES):
         for key in _ATTRIBUTES[str(element.tag)]:
@@ -171,7 +171,7 @@ _PARAGRAPH_ORDER = (
 _BULLETS = tuple(name for name in _PARAGRAPH_ORDER if name.startswith("bu"))
 
 
-def dress_run(properties: etree._Element, formatting: PptxRunFormatting) -> None:
+def format_run(properties: etree._Element, formatting: PptxRunFormatting) -> None:
     """Change the properties of a run."""
     if formatting.font_size is not None:
         properties.set("sz", _hundredths(formatting.font_size))
@@ -181,32 +181,33 @@ def dress_run(properties: etree._Element, formatting: PptxRunFormatting) -> None
     if formatting.underline is not None:
         properties.set("u", formatting.underline)
     if formatting.font_color is not None:
+        # Of the fills only one may stand.
         _remove(properties, _FILLS)
-        _color(placed(properties, "solidFill", _RUN_ORDER), formatting.font_color)
+        _color(ensure_child(properties, "solidFill", _RUN_ORDER), formatting.font_color)
     if formatting.highlight_color is not None:
         _remove(properties, ("highlight",))
-        _color(placed(properties, "highlight", _RUN_ORDER), formatting.highlight_color)
+        _color(ensure_child(properties, "highlight", _RUN_ORDER), formatting.highlight_color)
     if formatting.font_name is not None:
         # One name for all scripts, or text in another one keeps the old font.
         for name in ("latin", "ea", "cs"):
             _remove(properties, (name,))
-            placed(properties, name, _RUN_ORDER).set("typeface", formatting.font_name)
+            ensure_child(properties, name, _RUN_ORDER).set("typeface", formatting.font_name)
 
 
-def dress_paragraph(
+def format_paragraph(
     paragraph: etree._Element, formatting: PptxParagraphFormatting, *, strict: bool
 ) -> None:
     """Change a paragraph's properties; `strict` tells how percents are written."""
     if formatting == PptxParagraphFormatting():
         return
-    properties = placed(paragraph, "pPr", ("pPr",))
+    properties = ensure_child(paragraph, "pPr", ("pPr",))
     if formatting.alignment is not None:
         properties.set("algn", formatting.alignment)
     for name, points in (("spcBef", formatting.space_before), ("spcAft", formatting.space_after)):
         if points is not None:
-            _spaced(properties, name, "spcPts", _hundredths(points))
+            _set_spacing(properties, name, "spcPts", _hundredths(points))
     if formatting.line_spacing is not None:
-        _spaced(
+        _set_spacing(
             properties,
             "lnSpc",
             "spcPct",
@@ -214,8 +215,8 @@ def dress_paragraph(
         )
 
 
-def at_level(properties: etree._Element, level: int) -> None:
-    """Put a paragraph's properties at another level, whose indents and bullets then hold."""
+def set_level(properties: etree._Element, level: int) -> None:
+    """Set a paragraph's level, whose indents and bullets then hold."""
     for key in ("marL", "indent", "lvl"):
         properties.attrib.pop(key, "")
     _remove(properties, _BULLETS)
@@ -228,8 +229,8 @@ def percent(thousandths: int, *, strict: bool) -> str:
     return f"{thousandths / 1000:g}%" if strict else str(thousandths)
 
 
-def placed(parent: etree._Element, name: str, order: Sequence[str]) -> etree._Element:
-    """Return a child by its local name, made in its place among `order` if there is none.
+def ensure_child(parent: etree._Element, name: str, order: Sequence[str]) -> etree._Element:
+    """Return a child by its local name, created in its place among `order` if missing.
 
     Where `order` is only its name it is made as the first child.
     """
@@ -254,9 +255,9 @@ def _hundredths(points: float) -> str:
     return str(round(points * 100))
 
 
-def _spaced(properties: etree._Element, name: str, unit: str, value: str) -> None:
+def _set_spacing(properties: etree._Element, name: str, unit: str, value: str) -> None:
     _remove(properties, (name,))
-    etree.SubElement(placed(properties, name, _PARAGRAPH_ORDER), f"{A}{unit}", {"val": value})
+    etree.SubElement(ensure_child(properties, name, _PARAGRAPH_ORDER), f"{A}{unit}", {"val": value})
 
 
 def _color(fill: etree._Element, color: str) -> None:

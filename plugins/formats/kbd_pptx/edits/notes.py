@@ -15,10 +15,10 @@ from pptx.oxml.slide import CT_NotesMaster, CT_NotesSlide
 from pptx.oxml.theme import CT_OfficeStyleSheet
 from pptx.parts.slide import NotesMasterPart, NotesSlidePart, SlidePart
 
-from kbd_pptx.edits.deck import DeckEdit, notes_of, related
-from kbd_pptx.edits.formatting import SlideTextPiece, as_strict
-from kbd_pptx.edits.placeholders import copied, spots, text_body
-from kbd_pptx.edits.textbody import lines_of, rewrite
+from kbd_pptx.edits.deck import DeckEdit, notes_of, related_part
+from kbd_pptx.edits.formatting import SlideTextPiece, write_strict_percentages
+from kbd_pptx.edits.placeholders import copy_placeholder, placeholders, text_body
+from kbd_pptx.edits.textbody import rewrite, split_lines
 from kbd_pptx.operations import SetNotes
 from kbd_pptx.presentation import P, R
 
@@ -35,29 +35,32 @@ def set_notes(deck: DeckEdit, operation: SetNotes) -> str:
 
 
 def write_notes(deck: DeckEdit, part: SlidePart, text: str) -> None:
-    """Make a text the notes of a slide."""
+    """Write a text as the notes of a slide."""
     page = notes_of(part)
     if page is None:
         if not text:
             return
         page = _new_page(deck, part)
     root = page.notes_slide.element
-    spot = next((spot for spot in spots(root) if spot.type == "body"), None)
-    if spot is None:
-        master = related(page, RT.NOTES_MASTER)
-        found = spots(master.notes_master.element) if master is not None else iter(())
-        wanted = next((spot for spot in found if spot.type == "body"), None)
+    placeholder = next((each for each in placeholders(root) if each.type == "body"), None)
+    if placeholder is None:
+        master = related_part(page, RT.NOTES_MASTER)
+        found = placeholders(master.notes_master.element) if master is not None else iter(())
+        wanted = next((each for each in found if each.type == "body"), None)
         if wanted is None:
-            deck.notices.warn("The notes page has no place for notes; nothing was written on it.")
+            deck.warnings.warn("The notes page has no place for notes; nothing was written on it.")
             return
-        shape = copied(wanted, root)
+        shape = copy_placeholder(wanted, root)
     else:
-        shape = spot.shape
-    rewrite(text_body(shape), lines_of((SlideTextPiece(deck.notices.writable(text)),), levels=True))
+        shape = placeholder.shape
+    rewrite(
+        text_body(shape),
+        split_lines((SlideTextPiece(deck.warnings.clean_text(text)),), levels=True),
+    )
 
 
 def _new_page(deck: DeckEdit, slide: SlidePart) -> NotesSlidePart:
-    master = related(deck.main, RT.NOTES_MASTER)
+    master = related_part(deck.main, RT.NOTES_MASTER)
     if not isinstance(master, NotesMasterPart):
         master = _new_master(deck)
     name = PackURI(deck.free_name("/ppt/notesSlides/notesSlide{}.xml"))
@@ -66,29 +69,31 @@ def _new_page(deck: DeckEdit, slide: SlidePart) -> NotesSlidePart:
     page.relate_to(slide, RT.SLIDE)
     slide.relate_to(page, RT.NOTES_SLIDE)
     root = page.notes_slide.element
-    for spot in spots(master.notes_master.element):
-        if spot.type in _COPIED:
-            shape = copied(spot, root)
+    for placeholder in placeholders(master.notes_master.element):
+        if placeholder.type in _COPIED:
+            shape = copy_placeholder(placeholder, root)
             body = shape.find(f"{P}txBody")
-            if spot.type == "sldImg" and body is not None:
+            if placeholder.type == "sldImg" and body is not None:
                 shape.remove(body)
     return page
 
 
 def _new_master(deck: DeckEdit) -> NotesMasterPart:
+    # By hand: python-pptx relates a new notes master to the deck and does not list it there.
     package = deck.main.package
     name = PackURI(deck.free_name("/ppt/notesMasters/notesMaster{}.xml"))
     root = _new(CT_NotesMaster.new_default)
-    looks = _new(CT_OfficeStyleSheet.new_default)
+    theme = _new(CT_OfficeStyleSheet.new_default)
     if deck.is_strict:
-        as_strict(root)
-        as_strict(looks)
+        write_strict_percentages(root)
+        write_strict_percentages(theme)
     master = NotesMasterPart(name, CT.PML_NOTES_MASTER, package, root)
     theme_name = PackURI(deck.free_name("/ppt/theme/theme{}.xml"))
-    master.relate_to(XmlPart(theme_name, CT.OFC_THEME, package, looks), RT.THEME)
+    master.relate_to(XmlPart(theme_name, CT.OFC_THEME, package, theme), RT.THEME)
     relation_id = deck.main.relate_to(master, RT.NOTES_MASTER)
     listing = etree.Element(f"{P}notesMasterIdLst")
     etree.SubElement(listing, f"{P}notesMasterId", {f"{R}id": relation_id})
+    # The list of notes masters stands behind that of masters.
     masters = deck.root.find(f"{P}sldMasterIdLst")
     if masters is None:
         deck.root.insert(0, listing)

@@ -16,21 +16,21 @@ from kbd_pptx.presentation import A, P
 __all__ = [
     "FOOTERS",
     "PlaceholderBox",
-    "PlaceholderSpot",
-    "ancestors_of",
+    "SlidePlaceholder",
+    "add_shape",
     "body_box",
-    "body_spots",
+    "body_placeholders",
     "box_of",
-    "copied",
-    "emu",
+    "copy_placeholder",
+    "find_text_box",
     "free_id",
-    "is_crowded",
-    "put",
-    "spots",
+    "inherited_placeholders",
+    "overlaps_others",
+    "parse_emu",
+    "placeholders",
     "text_body",
-    "text_box",
     "title_box",
-    "title_spot",
+    "title_placeholder",
     "tree_of",
 ]
 
@@ -47,7 +47,7 @@ _TWIN_RATIO = 0.6
 
 
 class PlaceholderBox(msgspec.Struct, frozen=True):
-    """Where a shape is, in EMU."""
+    """Box of a shape, in EMU."""
 
     x: int
     y: int
@@ -60,7 +60,7 @@ class PlaceholderBox(msgspec.Struct, frozen=True):
         return self.width * self.height
 
 
-class PlaceholderSpot(msgspec.Struct, frozen=True):
+class SlidePlaceholder(msgspec.Struct, frozen=True):
     """A placeholder: its shape, its type ("obj" where it says none), its idx."""
 
     shape: etree._Element
@@ -76,20 +76,22 @@ def tree_of(root: etree._Element) -> etree._Element:
     return tree
 
 
-def spots(root: etree._Element) -> Iterator[PlaceholderSpot]:
+def placeholders(root: etree._Element) -> Iterator[SlidePlaceholder]:
     """Yield the placeholders that are shapes, in their order; tables and pictures are none."""
     for shape in tree_of(root).iterchildren(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         if ph is not None:
-            yield PlaceholderSpot(shape, ph.get("type", "obj"), ph.get("idx", "0"))
+            yield SlidePlaceholder(shape, ph.get("type", "obj"), ph.get("idx", "0"))
 
 
-def title_spot(root: etree._Element) -> PlaceholderSpot | None:
+def title_placeholder(root: etree._Element) -> SlidePlaceholder | None:
     """Return the title's placeholder."""
-    return next((spot for spot in spots(root) if spot.type in TITLES), None)
+    return next((each for each in placeholders(root) if each.type in TITLES), None)
 
 
-def body_spots(root: etree._Element, *parents: etree._Element) -> tuple[PlaceholderSpot, ...]:
+def body_placeholders(
+    root: etree._Element, *parents: etree._Element
+) -> tuple[SlidePlaceholder, ...]:
     """Return the placeholder of the body, or the two of two contents side by side, left first.
 
     It is the subtitle, else the largest for contents, else the largest for text. Others (captions,
@@ -99,9 +101,9 @@ def body_spots(root: etree._Element, *parents: etree._Element) -> tuple[Placehol
         root: Of a slide or a layout.
         parents: Its layout, if it is a slide, and its master.
     """
-    found = [spot for spot in spots(root) if spot.type in _TEXTS]
+    found = [each for each in placeholders(root) if each.type in _TEXTS]
     for kind in ("subTitle", "obj", "body"):
-        boxes = [(spot, box_of(spot.shape, *parents)) for spot in found if spot.type == kind]
+        boxes = [(each, box_of(each.shape, *parents)) for each in found if each.type == kind]
         if not boxes:
             continue
         # Of equal ones the first counts, and one that nothing tells the size of is the last.
@@ -111,44 +113,48 @@ def body_spots(root: etree._Element, *parents: etree._Element) -> tuple[Placehol
             return (main,)
         pair = [(main, box), twins[0]]
         pair.sort(key=lambda each: each[1].x if each[1] else 0)
-        return tuple(spot for spot, _ in pair)
+        return tuple(each for each, _ in pair)
     return ()
 
 
-def ancestors_of(shape: etree._Element, *parents: etree._Element) -> Iterator[etree._Element]:
-    """Yield the placeholders that one takes over from, the nearest first."""
+def inherited_placeholders(
+    shape: etree._Element, *parents: etree._Element
+) -> Iterator[etree._Element]:
+    """Yield the placeholders that one inherits from, the nearest first."""
     ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
     if ph is None:
         return
     type_, idx = ph.get("type", "obj"), ph.get("idx", "0")
     for parent in parents:
-        found = list(spots(parent))
+        found = list(placeholders(parent))
         is_master = parent.tag == f"{P}sldMaster"
-        spot = None if is_master else next((each for each in found if each.idx == idx), None)
-        if spot is None:
-            plain = _plain(type_)
-            spot = next((each for each in found if _plain(each.type) == plain), None)
-        if spot is not None:
-            yield spot.shape
-            type_ = spot.type
+        placeholder = None if is_master else next((each for each in found if each.idx == idx), None)
+        if placeholder is None:
+            plain = _master_type(type_)
+            placeholder = next((each for each in found if _master_type(each.type) == plain), None)
+        if placeholder is not None:
+            yield placeholder.shape
+            type_ = placeholder.type
 
 
 def box_of(shape: etree._Element, *parents: etree._Element) -> PlaceholderBox | None:
-    """Return where a shape is, by its own word or that of what it takes over from."""
-    for each in (shape, *ancestors_of(shape, *parents)):
+    """Return a shape's box, its own or an inherited one."""
+    for each in (shape, *inherited_placeholders(shape, *parents)):
         frame = next((found for path in _FRAMES for found in each.iterfind(path)), None)
         place = frame.find(f"{A}off") if frame is not None else None
         size = frame.find(f"{A}ext") if frame is not None else None
         if place is not None and size is not None:
             try:
-                x, y = emu(place.get("x", "")), emu(place.get("y", ""))
-                return PlaceholderBox(x, y, emu(size.get("cx", "")), emu(size.get("cy", "")))
+                x, y = parse_emu(place.get("x", "")), parse_emu(place.get("y", ""))
+                return PlaceholderBox(
+                    x, y, parse_emu(size.get("cx", "")), parse_emu(size.get("cy", ""))
+                )
             except ValueError:
                 return None
     return None
 
 
-def emu(text: str) -> int:
+def parse_emu(text: str) -> int:
     """Return a length; raises ValueError for what is none, or longer than any can be."""
     if len(text) > _LENGTH_DIGITS:
         raise ValueError
@@ -171,17 +177,17 @@ def text_body(shape: etree._Element) -> etree._Element:
     return body
 
 
-def copied(spot: PlaceholderSpot, root: etree._Element) -> etree._Element:
-    """Put an empty copy of a layout's placeholder on a slide, and return it.
+def copy_placeholder(placeholder: SlidePlaceholder, root: etree._Element) -> etree._Element:
+    """Add an empty copy of a layout's placeholder to a slide, and return it.
 
-    It takes everything over from the layout: place, size, looks.
+    It inherits everything from the layout: place, size, formatting.
 
     Args:
-        spot: The layout's placeholder.
+        placeholder: The layout's placeholder.
         root: The slide.
     """
     number = free_id(tree_of(root))
-    named = spot.shape.find(f"{P}nvSpPr/{P}cNvPr")
+    named = placeholder.shape.find(f"{P}nvSpPr/{P}cNvPr")
     name = (named.get("name", "") if named is not None else "").rstrip("0123456789 ")
     shape = etree.Element(f"{P}sp")
     about = etree.SubElement(shape, f"{P}nvSpPr")
@@ -190,18 +196,18 @@ def copied(spot: PlaceholderSpot, root: etree._Element) -> etree._Element:
     )
     locks = etree.SubElement(about, f"{P}cNvSpPr")
     etree.SubElement(locks, f"{A}spLocks", {"noGrp": "1"})
-    ph = deepcopy(spot.shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph"))
+    ph = deepcopy(placeholder.shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph"))
     if ph is not None:
         ph.attrib.pop("hasCustomPrompt", "")
         etree.SubElement(about, f"{P}nvPr").append(ph)
     etree.SubElement(shape, f"{P}spPr")
     text_body(shape)
-    put(shape, root)
+    add_shape(shape, root)
     return shape
 
 
-def put(shape: etree._Element, root: etree._Element) -> None:
-    """Put a shape on a slide, in front of the others."""
+def add_shape(shape: etree._Element, root: etree._Element) -> None:
+    """Add a shape to a slide, in front of the others."""
     tree = tree_of(root)
     extensions = tree.find(f"{P}extLst")
     if extensions is None:
@@ -219,7 +225,7 @@ def free_id(tree: etree._Element) -> int:
     return number
 
 
-def _plain(type_: str) -> str:
+def _master_type(type_: str) -> str:
     """Return the type under which a master has a placeholder."""
     if type_ in TITLES:
         return "title"
@@ -239,7 +245,7 @@ _TITLE, _BODY = "Title Text", "Body Text"
 _TITLE_SIZE, _BODY_SIZE = "3200", "2000"
 _MARGIN = 0.07
 """Of a slide's width and height, on each side."""
-_CROWDED = 0.25
+_OVERLAP_SHARE = 0.25
 """Of the smaller of two shapes."""
 _LOWEST = 0.7
 """Of a slide's height: where a body may begin at the latest."""
@@ -255,7 +261,7 @@ def title_box(root: etree._Element, size: tuple[int, int]) -> etree._Element:
         round(width * _MARGIN), round(height * _MARGIN / 2),
         round(width * (1 - 2 * _MARGIN)), round(height * 0.14),
     )  # fmt: skip
-    return _made(root, _TITLE, box, _TITLE_SIZE, anchor="b")
+    return _add_text_box(root, _TITLE, box, _TITLE_SIZE, anchor="b")
 
 
 def body_box(
@@ -276,10 +282,10 @@ def body_box(
     box = PlaceholderBox(
         round(width * _MARGIN), top, round(width * (1 - 2 * _MARGIN)), height - top - margin
     )
-    return _made(root, _BODY, box, _BODY_SIZE, anchor="t")
+    return _add_text_box(root, _BODY, box, _BODY_SIZE, anchor="t")
 
 
-def text_box(root: etree._Element, *, filled: bool) -> etree._Element | None:
+def find_text_box(root: etree._Element, *, filled: bool) -> etree._Element | None:
     """Return the text box that takes a slide's body, None if there is none.
 
     It is one that was made for it, else the only one beside the title's.
@@ -303,24 +309,26 @@ def text_box(root: etree._Element, *, filled: bool) -> etree._Element | None:
     return found[0] if filled or not has_text else None
 
 
-def is_crowded(
+def overlaps_others(
     shape: etree._Element, root: etree._Element, parents: Sequence[etree._Element]
 ) -> bool:
     """Tell whether a shape and another one of the slide cover much of each other."""
     own = box_of(shape, *parents)
     others = [box_of(other, *parents) for other in tree_of(root) if other is not shape]
-    return own is not None and any(_shared(own, other) for other in others if other is not None)
+    return own is not None and any(_overlap(own, other) for other in others if other is not None)
 
 
-def _shared(one: PlaceholderBox, other: PlaceholderBox) -> bool:
+def _overlap(one: PlaceholderBox, other: PlaceholderBox) -> bool:
     width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
     height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
-    return min(width, height) > 0 and width * height > _CROWDED * min(one.area, other.area)
+    return min(width, height) > 0 and width * height > _OVERLAP_SHARE * min(one.area, other.area)
 
 
 def _titles(root: etree._Element) -> list[etree._Element]:
-    spot, box = title_spot(root), _named(root, _TITLE)
-    return [shape for shape in (spot.shape if spot else None, box) if shape is not None]
+    placeholder, box = title_placeholder(root), _named(root, _TITLE)
+    return [
+        shape for shape in (placeholder.shape if placeholder else None, box) if shape is not None
+    ]
 
 
 def _name(shape: etree._Element) -> str:
@@ -335,7 +343,7 @@ def _named(root: etree._Element, name: str) -> etree._Element | None:
     return None
 
 
-def _made(
+def _add_text_box(
     root: etree._Element, name: str, box: PlaceholderBox, font_size: str, *, anchor: str
 ) -> etree._Element:
     number = free_id(tree_of(root))
@@ -358,5 +366,5 @@ def _made(
         etree.SubElement(settings, f"{A}normAutofit")
     for paragraph in body.iterchildren(f"{A}p"):
         etree.SubElement(paragraph, f"{A}endParaRPr", {"sz": font_size})
-    put(shape, root)
+    add_shape(shape, root)
     return shape

@@ -1,8 +1,8 @@
-"""A text replaced wherever it stands on slides and in their notes.
+"""Replacement of text on slides and in their notes.
 
 A hit is found across runs and replaced once: what was put in is not searched again. It takes the
-look of the run in which it began; other characters keep theirs. What programs compute (numbers of
-slides, dates) is not searched, and no hit reaches over it.
+formatting of the run in which it began; other characters keep theirs. What programs compute
+(numbers of slides, dates) is not searched, and no hit reaches over it.
 
 Where a deck holds a text that replacing does not reach: told, so that nobody thinks it gone.
 """
@@ -22,12 +22,12 @@ from pptx.opc.package import XmlPart
 from pptx.parts.slide import SlidePart
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.edits.deck import DeckEdit, notes_of, related
-from kbd_pptx.edits.warnings import brief, numbered
+from kbd_pptx.edits.deck import DeckEdit, notes_of, related_part
+from kbd_pptx.edits.warnings import shorten, slides_text
 from kbd_pptx.operations import ReplaceText
 from kbd_pptx.presentation import MC, A, P
 
-__all__ = ["replace_in_paragraph", "replace_text", "tell_of_other_places"]
+__all__ = ["replace_in_paragraph", "replace_text", "warn_of_other_places"]
 
 _KINDS = MappingProxyType({
     "chart": "Charts",
@@ -38,7 +38,7 @@ _KINDS = MappingProxyType({
 """What holds text beside a slide, by the last word of the relation's type."""
 
 
-def tell_of_other_places(
+def warn_of_other_places(
     deck: DeckEdit, slides: Sequence[tuple[int, SlidePart]], pattern: re.Pattern[str]
 ) -> None:
     """Warn where a text stands that was searched for and was not replaced."""
@@ -54,16 +54,19 @@ def tell_of_other_places(
                 checked[id(target)] = _holds(_texts(_root_of(target)), pattern)
             if checked[id(target)]:
                 found.setdefault(kind, []).append(index)
-        layout = related(part, RT.SLIDE_LAYOUT)
-        for holder in (layout, related(layout, RT.SLIDE_MASTER) if layout is not None else None):
+        layout = related_part(part, RT.SLIDE_LAYOUT)
+        for holder in (
+            layout,
+            related_part(layout, RT.SLIDE_MASTER) if layout is not None else None,
+        ):
             if holder is not None:
                 if id(holder) not in checked:
-                    checked[id(holder)] = _holds(_drawn(_root_of(holder)), pattern)
+                    checked[id(holder)] = _holds(_decorative_texts(_root_of(holder)), pattern)
                 if checked[id(holder)]:
                     found.setdefault("Layouts", []).append(index)
     for kind, places in found.items():
-        where = numbered(sorted(set(places)))
-        deck.notices.warn(f"{kind}{where} hold the text, too; they are not reached.")
+        where = slides_text(sorted(set(places)))
+        deck.warnings.warn(f"{kind}{where} hold the text, too; they are not reached.")
 
 
 def _holds(texts: Iterator[str], pattern: re.Pattern[str]) -> bool:
@@ -80,7 +83,7 @@ def _texts(root: etree._Element | None) -> Iterator[str]:
         yield element.text or ""
 
 
-def _drawn(root: etree._Element | None) -> Iterator[str]:
+def _decorative_texts(root: etree._Element | None) -> Iterator[str]:
     """Yield the texts that a layout or master shows on slides: those of no placeholder."""
     for shape in () if root is None else root.iter(f"{P}sp", f"{P}graphicFrame"):
         if next(shape.iter(f"{P}ph"), None) is None:
@@ -113,7 +116,7 @@ class _Tags:
     END = f"{A}endParaRPr"
 
 
-class _Stretch(msgspec.Struct, frozen=True):
+class _TextRun(msgspec.Struct, frozen=True):
     """A run or break in a paragraph, and where its text begins in the paragraph's."""
 
     element: etree._Element
@@ -127,9 +130,9 @@ def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
     Raises:
         ValidationFailed: There is no such slide, or the search is empty once it is cleaned.
     """
-    notices = deck.notices
-    search = notices.writable(operation.search).replace("\n", _BREAK)
-    replace = notices.writable(operation.replace).replace("\n", _BREAK)
+    warnings = deck.warnings
+    search = warnings.clean_text(operation.search).replace("\n", _BREAK)
+    replace = warnings.clean_text(operation.replace).replace("\n", _BREAK)
     if not search:
         raise ValidationFailed("replace_text: search is empty.")
     flags = 0 if operation.match_case else re.IGNORECASE
@@ -151,26 +154,26 @@ def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
         notes = notes_of(part)
         if notes is not None:
             in_notes += _replace_in(notes.notes_slide.element, pattern, replace)
-    tell_of_other_places(deck, parts, pattern)
+    warn_of_other_places(deck, parts, pattern)
     if not on_slides + in_notes:
         where = "" if operation.index is None else f" on slide {operation.index}"
-        notices.warn(f'"{brief(operation.search)}" was not found{where}; nothing was replaced.')
+        warnings.warn(f'"{shorten(operation.search)}" was not found{where}; nothing was replaced.')
     count = on_slides + in_notes
-    told = f", {in_notes} of them in notes" if in_notes else ""
-    return f"{count} replacement{'' if count == 1 else 's'}{numbered(places)}{told}"
+    in_notes_text = f", {in_notes} of them in notes" if in_notes else ""
+    return f"{count} replacement{'' if count == 1 else 's'}{slides_text(places)}{in_notes_text}"
 
 
 def replace_in_paragraph(paragraph: etree._Element, pattern: re.Pattern[str], replace: str) -> int:
     """Replace hits in one paragraph, and return their number."""
-    stretches = list(_stretches(paragraph))
-    whole = "".join(stretch.text for stretch in stretches)
+    runs = list(_text_runs(paragraph))
+    whole = "".join(text_run.text for text_run in runs)
     hits = [(hit.start(), hit.end()) for hit in pattern.finditer(whole)]
     if not hits:
         return 0
-    starts = [stretch.start for stretch in stretches]
-    for stretch, text in zip(stretches, _replaced(whole, starts, hits, replace), strict=True):
-        if text != stretch.text:
-            _write(stretch.element, text)
+    starts = [text_run.start for text_run in runs]
+    for text_run, text in zip(runs, _replaced(whole, starts, hits, replace), strict=True):
+        if text != text_run.text:
+            _write(text_run.element, text)
     return len(hits)
 
 
@@ -178,12 +181,13 @@ def _replace_in(root: etree._Element, pattern: re.Pattern[str], replace: str) ->
     count = 0
     for paragraph in list(root.iter(f"{A}p")):
         found = replace_in_paragraph(paragraph, pattern, replace)
+        # Replaced in both alternatives, counted in the one that people see.
         if found and not any(each.tag == _FALLBACK for each in paragraph.iterancestors()):
             count += found
     return count
 
 
-def _stretches(paragraph: etree._Element) -> Iterator[_Stretch]:
+def _text_runs(paragraph: etree._Element) -> Iterator[_TextRun]:
     start = 0
     for child in paragraph:
         match child.tag:
@@ -196,7 +200,7 @@ def _stretches(paragraph: etree._Element) -> Iterator[_Stretch]:
             case _:
                 text = _BARRIER
         if text:
-            yield _Stretch(child, start, text)
+            yield _TextRun(child, start, text)
         start += len(text)
 
 
@@ -220,23 +224,23 @@ def _replaced(
 
 
 def _write(element: etree._Element, text: str) -> None:
-    """Give a run or a break another text; breaks in it become breaks."""
+    """Write another text into a run or a break; breaks in it become elements."""
     paragraph = element.getparent()
     if paragraph is None:
         return
-    look = element.find(f"{A}rPr")
+    properties = element.find(f"{A}rPr")
     made: list[etree._Element] = []
     for place, part in enumerate(text.split(_BREAK)):
         if place:
-            made.append(_with_look(f"{A}br", look))
+            made.append(_with_properties(f"{A}br", properties))
         if part:
-            run = _with_look(f"{A}r", look)
+            run = _with_properties(f"{A}r", properties)
             etree.SubElement(run, f"{A}t").text = part
             made.append(run)
     others = paragraph.iterchildren(f"{A}r", f"{A}br", f"{A}fld")
     if not made and len(list(islice(others, 2))) == 1:
-        # An empty run keeps the look for whoever writes there next.
-        run = _with_look(f"{A}r", look)
+        # An empty run keeps the formatting for whoever writes there next.
+        run = _with_properties(f"{A}r", properties)
         etree.SubElement(run, f"{A}t")
         made.append(run)
     for run in made:
@@ -244,10 +248,10 @@ def _write(element: etree._Element, text: str) -> None:
     paragraph.remove(element)
 
 
-def _with_look(tag: str, look: etree._Element | None) -> etree._Element:
+def _with_properties(tag: str, properties: etree._Element | None) -> etree._Element:
     made = etree.Element(tag)
-    if look is not None:
-        copy = deepcopy(look)
+    if properties is not None:
+        copy = deepcopy(properties)
         copy.tail = None
         made.append(copy)
     return made

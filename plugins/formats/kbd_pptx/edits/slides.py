@@ -13,39 +13,39 @@ from pptx.parts.slide import SlidePart
 
 from kbd.errors import ValidationFailed
 from kbd.opc.rewriter import xml_bytes
-from kbd_pptx.edits.deck import DeckEdit, choose, notes_of, parents_of
+from kbd_pptx.edits.deck import DeckEdit, choose_layout, notes_of, parents_of
 from kbd_pptx.edits.notes import write_notes
-from kbd_pptx.edits.placeholders import FOOTERS, copied, spots, text_body
-from kbd_pptx.edits.text_writer import SlideTexts, texts_of, write_texts
+from kbd_pptx.edits.placeholders import FOOTERS, copy_placeholder, placeholders, text_body
+from kbd_pptx.edits.text_writer import SlideTexts, read_texts, write_texts
 from kbd_pptx.edits.textbody import Line
 from kbd_pptx.operations import AddSlide, DeleteSlide, MoveSlide
 from kbd_pptx.presentation import P14, A, P, R
 
-__all__ = ["add_slide", "delete_slide", "join_section", "leave_section", "move_slide"]
+__all__ = ["add_slide", "add_to_section", "delete_slide", "move_slide", "remove_from_section"]
 
 
 def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     """Add a slide with its texts, and return what changed.
 
     Placeholders that get no text are left out: programs would ask people to click into them. Date,
-    footer and number come along if the slide before, or else the one behind, has them.
+    footer and number are copied if the slide before, or else the one behind, has them.
     """
     entries = deck.entries
     index = len(entries) if operation.index is None else operation.index
     if index > len(entries):
         deck.entry(index)
-    given = texts_of(operation, deck)
-    texts = SlideTexts(_filled(given.title), _filled(given.body), given.formatting)
+    given = read_texts(operation, deck)
+    texts = SlideTexts(_or_none(given.title), _or_none(given.body), given.formatting)
     near = [deck.part_of(entry) for entry in entries[max(index - 1, 0) : index + 1]]
-    neighbour = next((part for part in near if part is not None), None)
-    layout, warning = choose(deck.layouts(neighbour), operation.layout)
+    neighbor = next((part for part in near if part is not None), None)
+    layout, warning = choose_layout(deck.layouts(neighbor), operation.layout)
     if warning:
-        deck.notices.warn(warning)
+        deck.warnings.warn(warning)
     part = deck.add(layout, index)
-    join_section(deck, index)
+    add_to_section(deck, index)
     changed = write_texts(deck, index, part, texts)
-    if neighbour is not None:
-        _take_footers(part, neighbour, index)
+    if neighbor is not None:
+        _copy_footers(part, neighbor, index)
     if operation.notes:
         write_notes(deck, part, operation.notes)
         changed.append("notes")
@@ -53,21 +53,21 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     return f'slide {index}: new, layout "{layout.name}"{holding}'
 
 
-def _filled(lines: tuple[Line, ...] | None) -> tuple[Line, ...] | None:
+def _or_none(lines: tuple[Line, ...] | None) -> tuple[Line, ...] | None:
     """Return a text that has any, else None."""
     return lines if lines and any(line.pieces for line in lines) else None
 
 
-def _take_footers(part: SlidePart, neighbour: SlidePart, index: int) -> None:
-    """Give a new slide the date, footer and number that its neighbour shows."""
-    layout = {spot.type: spot for spot in spots(parents_of(part)[0])}
-    for spot in spots(neighbour.slide.element):
-        if spot.type in FOOTERS and spot.type in layout:
-            made = text_body(copied(layout[spot.type], part.slide.element))
+def _copy_footers(part: SlidePart, neighbor: SlidePart, index: int) -> None:
+    """Copy the date, footer and number of a neighboring slide to a new one."""
+    layout = {each.type: each for each in placeholders(parents_of(part)[0])}
+    for placeholder in placeholders(neighbor.slide.element):
+        if placeholder.type in FOOTERS and placeholder.type in layout:
+            made = text_body(copy_placeholder(layout[placeholder.type], part.slide.element))
             for old in made.findall(f"{A}p"):
                 made.remove(old)
-            for paragraph in text_body(spot.shape).findall(f"{A}p"):
-                # Links of the neighbour mean nothing in another part.
+            for paragraph in text_body(placeholder.shape).findall(f"{A}p"):
+                # Links of the neighbor mean nothing in another part.
                 if not any("hlink" in str(each.tag) for each in paragraph.iter()):
                     made.append(deepcopy(paragraph))
             for field in made.iter(f"{A}fld"):
@@ -87,14 +87,14 @@ def move_slide(deck: DeckEdit, operation: MoveSlide) -> str:
     deck.entry(operation.to)
     if operation.to == operation.index:
         return f"slide {operation.index}: stays where it is"
-    home = section_of(deck, entry.get("id", ""))
-    leave_section(deck, entry.get("id", ""))
+    origin = section_of(deck, entry.get("id", ""))
+    remove_from_section(deck, entry.get("id", ""))
     target = deck.entries[operation.to]
     if operation.to > operation.index:
         target.addnext(entry)
     else:
         target.addprevious(entry)
-    join_section(deck, operation.to, home=home)
+    add_to_section(deck, operation.to, origin=origin)
     return f"slide {operation.index}: moved to {operation.to}"
 
 
@@ -107,9 +107,10 @@ def delete_slide(deck: DeckEdit, operation: DeleteSlide) -> str:
     entry = deck.entry(operation.index)
     part = deck.part_of(entry)
     entries = deck.entries
+    # A deck may list one slide several times; its part goes with the last entry.
     if part is not None and sum(deck.part_of(each) is part for each in entries) == 1:
         _unlink(deck, operation.index, part)
-    leave_section(deck, entry.get("id", ""))
+    remove_from_section(deck, entry.get("id", ""))
     relation_id = entry.get(f"{R}id", "")
     for listing in deck.root.iterfind(f"{P}sldIdLst"):
         listing.remove(entry)
@@ -122,11 +123,11 @@ def delete_slide(deck: DeckEdit, operation: DeleteSlide) -> str:
 
 
 def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
-    """Take away what leads to a slide from parts that stay, but its entry in the deck."""
+    """Remove references to a slide from other parts, except its entry in the deck."""
     notes = notes_of(part)
     shown = {id(deck.part_of(entry)): place for place, entry in enumerate(deck.entries)}
     for source in list(deck.main.package.iter_parts()):
-        relations = [] if source in (part, notes) else _leading(source, part)
+        relations = [] if source in (part, notes) else _relations_to(source, part)
         if not relations:
             continue
         root = source._element if isinstance(source, XmlPart) else etree.fromstring(source.blob)  # noqa: SLF001 - python-pptx has no other way
@@ -134,7 +135,7 @@ def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
         for element in [each for each in root.iter() if _names(each, relations)]:
             if element.tag == f"{P}sldId":
                 continue
-            _take_off(deck, index, element, place)
+            _remove_reference(deck, index, element, place)
         if not isinstance(source, XmlPart):
             source.blob = xml_bytes(root)
         for relation_id in relations:
@@ -142,21 +143,21 @@ def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
                 source.rels.pop(relation_id)
 
 
-def _take_off(deck: DeckEdit, index: int, element: etree._Element, place: str) -> None:
-    """Take an element off that leads to a slide."""
+def _remove_reference(deck: DeckEdit, index: int, element: etree._Element, place: str) -> None:
+    """Remove an element that refers to a slide."""
     parent = element.getparent()
     if element.tag in _LINKS:
-        deck.notices.warn(f"A link on {place} led to slide {index}; it was taken off.")
+        deck.warnings.warn(f"A link on {place} led to slide {index}; it was taken off.")
     elif element.tag == f"{P}sld":
         if any(each.tag == f"{P}custShow" for each in element.iterancestors()):
-            deck.notices.warn(f"Slide {index} was taken out of a custom show.")
+            deck.warnings.warn(f"Slide {index} was taken out of a custom show.")
     else:
         raise ValidationFailed(f"Slide {index} cannot be deleted: {place} needs it.")
     if parent is not None:
         parent.remove(element)
 
 
-def _leading(source: Any, part: SlidePart) -> list[str]:
+def _relations_to(source: Any, part: SlidePart) -> list[str]:
     """Return the ids of a part's relations that lead to a slide."""
     return [
         relation_id
@@ -171,21 +172,21 @@ def _names(element: etree._Element, relations: Sequence[str]) -> bool:
     )
 
 
-def leave_section(deck: DeckEdit, slide_id: str) -> None:
-    """Take a slide out of the section that lists it."""
+def remove_from_section(deck: DeckEdit, slide_id: str) -> None:
+    """Remove a slide from the section that lists it."""
     for listed in list(deck.root.iter(f"{P14}sldId")):
         parent = listed.getparent()
         if parent is not None and listed.get("id") == slide_id:
             parent.remove(listed)
 
 
-def join_section(deck: DeckEdit, index: int, *, home: etree._Element | None = None) -> None:
+def add_to_section(deck: DeckEdit, index: int, *, origin: etree._Element | None = None) -> None:
     """List a slide in the section of the slide before it, or of the one behind it.
 
     Args:
         deck: The deck, in which the slide is in its place.
         index: The slide.
-        home: The section's list that it comes from; it stays in it if a neighbour is of it.
+        origin: The section's list that it comes from; it stays in it if a neighbor is of it.
     """
     lists = list(deck.root.iter(f"{P14}sldIdLst"))
     if not lists:
@@ -195,13 +196,13 @@ def join_section(deck: DeckEdit, index: int, *, home: etree._Element | None = No
     places = {each.get("id"): each for one in lists for each in one}
     before = places.get(entries[index - 1].get("id")) if index else None
     behind = places.get(entries[index + 1].get("id")) if index + 1 < len(entries) else None
-    stays = home is not None and behind is not None and behind.getparent() is home
-    if before is not None and not (stays and before.getparent() is not home):
+    stays = origin is not None and behind is not None and behind.getparent() is origin
+    if before is not None and not (stays and before.getparent() is not origin):
         before.addnext(made)
     elif behind is not None:
         behind.addprevious(made)
     else:
-        (lists[0] if home is None else home).insert(0, made)
+        (lists[0] if origin is None else origin).insert(0, made)
 
 
 def section_of(deck: DeckEdit, slide_id: str) -> etree._Element | None:

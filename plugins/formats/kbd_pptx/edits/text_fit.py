@@ -1,4 +1,4 @@
-"""Whether a text fits its shape, and how far it must shrink if it does not.
+"""Text fit: whether a text fits its shape, and how far it must shrink if it does not.
 
 Programs that show slides measure this with the fonts at hand; this estimates it, a little on the
 careful side. Where the shape shrinks its text (`normAutofit`), the scale is written as they do, so
@@ -12,7 +12,7 @@ import msgspec
 from lxml import etree
 
 from kbd_pptx.edits.formatting import percent
-from kbd_pptx.edits.placeholders import ancestors_of, box_of, text_body
+from kbd_pptx.edits.placeholders import box_of, inherited_placeholders, text_body
 from kbd_pptx.edits.textbody import level_of, paragraphs_of, text_of
 from kbd_pptx.presentation import A, P
 
@@ -45,7 +45,7 @@ _MEASURED_CHARACTERS = 100_000
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """How a text fits.
+    """Fit of a text in its shape.
 
     Args:
         points: The size that its smallest text is shown in.
@@ -79,7 +79,7 @@ def fit(
         strict: How percentages are written.
     """
     box = box_of(shape, *parents)
-    chain = [shape, *ancestors_of(shape, *parents)]
+    chain = [shape, *inherited_placeholders(shape, *parents)]
     body = text_body(shape)
     own = body.find(f"{A}bodyPr")
     if box is None or own is None:
@@ -90,7 +90,7 @@ def fit(
     width = box.width / _EMU_A_POINT - 2 * _INSET_X / _EMU_A_POINT
     height = box.height / _EMU_A_POINT - 2 * _INSET_Y / _EMU_A_POINT
     shrinks = _autofit(chain) == "normAutofit"
-    least = _shrunk_already(own) if grown else 0
+    least = _current_step(own) if grown else 0
     steps = _STEPS[least:] if shrinks else _STEPS[:1]
     step = next((step for step in steps if _height(texts, width, step) <= height), None)
     scale, less = step or steps[-1]
@@ -101,7 +101,7 @@ def fit(
     return Fit(min(text.size for text in texts) * scale / 10_000_000, less > 0, step is None)
 
 
-def _shrunk_already(properties: etree._Element) -> int:
+def _current_step(properties: etree._Element) -> int:
     """Return the step by which text is shrunk now."""
     autofit = properties.find(f"{A}normAutofit")
     scale = autofit.get("fontScale", "") if autofit is not None else ""
@@ -132,7 +132,7 @@ def _write(properties: etree._Element, scale: int, less: int, *, strict: bool) -
 
 
 def _autofit(chain: Sequence[etree._Element]) -> str:
-    """Return the name of the nearest word on what happens to text that is too long."""
+    """Return the nearest autofit setting (`normAutofit`, `noAutofit`, `spAutoFit`)."""
     for shape in chain:
         for kind in ("normAutofit", "noAutofit", "spAutoFit"):
             if shape.find(f"{P}txBody/{A}bodyPr/{A}{kind}") is not None:
@@ -188,14 +188,14 @@ def _size(level: int, chain: Sequence[etree._Element], parents: Sequence[etree._
     # A text box takes nothing over, and so no style of the master either.
     if len(chain) > 1:
         found.extend(parent.find(f"{P}txStyles/{P}{styles}/{path}") for parent in parents)
-    for look in found:
-        size = _points(look)
+    for properties in found:
+        size = _points(properties)
         if size:
             return size
     return _FONT_SIZE
 
 
-def _points(look: etree._Element | None) -> int:
-    """Return the size that a look has, 0 if none, or none that can be meant."""
-    size = look.get("sz", "") if look is not None else ""
+def _points(properties: etree._Element | None) -> int:
+    """Return the font size of run properties, 0 if there is none or an absurd one."""
+    size = properties.get("sz", "") if properties is not None else ""
     return int(size) if len(size) <= _SIZE_DIGITS and size.isdecimal() else 0

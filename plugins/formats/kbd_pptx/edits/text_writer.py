@@ -1,4 +1,4 @@
-"""Titles and bodies, written where a slide has its places for them.
+"""Writer of titles and bodies, into the places that a slide has for them.
 
 A place that the slide lacks and its layout has is brought back; where there is none at all a text
 box takes the text, and the warnings say so.
@@ -16,34 +16,34 @@ from kbd_pptx.edits.deck import DeckEdit, parents_of
 from kbd_pptx.edits.formatting import (
     PptxParagraphFormatting,
     SlideTextPiece,
-    dress_paragraph,
+    format_paragraph,
     read_paragraph,
     read_pieces,
 )
 from kbd_pptx.edits.placeholders import (
     body_box,
-    body_spots,
-    copied,
-    is_crowded,
+    body_placeholders,
+    copy_placeholder,
+    find_text_box,
+    overlaps_others,
     text_body,
-    text_box,
     title_box,
-    title_spot,
+    title_placeholder,
 )
 from kbd_pptx.edits.text_fit import fit
 from kbd_pptx.edits.textbody import (
     Line,
     append_lines,
-    halves,
-    lines_of,
     paragraphs_of,
     rewrite,
+    split_at_empty,
+    split_lines,
     text_of,
 )
 from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
 from kbd_pptx.presentation import P
 
-__all__ = ["SlideTexts", "append_bullets", "set_slide_text", "texts_of", "write_texts"]
+__all__ = ["SlideTexts", "append_bullets", "read_texts", "set_slide_text", "write_texts"]
 
 _SMALL_PT = 12
 """Text that people in a room cannot read any more."""
@@ -51,7 +51,7 @@ _BULLETS = ("• ", "- ", "* ", "– ")
 
 
 class SlideTexts(msgspec.Struct, frozen=True):
-    """What an operation writes; None leaves it as it is."""
+    """Texts that an operation writes; None leaves one as it is."""
 
     title: tuple[Line, ...] | None
     body: tuple[Line, ...] | None
@@ -66,13 +66,13 @@ class _Slide(msgspec.Struct, frozen=True):
     parents: tuple[etree._Element, ...]
 
 
-def texts_of(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts:
-    """Return what an operation writes.
+def read_texts(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts:
+    """Read the texts that an operation writes.
 
     Raises:
         ValidationFailed: A text is given twice, or a run has none.
     """
-    notices = deck.notices
+    warnings = deck.warnings
     for name, text, runs in (
         ("title", operation.title, operation.title_runs),
         ("body", operation.body, operation.body_runs),
@@ -82,15 +82,15 @@ def texts_of(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts:
     title = _pieces(operation.title, operation.title_runs, "title_runs", deck)
     body = _pieces(operation.body, operation.body_runs, "body_runs", deck)
     return SlideTexts(
-        None if title is None else lines_of(title, levels=False),
-        None if body is None else lines_of(body, levels=True),
-        read_paragraph(operation, notices),
+        None if title is None else split_lines(title, levels=False),
+        None if body is None else split_lines(body, levels=True),
+        read_paragraph(operation, warnings),
     )
 
 
 def set_slide_text(deck: DeckEdit, operation: SetSlideText) -> str:
     """Replace a slide's title or body, or both, and return what changed."""
-    texts = texts_of(operation, deck)
+    texts = read_texts(operation, deck)
     if texts.title is None and texts.body is None:
         raise ValidationFailed("set_slide_text: give a title, a body, or both.")
     changed = write_texts(deck, operation.index, deck.slide(operation.index), texts)
@@ -100,17 +100,17 @@ def set_slide_text(deck: DeckEdit, operation: SetSlideText) -> str:
 def append_bullets(deck: DeckEdit, operation: AppendBullets) -> str:
     """Add paragraphs to a slide's body, and return what changed."""
     slide = _slide(operation.index, deck.slide(operation.index))
-    formatting = read_paragraph(operation, deck.notices)
+    formatting = read_paragraph(operation, deck.warnings)
     lines = [
         Line(line.pieces, line.level if operation.level is None else operation.level)
         for bullet in operation.bullets
-        for line in lines_of((SlideTextPiece(deck.notices.writable(bullet)),), levels=True)
+        for line in split_lines((SlideTextPiece(deck.warnings.clean_text(bullet)),), levels=True)
     ]
     shape = _body_shapes(deck, slide, both=False, appending=True)[0]
     for paragraph in append_lines(text_body(shape), lines):
-        dress_paragraph(paragraph, formatting, strict=deck.is_strict)
-    _tell_of_bullets(deck, slide, lines)
-    _fit(deck, slide, shape, "body", grown=True)
+        format_paragraph(paragraph, formatting, strict=deck.is_strict)
+    _warn_of_bullets(deck, slide, lines)
+    _fit_text(deck, slide, shape, "body", grown=True)
     count = f"{len(lines)} paragraphs" if len(lines) != 1 else "1 paragraph"
     return f"slide {operation.index}: {count} appended"
 
@@ -131,9 +131,9 @@ def write_texts(deck: DeckEdit, index: int, part: SlidePart, texts: SlideTexts) 
 def _write_body(
     deck: DeckEdit, slide: _Slide, lines: tuple[Line, ...], formatting: PptxParagraphFormatting
 ) -> None:
-    left, right = halves(lines)
+    left, right = split_at_empty(lines)
     shapes = _body_shapes(deck, slide, both=bool(right))
-    _tell_of_bullets(deck, slide, lines)
+    _warn_of_bullets(deck, slide, lines)
     if len(shapes) == 1:
         _write(deck, slide, shapes[0], lines, formatting, "body")
         return
@@ -141,7 +141,7 @@ def _write_body(
     if right:
         _write(deck, slide, shapes[1], right, formatting, "right side")
     elif any(map(text_of, paragraphs_of(text_body(shapes[1])))):
-        deck.notices.warn(
+        deck.warnings.warn(
             f"Slide {slide.index} has two contents: the body went to the left one, the right one "
             "is as it was. An empty line in the body parts left from right."
         )
@@ -156,19 +156,19 @@ def _write(
     what: str,
 ) -> None:
     for paragraph in rewrite(text_body(shape), lines):
-        dress_paragraph(paragraph, formatting, strict=deck.is_strict)
-    _fit(deck, slide, shape, what, grown=False)
+        format_paragraph(paragraph, formatting, strict=deck.is_strict)
+    _fit_text(deck, slide, shape, what, grown=False)
 
 
 def _title_shape(deck: DeckEdit, slide: _Slide) -> etree._Element:
     """Return the shape that a slide's title goes into."""
-    spot = title_spot(slide.root)
-    if spot is not None:
-        return spot.shape
-    wanted = title_spot(slide.parents[0]) if slide.parents else None
+    placeholder = title_placeholder(slide.root)
+    if placeholder is not None:
+        return placeholder.shape
+    wanted = title_placeholder(slide.parents[0]) if slide.parents else None
     if wanted is not None:
-        return copied(wanted, slide.root)
-    deck.notices.warn(
+        return copy_placeholder(wanted, slide.root)
+    deck.warnings.warn(
         f"Slide {slide.index} has a layout without a title: the title stands in a text box."
     )
     return title_box(slide.root, deck.size)
@@ -187,55 +187,57 @@ def _body_shapes(
         both: Whether the second of two contents is brought back, too, if the slide lacks it.
         appending: Whether what is there stays; then any one text box will do.
     """
-    found = body_spots(slide.root, *slide.parents)
-    wanted = body_spots(slide.parents[0], *slide.parents[1:]) if slide.parents else ()
-    shapes = {spot.idx: spot.shape for spot in found}
-    if shapes.keys() <= {spot.idx for spot in wanted}:
+    found = body_placeholders(slide.root, *slide.parents)
+    wanted = body_placeholders(slide.parents[0], *slide.parents[1:]) if slide.parents else ()
+    shapes = {each.idx: each.shape for each in found}
+    if shapes.keys() <= {each.idx for each in wanted}:
         # What is there as a picture or a table has its idx, too, and is not to be covered.
         taken = {ph.get("idx", "0") for ph in slide.root.iter(f"{P}ph")}
-        for spot in wanted:
-            if spot.idx not in taken and (both or not shapes):
-                shapes[spot.idx] = copied(spot, slide.root)
-                _tell_of_crowds(deck, slide, shapes[spot.idx])
-        found = tuple(spot for spot in wanted if spot.idx in shapes)
+        for placeholder in wanted:
+            if placeholder.idx not in taken and (both or not shapes):
+                shapes[placeholder.idx] = copy_placeholder(placeholder, slide.root)
+                _warn_of_overlap(deck, slide, shapes[placeholder.idx])
+        found = tuple(each for each in wanted if each.idx in shapes)
     if found:
-        return tuple(shapes[spot.idx] for spot in found)
-    box = text_box(slide.root, filled=appending)
+        return tuple(shapes[placeholder.idx] for placeholder in found)
+    box = find_text_box(slide.root, filled=appending)
     if box is not None:
         return (box,)
-    deck.notices.warn(
+    deck.warnings.warn(
         f"Slide {slide.index} has a layout without a place for a body: it stands in a text box."
     )
     box = body_box(slide.root, slide.parents, deck.size)
-    _tell_of_crowds(deck, slide, box)
+    _warn_of_overlap(deck, slide, box)
     return (box,)
 
 
-def _tell_of_crowds(deck: DeckEdit, slide: _Slide, shape: etree._Element) -> None:
-    if is_crowded(shape, slide.root, slide.parents):
-        deck.notices.warn(
+def _warn_of_overlap(deck: DeckEdit, slide: _Slide, shape: etree._Element) -> None:
+    if overlaps_others(shape, slide.root, slide.parents):
+        deck.warnings.warn(
             f"Slide {slide.index}: the text was put where other things stand; look at the slide."
         )
 
 
-def _fit(deck: DeckEdit, slide: _Slide, shape: etree._Element, what: str, *, grown: bool) -> None:
+def _fit_text(
+    deck: DeckEdit, slide: _Slide, shape: etree._Element, what: str, *, grown: bool
+) -> None:
     found = fit(shape, slide.parents, grown=grown, strict=deck.is_strict)
     if found is None:
         return
     if found.is_cut:
-        deck.notices.warn(
+        deck.warnings.warn(
             f"Slide {slide.index}: the {what} is too long for its place; split it over slides."
         )
     elif found.is_shrunk and found.points < _SMALL_PT:
-        deck.notices.warn(
+        deck.warnings.warn(
             f"Slide {slide.index}: the {what} is long and shrinks to about {found.points:.0f} "
             "points; split it over slides."
         )
 
 
-def _tell_of_bullets(deck: DeckEdit, slide: _Slide, lines: Sequence[Line]) -> None:
+def _warn_of_bullets(deck: DeckEdit, slide: _Slide, lines: Sequence[Line]) -> None:
     if any(line.text.startswith(_BULLETS) for line in lines):
-        deck.notices.warn(
+        deck.warnings.warn(
             f"Slide {slide.index}: lines begin with a bullet or a dash, which were kept; layouts "
             "draw bullets themselves, so leave them out."
         )
@@ -249,5 +251,5 @@ def _pieces(
     text: str | None, runs: Sequence[Mapping[str, Any]] | None, field: str, deck: DeckEdit
 ) -> tuple[SlideTextPiece, ...] | None:
     if runs is not None:
-        return read_pieces(runs, field, deck.notices)
-    return None if text is None else (SlideTextPiece(deck.notices.writable(text)),)
+        return read_pieces(runs, field, deck.warnings)
+    return None if text is None else (SlideTextPiece(deck.warnings.clean_text(text)),)

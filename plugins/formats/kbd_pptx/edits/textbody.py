@@ -1,7 +1,7 @@
-"""Text of a shape: texts split into lines, written so that the shape goes on looking as it did.
+"""Text of a shape: texts split into lines, written with the formatting that the shape had.
 
-A new paragraph is made like an old one: its level and bullet, the look of its first run, the look
-that follows its end. Paragraphs that the new text has in the same place, from the front and from
+A new paragraph is made like an old one: its level and bullet, the formatting of its first run,
+and that of its end. Paragraphs that the new text has in the same place, from the front and from
 the back, stay untouched with all their runs.
 """
 
@@ -12,17 +12,23 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
-from kbd_pptx.edits.formatting import PptxRunFormatting, SlideTextPiece, at_level, dress_run, placed
+from kbd_pptx.edits.formatting import (
+    PptxRunFormatting,
+    SlideTextPiece,
+    ensure_child,
+    format_run,
+    set_level,
+)
 from kbd_pptx.presentation import A
 
 __all__ = [
     "Line",
     "append_lines",
-    "halves",
     "level_of",
-    "lines_of",
     "paragraphs_of",
     "rewrite",
+    "split_at_empty",
+    "split_lines",
     "text_of",
 ]
 
@@ -36,7 +42,7 @@ _MAX_LINES = 5_000
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A paragraph to be.
+    """Line of a text, which becomes a paragraph.
 
     Args:
         pieces: Its text; none for an empty one.
@@ -53,12 +59,12 @@ class Line(msgspec.Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether no piece has a look of its own."""
+        """Whether no piece has formatting of its own."""
         return all(piece == SlideTextPiece(piece.text) for piece in self.pieces)
 
 
-def lines_of(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line, ...]:
-    """Take a text apart at the ends of its lines.
+def split_lines(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line, ...]:
+    """Split a text into lines.
 
     Args:
         pieces: The text; a plain one is one piece.
@@ -77,17 +83,17 @@ def lines_of(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line, .
         raise ValidationFailed(
             f"A text of {len(found)} lines is too long for a slide; it may have {_MAX_LINES}."
         )
-    kept = [[piece for piece in line if piece.text] for line in found]
-    if len(kept) > 1 and not kept[-1]:
+    filled = [[piece for piece in line if piece.text] for line in found]
+    if len(filled) > 1 and not filled[-1]:
         # The end of the last line is no paragraph.
-        del kept[-1]
-    if not levels or not any(line and line[0].text.startswith("\t") for line in kept):
-        return tuple(Line(tuple(line)) for line in kept)
-    return tuple(_levelled(line) for line in kept)
+        del filled[-1]
+    if not levels or not any(line and line[0].text.startswith("\t") for line in filled):
+        return tuple(Line(tuple(line)) for line in filled)
+    return tuple(_leveled(line) for line in filled)
 
 
-def halves(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """Part lines at the first empty one; what is behind it is empty if there is none."""
+def split_at_empty(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """Split lines at the first empty one; the second half is empty if there is none."""
     for place, line in enumerate(lines):
         if not line.pieces:
             rest = list(lines[place:])
@@ -97,7 +103,7 @@ def halves(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     return tuple(lines), ()
 
 
-def _levelled(line: list[SlideTextPiece]) -> Line:
+def _leveled(line: list[SlideTextPiece]) -> Line:
     if not line:
         return Line((), 0)
     text = line[0].text.lstrip("\t")
@@ -134,15 +140,15 @@ def level_of(paragraph: etree._Element) -> int:
 
 
 def rewrite(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]:
-    """Make lines the paragraphs of a text body, and return those that were made or kept."""
+    """Rewrite a text body with lines, and return its paragraphs."""
     lines = lines or (Line(()),)
     old = paragraphs_of(body)
-    front = _same(old, lines)
-    back = _same(old[front:][::-1], lines[front:][::-1])
+    front = _count_unchanged(old, lines)
+    back = _count_unchanged(old[front:][::-1], lines[front:][::-1])
     replaced = old[front : len(old) - back]
-    models = _Models(old)
+    models = _ModelParagraphs(old)
     fresh = [
-        _paragraph(models.of(line, replaced[place] if place < len(replaced) else None), line)
+        _paragraph(models.model_for(line, replaced[place] if place < len(replaced) else None), line)
         for place, line in enumerate(lines[front : len(lines) - back])
     ]
     for paragraph in replaced:
@@ -165,8 +171,8 @@ def append_lines(body: etree._Element, lines: Sequence[Line]) -> list[etree._Ele
     A line without a level is at the outermost that the body has.
     """
     old = paragraphs_of(body)
-    models = _Models(old)
-    fresh = [_paragraph(models.of(line, None), line) for line in lines]
+    models = _ModelParagraphs(old)
+    fresh = [_paragraph(models.model_for(line, None), line) for line in lines]
     if models.last is not None and text_of(models.last):
         for paragraph in reversed(fresh):
             models.last.addnext(paragraph)
@@ -177,7 +183,7 @@ def append_lines(body: etree._Element, lines: Sequence[Line]) -> list[etree._Ele
     return fresh
 
 
-def _same(old: Sequence[etree._Element], lines: Sequence[Line]) -> int:
+def _count_unchanged(old: Sequence[etree._Element], lines: Sequence[Line]) -> int:
     """Return how many of the first lines are there already."""
     count = 0
     for paragraph, line in zip(old, lines, strict=False):
@@ -188,16 +194,16 @@ def _same(old: Sequence[etree._Element], lines: Sequence[Line]) -> int:
     return count
 
 
-class _Models:
-    """The paragraphs that new ones can be like: of each level the last one that has text."""
+class _ModelParagraphs:
+    """Models of new paragraphs: of each level the last paragraph that has text."""
 
     def __init__(self, old: Sequence[etree._Element]) -> None:
         full = [paragraph for paragraph in old if text_of(paragraph)] or list(old)
         self._by_level = {level_of(paragraph): paragraph for paragraph in full}
         self.last = full[-1] if full else None
 
-    def of(self, line: Line, replaced: etree._Element | None) -> etree._Element | None:
-        """Return the paragraph that a new one shall be like.
+    def model_for(self, line: Line, replaced: etree._Element | None) -> etree._Element | None:
+        """Return the model of a new paragraph.
 
         It is the one in whose place it comes; else one of its level, which is the outermost if
         the line tells none; else the last one.
@@ -210,51 +216,51 @@ class _Models:
 
 
 def _paragraph(model: etree._Element | None, line: Line) -> etree._Element:
-    """Return a new paragraph with the text of a line and the looks of another one."""
+    """Return a new paragraph with the text of a line and the formatting of a model."""
     made = etree.Element(f"{A}p")
     properties = deepcopy(model.find(f"{A}pPr")) if model is not None else None
     if properties is not None:
         properties.tail = None
         made.append(properties)
     if line.level is not None and line.level != level_of(made):
-        at_level(placed(made, "pPr", ("pPr",)), line.level)
-    look = _run_look(model)
+        set_level(ensure_child(made, "pPr", ("pPr",)), line.level)
+    run_properties = _run_properties(model)
     for piece in line.pieces:
-        made.extend(_runs(piece, look))
+        made.extend(_runs(piece, run_properties))
     end = deepcopy(model.find(f"{A}endParaRPr")) if model is not None else None
-    if end is None and not line.pieces and look is not None:
+    if end is None and not line.pieces and run_properties is not None:
         # An empty paragraph is as high as its end says.
-        end = deepcopy(look)
+        end = deepcopy(run_properties)
         end.tag = f"{A}endParaRPr"
     if end is not None:
         made.append(end)
     return made
 
 
-def _runs(piece: SlideTextPiece, look: etree._Element | None) -> list[etree._Element]:
+def _runs(piece: SlideTextPiece, run_properties: etree._Element | None) -> list[etree._Element]:
     """Return the runs of a piece, with breaks between them."""
     found = []
     for place, part in enumerate(piece.text.split("\v")):
         if place:
-            found.append(_dressed(etree.Element(f"{A}br"), piece.formatting, look))
+            found.append(_formatted(etree.Element(f"{A}br"), piece.formatting, run_properties))
         if part:
-            run = _dressed(etree.Element(f"{A}r"), piece.formatting, look)
+            run = _formatted(etree.Element(f"{A}r"), piece.formatting, run_properties)
             etree.SubElement(run, f"{A}t").text = part
             found.append(run)
     return found
 
 
-def _dressed(
-    run: etree._Element, change: PptxRunFormatting, look: etree._Element | None
+def _formatted(
+    run: etree._Element, change: PptxRunFormatting, run_properties: etree._Element | None
 ) -> etree._Element:
-    if look is not None:
-        run.append(deepcopy(look))
+    if run_properties is not None:
+        run.append(deepcopy(run_properties))
     if change != PptxRunFormatting():
-        dress_run(placed(run, "rPr", ("rPr",)), change)
+        format_run(ensure_child(run, "rPr", ("rPr",)), change)
     return run
 
 
-def _run_look(model: etree._Element | None) -> etree._Element | None:
+def _run_properties(model: etree._Element | None) -> etree._Element | None:
     """Return the properties that new runs in a paragraph get, None if it has none.
 
     They are those of its first run, else of its end. A link stays if it is that of all runs; one
@@ -263,15 +269,18 @@ def _run_look(model: etree._Element | None) -> etree._Element | None:
     if model is None:
         return None
     runs = [run for run in model if run.tag in _RUNS]
-    looks = [run.find(f"{A}rPr") for run in runs]
-    first = looks[0] if runs else model.find(f"{A}endParaRPr")
+    all_properties = [run.find(f"{A}rPr") for run in runs]
+    first = all_properties[0] if runs else model.find(f"{A}endParaRPr")
     if first is None:
         return None
     made = deepcopy(first)
     made.tag, made.tail = f"{A}rPr", None
     made.attrib.pop("err", "")
     for name in _LINKS:
-        targets = {None if look is None else _address(look.find(name)) for look in looks}
+        targets = {
+            None if run_properties is None else _address(run_properties.find(name))
+            for run_properties in all_properties
+        }
         link = made.find(name)
         if link is not None and len(targets) > 1:
             made.remove(link)

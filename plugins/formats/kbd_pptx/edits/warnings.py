@@ -8,7 +8,7 @@ from kbd.opc import read_transitional
 from kbd.opc.package import Package, xml_root
 from kbd_pptx.presentation import P
 
-__all__ = ["DeckWarnings", "brief", "listed", "numbered", "warn_of_bystanders"]
+__all__ = ["DeckWarnings", "quoted_list", "shorten", "slides_text", "warn_of_protection"]
 
 _MAX_LISTED = 20
 """Things that one notice lists; the rest is counted."""
@@ -27,30 +27,30 @@ class DeckWarnings(operations.EditWarnings):
     def __init__(self) -> None:
         super().__init__(_MAX_LISTED)
 
-    def writable(self, text: str) -> str:
+    def clean_text(self, text: str) -> str:
         """Return a text as a part can hold it (XML 1.0, section 2.2), its lines ended alike.
 
         A vertical tab stays: it is a break within a paragraph.
         """
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        kept = _UNWRITABLE.sub("", text)
-        if kept != text:
+        cleaned = _UNWRITABLE.sub("", text)
+        if cleaned != text:
             self.warn("Control characters were left out: a deck cannot hold them.")
-        return kept
+        return cleaned
 
 
-def brief(value: object) -> str:
+def shorten(value: object) -> str:
     """Return a value short enough for a message."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _BRIEF_CHARACTERS else f"{text[:_BRIEF_CHARACTERS]}…"
 
 
-def listed(names: Sequence[str]) -> str:
+def quoted_list(names: Sequence[str]) -> str:
     """Return names in quotes, as many as a message bears."""
-    return operations.listed([f'"{brief(name)}"' for name in names], _MAX_LISTED)
+    return operations.listed([f'"{shorten(name)}"' for name in names], _MAX_LISTED)
 
 
-def numbered(slides: Sequence[int]) -> str:
+def slides_text(slides: Sequence[int]) -> str:
     """Return " on slides 0, 2", as many as a message bears; "" for none."""
     if not slides:
         return ""
@@ -58,7 +58,7 @@ def numbered(slides: Sequence[int]) -> str:
     return f" on slide{'' if len(slides) == 1 else 's'} {shown}"
 
 
-def warn_of_bystanders(package: Package, main: str, found: DeckWarnings) -> None:
+def warn_of_protection(package: Package, main: str, found: DeckWarnings) -> None:
     """Warn of a signature, of a deck that is marked as final, and of one that asks a password.
 
     Args:

@@ -1,4 +1,4 @@
-"""Where things are on a slide: boxes in English metric units, 914,400 to the inch.
+"""Boxes of shapes on a slide, in English metric units, 914,400 to the inch.
 
 A group has coordinates of its own for what is inside of it. Rotation is not applied: a box is that
 of the thing before it is turned, as office programs show it in their size dialogs.
@@ -12,12 +12,21 @@ from lxml import etree
 
 from kbd_pptx.presentation import A
 
-__all__ = ["EMU_PER_INCH", "UNMOVED", "Box", "Mapping2D", "box_of", "inches", "inside", "length"]
+__all__ = [
+    "EMU_PER_INCH",
+    "IDENTITY",
+    "Box",
+    "Transform2D",
+    "box_in_inches",
+    "group_transform",
+    "parse_length",
+    "read_box",
+]
 
 EMU_PER_INCH = 914_400
 
-_MOST = 1e13
-"""Farther than this, in units, nothing is: ten thousand kilometres."""
+_MAX_EMU = 1e13
+"""Farther than this, in units, nothing is: ten thousand kilometers."""
 
 _NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,15})?)(mm|cm|in|pt|pc|pi)?\s*")
 _UNITS = {"mm": 36_000, "cm": 360_000, "in": EMU_PER_INCH, "pt": 12_700, "pc": 152_400}
@@ -33,27 +42,29 @@ class Box(msgspec.Struct, frozen=True):
     height: float
 
 
-class Mapping2D(msgspec.Struct, frozen=True):
-    """How the coordinates inside of a group become those of the slide."""
+class Transform2D(msgspec.Struct, frozen=True):
+    """Transform from the coordinates inside of a group to those of the slide."""
 
     scale_x: float
     scale_y: float
     shift_x: float
     shift_y: float
 
-    def of(self, box: Box) -> Box | None:
+    def apply(self, box: Box) -> Box | None:
         """Return a box on the slide; None if it is farther away than anything can be."""
         x0, x1 = (self.scale_x * x + self.shift_x for x in (box.x, box.x + box.width))
         y0, y1 = (self.scale_y * y + self.shift_y for y in (box.y, box.y + box.height))
         found = Box(min(x0, x1), min(y0, y1), abs(x1 - x0), abs(y1 - y0))
         sides = (found.x, found.y, found.width, found.height)
-        return found if all(math.isfinite(side) and abs(side) < _MOST for side in sides) else None
+        return (
+            found if all(math.isfinite(side) and abs(side) < _MAX_EMU for side in sides) else None
+        )
 
 
-UNMOVED = Mapping2D(1.0, 1.0, 0.0, 0.0)
+IDENTITY = Transform2D(1.0, 1.0, 0.0, 0.0)
 
 
-def length(text: str | None) -> float | None:
+def parse_length(text: str | None) -> float | None:
     """Return a length, None if it is none."""
     found = _NUMBER.fullmatch(text or "")
     if found is None:
@@ -61,28 +72,28 @@ def length(text: str | None) -> float | None:
     return float(found[1]) * _UNITS.get(found[2] or "", 152_400 if found[2] else 1)
 
 
-def box_of(xfrm: etree._Element | None, place: str = "off", size: str = "ext") -> Box | None:
+def read_box(xfrm: etree._Element | None, place: str = "off", size: str = "ext") -> Box | None:
     """Return the box of a transform, None if it has none."""
     if xfrm is None:
         return None
     off, ext = xfrm.find(f"{A}{place}"), xfrm.find(f"{A}{size}")
     if off is None or ext is None:
         return None
-    x, y = length(off.get("x")), length(off.get("y"))
-    width, height = length(ext.get("cx")), length(ext.get("cy"))
+    x, y = parse_length(off.get("x")), parse_length(off.get("y"))
+    width, height = parse_length(ext.get("cx")), parse_length(ext.get("cy"))
     if x is None or y is None or width is None or height is None:
         return None
     return Box(x, y, width, height)
 
 
-def inside(xfrm: etree._Element | None, outer: Mapping2D) -> Mapping2D:
-    """Return how coordinates inside of a group become the slide's.
+def group_transform(xfrm: etree._Element | None, outer: Transform2D) -> Transform2D:
+    """Return the transform from the coordinates inside of a group to the slide's.
 
     Args:
         xfrm: The group's transform.
         outer: How the coordinates around the group do.
     """
-    box, inner = box_of(xfrm), box_of(xfrm, "chOff", "chExt")
+    box, inner = read_box(xfrm), read_box(xfrm, "chOff", "chExt")
     if xfrm is None or box is None or inner is None:
         return outer
     scale_x = box.width / inner.width if inner.width else 1.0
@@ -92,7 +103,7 @@ def inside(xfrm: etree._Element | None, outer: Mapping2D) -> Mapping2D:
         scale_x, shift_x = -scale_x, 2 * box.x + box.width - shift_x
     if xfrm.get("flipV") in ("1", "true"):
         scale_y, shift_y = -scale_y, 2 * box.y + box.height - shift_y
-    return Mapping2D(
+    return Transform2D(
         outer.scale_x * scale_x,
         outer.scale_y * scale_y,
         outer.scale_x * shift_x + outer.shift_x,
@@ -100,7 +111,7 @@ def inside(xfrm: etree._Element | None, outer: Mapping2D) -> Mapping2D:
     )
 
 
-def inches(box: Box) -> dict[str, float]:
+def box_in_inches(box: Box) -> dict[str, float]:
     """Return a box in inches, as clients get it."""
     return {
         "x": _inches(box.x),

@@ -13,7 +13,7 @@ from lxml import etree
 
 from kbd_pptx.presentation import CX, A, C
 
-__all__ = ["MAX_POINTS", "Chart", "Series", "chart_of"]
+__all__ = ["MAX_POINTS", "Chart", "Series", "parse_chart"]
 
 MAX_POINTS = 200
 """Of a series; who needs more of it needs the workbook."""
@@ -73,10 +73,10 @@ class Chart(msgspec.Struct, frozen=True):
         return [names, *rows]
 
 
-def chart_of(root: etree._Element) -> Chart:
+def parse_chart(root: etree._Element) -> Chart:
     """Read a chart from the root of its part."""
     if root.tag == f"{CX}chartSpace":
-        return _later_chart(root)
+        return _chartex(root)
     chart = root.find(f"{C}chart")
     area = None if chart is None else chart.find(f"{C}plotArea")
     if chart is None or area is None:
@@ -120,18 +120,18 @@ def _text(title: etree._Element | None) -> str:
 def _series(series: etree._Element) -> Series:
     names = series.find(f"{C}tx")
     name = "" if names is None else " ".join(v.text or "" for v in names.iter(f"{C}v"))
-    categories = _either(series, "cat", "xVal")
-    values = _either(series, "val", "yVal")
+    categories = _first_of(series, "cat", "xVal")
+    values = _first_of(series, "val", "yVal")
     return Series(name, _points(categories), _points(values))
 
 
-def _either(series: etree._Element, *names: str) -> etree._Element | None:
+def _first_of(series: etree._Element, *names: str) -> etree._Element | None:
     found = (series.find(f"{C}{name}") for name in names)
     return next((each for each in found if each is not None), None)
 
 
 def _count(series: etree._Element) -> int:
-    values = _either(series, "val", "yVal")
+    values = _first_of(series, "val", "yVal")
     return 0 if values is None else sum(1 for _ in values.iter(f"{C}pt"))
 
 
@@ -148,14 +148,14 @@ def _points(source: etree._Element | None) -> tuple[str, ...]:
         return ()
     # The first level is the innermost; outer ones say something only where they change.
     inner_texts, *outer = [_filled(level, "") for level in levels]
-    told = [_carried(texts, len(inner_texts)) for texts in outer]
+    outer_texts = [_filled_forward(texts, len(inner_texts)) for texts in outer]
     return tuple(
-        " / ".join(filter(None, (*(texts[place] for texts in reversed(told)), text)))
+        " / ".join(filter(None, (*(texts[place] for texts in reversed(outer_texts)), text)))
         for place, text in enumerate(inner_texts)
     )
 
 
-def _carried(texts: tuple[str, ...], size: int) -> list[str]:
+def _filled_forward(texts: tuple[str, ...], size: int) -> list[str]:
     found, last = [], ""
     for place in range(size):
         last = (texts[place] if place < len(texts) else "") or last
@@ -172,11 +172,11 @@ def _filled(cache: etree._Element, code: str) -> tuple[str, ...]:
         place = int(text) if text.isdecimal() and len(text) < 6 else len(found)
         if place < MAX_POINTS:
             value = point.findtext(f"{C}v", "")
-            found[place] = _day(value) if is_date else value
+            found[place] = _date_text(value) if is_date else value
     return tuple(found.get(place, "") for place in range(max(found, default=-1) + 1))
 
 
-def _day(value: str) -> str:
+def _date_text(value: str) -> str:
     """Return the day or moment that a number stands for, as it is if it stands for none."""
     try:
         number = float(value)
@@ -188,7 +188,7 @@ def _day(value: str) -> str:
     return moment.date().isoformat() if number == int(number) else moment.isoformat()
 
 
-def _later_chart(root: etree._Element) -> Chart:
+def _chartex(root: etree._Element) -> Chart:
     """Read a chart of the kinds that came with 2014."""
     sets = {data.get("id", ""): data for data in root.iterfind(f"{CX}chartData/{CX}data")}
     series = []

@@ -24,20 +24,20 @@ from kbd_pptx.presentation import (
     ParsedParts,
     R,
     SlidePart,
-    listed_slides,
-    opened,
+    open_presentation,
+    read_slide_list,
 )
-from kbd_pptx.reader.boxes import EMU_PER_INCH, Box, box_of, length
+from kbd_pptx.reader.boxes import EMU_PER_INCH, Box, parse_length, read_box
 
 __all__ = [
     "NO_LAYOUT",
     "DeckReader",
+    "LayoutPlaceholder",
     "MasterNames",
     "SlideLayout",
-    "Slot",
-    "bullets_of",
-    "layout_of",
-    "opened_deck",
+    "open_deck",
+    "read_bullets",
+    "read_layout",
 ]
 
 
@@ -46,14 +46,14 @@ _ROOTS = {"ctrTitle": "title", "title": "title", "dt": "dt", "ftr": "ftr", "sldN
 
 _LEVELS = tuple(f"{A}lvl{level}pPr" for level in range(1, 10))
 
-_MOST_SLOTS = 200
+_MAX_PLACEHOLDERS = 200
 """Of a layout; the fullest of real ones have some 30. Each shape of a slide may look at all."""
 
 Bullets = Mapping[int, str]
 """By level, from 0: "" no bullet, "-" a bullet, "1" a number; a level that says nothing is left."""
 
 
-class Slot(msgspec.Struct, frozen=True):
+class LayoutPlaceholder(msgspec.Struct, frozen=True):
     """A placeholder of a layout or a master.
 
     Args:
@@ -82,43 +82,53 @@ class SlideLayout(msgspec.Struct, frozen=True):
     """
 
     name: str = ""
-    slots: tuple[Slot, ...] = ()
+    placeholders: tuple[LayoutPlaceholder, ...] = ()
     master: "SlideLayout | None" = None
     title_bullets: Bullets = {}
     body_bullets: Bullets = {}
     listed: tuple[str, ...] = ()
 
-    def slot(self, type_: str, index: str) -> Slot | None:
-        """Return the placeholder that one of a slide with this layout takes after."""
-        found = next((slot for slot in self.slots if slot.index == index), None)
+    def placeholder_like(self, type_: str, index: str) -> LayoutPlaceholder | None:
+        """Return the placeholder that one of a slide with this layout inherits from."""
+        found = next((each for each in self.placeholders if each.index == index), None)
         if found is not None and _root(found.type) == _root(type_):
             return found
-        same = next((slot for slot in self.slots if slot.type == type_), None)
+        same = next((each for each in self.placeholders if each.type == type_), None)
         return same or found
 
-    def above(self, type_: str) -> Slot | None:
+    def master_placeholder(self, type_: str) -> LayoutPlaceholder | None:
         """Return the master's placeholder that one of a type goes back to."""
         if self.master is None:
             return None
-        return next((slot for slot in self.master.slots if slot.type == _root(type_)), None)
+        return next(
+            (each for each in self.master.placeholders if each.type == _root(type_)),
+            None,
+        )
 
     def type(self, index: str) -> str:
         """Return the type of the placeholder of an index, "" if it takes any content."""
-        return next((slot.type for slot in self.slots if slot.index == index), "")
+        return next(
+            (each.type for each in self.placeholders if each.index == index),
+            "",
+        )
 
     def box(self, type_: str, index: str) -> Box | None:
-        """Return where a placeholder is, where the slide does not say; None if nothing does."""
-        for slot in (self.slot(type_, index), self.above(type_)):
-            if slot is not None and slot.box is not None:
-                return slot.box
+        """Return the inherited box of a placeholder, None if there is none."""
+        for placeholder in (self.placeholder_like(type_, index), self.master_placeholder(type_)):
+            if placeholder is not None and placeholder.box is not None:
+                return placeholder.box
         return None
 
     def bullet(self, type_: str, index: str, level: int) -> str:
-        """Return what stands before a paragraph of a placeholder, where the slide does not say."""
-        slot, above = self.slot(type_, index), self.above(type_)
+        """Return the inherited bullet of a paragraph in a placeholder."""
+        placeholder, above = self.placeholder_like(type_, index), self.master_placeholder(type_)
         master = self.master or self
         styles = master.title_bullets if _root(type_) == "title" else master.body_bullets
-        for bullets in (slot.bullets if slot else {}, above.bullets if above else {}, styles):
+        for bullets in (
+            placeholder.bullets if placeholder else {},
+            above.bullets if above else {},
+            styles,
+        ):
             if level in bullets:
                 return bullets[level]
         return ""
@@ -127,7 +137,7 @@ class SlideLayout(msgspec.Struct, frozen=True):
 NO_LAYOUT = SlideLayout()
 
 
-def layout_of(root: etree._Element, master: SlideLayout | None = None) -> SlideLayout:
+def read_layout(root: etree._Element, master: SlideLayout | None = None) -> SlideLayout:
     """Read a layout or a master from its root.
 
     Args:
@@ -141,16 +151,16 @@ def layout_of(root: etree._Element, master: SlideLayout | None = None) -> SlideL
         title, body = styles.find(f"{P}titleStyle"), styles.find(f"{P}bodyStyle")
     return SlideLayout(
         data.get("name", "") if data is not None else "",
-        tuple(islice(_slots(root), _MOST_SLOTS)),
+        tuple(islice(_placeholders(root), _MAX_PLACEHOLDERS)),
         master,
-        bullets_of(title),
-        bullets_of(body),
+        read_bullets(title),
+        read_bullets(body),
         tuple(e.get(f"{R}id", "") for e in root.iterfind(f"{P}sldLayoutIdLst/{P}sldLayoutId")),
     )
 
 
-def bullets_of(styles: etree._Element | None) -> Bullets:
-    """Return what list styles say of bullets."""
+def read_bullets(styles: etree._Element | None) -> Bullets:
+    """Read the bullets of list styles, by level."""
     found: dict[int, str] = {}
     if styles is None:
         return found
@@ -168,8 +178,8 @@ def bullets_of(styles: etree._Element | None) -> Bullets:
     return found
 
 
-def _slots(root: etree._Element) -> Iterator[Slot]:
-    return (_slot(shape) for shape in root.iter(f"{P}sp") if _mark(shape) is not None)
+def _placeholders(root: etree._Element) -> Iterator[LayoutPlaceholder]:
+    return (_placeholder(shape) for shape in root.iter(f"{P}sp") if _mark(shape) is not None)
 
 
 def _root(type_: str) -> str:
@@ -180,14 +190,14 @@ def _mark(shape: etree._Element) -> etree._Element | None:
     return shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
 
 
-def _slot(shape: etree._Element) -> Slot:
+def _placeholder(shape: etree._Element) -> LayoutPlaceholder:
     mark = _mark(shape)
     assert mark is not None
-    return Slot(
+    return LayoutPlaceholder(
         mark.get("type", ""),
         mark.get("idx", "0"),
-        box_of(shape.find(f"{P}spPr/{A}xfrm")),
-        bullets_of(shape.find(f"{P}txBody/{A}lstStyle")),
+        read_box(shape.find(f"{P}spPr/{A}xfrm")),
+        read_bullets(shape.find(f"{P}txBody/{A}lstStyle")),
     )
 
 
@@ -235,7 +245,7 @@ class DeckReader:
             self.warnings.append(refused)
         self._root = self.parts.root(identity.part)
         relations = self.parts.relations(identity.part)
-        self.slides: tuple[SlidePart, ...] = listed_slides(package, self._root, relations)
+        self.slides: tuple[SlidePart, ...] = read_slide_list(package, self._root, relations)
         self.numbers: Mapping[str, int] = {
             slide.part: index for index, slide in enumerate(self.slides) if slide.part
         }
@@ -247,7 +257,7 @@ class DeckReader:
         size = self._root.find(f"{P}sldSz")
         if size is None:
             return _DEFAULT_SIZE
-        width, height = length(size.get("cx")), length(size.get("cy"))
+        width, height = parse_length(size.get("cx")), parse_length(size.get("cy"))
         return (width or _DEFAULT_SIZE[0], height or _DEFAULT_SIZE[1])
 
     @property
@@ -271,23 +281,24 @@ class DeckReader:
         for entry in self._root.iterfind(f"{P}sldMasterIdLst/{P}sldMasterId"):
             relation = self.parts.relations(self.part).get(entry.get(f"{R}id", ""))
             if relation is not None and self.parts.has(relation):
-                with self.spared("A master"):
+                with self.skip_unreadable("A master"):
                     found.append(self._master_names(relation.target))
         return found
 
     def layout(self, part: str) -> SlideLayout:
         """Return a layout with its master; an empty one if it cannot be read."""
         if part not in self._layouts:
+            # Entered first: a layout that cannot be read warns once, not with each slide.
             self._layouts[part] = NO_LAYOUT
-            with self.spared("A layout"):
+            with self.skip_unreadable("A layout"):
                 if part:
                     master = self._master(self.parts.target(part, "slideMaster"))
-                    self._layouts[part] = layout_of(self.parts.root(part), master)
+                    self._layouts[part] = read_layout(self.parts.root(part), master)
         return self._layouts[part]
 
     @contextmanager
-    def spared(self, what: str) -> Iterator[None]:
-        """Go on without something that cannot be read, with a warning that names it."""
+    def skip_unreadable(self, what: str) -> Iterator[None]:
+        """Skip what cannot be read, with a warning that names it."""
         try:
             yield
         except FileReadFailed as error:
@@ -296,7 +307,7 @@ class DeckReader:
     def _master(self, part: str) -> SlideLayout | None:
         if part and part not in self._layouts:
             self._layouts[part] = NO_LAYOUT
-            self._layouts[part] = layout_of(self.parts.root(part))
+            self._layouts[part] = read_layout(self.parts.root(part))
         return self._layouts.get(part)
 
     def _master_names(self, part: str) -> MasterNames:
@@ -312,11 +323,11 @@ class DeckReader:
 
 
 @contextmanager
-def opened_deck(source: Source) -> Iterator[DeckReader]:
+def open_deck(source: Source) -> Iterator[DeckReader]:
     """Open a deck for reading.
 
     Raises:
         FileReadFailed: It is not of the format, encrypted, damaged, or past a limit.
     """
-    with opened(source) as (package, identity):
+    with open_presentation(source) as (package, identity):
         yield DeckReader(package, identity)

@@ -6,10 +6,17 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd_pptx.presentation import A
 from kbd_pptx.reader.boxes import EMU_PER_INCH
-from kbd_pptx.reader.deck import DeckReader, MasterNames, opened_deck
+from kbd_pptx.reader.deck import DeckReader, MasterNames, open_deck
 from kbd_pptx.reader.notes import externals
 from kbd_pptx.reader.shapes import FOOTERS, is_image, reading_order
-from kbd_pptx.reader.slide import Slide, chart_part, is_outside, notes_on, slide_at, title_on
+from kbd_pptx.reader.slide import (
+    Slide,
+    chart_part,
+    is_off_slide,
+    read_slide,
+    slide_notes,
+    slide_title,
+)
 from kbd_pptx.reader.text import plain_text
 
 __all__ = ["deck_map", "facts"]
@@ -28,7 +35,7 @@ _FLAGS = {
 
 def facts(source: Source) -> dict[str, Any]:
     """Return how many slides there are; raises FileReadFailed."""
-    with opened_deck(source) as deck:
+    with open_deck(source) as deck:
         return {"slide_count": len(deck.slides)}
 
 
@@ -38,13 +45,13 @@ def deck_map(source: Source) -> dict[str, Any]:
     Raises:
         FileReadFailed: It is not of the format, encrypted, damaged as a whole, or past a limit.
     """
-    with opened_deck(source) as deck:
+    with open_deck(source) as deck:
         sections = deck.sections()
         of_slide = {index: name for name, indices in sections for index in indices}
-        outside: list[dict[str, Any]] = []
-        slides = [_entry(deck, index, of_slide, outside) for index in range(len(deck.slides))]
+        external: list[dict[str, Any]] = []
+        slides = [_entry(deck, index, of_slide, external) for index in range(len(deck.slides))]
         masters = deck.masters()
-        outside += _outside_of_looks(deck, masters)
+        external += _externals_of_masters(deck, masters)
         width, height = deck.size
         found: dict[str, Any] = {
             "slides": slides,
@@ -58,30 +65,30 @@ def deck_map(source: Source) -> dict[str, Any]:
             found["masters"] = [{"name": m.name, "layouts": list(m.layouts)} for m in masters]
         if sections:
             found["sections"] = [{"name": name, "slides": indices} for name, indices in sections]
-        if outside:
-            found["external"] = outside[:MAX_EXTERNAL]
-            found["external_count"] = len(outside)
+        if external:
+            found["external"] = external[:MAX_EXTERNAL]
+            found["external_count"] = len(external)
         if deck.warnings:
             found["warnings"] = list(dict.fromkeys(deck.warnings))
         return found
 
 
 def _entry(
-    deck: DeckReader, index: int, sections: dict[int, str], outside: list[dict[str, Any]]
+    deck: DeckReader, index: int, sections: dict[int, str], external: list[dict[str, Any]]
 ) -> dict[str, Any]:
     try:
-        slide = slide_at(deck, index)
+        slide = read_slide(deck, index)
         found = _slide_entry(deck, slide)
-        outside += _outside_of_slide(deck, slide)
+        external += _externals_of_slide(deck, slide)
     except FileReadFailed as error:
         deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
-        found = _unread(index)
+        found = _unreadable_entry(index)
     if index in sections:
         found["section"] = sections[index]
     return found
 
 
-def _unread(index: int) -> dict[str, Any]:
+def _unreadable_entry(index: int) -> dict[str, Any]:
     flags = dict.fromkeys(("has_images", "has_charts", "has_tables", "has_notes"), False)
     return {
         "index": index, "title": None, "layout": "", **flags, "shape_count": 0, "char_count": 0,
@@ -91,7 +98,7 @@ def _unread(index: int) -> dict[str, Any]:
 
 def _slide_entry(deck: DeckReader, slide: Slide) -> dict[str, Any]:
     kinds = {shape.kind for shape in slide.shapes}
-    title = title_on(slide)
+    title = slide_title(slide)
     found: dict[str, Any] = {
         "index": slide.index,
         "title": None if title is None else _cut(title),
@@ -99,7 +106,7 @@ def _slide_entry(deck: DeckReader, slide: Slide) -> dict[str, Any]:
         "has_images": any(map(is_image, slide.shapes)),
         "has_charts": "chart" in kinds,
         "has_tables": "table" in kinds,
-        "has_notes": notes_on(deck, slide) != "",
+        "has_notes": slide_notes(deck, slide) != "",
         "shape_count": sum(shape.kind != "group" for shape in slide.shapes),
         "char_count": sum(len(text.text or "") for text in slide.root.iter(f"{A}t")),
     }
@@ -119,7 +126,7 @@ def _first_text(deck: DeckReader, slide: Slide) -> str:
     """Return what a reader reads first, on one line, "" if there is no text."""
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
-        if shape.placeholder not in FOOTERS and not is_outside(deck, shape):
+        if shape.placeholder not in FOOTERS and not is_off_slide(deck, shape):
             text = " ".join(plain_text(shape.body, slide.number).split())
             if text:
                 return text
@@ -130,7 +137,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_TITLE_CHARS else f"{text[: MAX_TITLE_CHARS - 1]}…"
 
 
-def _outside_of_slide(deck: DeckReader, slide: Slide) -> list[dict[str, Any]]:
+def _externals_of_slide(deck: DeckReader, slide: Slide) -> list[dict[str, Any]]:
     """List what a slide and its charts name outside of the file."""
     charts = (chart_part(deck, slide, s) for s in slide.shapes if s.kind == "chart")
     parts = [slide.part, *filter(None, charts)]
@@ -141,7 +148,7 @@ def _outside_of_slide(deck: DeckReader, slide: Slide) -> list[dict[str, Any]]:
     ]
 
 
-def _outside_of_looks(deck: DeckReader, masters: list[MasterNames]) -> list[dict[str, Any]]:
+def _externals_of_masters(deck: DeckReader, masters: list[MasterNames]) -> list[dict[str, Any]]:
     """List what masters and layouts name outside of the file."""
     return [
         {"slide_index": None, "kind": each.kind, "target": each.target}

@@ -11,7 +11,15 @@ from kbd_pptx.reader.deck import NO_LAYOUT, DeckReader
 from kbd_pptx.reader.shapes import FOOTERS, shapes_of
 from kbd_pptx.reader.text import plain_text
 
-__all__ = ["Comment", "PptxExternal", "SlideLink", "comments", "externals", "links", "notes"]
+__all__ = [
+    "Comment",
+    "PptxExternal",
+    "SlideLink",
+    "externals",
+    "notes_text",
+    "read_comments",
+    "read_links",
+]
 
 
 _NOT_NOTES = ("sldImg", "hdr", *FOOTERS)
@@ -26,7 +34,7 @@ class Comment(msgspec.Struct, frozen=True):
     is_reply: bool = False
 
 
-def notes(root: etree._Element) -> str:
+def notes_text(root: etree._Element) -> str:
     """Return the text of a page of notes, from its root."""
     tree = root.find(f"{P}cSld/{P}spTree")
     shapes = () if tree is None else shapes_of(tree, NO_LAYOUT)
@@ -34,18 +42,18 @@ def notes(root: etree._Element) -> str:
     return "\n".join(text for text in texts if text.strip()).strip("\n")
 
 
-def comments(deck: DeckReader, part: str) -> list[Comment]:
+def read_comments(deck: DeckReader, part: str) -> list[Comment]:
     """Return the comments on a slide, of the usual kind and of the later, threaded one."""
     found: list[Comment] = []
     for relation in deck.parts.relations(part).values():
         if relation.kind != "comments" or not deck.parts.has(relation):
             continue
-        with deck.spared("A comment"):
+        with deck.skip_unreadable("A comment"):
             root = deck.parts.root(relation.target)
             if root.tag == f"{P188}cmLst":
-                found += _threaded(root, _authors(deck, "authors"))
+                found += _threaded_comments(root, _authors(deck, "authors"))
             else:
-                found += _usual(root, _authors(deck, "commentAuthors"))
+                found += _legacy_comments(root, _authors(deck, "commentAuthors"))
     return found
 
 
@@ -56,7 +64,7 @@ def _authors(deck: DeckReader, kind: str) -> dict[str, str]:
     return {each.get("id", ""): each.get("name", "") for each in deck.parts.root(part)}
 
 
-def _usual(root: etree._Element, authors: dict[str, str]) -> list[Comment]:
+def _legacy_comments(root: etree._Element, authors: dict[str, str]) -> list[Comment]:
     return [
         Comment(
             authors.get(each.get("authorId", ""), ""),
@@ -67,7 +75,7 @@ def _usual(root: etree._Element, authors: dict[str, str]) -> list[Comment]:
     ]
 
 
-def _threaded(root: etree._Element, authors: dict[str, str]) -> list[Comment]:
+def _threaded_comments(root: etree._Element, authors: dict[str, str]) -> list[Comment]:
     return [
         Comment(
             authors.get(each.get("authorId", ""), ""),
@@ -92,14 +100,14 @@ class SlideLink(msgspec.Struct, frozen=True):
 
 
 class PptxExternal(msgspec.Struct, frozen=True):
-    """Something outside of the file that a part of it names: what it is for, and its address."""
+    """External target of a part: what it is for, and its address."""
 
     kind: str
     target: str
 
 
 def externals(relations: Mapping[str, Relation]) -> tuple[PptxExternal, ...]:
-    """Return what a part names outside of the file."""
+    """Return the external targets of a part."""
     return tuple(
         PptxExternal(relation.kind, relation.target)
         for relation in relations.values()
@@ -107,7 +115,7 @@ def externals(relations: Mapping[str, Relation]) -> tuple[PptxExternal, ...]:
     )
 
 
-def links(
+def read_links(
     root: etree._Element, relations: Mapping[str, Relation], numbers: Mapping[str, int]
 ) -> Iterator[SlideLink]:
     """Yield the links of a slide in the order of its file.
@@ -120,24 +128,24 @@ def links(
     for element in root.iter(_CLICK, _HOVER, _OVER):
         target = _target(element, relations, numbers)
         if target:
-            yield SlideLink(_carrier(element), target, element.tag != _CLICK)
+            yield SlideLink(_link_text(element), target, element.tag != _CLICK)
 
 
 def _target(
     element: etree._Element, relations: Mapping[str, Relation], numbers: Mapping[str, int]
 ) -> str:
-    """Say where a link leads, "" if nowhere outside of its slide's own show."""
+    """Return the target of a link, "" if it leads nowhere outside of its slide's own show."""
     action = element.get("action", "")
     relation = relations.get(element.get(f"{R}id", ""))
     if relation is not None and relation.target in numbers:
         return f"slide {numbers[relation.target] + 1} (slide_index {numbers[relation.target]})"
     if relation is not None and relation.external:
         return relation.target
-    is_told = action.startswith(_ACTION) and not action.startswith(f"{_ACTION}noaction")
-    return action.removeprefix(_ACTION) if is_told else ""
+    is_action = action.startswith(_ACTION) and not action.startswith(f"{_ACTION}noaction")
+    return action.removeprefix(_ACTION) if is_action else ""
 
 
-def _carrier(element: etree._Element) -> str:
+def _link_text(element: etree._Element) -> str:
     """Return the text that carries a link, else the name of the shape that does."""
     properties = element.getparent()
     run = None if properties is None else properties.getparent()

@@ -11,24 +11,31 @@ import msgspec
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_pptx.presentation import R
-from kbd_pptx.reader.boxes import inches
-from kbd_pptx.reader.deck import DeckReader, opened_deck
+from kbd_pptx.reader.boxes import box_in_inches
+from kbd_pptx.reader.deck import DeckReader, open_deck
 from kbd_pptx.reader.shapes import SlideShape, is_image, picture_of, reading_order
-from kbd_pptx.reader.slide import Slide, chart_on, diagram_on, is_outside, slide_at, written_slide
+from kbd_pptx.reader.slide import (
+    Slide,
+    is_off_slide,
+    read_slide,
+    slide_chart,
+    slide_diagram,
+    slide_text,
+)
 from kbd_pptx.reader.text import plain_text, table_rows
 
-__all__ = ["KINDS", "objects_on", "passages", "read_objects", "read_region"]
+__all__ = ["KINDS", "passages", "read_objects", "read_region", "slide_objects"]
 
 KINDS = ("shapes", "tables", "images", "charts")
 """The lists of objects; each is there, if empty."""
 
 
-def objects_on(deck: DeckReader, slide: Slide) -> dict[str, list[dict[str, Any]]]:
-    """Return what stands on a slide, by kind; each entry names its slide and its shape."""
+def slide_objects(deck: DeckReader, slide: Slide) -> dict[str, list[dict[str, Any]]]:
+    """Return the objects on a slide by kind; each entry names its slide and its shape."""
     found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
-        entry = _described(deck, slide, shape)
+        entry = _shape_object(deck, slide, shape)
         named = {"slide_index": slide.index, "shape_id": entry["id"], "name": shape.name}
         if shape.kind == "table":
             rows = table_rows(shape.element)
@@ -38,27 +45,27 @@ def objects_on(deck: DeckReader, slide: Slide) -> dict[str, list[dict[str, Any]]
                 {**named, "rows": rows, "row_count": len(rows), "column_count": width}
             )
         elif shape.kind == "chart":
-            chart = _charted(deck, slide, shape)
+            chart = _chart_object(deck, slide, shape)
             entry["chart"] = chart
             found["charts"].append({**named, **chart})
         elif shape.kind == "diagram":
-            entry["text"] = "\n".join(line.text for line in diagram_on(deck, slide, shape))
+            entry["text"] = "\n".join(line.text for line in slide_diagram(deck, slide, shape))
         if is_image(shape):
             blip = picture_of(shape.element)
             picture = {**named, "alt_text": shape.alt_text, "bounds": entry["bounds"]}
-            linked = _linked(deck, slide, "" if blip is None else blip.get(f"{R}link", ""))
+            linked = _linked_target(deck, slide, "" if blip is None else blip.get(f"{R}link", ""))
             found["images"].append({**picture, "linked": linked} if linked else picture)
         found["shapes"].append(entry)
     return found
 
 
-def _described(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:
+def _shape_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:
     found: dict[str, Any] = {
         "slide_index": slide.index,
         "id": _number(shape.id),
         "name": shape.name,
         "kind": shape.kind,
-        "bounds": None if shape.box is None else inches(shape.box),
+        "bounds": None if shape.box is None else box_in_inches(shape.box),
     }
     if shape.body is not None:
         found["text"] = plain_text(shape.body, slide.number)
@@ -71,7 +78,7 @@ def _described(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, A
         found["alt_text"] = shape.alt_text
     if shape.is_hidden:
         found["hidden"] = True
-    if is_outside(deck, shape):
+    if is_off_slide(deck, shape):
         found["outside"] = True
     return found
 
@@ -81,8 +88,8 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 16 else -1
 
 
-def _charted(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:
-    chart = chart_on(deck, slide, shape)
+def _chart_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str, Any]:
+    chart = slide_chart(deck, slide, shape)
     if chart is None:
         return {"title": "", "kinds": [], "series": []}
     series = [
@@ -105,7 +112,7 @@ def _value(text: str) -> float | str | None:
     return number if abs(number) < float("inf") else text
 
 
-def _linked(deck: DeckReader, slide: Slide, id_: str) -> str:
+def _linked_target(deck: DeckReader, slide: Slide, id_: str) -> str:
     relation = deck.parts.relations(slide.part).get(id_)
     return relation.target if relation is not None and relation.external else ""
 
@@ -120,8 +127,8 @@ MAX_READ_CHARS = 200_000
 Objects = dict[str, list[dict[str, Any]]]
 
 
-class _Shown(msgspec.Struct, frozen=True):
-    """A slide as it is shown: its place, its text, what stands on it if that is wanted."""
+class _SlideReading(msgspec.Struct, frozen=True):
+    """Reading of a slide: its place, its text, and its objects if they are wanted."""
 
     place: str
     text: str
@@ -138,7 +145,7 @@ def read_region(source: Source, region: Region) -> Reading:
         FileReadFailed: The deck, or the slide that is asked for, cannot be read.
         ValidationFailed: There is no such slide, or the coordinates are another format's.
     """
-    with opened_deck(source) as deck:
+    with open_deck(source) as deck:
         return _read(deck, region, lambda _: {})[0]
 
 
@@ -147,8 +154,8 @@ def read_objects(source: Source, region: Region) -> Reading:
 
     Raises as `read_region` does.
     """
-    with opened_deck(source) as deck:
-        found, slides = _read(deck, region, lambda slide: objects_on(deck, slide))
+    with open_deck(source) as deck:
+        found, slides = _read(deck, region, lambda slide: slide_objects(deck, slide))
         objects = {
             kind: tuple(entry for slide in slides for entry in slide.objects[kind])
             for kind in KINDS
@@ -162,11 +169,11 @@ def passages(source: Source) -> Iterator[Passage]:
     Raises:
         FileReadFailed: The deck cannot be read.
     """
-    with opened_deck(source) as deck:
+    with open_deck(source) as deck:
         for index in range(len(deck.slides)):
-            with deck.spared("A slide"):
-                slide = slide_at(deck, index)
-                text = written_slide(deck, slide)
+            with deck.skip_unreadable("A slide"):
+                slide = read_slide(deck, index)
+                text = slide_text(deck, slide)
                 for start in range(0, max(1, len(text)), MAX_READ_CHARS):
                     # What is longer than a reading is read as far as the first piece only.
                     region = None if start else Region(slide_index=index)
@@ -174,26 +181,28 @@ def passages(source: Source) -> Iterator[Passage]:
 
 
 def _read(
-    deck: DeckReader, region: Region, look: Callable[[Slide], Objects]
-) -> tuple[Reading, list[_Shown]]:
+    deck: DeckReader, region: Region, objects_of: Callable[[Slide], Objects]
+) -> tuple[Reading, list[_SlideReading]]:
     foreign = set(region.named()) - {"slide_index"}
     if foreign:
         raise ValidationFailed(f"{deck.name} is read by slide_index, not by {min(foreign)}.")
     count, index = len(deck.slides), region.slide_index
     if index is None:
-        return _from_first(deck, look)
-    shown = _shown(deck, index, look)
+        return _read_from_first(deck, objects_of)
+    shown = _read_slide(deck, index, objects_of)
     chunk = ChunkInfo(index, count, index + 1 < count, str(index)) if count > 1 else None
     return _reading(deck, [shown], chunk), [shown]
 
 
-def _from_first(deck: DeckReader, look: Callable[[Slide], Objects]) -> tuple[Reading, list[_Shown]]:
+def _read_from_first(
+    deck: DeckReader, objects_of: Callable[[Slide], Objects]
+) -> tuple[Reading, list[_SlideReading]]:
     """Read the slides from the first one as far as they fit; one that cannot be read is told."""
-    found: list[_Shown] = []
+    found: list[_SlideReading] = []
     count, size, after = len(deck.slides), 0, 0
     for index in range(count):
         try:
-            shown = _shown(deck, index, look)
+            shown = _read_slide(deck, index, objects_of)
         except FileReadFailed as error:
             deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
         else:
@@ -211,18 +220,20 @@ def _from_first(deck: DeckReader, look: Callable[[Slide], Objects]) -> tuple[Rea
     return _reading(deck, found, chunk), found
 
 
-def _shown(deck: DeckReader, index: int, look: Callable[[Slide], Objects]) -> _Shown:
-    slide = slide_at(deck, index)
-    text = written_slide(deck, slide)
+def _read_slide(
+    deck: DeckReader, index: int, objects_of: Callable[[Slide], Objects]
+) -> _SlideReading:
+    slide = read_slide(deck, index)
+    text = slide_text(deck, slide)
     note = ""
     if len(text) > MAX_READ_CHARS:
         note = (
             f"Of {slide.place} the first {MAX_READ_CHARS:,} of {len(text):,} characters are shown."
         )
-    return _Shown(slide.place, text[:MAX_READ_CHARS], look(slide), note)
+    return _SlideReading(slide.place, text[:MAX_READ_CHARS], objects_of(slide), note)
 
 
-def _reading(deck: DeckReader, slides: list[_Shown], chunk: ChunkInfo | None) -> Reading:
+def _reading(deck: DeckReader, slides: list[_SlideReading], chunk: ChunkInfo | None) -> Reading:
     """Join the texts of slides, each under its place if there are several."""
     if len(slides) == 1:
         text = slides[0].text

@@ -16,7 +16,14 @@ import msgspec
 from lxml import etree
 
 from kbd_pptx.presentation import MC, P14, SHAPE_TAGS, A, P
-from kbd_pptx.reader.boxes import EMU_PER_INCH, UNMOVED, Box, Mapping2D, box_of, inside
+from kbd_pptx.reader.boxes import (
+    EMU_PER_INCH,
+    IDENTITY,
+    Box,
+    Transform2D,
+    group_transform,
+    read_box,
+)
 from kbd_pptx.reader.deck import SlideLayout
 
 __all__ = [
@@ -68,7 +75,7 @@ class SlideShape(msgspec.Struct, frozen=True):
         index: The index of that placeholder, "" if it fills none.
         parent: Where the group that it is in stands among the slide's shapes, -1 if in none.
         layout: The layout of its slide.
-        moved: How the coordinates that it is given in become the slide's.
+        transform: How the coordinates that it is given in become the slide's.
         names: What holds its id and name, if anything does.
     """
 
@@ -78,7 +85,7 @@ class SlideShape(msgspec.Struct, frozen=True):
     index: str
     parent: int
     layout: SlideLayout
-    moved: Mapping2D
+    transform: Transform2D
     names: etree._Element | None
 
     @property
@@ -93,7 +100,7 @@ class SlideShape(msgspec.Struct, frozen=True):
 
     @property
     def alt_text(self) -> str:
-        """What a person wrote of what it shows."""
+        """Its alternative text."""
         if self.names is None:
             return ""
         return (self.names.get("descr") or self.names.get("title") or "").strip()
@@ -115,11 +122,11 @@ class SlideShape(msgspec.Struct, frozen=True):
 
     @property
     def box(self) -> Box | None:
-        """Where it is on the slide, if that is said anywhere: there, by the layout, the master."""
-        box = box_of(_transform(self.element))
+        """Its box on the slide, its own or one inherited from layout or master."""
+        box = read_box(_transform(self.element))
         if box is None and self.placeholder:
             box = self.layout.box(self.placeholder, self.index)
-        return None if box is None else self.moved.of(box)
+        return None if box is None else self.transform.apply(box)
 
 
 def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
@@ -139,7 +146,7 @@ def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
 
 
 def picture_of(element: etree._Element) -> etree._Element | None:
-    """Return what fills a picture, or a shape that is filled with one; None if nothing does."""
+    """Return the blip of a picture, or of a shape filled with one; None if there is none."""
     if element.tag == _PICTURE:
         return element.find(f"{P}blipFill/{A}blip")
     if element.tag == _SHAPE:
@@ -163,22 +170,22 @@ def shapes_of(tree: etree._Element, layout: SlideLayout) -> tuple[SlideShape, ..
     """
     found: list[SlideShape] = []
     # Groups may be nested deeper than functions may be.
-    waiting = [(direct_shapes(tree), UNMOVED, -1)]
+    waiting = [(direct_shapes(tree), IDENTITY, -1)]
     while waiting:
-        elements, moved, parent = waiting[-1]
+        elements, transform, parent = waiting[-1]
         element = next(elements, None)
         if element is None:
             waiting.pop()
             continue
-        found.append(_shape(element, layout, moved, parent))
+        found.append(_shape(element, layout, transform, parent))
         if element.tag == _GROUP:
-            inner = inside(_transform(element), moved)
+            inner = group_transform(_transform(element), transform)
             waiting.append((direct_shapes(element), inner, len(found) - 1))
     return tuple(found)
 
 
 def _shape(
-    element: etree._Element, layout: SlideLayout, moved: Mapping2D, parent: int
+    element: etree._Element, layout: SlideLayout, transform: Transform2D, parent: int
 ) -> SlideShape:
     names = marks = more = mark = None
     for child in element[0] if len(element) else ():
@@ -196,7 +203,7 @@ def _shape(
         index = mark.get("idx", "0")
         type_ = mark.get("type", "") or layout.type(index) or "object"
     kind = _kind(element, marks, more)
-    return SlideShape(element, kind, type_, index, parent, layout, moved, names)
+    return SlideShape(element, kind, type_, index, parent, layout, transform, names)
 
 
 def _kind(
@@ -233,7 +240,7 @@ FOOTERS = ("dt", "ftr", "sldNum")
 _TOUCHING = 0.1 * EMU_PER_INCH
 """By how much boxes may overlap and still count as apart: they are drawn by hand."""
 
-_MOST_CUT = 200
+_MAX_CUT = 200
 """More shapes than this beside each other are no layout that a person made."""
 
 _Placed = tuple[Box, int]
@@ -241,20 +248,20 @@ _Placed = tuple[Box, int]
 
 
 def reading_order(shapes: Sequence[SlideShape]) -> list[int]:
-    """Return where the shapes of a slide stand in the sequence, in the order of a reader."""
-    inside: dict[int, list[int]] = {}
+    """Return the indices of a slide's shapes in reading order."""
+    children: dict[int, list[int]] = {}
     for place, shape in enumerate(shapes):
-        inside.setdefault(shape.parent, []).append(place)
+        children.setdefault(shape.parent, []).append(place)
     found: list[int] = []
-    waiting = _sorted(inside.get(-1, []), shapes)[::-1]
+    waiting = _group_order(children.get(-1, []), shapes)[::-1]
     while waiting:
         place = waiting.pop()
         found.append(place)
-        waiting.extend(_sorted(inside.get(place, []), shapes)[::-1])
+        waiting.extend(_group_order(children.get(place, []), shapes)[::-1])
     return found
 
 
-def _sorted(places: list[int], shapes: Sequence[SlideShape]) -> list[int]:
+def _group_order(places: list[int], shapes: Sequence[SlideShape]) -> list[int]:
     titles = [place for place in places if shapes[place].is_title]
     footers = [place for place in places if shapes[place].placeholder in FOOTERS]
     apart = {*titles, *footers}
@@ -262,18 +269,18 @@ def _sorted(places: list[int], shapes: Sequence[SlideShape]) -> list[int]:
     unplaced: dict[int, list[int]] = {}
     placed: list[_Placed] = []
     for place in others:
-        box = None if _is_mute(shapes[place]) else shapes[place].box
+        box = None if _has_no_text(shapes[place]) else shapes[place].box
         if box is None:
             unplaced.setdefault(placed[-1][1] if placed else -1, []).append(place)
         else:
             placed.append((box, place))
     found = [*titles, *unplaced.get(-1, [])]
-    for place in _cut(placed):
+    for place in _cut_order(placed):
         found += [place, *unplaced.get(place, [])]
     return found + footers
 
 
-def _is_mute(shape: SlideShape) -> bool:
+def _has_no_text(shape: SlideShape) -> bool:
     """Tell whether a shape says nothing, so that where it lies orders nothing."""
     if shape.kind not in ("shape", "text_box", "connector") or shape.alt_text:
         return False
@@ -281,13 +288,13 @@ def _is_mute(shape: SlideShape) -> bool:
     return body is None or not any((text.text or "").strip() for text in body.iter(f"{A}t"))
 
 
-def _cut(boxes: list[_Placed]) -> list[int]:
-    """Return places in the order of a reader, cutting along the widest gap first."""
+def _cut_order(boxes: list[_Placed]) -> list[int]:
+    """Return places in reading order, cutting along the widest gap first."""
     found: list[int] = []
     waiting = [boxes]
     while waiting:
         part = waiting.pop()
-        if len(part) < 2 or len(part) > _MOST_CUT:
+        if len(part) < 2 or len(part) > _MAX_CUT:
             found.extend(place for _, place in sorted(part, key=_from_top))
             continue
         rows = sorted(part, key=_from_top)

@@ -2,7 +2,7 @@
 
 Text is what the slide shows in the order of a reader, then what belongs to it unseen. Shapes are
 apart by an empty line. What is no text stands in square brackets, and what is not seen in a show is
-labelled so: hidden shapes and slides, what lies outside of the slide, notes, comments. The text of
+labeled so: hidden shapes and slides, what lies outside of the slide, notes, comments. The text of
 SmartArt are its points as a list, each as deep as it stands below others.
 """
 
@@ -13,32 +13,32 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd_pptx.presentation import DGM, A, P, R
-from kbd_pptx.reader.charts import Chart, chart_of
+from kbd_pptx.reader.charts import Chart, parse_chart
 from kbd_pptx.reader.deck import DeckReader, SlideLayout
-from kbd_pptx.reader.notes import Comment, SlideLink, comments, links, notes
+from kbd_pptx.reader.notes import Comment, SlideLink, notes_text, read_comments, read_links
 from kbd_pptx.reader.shapes import SlideShape, is_image, reading_order, shapes_of
 from kbd_pptx.reader.text import (
     BulletOf,
     TextLine,
-    lines,
+    format_lines,
+    format_rows,
     plain_text,
+    read_lines,
     table_rows,
-    written_lines,
-    written_rows,
 )
 
 __all__ = [
     "Slide",
-    "chart_on",
     "chart_part",
-    "data_of",
     "diagram_lines",
-    "diagram_on",
-    "is_outside",
-    "notes_on",
-    "slide_at",
-    "title_on",
-    "written_slide",
+    "diagram_relations",
+    "is_off_slide",
+    "read_slide",
+    "slide_chart",
+    "slide_diagram",
+    "slide_notes",
+    "slide_text",
+    "slide_title",
 ]
 
 
@@ -47,8 +47,8 @@ _SHOWN = ("node", "asst")
 """Types of points that people fill; the others are made by the layout of the diagram."""
 
 
-def data_of(element: etree._Element) -> etree._Element | None:
-    """Return what names the parts of a diagram in its frame."""
+def diagram_relations(element: etree._Element) -> etree._Element | None:
+    """Return the element in a frame that names the parts of its diagram."""
     return element.find(f"{A}graphic/{A}graphicData/{DGM}relIds")
 
 
@@ -113,11 +113,11 @@ class Slide(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Its name for people and for the next call."""
+        """Name of the slide, for people and for the next call."""
         return f"slide {self.index + 1} (slide_index {self.index})"
 
 
-def slide_at(deck: DeckReader, index: int) -> Slide:
+def read_slide(deck: DeckReader, index: int) -> Slide:
     """Return a slide of a deck.
 
     Raises:
@@ -148,30 +148,30 @@ def slide_at(deck: DeckReader, index: int) -> Slide:
     )
 
 
-def title_on(slide: Slide) -> str | None:
+def slide_title(slide: Slide) -> str | None:
     """Return a slide's title on one line, "" if its placeholder is empty, None without one."""
     title = next((shape for shape in slide.shapes if shape.is_title), None)
     return None if title is None else " ".join(plain_text(title.body, slide.number).split())
 
 
-def notes_on(deck: DeckReader, slide: Slide) -> str:
+def slide_notes(deck: DeckReader, slide: Slide) -> str:
     """Return the notes of a slide, "" if it has none."""
     part = deck.parts.target(slide.part, "notesSlide")
     if part:
-        with deck.spared(f"The notes page of {slide.place}"):
+        with deck.skip_unreadable(f"The notes page of {slide.place}"):
             root = deck.parts.root(part)
             deck.parts.count_shapes(root)
-            return notes(root)
+            return notes_text(root)
     return ""
 
 
-def chart_on(deck: DeckReader, slide: Slide, shape: SlideShape) -> Chart | None:
+def slide_chart(deck: DeckReader, slide: Slide, shape: SlideShape) -> Chart | None:
     """Return the chart in a frame; None, with a warning, if it cannot be read."""
-    with deck.spared(f"The chart {shape.name} of {slide.place}"):
+    with deck.skip_unreadable(f"The chart {shape.name} of {slide.place}"):
         part = chart_part(deck, slide, shape)
         if not part:
             raise FileReadFailed("its part is missing.")
-        return chart_of(deck.parts.root(part))
+        return parse_chart(deck.parts.root(part))
     return None
 
 
@@ -184,10 +184,10 @@ def chart_part(deck: DeckReader, slide: Slide, shape: SlideShape) -> str:
     return relation.target if relation is not None and deck.parts.has(relation) else ""
 
 
-def diagram_on(deck: DeckReader, slide: Slide, shape: SlideShape) -> list[TextLine]:
+def slide_diagram(deck: DeckReader, slide: Slide, shape: SlideShape) -> list[TextLine]:
     """Return the points of the diagram in a frame; none, with a warning, if it cannot be read."""
-    with deck.spared(f"The diagram {shape.name} of {slide.place}"):
-        named = data_of(shape.element)
+    with deck.skip_unreadable(f"The diagram {shape.name} of {slide.place}"):
+        named = diagram_relations(shape.element)
         id_ = "" if named is None else named.get(f"{R}dm", "")
         relation = deck.parts.relations(slide.part).get(id_)
         if relation is None or not deck.parts.has(relation):
@@ -209,31 +209,31 @@ def _out_of_range(deck: DeckReader, index: int) -> str:
 _FOOTERS = {"dt": "Date", "ftr": "Footer", "sldNum": "Slide number"}
 
 
-def written_slide(deck: DeckReader, slide: Slide) -> str:
+def slide_text(deck: DeckReader, slide: Slide) -> str:
     """Return a slide as text; what of it cannot be read goes into the deck's warnings."""
     blocks = ["[This slide is hidden.]"] if slide.is_hidden else []
     outside: list[str] = []
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
-        text = "\n".join(filter(None, _written(deck, slide, shape)))
+        text = "\n".join(filter(None, _shape_text(deck, slide, shape)))
         if text:
-            told = f"[hidden] {text}" if shape.is_hidden else text
-            (outside if is_outside(deck, shape) else blocks).append(told)
+            line = f"[hidden] {text}" if shape.is_hidden else text
+            (outside if is_off_slide(deck, shape) else blocks).append(line)
     if outside:
         blocks.append("\n".join(["Outside of the slide:", *outside]))
-    found_notes = notes_on(deck, slide)
+    found_notes = slide_notes(deck, slide)
     if found_notes:
         blocks.append(f"Notes:\n{found_notes}")
-    said = comments(deck, slide.part)
-    if said:
-        blocks.append("\n".join(["Comments:", *map(_comment, said)]))
-    pointed = [_link(link) for link in _links(deck, slide)]
-    if pointed:
-        blocks.append("\n".join(["Links:", *dict.fromkeys(pointed)]))
+    found_comments = read_comments(deck, slide.part)
+    if found_comments:
+        blocks.append("\n".join(["Comments:", *map(_comment, found_comments)]))
+    found_links = [_link(link) for link in _links(deck, slide)]
+    if found_links:
+        blocks.append("\n".join(["Links:", *dict.fromkeys(found_links)]))
     return "\n\n".join(blocks)
 
 
-def is_outside(deck: DeckReader, shape: SlideShape) -> bool:
+def is_off_slide(deck: DeckReader, shape: SlideShape) -> bool:
     """Tell whether a shape lies wholly outside of the slide."""
     box, (width, height) = shape.box, deck.size
     if box is None:
@@ -242,7 +242,7 @@ def is_outside(deck: DeckReader, shape: SlideShape) -> bool:
     return (across or box.y >= height or box.y + box.height <= 0) and bool(box.width or box.height)
 
 
-def _written(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[str]:
+def _shape_text(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[str]:
     """Yield what a shape says, in lines."""
     alt_text = " ".join(shape.alt_text.split())
     match shape.kind:
@@ -254,10 +254,10 @@ def _written(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[str]
             yield from _chart(deck, slide, shape, alt_text)
         case "table":
             yield f"[Table: {alt_text}]" if alt_text else ""
-            yield written_rows(table_rows(shape.element))
+            yield format_rows(table_rows(shape.element))
         case "diagram":
             yield f"[Diagram: {alt_text or shape.name}]"
-            yield written_lines(iter(diagram_on(deck, slide, shape)))
+            yield format_lines(iter(slide_diagram(deck, slide, shape)))
         case "ole_object":
             deck.warnings.append(
                 f"What is in the object {shape.name} of {slide.place} is not shown."
@@ -272,7 +272,7 @@ def _written(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[str]
 
 
 def _chart(deck: DeckReader, slide: Slide, shape: SlideShape, alt_text: str) -> Iterator[str]:
-    chart = chart_on(deck, slide, shape)
+    chart = slide_chart(deck, slide, shape)
     if chart is None:
         yield f"[Chart: {alt_text or shape.name}]"
         return
@@ -280,7 +280,7 @@ def _chart(deck: DeckReader, slide: Slide, shape: SlideShape, alt_text: str) -> 
     kinds = f", {' and '.join(chart.kinds)}" if chart.kinds else ""
     yield f"[Chart: {title}{kinds}]"
     rows = chart.rows()
-    yield written_rows(rows)
+    yield format_rows(rows)
     if chart.is_cut:
         yield f"[The chart goes on; {len(rows) - 1} rows of it are shown.]"
 
@@ -299,7 +299,7 @@ def _text(slide: Slide, shape: SlideShape) -> str:
     if footer:
         text = " ".join(plain_text(body, slide.number).split())
         return f"{footer}: {text}" if text else ""
-    return written_lines(lines(body, _bullet_of(shape), slide.number))
+    return format_lines(read_lines(body, _bullet_of(shape), slide.number))
 
 
 def _bullet_of(shape: SlideShape) -> BulletOf:
@@ -309,13 +309,13 @@ def _bullet_of(shape: SlideShape) -> BulletOf:
 
 
 def _comment(comment: Comment) -> str:
-    told = ", ".join(filter(None, (comment.author or "unknown", comment.date[:10])))
+    line = ", ".join(filter(None, (comment.author or "unknown", comment.date[:10])))
     before = "  - " if comment.is_reply else "- "
-    return f"{before}{told}: {' '.join(comment.text.split())}"
+    return f"{before}{line}: {' '.join(comment.text.split())}"
 
 
 def _links(deck: DeckReader, slide: Slide) -> Iterator[SlideLink]:
-    return links(slide.root, deck.parts.relations(slide.part), deck.numbers)
+    return read_links(slide.root, deck.parts.relations(slide.part), deck.numbers)
 
 
 def _link(link: SlideLink) -> str:

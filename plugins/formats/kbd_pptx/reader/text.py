@@ -10,17 +10,17 @@ import msgspec
 from lxml import etree
 
 from kbd_pptx.presentation import A14, MC, A, M
-from kbd_pptx.reader.deck import Bullets, bullets_of
+from kbd_pptx.reader.deck import Bullets, read_bullets
 
 __all__ = [
     "TextLine",
-    "lines",
+    "format_lines",
+    "format_rows",
     "paragraph_text",
     "plain_text",
+    "read_lines",
     "table_of",
     "table_rows",
-    "written_lines",
-    "written_rows",
 ]
 
 
@@ -53,12 +53,12 @@ def paragraph_text(paragraph: etree._Element, number: int | None = None) -> str:
     for child in paragraph:
         tag = child.tag
         if tag == _RUN:
-            pieces.append(_of(child))
+            pieces.append(_run_text(child))
         elif tag == _BREAK:
             pieces.append("\n")
         elif tag == _FIELD:
             is_number = number is not None and child.get("type") == "slidenum"
-            pieces.append(str(number) if is_number else _of(child))
+            pieces.append(str(number) if is_number else _run_text(child))
         elif tag == _MATH:
             pieces.extend(text.text or "" for text in child.iter(_MATH_TEXT))
         elif tag == _ALTERNATE and len(child):
@@ -74,7 +74,7 @@ def plain_text(body: etree._Element | None, number: int | None = None) -> str:
     return "\n".join(paragraph_text(each, number) for each in body.iterchildren(f"{A}p"))
 
 
-def lines(
+def read_lines(
     body: etree._Element, bullet_of: BulletOf, number: int | None = None
 ) -> Iterator[TextLine]:
     """Yield the paragraphs of a text body that have text.
@@ -84,7 +84,7 @@ def lines(
         bullet_of: For what its paragraphs and its own styles do not say.
         number: The number of the slide.
     """
-    own = bullets_of(body.find(f"{A}lstStyle"))
+    own = read_bullets(body.find(f"{A}lstStyle"))
     counts: dict[int, int] = {}
     for paragraph in body.iterchildren(f"{A}p"):
         if not len(paragraph):
@@ -105,7 +105,7 @@ def lines(
         yield TextLine(text, level, mark)
 
 
-def written_lines(found: Iterator[TextLine]) -> str:
+def format_lines(found: Iterator[TextLine]) -> str:
     """Write paragraphs as text: two blanks a level, a bullet or number before those that have one.
 
     Lines of one paragraph stand under each other.
@@ -119,7 +119,7 @@ def written_lines(found: Iterator[TextLine]) -> str:
     return "\n".join(written)
 
 
-def _of(run: etree._Element) -> str:
+def _run_text(run: etree._Element) -> str:
     text = run.find(_TEXT)
     return "" if text is None else text.text or ""
 
@@ -161,7 +161,7 @@ def table_rows(element: etree._Element) -> list[list[str]]:
     return [] if table is None else [_row(row) for row in table.iterchildren(f"{A}tr")]
 
 
-def written_rows(rows: list[list[str]]) -> str:
+def format_rows(rows: list[list[str]]) -> str:
     """Write rows, a line each, with " | " between cells; line ends inside of cells become " / "."""
     return "\n".join(" | ".join(" / ".join(cell.splitlines()) for cell in row) for row in rows)
 

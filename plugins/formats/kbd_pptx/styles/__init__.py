@@ -2,6 +2,6 @@
 
 style_list   the answer of `get_styles`, with the words for text and fills
 deck         masters, layouts and themes: which parts they are, and what people call them
-inheritance  from whom a shape has its formatting, and what text looks like level by level
+inheritance  from whom a shape has its formatting, and that of text level by level
 pictures     the pictures, and where they stand
 """

@@ -22,22 +22,22 @@ __all__ = [
     "DeckParts",
     "Master",
     "PptxTheme",
-    "flag",
+    "parse_flag",
     "read_deck",
     "read_deck_theme",
-    "short",
-    "unique",
+    "shorten",
+    "unique_names",
 ]
 
 
-_MOST_MARKS = 100_000
+_MAX_MARKS = 100_000
 """Angle brackets in a presentation, master, layout or theme, whose trees are kept; the largest of
 266 real ones has 3,800. What looks through a tree for every placeholder counts on it."""
 
-_MOST_KEPT_MARKS = 1_000_000
+_MAX_KEPT_MARKS = 1_000_000
 """In all trees that are kept; a parsed element takes some 100 bytes and up."""
 
-_MOST_LETTERS = 100
+_MAX_LETTERS = 100
 """Of a name that is shown."""
 
 
@@ -65,11 +65,11 @@ class DeckParts:
         return self._parts.name
 
     def read(self, part: str) -> bytes:
-        """Return a part's bytes as they lie there; raises FileReadFailed."""
+        """Return a part's bytes, unconverted; raises FileReadFailed."""
         return self._parts.read(part)
 
     def root(self, part: str) -> etree._Element:
-        """Return a part's tree, which is parsed once and kept.
+        """Return a part's tree, which is parsed once and cached.
 
         Raises:
             FileReadFailed: It is missing, damaged or too large.
@@ -77,23 +77,23 @@ class DeckParts:
         key = part.casefold()
         if key not in self._roots:
             data = transitional(self._parts.read(part))
-            marks = self._checked(part, data, _MOST_MARKS)
+            marks = self._checked(part, data, _MAX_MARKS)
             self._kept_marks += marks
-            if self._kept_marks > _MOST_KEPT_MARKS:
+            if self._kept_marks > _MAX_KEPT_MARKS:
                 raise FileReadFailed(f"{self.name} has masters and layouts too large to look at.")
             self._roots[key] = (self._parsed(data), marks)
         return self._roots[key][0]
 
-    def fresh(self, part: str) -> etree._Element:
-        """Return a part's tree for whoever looks at it once or changes it; raises as `root`."""
+    def parse(self, part: str) -> etree._Element:
+        """Parse a part anew, for a single look or for changing it; raises as `root`."""
         data = transitional(self._parts.read(part))
         self._marks_left -= self._checked(part, data, MAX_PART_MARKS)
         if self._marks_left < 0:
             raise FileReadFailed(f"{self.name} is too large to be looked at as a whole.")
         return self._parsed(data)
 
-    def forget(self, part: str) -> None:
-        """Have a part be parsed anew: it is not what it was."""
+    def invalidate(self, part: str) -> None:
+        """Invalidate a part's cached tree: the part was changed."""
         _, marks = self._roots.pop(part.casefold(), (None, 0))
         self._kept_marks -= marks
 
@@ -159,7 +159,7 @@ class Master(msgspec.Struct, frozen=True):
 
 
 class Deck(msgspec.Struct, frozen=True):
-    """What a deck has: the size of its slides in EMU, masters, and the parts of slides in order.
+    """Structure of a deck: slide size in EMU, masters, and the parts of slides in order.
 
     A slide whose part is missing is "".
     """
@@ -183,7 +183,7 @@ class Deck(msgspec.Struct, frozen=True):
 
 
 def read_deck(parts: DeckParts) -> Deck:
-    """Read what a deck has.
+    """Read the structure of a deck.
 
     Raises:
         FileReadFailed: The presentation, a master or a layout is damaged.
@@ -192,7 +192,7 @@ def read_deck(parts: DeckParts) -> Deck:
     size = root.find(f"{P}sldSz")
     found = _listed(parts, parts.main, root, "sldMasterIdLst/sldMasterId")
     names = [_master_name(parts, part) for part in found]
-    labels = unique(names)
+    labels = unique_names(names)
     several = len(found) > 1
     layouts = [
         (part, label, index, layout)
@@ -207,8 +207,10 @@ def read_deck(parts: DeckParts) -> Deck:
         for (_, label, _, _), name in zip(layouts, own, strict=True)
     ]
     made: dict[str, list[DeckLayout]] = {part: [] for part in found}
-    for (master, _, index, part), name, label in zip(layouts, own, unique(whole), strict=True):
-        kind = short(parts.root(part).get("type"))
+    for (master, _, index, part), name, label in zip(
+        layouts, own, unique_names(whole), strict=True
+    ):
+        kind = shorten(parts.root(part).get("type"))
         made[master].append(DeckLayout(part, name, label, kind, index))
     return Deck(
         width=_measure(size, "cx", 9144000),
@@ -221,13 +223,13 @@ def read_deck(parts: DeckParts) -> Deck:
     )
 
 
-def short(name: str | None) -> str:
+def shorten(name: str | None) -> str:
     """Return a name on one line, not longer than what is shown."""
     text = " ".join((name or "").split())
-    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
+    return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
 
 
-def unique(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Return names that differ, blanks and case ignored: the second "Blank" is "Blank#2"."""
     taken: set[str] = set()
     found = []
@@ -242,7 +244,7 @@ def unique(names: Sequence[str]) -> list[str]:
     return found
 
 
-def flag(text: str | None) -> bool | None:
+def parse_flag(text: str | None) -> bool | None:
     """Return an XML truth value, None for no or a broken one."""
     return {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}.get(
         text or ""
@@ -273,13 +275,13 @@ def _slides(parts: DeckParts, root: etree._Element) -> list[str]:
 def _master_name(parts: DeckParts, part: str) -> str:
     """Return a master's own name, or that of its theme, as programs show it."""
     theme = parts.related(part, "theme")
-    named = short(parts.root(theme).get("name")) if theme else ""
+    named = shorten(parts.root(theme).get("name")) if theme else ""
     return _own_name(parts.root(part)) or named or "Master"
 
 
 def _own_name(root: etree._Element) -> str:
     data = root.find(f"{P}cSld")
-    return short(data.get("name")) if data is not None else ""
+    return shorten(data.get("name")) if data is not None else ""
 
 
 def _measure(element: etree._Element | None, name: str, fallback: int) -> int:
@@ -287,7 +289,7 @@ def _measure(element: etree._Element | None, name: str, fallback: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 11 else fallback
 
 
-_PLAIN_MAP: Mapping[str, str] = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}
+_DEFAULT_MAP: Mapping[str, str] = {"bg1": "lt1", "tx1": "dk1", "bg2": "lt2", "tx2": "dk2"}
 _FAMILIES = {"+mj-": "major", "+mn-": "minor"}
 _SCRIPTS = {"lt": "latin", "ea": "ea", "cs": "cs"}
 
@@ -301,10 +303,10 @@ class PptxTheme(msgspec.Struct, frozen=True):
     """
 
     theme: Theme = Theme()
-    mapping: Mapping[str, str] = msgspec.field(default_factory=lambda: _PLAIN_MAP)
+    mapping: Mapping[str, str] = msgspec.field(default_factory=lambda: _DEFAULT_MAP)
 
     def rgb(self, element: etree._Element | None) -> str:
-        """Return what a color, or the fill that holds one, comes to; "" if that is untold."""
+        """Resolve a color, or a fill that holds one, to RRGGBB; "" if that cannot be."""
         return drawing_color(element, self.color)
 
     def color(self, name: str) -> str:
@@ -322,7 +324,7 @@ class PptxTheme(msgspec.Struct, frozen=True):
         if not typeface.startswith("+m"):
             return typeface
         key = f"{_FAMILIES.get(typeface[:4])}-{_SCRIPTS.get(typeface[4:])}"
-        return short(self.theme.fonts.get(key))
+        return shorten(self.theme.fonts.get(key))
 
     def mapped(self, override: etree._Element | None) -> "PptxTheme":
         """Return the theme as a layout or slide maps it (its clrMapOvr, or None)."""
@@ -337,7 +339,7 @@ def read_deck_theme(theme: etree._Element | None, clr_map: etree._Element | None
         theme: The root of the theme, None without one.
         clr_map: The master's map of colors.
     """
-    return PptxTheme(read_theme(theme), _PLAIN_MAP if clr_map is None else _mapping(clr_map))
+    return PptxTheme(read_theme(theme), _DEFAULT_MAP if clr_map is None else _mapping(clr_map))
 
 
 def _mapping(element: etree._Element) -> dict[str, str]:

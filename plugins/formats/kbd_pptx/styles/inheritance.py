@@ -3,9 +3,9 @@
 A placeholder finds the one that it follows by its index in a layout, by its kind in a master
 (ECMA-376 part 1, 19.3.1.36). What stands nearest to a text counts, for each property by itself.
 
-The look of a level is an element like `a:lvl1pPr`: its attributes and children are those of the
+The format of a level is an element like `a:lvl1pPr`: its attributes and children are those of the
 paragraph, its `a:defRPr` has those of the letters (21.1.2.4.13 and 21.1.2.3.2). A style of text is
-nine looks, one a level: a master's for titles, bodies and other text, or that of a shape's text.
+nine level formats: a master's for titles, bodies and other text, or that of a shape's text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,41 +16,48 @@ import msgspec
 from lxml import etree
 
 from kbd_pptx.presentation import A, P
-from kbd_pptx.reader.boxes import Box, box_of
-from kbd_pptx.styles.deck import DeckParts, Master, PptxTheme, read_deck_theme, short, unique
+from kbd_pptx.reader.boxes import Box, read_box
+from kbd_pptx.styles.deck import (
+    DeckParts,
+    Master,
+    PptxTheme,
+    read_deck_theme,
+    shorten,
+    unique_names,
+)
 
 __all__ = [
     "KINDS",
-    "LETTER_ATTRIBUTES",
     "LEVELS",
+    "RUN_ATTRIBUTES",
     "FormattingScope",
     "PlaceholderKey",
-    "box_above",
-    "fixed",
-    "has_own_look",
-    "letters",
+    "copy_nearest",
+    "formatting_scope",
+    "has_own_formatting",
+    "inherited_box",
+    "is_written_run",
     "level_number",
     "level_of",
-    "local",
-    "merged",
-    "pick_groups",
-    "place_of",
+    "local_name",
+    "merge_formats",
+    "placeholder_key",
     "placeholders",
-    "run_looks",
-    "scope",
-    "shape_looks",
+    "portable_format",
+    "resolve_theme",
+    "run_defaults",
+    "shape_formats",
     "shape_names",
     "shapes",
-    "style_chain",
+    "style_formats",
     "style_label",
-    "style_looks",
-    "written",
+    "style_sources",
 ]
 
 
 LEVELS = 9
 
-LETTER_ATTRIBUTES = ("kern", "sz", "b", "i", "u", "strike", "cap", "spc", "baseline")
+RUN_ATTRIBUTES = ("kern", "sz", "b", "i", "u", "strike", "cap", "spc", "baseline")
 """Of letters, those that tell how they look; others tell of their language."""
 
 _FILLS = ("noFill", "solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
@@ -58,30 +65,30 @@ _PARAGRAPH_GROUPS = (
     ("lnSpc",), ("spcBef",), ("spcAft",), ("buClrTx", "buClr"), ("buSzTx", "buSzPct", "buSzPts"),
     ("buFontTx", "buFont"), ("buNone", "buAutoNum", "buChar", "buBlip"), ("tabLst",),
 )  # fmt: skip
-_LETTER_GROUPS = (
+_RUN_GROUPS = (
     ("ln",), _FILLS, ("effectLst", "effectDag"), ("highlight",), ("uLnTx", "uLn"),
     ("uFillTx", "uFill"), ("latin",), ("ea",), ("cs",), ("sym",),
 )  # fmt: skip
 """The children in the order of the schema; of those in a group only one may stand."""
 
-_MOST_SAID = 50
+_MAX_ENTRIES = 50
 """Attributes and children of one element that are looked at; the schema has no more of them."""
 
-_MOST_INSIDE = 200
+_MAX_INSIDE = 200
 """Elements inside of one property, which is passed over if it has more: a fill of ten colors, each
 changed five times, has 71."""
 
-_NOT_CARRIED = frozenset(("lvl",))
+_NOT_INHERITED = frozenset(("lvl",))
 
 
-def local(element: etree._Element) -> str:
+def local_name(element: etree._Element) -> str:
     """Return an element's name without its namespace, "" for a comment."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def level_of(style: etree._Element | None, level: int) -> etree._Element | None:
-    """Return what a list of styles (`a:lstStyle`, `p:titleStyle`) says of a level from 0.
+    """Return the level format (from 0) of a list style (`a:lstStyle`, `p:titleStyle`).
 
     What it says of all levels stands for one that it does not tell apart.
     """
@@ -91,10 +98,10 @@ def level_of(style: etree._Element | None, level: int) -> etree._Element | None:
     return found if found is not None else style.find(f"{A}defPPr")
 
 
-def merged(
+def merge_formats(
     paragraphs: Iterable[etree._Element | None], runs: Iterable[etree._Element | None] = ()
 ) -> etree._Element:
-    """Return one look of many, the nearest first.
+    """Merge level formats into one, the nearest first.
 
     Args:
         paragraphs: What tells of paragraphs, and by `a:defRPr` of letters.
@@ -102,34 +109,34 @@ def merged(
     """
     chain = [each for each in paragraphs if each is not None]
     made = etree.Element(f"{A}lvl1pPr", nsmap={"a": A.strip("{}")})
-    _take_attributes(made, chain, None)
-    pick_groups(made, chain, _PARAGRAPH_GROUPS)
-    said = [*runs, *(each.find(f"{A}defRPr") for each in chain)]
-    letters_chain = [each for each in said if each is not None]
+    _copy_attributes(made, chain, None)
+    copy_nearest(made, chain, _PARAGRAPH_GROUPS)
+    own_properties = [*runs, *(each.find(f"{A}defRPr") for each in chain)]
+    letters_chain = [each for each in own_properties if each is not None]
     inner = etree.SubElement(made, f"{A}defRPr")
-    _take_attributes(inner, letters_chain, LETTER_ATTRIBUTES)
-    pick_groups(inner, letters_chain, _LETTER_GROUPS)
+    _copy_attributes(inner, letters_chain, RUN_ATTRIBUTES)
+    copy_nearest(inner, letters_chain, _RUN_GROUPS)
     return made
 
 
-def letters(look: etree._Element) -> etree._Element:
-    """Return what a look says of letters."""
-    found = look.find(f"{A}defRPr")
-    return found if found is not None else etree.SubElement(look, f"{A}defRPr")
+def run_defaults(level_format: etree._Element) -> etree._Element:
+    """Return the run properties of a level format (`a:defRPr`), created if missing."""
+    found = level_format.find(f"{A}defRPr")
+    return found if found is not None else etree.SubElement(level_format, f"{A}defRPr")
 
 
-def pick_groups(
+def copy_nearest(
     made: etree._Element,
     chain: Sequence[etree._Element],
-    groups: Sequence[Sequence[str]] = _LETTER_GROUPS,
+    groups: Sequence[Sequence[str]] = _RUN_GROUPS,
 ) -> None:
-    """Give an element a copy of the nearest child of each group, in the order of the groups."""
+    """Copy the nearest child of each group into an element, in the order of the groups."""
     places = {name: place for place, group in enumerate(groups) for name in group}
     nearest: dict[int, etree._Element] = {}
     for each in chain:
-        for child in islice(each, _MOST_SAID):
-            place = places.get(local(child))
-            if place is not None and _is_sound(child):
+        for child in islice(each, _MAX_ENTRIES):
+            place = places.get(local_name(child))
+            if place is not None and _is_small(child):
                 nearest.setdefault(place, child)
     for _, found in sorted(nearest.items()):
         copied = deepcopy(found)
@@ -137,21 +144,21 @@ def pick_groups(
         made.append(copied)
 
 
-def fixed(look: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
-    """Have a look come out in the target's theme as it does in its own.
+def resolve_theme(level_format: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
+    """Resolve what a level format takes from a theme that differs from the target's.
 
     What both themes have alike stays the theme's; the rest becomes plain.
     """
-    for element in list(look.iter()):
-        match local(element):
+    for element in list(level_format.iter()):
+        match local_name(element):
             case "schemeClr":
                 _fix_color(element, source, target)
             case "latin" | "ea" | "cs" | "sym" | "buFont":
                 _fix_font(element, source, target)
 
 
-def _is_sound(element: etree._Element) -> bool:
-    return sum(1 for _ in islice(element.iter(), _MOST_INSIDE + 1)) <= _MOST_INSIDE
+def _is_small(element: etree._Element) -> bool:
+    return sum(1 for _ in islice(element.iter(), _MAX_INSIDE + 1)) <= _MAX_INSIDE
 
 
 def _fix_color(element: etree._Element, source: PptxTheme, target: PptxTheme) -> None:
@@ -175,12 +182,12 @@ def _fix_font(element: etree._Element, source: PptxTheme, target: PptxTheme) -> 
         parent.remove(element)
 
 
-def _take_attributes(
+def _copy_attributes(
     made: etree._Element, chain: Sequence[etree._Element], names: Sequence[str] | None
 ) -> None:
     for each in chain:
-        for key, value in islice(each.attrib.items(), _MOST_SAID):
-            wanted = key not in _NOT_CARRIED if names is None else key in names
+        for key, value in islice(each.attrib.items(), _MAX_ENTRIES):
+            wanted = key not in _NOT_INHERITED if names is None else key in names
             if wanted and made.get(key) is None:
                 made.set(key, value)
 
@@ -196,7 +203,7 @@ _STYLES = {"title": "titleStyle", "body": "bodyStyle"}
 
 
 class PlaceholderKey(msgspec.Struct, frozen=True):
-    """What a shape is a placeholder for: its kind and index."""
+    """Key of a placeholder: its kind and index."""
 
     kind: str
     index: str
@@ -223,7 +230,7 @@ class ParentPlaceholders(msgspec.Struct, frozen=True):
 
 
 class FormattingScope(msgspec.Struct, frozen=True):
-    """What the shapes of a slide, a layout or a master have their looks from.
+    """Sources of formatting for the shapes of a slide, a layout or a master.
 
     Args:
         above: What is followed, the nearest first: layout and master, or master.
@@ -239,20 +246,20 @@ class FormattingScope(msgspec.Struct, frozen=True):
 
     def chain(self, shape: etree._Element) -> list[etree._Element]:
         """Return a shape and the placeholders that it follows, the nearest first."""
-        found, place = [shape], place_of(shape)
+        found, place = [shape], placeholder_key(shape)
         for above in self.above if place is not None else ():
             followed = above.followed(place) if place is not None else None
             if followed is not None:
                 found.append(followed)
                 # A layout's placeholder may be of another kind than the slide says.
-                place = place_of(followed) or place
+                place = placeholder_key(followed) or place
         return found
 
-    def looks(self, shape: etree._Element, level: int) -> list[etree._Element | None]:
-        """Return what tells of a level of a shape's text, the nearest first."""
+    def level_sources(self, shape: etree._Element, level: int) -> list[etree._Element | None]:
+        """Return the formats of a level of a shape's text, the nearest first."""
         chain = self.chain(shape)
         found = [level_of(each.find(f"{P}txBody/{A}lstStyle"), level) for each in chain]
-        place = place_of(chain[-1])
+        place = placeholder_key(chain[-1])
         if place is not None:
             found.append(level_of(self.style(place.style), level))
         found.append(level_of(self.default, level))
@@ -264,7 +271,9 @@ class FormattingScope(msgspec.Struct, frozen=True):
         return self.styles.find(f"{P}{name}") if self.styles is not None else None
 
 
-def scope(parts: DeckParts, master: Master | None, layout: str = "", *, of: str) -> FormattingScope:
+def formatting_scope(
+    parts: DeckParts, master: Master | None, layout: str = "", *, of: str
+) -> FormattingScope:
     """Return the scope of the shapes of a part.
 
     Args:
@@ -283,9 +292,9 @@ def scope(parts: DeckParts, master: Master | None, layout: str = "", *, of: str)
     if layout:
         palette = palette.mapped(parts.root(layout).find(f"{P}clrMapOvr"))
         if of == "slide":
-            above.append(_above(parts.root(layout), by_index=True))
+            above.append(_parent_placeholders(parts.root(layout), by_index=True))
     if of != "master":
-        above.append(_above(root, by_index=False))
+        above.append(_parent_placeholders(root, by_index=False))
     return FormattingScope(tuple(above), root.find(f"{P}txStyles"), default, palette)
 
 
@@ -298,7 +307,7 @@ def shapes(root: etree._Element) -> Iterator[etree._Element]:
     waiting = list(reversed(tree)) if tree is not None else []
     while waiting:
         element = waiting.pop()
-        name = local(element)
+        name = local_name(element)
         if name in _SHAPES:
             yield element
         elif name in ("grpSp", "AlternateContent", "Choice"):
@@ -309,30 +318,30 @@ def shapes(root: etree._Element) -> Iterator[etree._Element]:
 def placeholders(root: etree._Element) -> Iterator[tuple[etree._Element, PlaceholderKey]]:
     """Yield the placeholders of a slide, layout or master in order."""
     for shape in shapes(root):
-        place = place_of(shape)
+        place = placeholder_key(shape)
         if place is not None:
             yield shape, place
 
 
-def place_of(shape: etree._Element) -> PlaceholderKey | None:
-    """Return what a shape is a placeholder for, None if it is none."""
+def placeholder_key(shape: etree._Element) -> PlaceholderKey | None:
+    """Return a shape's placeholder key, None if it is no placeholder."""
     found = shape.find(f"./*/{P}nvPr/{P}ph")
     if found is None:
         return None
-    return PlaceholderKey(short(found.get("type")) or "obj", short(found.get("idx")) or "0")
+    return PlaceholderKey(shorten(found.get("type")) or "obj", shorten(found.get("idx")) or "0")
 
 
-def box_above(chain: Sequence[etree._Element]) -> Box | None:
-    """Return where a shape stands, by whom it follows if need be; None if nothing tells."""
+def inherited_box(chain: Sequence[etree._Element]) -> Box | None:
+    """Return a shape's box, its own or an inherited one; None if there is none."""
     for shape in chain:
         frame = shape.find(f"{P}xfrm")
-        found = box_of(frame if frame is not None else shape.find(f"{P}spPr/{A}xfrm"))
+        found = read_box(frame if frame is not None else shape.find(f"{P}spPr/{A}xfrm"))
         if found is not None:
             return found
     return None
 
 
-def _above(root: etree._Element, *, by_index: bool) -> ParentPlaceholders:
+def _parent_placeholders(root: etree._Element, *, by_index: bool) -> ParentPlaceholders:
     """Return the placeholders that those below follow; in a master these follow kinds alone."""
     kinds: dict[str, etree._Element] = {}
     indices: dict[str, etree._Element] = {}
@@ -351,27 +360,27 @@ _SPACINGS = frozenset(("lnSpc", "spcBef", "spcAft"))
 
 
 def style_label(master: Master, kind: str, *, several: bool) -> str:
-    """Return what a master's style is called: "title", or "Office Theme/title" of several."""
+    """Return the label of a master's style: "title", or "Office Theme/title" of several."""
     return f"{master.label}/{kind}" if several else kind
 
 
-def style_looks(
-    around: FormattingScope, master: etree._Element, kind: str, levels: int
+def style_formats(
+    scope: FormattingScope, master: etree._Element, kind: str, levels: int
 ) -> list[etree._Element] | None:
-    """Return the looks of a master's style as they come out; None if it has no such style."""
-    if around.style(kind) is None:
+    """Return the merged level formats of a master's style; None if it has no such style."""
+    if scope.style(kind) is None:
         return None
     found = []
     for level in range(levels):
-        chain = style_chain(around, master, kind, level)
-        found.append(merged((*chain, level_of(around.default, level))))
+        chain = style_sources(scope, master, kind, level)
+        found.append(merge_formats((*chain, level_of(scope.default, level))))
     return found
 
 
-def style_chain(
-    around: FormattingScope, master: etree._Element, kind: str, level: int
+def style_sources(
+    scope: FormattingScope, master: etree._Element, kind: str, level: int
 ) -> list[etree._Element | None]:
-    """Return what in a master tells of a level of a style, the nearest first.
+    """Return the formats of a level of a master's style, the nearest first.
 
     Some programs write the styles into the master's placeholders, which count before its styles.
     """
@@ -380,7 +389,7 @@ def style_chain(
         if kind != "other" and place.style == kind:
             found.append(level_of(shape.find(f"{P}txBody/{A}lstStyle"), level))
             break
-    return [*found, level_of(around.style(kind), level)]
+    return [*found, level_of(scope.style(kind), level)]
 
 
 def shape_names(root: etree._Element) -> dict[str, etree._Element]:
@@ -389,66 +398,66 @@ def shape_names(root: etree._Element) -> dict[str, etree._Element]:
     names = []
     for shape in found:
         properties = shape.find(f"./*/{P}cNvPr")
-        names.append((short(properties.get("name")) if properties is not None else "") or "Shape")
-    return dict(zip(unique(names), found, strict=True))
+        names.append((shorten(properties.get("name")) if properties is not None else "") or "Shape")
+    return dict(zip(unique_names(names), found, strict=True))
 
 
-def shape_looks(around: FormattingScope, shape: etree._Element) -> list[etree._Element]:
-    """Return the looks of a shape's text: of each level, those of the first text on it.
+def shape_formats(scope: FormattingScope, shape: etree._Element) -> list[etree._Element]:
+    """Return the level formats of a shape's text: of each level, that of its first text.
 
     A level without text has those of the nearest above it that has.
     """
     own: dict[int, tuple[etree._Element | None, etree._Element | None]] = {}
     first: tuple[etree._Element | None, etree._Element | None] = (None, None)
     for paragraph in shape.iterfind(f"{P}txBody/{A}p"):
-        run = next((each for each in paragraph if written(each)), None)
+        run = next((each for each in paragraph if is_written_run(each)), None)
         if run is None:
             continue
         properties = paragraph.find(f"{A}pPr")
-        said = (properties, run.find(f"{A}rPr"))
+        own_properties = (properties, run.find(f"{A}rPr"))
         if not own:
-            first = said
-        own.setdefault(level_number(properties), said)
-    looks = []
+            first = own_properties
+        own.setdefault(level_number(properties), own_properties)
+    formats = []
     for level in range(LEVELS):
         first = own.get(level, first)
-        properties, letters = first
+        properties, run_defaults = first
         source = level_number(properties) if own else level
         # `a:pPr` may hold a defRPr, which no program takes for its text.
-        plain = [*_without_letters(properties), *around.looks(shape, source)]
-        looks.append(merged(plain, [letters]))
-    return looks
+        plain = [*_without_run_defaults(properties), *scope.level_sources(shape, source)]
+        formats.append(merge_formats(plain, [run_defaults]))
+    return formats
 
 
-def run_looks(look: etree._Element) -> etree._Element:
-    """Return of a look what text elsewhere can take on: no bullets, no indents, no tabulators."""
-    made = merged([look])
+def portable_format(level_format: etree._Element) -> etree._Element:
+    """Return the portable part of a level format: no bullets, no indents, no tabs."""
+    made = merge_formats([level_format])
     for key in list(made.attrib):
         if key != "algn":
             del made.attrib[key]
     for child in list(made):
-        if local(child) not in _SPACINGS | {"defRPr"}:
+        if local_name(child) not in _SPACINGS | {"defRPr"}:
             made.remove(child)
     inner = made.find(f"{A}defRPr")
     if inner is not None:
         # What it does not say must not come from what the target says.
         for key, value in (("b", "0"), ("i", "0"), ("u", "none"), ("sz", "1800")):
-            if inner.get(key) is None and key in LETTER_ATTRIBUTES:
+            if inner.get(key) is None and key in RUN_ATTRIBUTES:
                 inner.set(key, value)
     if made.get("algn") is None:
         made.set("algn", "l")
     return made
 
 
-def has_own_look(shape: etree._Element) -> bool:
-    """Tell whether letters of a shape say themselves how they look."""
+def has_own_formatting(shape: etree._Element) -> bool:
+    """Tell whether runs of a shape have formatting of their own."""
     for element in shape.iterfind(f"{P}txBody/{A}p/{A}r/{A}rPr"):
-        if any(element.get(key) is not None for key in LETTER_ATTRIBUTES) or len(element):
+        if any(element.get(key) is not None for key in RUN_ATTRIBUTES) or len(element):
             return True
     return False
 
 
-def written(element: etree._Element) -> bool:
+def is_written_run(element: etree._Element) -> bool:
     """Tell whether an element of a paragraph is a run or a field with text in it."""
     return element.tag in _WRITTEN and bool(element.findtext(f"{A}t"))
 
@@ -459,10 +468,10 @@ def level_number(properties: etree._Element | None) -> int:
     return min(int(text), LEVELS - 1) if text.isascii() and text.isdigit() and len(text) < 4 else 0
 
 
-def _without_letters(properties: etree._Element | None) -> Sequence[etree._Element]:
+def _without_run_defaults(properties: etree._Element | None) -> Sequence[etree._Element]:
     if properties is None:
         return ()
-    made = merged([properties])
+    made = merge_formats([properties])
     for child in made.findall(f"{A}defRPr"):
         made.remove(child)
     return (made,)

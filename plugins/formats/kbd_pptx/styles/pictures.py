@@ -11,29 +11,29 @@ from lxml import etree
 from PIL import Image
 
 from kbd_pptx.presentation import A, P, R
-from kbd_pptx.reader.boxes import UNMOVED, Box, inside
-from kbd_pptx.styles.deck import Deck, DeckParts, short, unique
-from kbd_pptx.styles.inheritance import box_above, local, scope, shapes
+from kbd_pptx.reader.boxes import IDENTITY, Box, group_transform
+from kbd_pptx.styles.deck import Deck, DeckParts, shorten, unique_names
+from kbd_pptx.styles.inheritance import formatting_scope, inherited_box, local_name, shapes
 
 __all__ = [
-    "Carrier",
     "DeckPicture",
-    "box_on",
-    "carrier_root",
-    "carriers",
+    "PictureHost",
+    "host_root",
     "media_type",
+    "picture_box",
+    "picture_hosts",
     "pictures",
     "pixel_size",
 ]
 
-_MOST_SLIDES = 500
+_MAX_SLIDES = 500
 """Whose pictures are listed; a deck of more is rare, and each costs its parsing."""
 
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
 
 
-class Carrier(msgspec.Struct, frozen=True):
-    """What pictures stand on, and what it is called: "slide:0", "layout:Title Slide", "master:0".
+class PictureHost(msgspec.Struct, frozen=True):
+    """Holder of pictures, with its name: "slide:0", "layout:Title Slide", "master:0".
 
     `layout` is the part of the layout that it follows, or that it is; "" for none.
     """
@@ -44,11 +44,11 @@ class Carrier(msgspec.Struct, frozen=True):
 
 
 class DeckPicture(msgspec.Struct, frozen=True):
-    """A picture as it stands somewhere.
+    """Picture on a slide, layout or master.
 
     Args:
         name: What tells it from others: "slide:0/Picture 3".
-        carrier: What it stands on.
+        host: What it stands on.
         element: The picture.
         media: The part with its bytes, "" if it is linked or missing.
         link: The address of a linked picture.
@@ -56,37 +56,37 @@ class DeckPicture(msgspec.Struct, frozen=True):
     """
 
     name: str
-    carrier: Carrier
+    host: PictureHost
     element: etree._Element
     media: str
     link: str
     alt_text: str
 
 
-def carriers(parts: DeckParts, deck: Deck) -> Iterator[Carrier]:
+def picture_hosts(parts: DeckParts, deck: Deck) -> Iterator[PictureHost]:
     """Yield the slides, then the layouts, then the masters of a deck."""
-    for index, part in enumerate(deck.slides[:_MOST_SLIDES]):
+    for index, part in enumerate(deck.slides[:_MAX_SLIDES]):
         if part:
-            yield Carrier(part, f"slide:{index}", parts.related(part, "slideLayout"))
+            yield PictureHost(part, f"slide:{index}", parts.related(part, "slideLayout"))
     for layout in deck.layouts:
-        yield Carrier(layout.part, f"layout:{layout.label}", layout.part)
+        yield PictureHost(layout.part, f"layout:{layout.label}", layout.part)
     for index, master in enumerate(deck.masters):
-        yield Carrier(master.part, f"master:{index}")
+        yield PictureHost(master.part, f"master:{index}")
 
 
-def carrier_root(parts: DeckParts, carrier: Carrier) -> etree._Element:
+def host_root(parts: DeckParts, host: PictureHost) -> etree._Element:
     """Return the tree of a slide, layout or master; raises FileReadFailed if it is damaged."""
-    slide = carrier.place.startswith("slide:")
-    return parts.fresh(carrier.part) if slide else parts.root(carrier.part)
+    slide = host.place.startswith("slide:")
+    return parts.parse(host.part) if slide else parts.root(host.part)
 
 
-def pictures(parts: DeckParts, carrier: Carrier, root: etree._Element) -> list[DeckPicture]:
+def pictures(parts: DeckParts, host: PictureHost, root: etree._Element) -> list[DeckPicture]:
     """List the pictures that stand on a slide, layout or master, those in groups too."""
-    found = [shape for shape in shapes(root) if local(shape) == "pic"]
+    found = [shape for shape in shapes(root) if local_name(shape) == "pic"]
     if not found:
         return []
-    relations = parts.relations(carrier.part)
-    names = unique([short(_said(shape, "name")) or "Picture" for shape in found])
+    relations = parts.relations(host.part)
+    names = unique_names([shorten(_attribute(shape, "name")) or "Picture" for shape in found])
     made = []
     for shape, name in zip(found, names, strict=True):
         blip = shape.find(f"{P}blipFill/{A}blip")
@@ -95,27 +95,27 @@ def pictures(parts: DeckParts, carrier: Carrier, root: etree._Element) -> list[D
         inside_it = embedded is not None and not embedded.external and embedded.target in parts
         made.append(
             DeckPicture(
-                name=f"{carrier.place}/{name}",
-                carrier=carrier,
+                name=f"{host.place}/{name}",
+                host=host,
                 element=shape,
                 media=embedded.target if embedded is not None and inside_it else "",
                 link=linked.target if linked is not None and linked.external else "",
-                alt_text=_said(shape, "descr")[:500],
+                alt_text=_attribute(shape, "descr")[:500],
             )
         )
     return made
 
 
-def box_on(parts: DeckParts, deck: Deck, picture: DeckPicture) -> Box | None:
-    """Return where a picture stands on its slide; None if nothing tells."""
-    carrier = picture.carrier
-    master = deck.master_of(carrier.layout) if carrier.layout else None
-    around = scope(parts, master, carrier.layout, of=carrier.place.partition(":")[0])
-    found = box_above(around.chain(picture.element))
-    outer = UNMOVED
+def picture_box(parts: DeckParts, deck: Deck, picture: DeckPicture) -> Box | None:
+    """Return a picture's box on its slide, None if there is none."""
+    host = picture.host
+    master = deck.master_of(host.layout) if host.layout else None
+    picture_scope = formatting_scope(parts, master, host.layout, of=host.place.partition(":")[0])
+    found = inherited_box(picture_scope.chain(picture.element))
+    outer = IDENTITY
     for group in reversed(list(picture.element.iterancestors(f"{P}grpSp"))):
-        outer = inside(group.find(f"{P}grpSpPr/{A}xfrm"), outer)
-    return outer.of(found) if found is not None else None
+        outer = group_transform(group.find(f"{P}grpSpPr/{A}xfrm"), outer)
+    return outer.apply(found) if found is not None else None
 
 
 def pixel_size(data: bytes) -> tuple[int, int] | None:
@@ -138,6 +138,6 @@ def media_type(part: str) -> str:
     return posixpath.splitext(part)[1].lstrip(".").lower()
 
 
-def _said(shape: etree._Element, name: str) -> str:
+def _attribute(shape: etree._Element, name: str) -> str:
     properties = shape.find(f"./*/{P}cNvPr")
     return properties.get(name, "") if properties is not None else ""

@@ -14,46 +14,46 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
 from kbd.formats.styled import Answer
 from kbd.office.theme import SLOTS, parse_share
-from kbd_pptx.presentation import A, P, opened
-from kbd_pptx.reader.boxes import EMU_PER_INCH, inches
+from kbd_pptx.presentation import A, P, open_presentation
+from kbd_pptx.reader.boxes import EMU_PER_INCH, box_in_inches
 from kbd_pptx.styles.deck import (
     Deck,
     DeckLayout,
     DeckParts,
     Master,
     PptxTheme,
-    flag,
+    parse_flag,
     read_deck,
-    short,
+    shorten,
 )
 from kbd_pptx.styles.inheritance import (
     KINDS,
     LEVELS,
     FormattingScope,
-    box_above,
-    has_own_look,
-    letters,
-    local,
-    merged,
-    place_of,
+    formatting_scope,
+    has_own_formatting,
+    inherited_box,
+    local_name,
+    merge_formats,
+    placeholder_key,
     placeholders,
-    scope,
-    shape_looks,
+    run_defaults,
+    shape_formats,
     shape_names,
+    style_formats,
     style_label,
-    style_looks,
 )
 from kbd_pptx.styles.pictures import (
-    Carrier,
     DeckPicture,
-    carrier_root,
-    carriers,
+    PictureHost,
+    host_root,
     media_type,
+    picture_hosts,
     pictures,
     pixel_size,
 )
 
-__all__ = ["describe_fill", "describe_letters", "describe_level", "get_styles"]
+__all__ = ["describe_fill", "describe_level", "describe_run", "get_styles"]
 
 
 _LIMITS = {
@@ -65,10 +65,10 @@ _LIMITS = {
     "table_styles": 40,
     "assets": 300,
 }
-_MOST_PLACEHOLDERS = 20
+_MAX_PLACEHOLDERS = 20
 """Of one layout."""
 
-_MOST_PLACES = 20
+_MAX_PLACES = 20
 """Where a picture stands, of those that are listed."""
 
 _TEXT_ASSETS = 60
@@ -76,7 +76,7 @@ _TEXT_ASSETS = 60
 
 
 def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
-    """Return a deck's looks as plain values.
+    """Return a deck's styles, formatting and assets as plain values.
 
     Args:
         source: The deck.
@@ -88,13 +88,13 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
     """
     if sheet is not None:
         raise ValidationFailed("A deck has no sheets; leave sheet out.")
-    with opened(source) as (package, identity):
+    with open_presentation(source) as (package, identity):
         parts = DeckParts(package, identity.part)
-        return _Listing(parts, read_deck(parts)).listed()
+        return _Listing(parts, read_deck(parts)).build()
 
 
 class _Listing:
-    """The looks of a deck while they are gathered."""
+    """Builder of the answer for one deck."""
 
     def __init__(self, parts: DeckParts, deck: Deck) -> None:
         self._parts, self._deck = parts, deck
@@ -104,15 +104,15 @@ class _Listing:
         self._theme_fonts: set[str] = set()
         self._texts: list[tuple[str, dict[str, Any]]] = []
 
-    def listed(self) -> dict[str, Any]:
-        """Return the looks."""
+    def build(self) -> dict[str, Any]:
+        """Build the answer."""
         for index, master in enumerate(self._deck.masters):
             self._add_master(index, master)
-        for carrier in carriers(self._parts, self._deck):
+        for host in picture_hosts(self._parts, self._deck):
             try:
-                self._add_carried(carrier)
+                self._add_host(host)
             except FileReadFailed as error:
-                self._answer.note(f"{carrier.place}: {error.message}")
+                self._answer.note(f"{host.place}: {error.message}")
         for entry in self._media.values():
             self._answer.add("images", entry)
         for name, entry in self._texts:
@@ -132,8 +132,8 @@ class _Listing:
 
     def _add_master(self, index: int, master: Master) -> None:
         root = self._parts.root(master.part)
-        around = scope(self._parts, master, of="master")
-        palette = around.palette
+        scope = formatting_scope(self._parts, master, of="master")
+        palette = scope.palette
         for font in ("+mj-lt", "+mn-lt"):
             if name := palette.font(font):
                 self._theme_fonts.add(name)
@@ -145,7 +145,7 @@ class _Listing:
         entry = {
             "index": index,
             "name": master.name,
-            "theme": _theme(palette),
+            "theme": _describe_theme(palette),
             "background": describe_fill(_background(root), palette),
             "layouts": len(master.layouts),
         }
@@ -155,17 +155,17 @@ class _Listing:
             self._add_layout(index, master, layout)
         for kind in KINDS:
             levels = LEVELS if kind == "body" else 1
-            looks = style_looks(around, root, kind, levels)
-            if looks is None:
+            formats = style_formats(scope, root, kind, levels)
+            if formats is None:
                 continue
             name = style_label(master, kind, several=several)
-            told = [
-                {"level": level + 1, **describe_level(look, palette)}
-                for level, look in enumerate(looks)
+            description = [
+                {"level": level + 1, **describe_level(level_format, palette)}
+                for level, level_format in enumerate(formats)
             ]
-            style = {"master": index, "kind": kind, "levels": told}
+            style = {"master": index, "kind": kind, "levels": description}
             self._answer.add("text_styles", style | {"asset_id": f"text_style:{name}"})
-            self._add_asset("text_style", name, font_name=told[0]["font_name"])
+            self._add_asset("text_style", name, font_name=description[0]["font_name"])
         if master.theme:
             self._add_asset("theme", master.label)
 
@@ -175,7 +175,7 @@ class _Listing:
             self._answer.leave_out("layouts", 1)
             return
         root = self._parts.root(layout.part)
-        around = scope(self._parts, master, layout.part, of="layout")
+        scope = formatting_scope(self._parts, master, layout.part, of="layout")
         entry: dict[str, Any] = {
             "index": layout.index,
             "name": layout.name,
@@ -184,42 +184,42 @@ class _Listing:
         }
         own = _background(root)
         if own is not None:
-            entry["background"] = describe_fill(own, around.palette)
+            entry["background"] = describe_fill(own, scope.palette)
         found = list(placeholders(root))
         entry["placeholders"] = [
-            _placeholder(around, shape) for shape, _ in found[:_MOST_PLACEHOLDERS]
+            _describe_placeholder(scope, shape) for shape, _ in found[:_MAX_PLACEHOLDERS]
         ]
-        if len(found) > _MOST_PLACEHOLDERS:
-            entry["more_placeholders"] = len(found) - _MOST_PLACEHOLDERS
+        if len(found) > _MAX_PLACEHOLDERS:
+            entry["more_placeholders"] = len(found) - _MAX_PLACEHOLDERS
         self._answer.add("layouts", entry | {"asset_id": f"layout:{layout.label}"})
 
-    def _add_carried(self, carrier: Carrier) -> None:
-        """Note the pictures of a slide, layout or master, and the fonts that it names."""
-        root = carrier_root(self._parts, carrier)
-        for picture in pictures(self._parts, carrier, root):
-            self._add_picture(carrier.place, picture)
+    def _add_host(self, host: PictureHost) -> None:
+        """Add the pictures and fonts of a slide, layout or master."""
+        root = host_root(self._parts, host)
+        for picture in pictures(self._parts, host, root):
+            self._add_picture(host.place, picture)
         for element in root.iter(f"{A}latin", f"{A}ea", f"{A}cs", f"{A}sym"):
-            name = short(element.get("typeface"))
+            name = shorten(element.get("typeface"))
             if name and not name.startswith("+m"):
                 self._fonts[name] += 1
-        if carrier.place.startswith("slide:") and len(self._texts) < _TEXT_ASSETS:
-            self._note_texts(carrier, root)
+        if host.place.startswith("slide:") and len(self._texts) < _TEXT_ASSETS:
+            self._note_texts(host, root)
 
-    def _note_texts(self, carrier: Carrier, root: etree._Element) -> None:
-        """Note the shapes of a slide whose letters look as their layout does not say."""
-        found = {name: each for name, each in shape_names(root).items() if has_own_look(each)}
+    def _note_texts(self, host: PictureHost, root: etree._Element) -> None:
+        """Add the shapes of a slide whose text has formatting of its own."""
+        found = {name: each for name, each in shape_names(root).items() if has_own_formatting(each)}
         if not found:
             return
-        master = self._deck.master_of(carrier.layout)
-        around = scope(self._parts, master, carrier.layout if master else "", of="slide")
+        master = self._deck.master_of(host.layout)
+        scope = formatting_scope(self._parts, master, host.layout if master else "", of="slide")
         for name, shape in islice(found.items(), _TEXT_ASSETS - len(self._texts)):
-            told = describe_letters(shape_looks(around, shape)[0], around.palette)
-            entry = {"font_name": told["font_name"], "font_size": told["font_size"]}
-            self._texts.append((f"{carrier.place}/{name}", entry))
+            description = describe_run(shape_formats(scope, shape)[0], scope.palette)
+            entry = {"font_name": description["font_name"], "font_size": description["font_size"]}
+            self._texts.append((f"{host.place}/{name}", entry))
 
     def _add_picture(self, place: str, picture: DeckPicture) -> None:
         if not picture.media:
-            what = f"linked to {short(picture.link)}" if picture.link else "without a picture"
+            what = f"linked to {shorten(picture.link)}" if picture.link else "without a picture"
             self._answer.note(f"images: {picture.name}, {what}")
             return
         key = picture.media.casefold()
@@ -240,7 +240,7 @@ class _Listing:
                 entry["width_px"], entry["height_px"] = pixels
             self._media[key] = entry
             self._add_asset("image", picture.name, type=entry["type"])
-        if len(entry["places"]) < _MOST_PLACES:
+        if len(entry["places"]) < _MAX_PLACES:
             entry["places"].append(picture.name)
         number = place.removeprefix("slide:")
         if number.isdigit() and int(number) not in entry["slides"][-1:]:
@@ -251,47 +251,49 @@ class _Listing:
         if not part:
             return
         try:
-            root = self._parts.fresh(part)
+            root = self._parts.parse(part)
         except FileReadFailed as error:
             self._answer.note(f"table_styles: {error.message}")
             return
         default = root.get("def", "")
         for entry in root.iterfind(f"{A}tblStyle"):
             id_ = entry.get("styleId", "")
-            told = {"name": short(entry.get("styleName")), "id": short(id_)}
-            self._answer.add("table_styles", told | ({"default": True} if id_ == default else {}))
+            description = {"name": shorten(entry.get("styleName")), "id": shorten(id_)}
+            self._answer.add(
+                "table_styles", description | ({"default": True} if id_ == default else {})
+            )
 
 
-def _theme(palette: PptxTheme) -> dict[str, Any]:
+def _describe_theme(palette: PptxTheme) -> dict[str, Any]:
     """Return a theme's name, fonts and colors."""
     return {
-        "name": short(palette.theme.name),
+        "name": shorten(palette.theme.name),
         "fonts": {"headings": palette.font("+mj-lt"), "body": palette.font("+mn-lt")},
         "colors": {word: palette.theme.colors.get(slot, "") for slot, word in SLOTS.items()},
     }
 
 
 def _background(root: etree._Element) -> etree._Element | None:
-    """Return what says how a background is filled, None if that is left to what is above."""
+    """Return the background element of a master or layout, None if it has none of its own."""
     return root.find(f"{P}cSld/{P}bg/*")
 
 
-def _placeholder(around: FormattingScope, shape: etree._Element) -> dict[str, Any]:
-    """Return a placeholder with the looks of its first level."""
-    place = place_of(shape)
-    chain = around.chain(shape)
-    box = box_above(chain)
+def _describe_placeholder(scope: FormattingScope, shape: etree._Element) -> dict[str, Any]:
+    """Describe a placeholder with the formatting of its first level."""
+    place = placeholder_key(shape)
+    chain = scope.chain(shape)
+    box = inherited_box(chain)
     properties = shape.find(f"./*/{P}cNvPr")
-    look = merged(around.looks(shape, 0))
-    told = describe_level(look, around.palette)
+    level_format = merge_formats(scope.level_sources(shape, 0))
+    description = describe_level(level_format, scope.palette)
     found: dict[str, Any] = {
-        "name": short(properties.get("name")) if properties is not None else "",
+        "name": shorten(properties.get("name")) if properties is not None else "",
         "kind": place.kind if place is not None else "",
         "idx": place.index if place is not None else "",
-        "bounds": inches(box) if box is not None else None,
+        "bounds": box_in_inches(box) if box is not None else None,
     }
     wanted = ("font_name", "font_size", "bold", "font_color", "alignment")
-    return found | {key: told[key] for key in wanted}
+    return found | {key: description[key] for key in wanted}
 
 
 _ALIGNMENTS = {
@@ -302,22 +304,22 @@ _DEFAULT_SIZE = 18.0
 """What letters measure that nothing gives a size (21.1.2.3.9)."""
 
 
-def describe_letters(look: etree._Element, palette: PptxTheme) -> dict[str, Any]:
-    """Return the font, its size and color as a look has them."""
-    inner = letters(look)
+def describe_run(level_format: etree._Element, palette: PptxTheme) -> dict[str, Any]:
+    """Describe the font, size and color of a level format."""
+    inner = run_defaults(level_format)
     latin = inner.find(f"{A}latin")
     found: dict[str, Any] = {
-        "font_name": palette.font(short(latin.get("typeface"))) if latin is not None else "",
+        "font_name": palette.font(shorten(latin.get("typeface"))) if latin is not None else "",
         "font_size": _points(inner.get("sz")) or _DEFAULT_SIZE,
-        "bold": bool(flag(inner.get("b"))),
-        "italic": bool(flag(inner.get("i"))),
+        "bold": bool(parse_flag(inner.get("b"))),
+        "italic": bool(parse_flag(inner.get("i"))),
     }
     if not found["font_name"]:
         found["font_name"] = palette.font("+mn-lt")
     if inner.get("u", "none") != "none":
         found["underline"] = True
     if inner.get("cap", "none") != "none":
-        found["caps"] = short(inner.get("cap"))
+        found["caps"] = shorten(inner.get("cap"))
     fill = inner.find(f"{A}solidFill")
     if fill is None:
         # A run of colors is told by its first; what has no fill has the theme's text color.
@@ -331,40 +333,40 @@ def describe_letters(look: etree._Element, palette: PptxTheme) -> dict[str, Any]
     return found
 
 
-def describe_level(look: etree._Element, palette: PptxTheme) -> dict[str, Any]:
-    """Return how a paragraph of a level looks, with its letters."""
-    found = describe_letters(look, palette)
-    found["alignment"] = _ALIGNMENTS.get(look.get("algn", "l"), "left")
+def describe_level(level_format: etree._Element, palette: PptxTheme) -> dict[str, Any]:
+    """Describe the paragraph formatting of a level, with its font."""
+    found = describe_run(level_format, palette)
+    found["alignment"] = _ALIGNMENTS.get(level_format.get("algn", "l"), "left")
     for key, name in (
         ("line_spacing", "lnSpc"),
         ("space_before", "spcBef"),
         ("space_after", "spcAft"),
     ):
-        value = _spacing(look.find(f"{A}{name}"))
+        value = _spacing(level_format.find(f"{A}{name}"))
         if value is not None:
             found[key] = value
-    bullet = _bullet(look)
+    bullet = _bullet(level_format)
     if bullet:
         found["bullet"] = bullet
     for key, name in (("indent_left", "marL"), ("indent_first_line", "indent")):
-        text = look.get(name, "")
+        text = level_format.get(name, "")
         if text.lstrip("-").isdigit() and len(text) < 10 and int(text):
             found[key] = round(int(text) / EMU_PER_INCH, 4)
     return found
 
 
 def describe_fill(element: etree._Element | None, palette: PptxTheme) -> dict[str, Any]:
-    """Return what fills a background (`p:bgPr` or `p:bgRef`): its kind, and a color if it has one.
+    """Describe the fill of a background (`p:bgPr` or `p:bgRef`): kind, and color if any.
 
     Of a picture the kind alone is told.
     """
     if element is None:
         return {}
-    if local(element) == "bgRef":
+    if local_name(element) == "bgRef":
         rgb = palette.rgb(element)
         return {"kind": "theme", **({"color": rgb} if rgb else {})}
     for child in element:
-        match local(child):
+        match local_name(child):
             case "solidFill":
                 return {"kind": "color", "color": palette.rgb(child)}
             case "gradFill":
@@ -394,11 +396,11 @@ def _spacing(element: etree._Element | None) -> float | str | None:
     return f"{parse_share(share.get('val')):.0%}" if share is not None else None
 
 
-def _bullet(look: etree._Element) -> str:
+def _bullet(level_format: etree._Element) -> str:
     """Return a bullet's sign, or the kind of numbering; "" for none."""
-    char, auto = look.find(f"{A}buChar"), look.find(f"{A}buAutoNum")
+    char, auto = level_format.find(f"{A}buChar"), level_format.find(f"{A}buAutoNum")
     if char is not None:
-        return short(char.get("char"))
+        return shorten(char.get("char"))
     if auto is not None:
-        return short(auto.get("type"))
-    return "picture" if look.find(f"{A}buBlip") is not None else ""
+        return shorten(auto.get("type"))
+    return "picture" if level_format.find(f"{A}buBlip") is not None else ""

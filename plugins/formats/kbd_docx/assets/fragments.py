@@ -1,6 +1,6 @@
-"""Pieces of a document made ready to stand in another one: checked, cleaned, looking as before.
+"""Fragments of a document adapted to another one: checked, cleaned, with the same formatting.
 
-What reaches out is told; what would bring another program's object or code along is refused.
+External references are noted; objects and code of other programs are refused.
 """
 
 import re
@@ -12,11 +12,19 @@ from kbd.errors import ValidationFailed
 from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
 from kbd_docx.assets.target import Target
 from kbd_docx.document import MC, PARAGRAPH, WP, W, local_name
-from kbd_docx.styles.properties import Properties, difference, given, put, put_child, remove
+from kbd_docx.styles.properties import (
+    Properties,
+    difference,
+    ensure_child,
+    read_properties,
+    remove_element,
+    write_properties,
+)
 from kbd_docx.styles.stylesheet import StyleFormatting, StyleType, value_of
-from kbd_docx.styles.theme import DocxTheme, drawn_plain, made_plain
+from kbd_docx.styles.theme import DocxTheme, resolve_drawing_theme, resolve_theme
 
-__all__ = ["Excerpts"]
+__all__ = ["FragmentImporter"]
+
 
 _REFUSED = {
     "object": "an object of another program",
@@ -25,7 +33,7 @@ _REFUSED = {
     "subDoc": "a part of a master document",
     "contentPart": "ink or another foreign part",
 }
-_LEFT_BEHIND = frozenset(
+_DROPPED = frozenset(
     ("bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd", "commentReference")
 ) | {"permStart", "permEnd", "proofErr", "dataBinding", "placeholder", "footnoteReference",
      "endnoteReference", "sectPr"}  # fmt: skip
@@ -35,22 +43,22 @@ _RUNS_CODE = re.compile(r"\s*(DDE|DDEAUTO|LINK|EMBED|CONTROL|HTMLCONTROL)\b", re
 _FETCHES = re.compile(
     r"\s*(INCLUDEPICTURE|INCLUDETEXT|INCLUDE|IMPORT|DATABASE|RD)\b", re.IGNORECASE
 )
-_NAMED_ANYWHERE = re.compile(r"\b(DDE|DDEAUTO)\b", re.IGNORECASE)
+_DDE_ANYWHERE = re.compile(r"\b(DDE|DDEAUTO)\b", re.IGNORECASE)
 _DOC_PR = f"{WP}docPr"
-_STYLED: dict[str, StyleType] = {
+_STYLE_REFERENCES: dict[str, StyleType] = {
     "pStyle": "paragraph",
     "rStyle": "character",
     "tblStyle": "table",
 }
 
 
-class Excerpts:
-    """Makes pieces ready.
+class FragmentImporter:
+    """Adapts copied content to the target: styles, lists, theme, drawing numbers.
 
     Args:
         target: Where they go.
-        styles: What takes their styles along.
-        lists: What takes their lists along.
+        styles: Copies their styles.
+        lists: Copies their lists.
         theme: The source's theme where it differs from the target's, else None.
     """
 
@@ -58,10 +66,10 @@ class Excerpts:
         self, target: Target, styles: StyleCopier, lists: ListCopier, theme: DocxTheme | None
     ) -> None:
         self._target, self._styles, self._lists, self._theme = target, styles, lists, theme
-        self._shifts: dict[tuple[StyleType, str], StyleFormatting] = {}
+        self._style_differences: dict[tuple[StyleType, str], StyleFormatting] = {}
 
     def prepare(self, root: etree._Element, place: str) -> None:
-        """Make a copied element ready; the relations that it names are not looked at.
+        """Adapt a copied element to the target; its relations are left to the part copier.
 
         Args:
             root: The element, already a copy.
@@ -71,25 +79,25 @@ class Excerpts:
             ValidationFailed: It holds what cannot be copied.
         """
         self._check(root, place)
-        for each in list(root.iter(*(f"{W}{name}" for name in _LEFT_BEHIND))):
-            remove(each)
+        for each in list(root.iter(*(f"{W}{name}" for name in _DROPPED))):
+            remove_element(each)
         for each in list(root.iter(f"{W}sdtPr")):
             for child in each.findall(f"{W}id"):
                 each.remove(child)
         if self._theme is not None:
-            made_plain(root, self._theme)
-            drawn_plain(root, self._theme)
-        # The looks of the source's styles are asked for before the names are the target's.
+            resolve_theme(root, self._theme)
+            resolve_drawing_theme(root, self._theme)
+        # The formatting of the source's styles is read before the names are the target's.
         for paragraph in list(root.iter(PARAGRAPH)):
-            self._keep_looks(paragraph)
-        self._rename(root)
+            self._preserve_formatting(paragraph)
+        self._rename_styles(root)
         for each in root.iter(f"{W}numId"):
             number = each.get(f"{W}val", "")
             if number != "0":
-                each.set(f"{W}val", self._lists.carried(number) or "0")
+                each.set(f"{W}val", self._lists.copied_id(number) or "0")
 
     def number_drawings(self, root: etree._Element) -> None:
-        """Give drawings numbers that the document does not have yet."""
+        """Renumber drawings with ids that the document does not have yet."""
         body = self._target.root(self._target.main)
         taken = [each.get("id", "") for each in body.iter(_DOC_PR)]
         number = 1 + max((int(each) for each in taken if re.fullmatch(r"[0-9]{1,8}", each)),
@@ -104,6 +112,7 @@ class Excerpts:
                 f"{place} holds {_REFUSED[local_name(each)]}, which cannot be copied; take it out "
                 "in the source first."
             )
+        # Within a Fallback it is the copy of a newer drawing, for older programs.
         older = (each for each in root.iter(f"{W}pict")
                  if next(each.iterancestors(f"{MC}Fallback"), None) is None)  # fmt: skip
         if self._target.rewriting.is_strict and next(older, None) is not None:
@@ -111,76 +120,81 @@ class Excerpts:
                 f"{place} holds a drawing of the older form, which a strict document may not have."
             )
         for instruction in _instructions(root):
-            if found := _RUNS_CODE.match(instruction) or _NAMED_ANYWHERE.search(instruction):
+            if found := _RUNS_CODE.match(instruction) or _DDE_ANYWHERE.search(instruction):
                 raise ValidationFailed(
                     f"{place} holds the field {found[1].upper()}, which runs another program; take "
                     "it out in the source first."
                 )
             if _FETCHES.match(instruction):
-                told = " ".join(instruction.split())[:300]
-                self._target.warnings.note_external(f"{place}: field {told}")
+                instruction_text = " ".join(instruction.split())[:300]
+                self._target.warnings.note_external(f"{place}: field {instruction_text}")
 
-    def _keep_looks(self, paragraph: etree._Element) -> None:
-        """Say in a paragraph and its runs what the target's styles would make different."""
+    def _preserve_formatting(self, paragraph: etree._Element) -> None:
+        """Write into a paragraph and its runs what the target's styles would change."""
         own = paragraph.find(f"{W}pPr")
         name = value_of(own, "pStyle") if own is not None else ""
-        shift = self._shift("paragraph", name)
-        _added(paragraph, "pPr", shift.paragraph, self._said(own, "p"))
+        shift = self._style_difference("paragraph", name)
+        _add_missing(paragraph, "pPr", shift.paragraph, self._own_properties(own, "p"))
         if shift.run:
             # The mark at its end has a height, too.
-            own = put_child(paragraph, "pPr") if own is None else own
-            mark = self._said(own.find(f"{W}rPr"), "r")
+            own = ensure_child(paragraph, "pPr") if own is None else own
+            mark = self._own_properties(own.find(f"{W}rPr"), "r")
             wanted = {key: value for key, value in shift.run.items() if key not in mark}
             if wanted:
-                put(put_child(own, "rPr"), wanted)
+                write_properties(ensure_child(own, "rPr"), wanted)
         for run in paragraph.iter(f"{W}r"):
+            # Runs of a text box in this paragraph belong to the paragraphs in the box.
             if next(run.iterancestors(PARAGRAPH), None) is not paragraph:
                 continue
-            look = run.find(f"{W}rPr")
-            style = value_of(look, "rStyle") if look is not None else ""
-            said = self._said(look, "r")
+            properties = run.find(f"{W}rPr")
+            style = value_of(properties, "rStyle") if properties is not None else ""
+            present = self._own_properties(properties, "r")
             theirs = self._styles.theirs.get("character", style)
-            by_style = self._styles.theirs.looks(theirs, "character").run if theirs else {}
+            by_style = self._styles.theirs.formatting(theirs, "character").run if theirs else {}
             more = {key: value for key, value in shift.run.items() if key not in by_style}
-            more |= self._shift("character", style).run if theirs else {}
-            _added(run, "rPr", more, said)
+            more |= self._style_difference("character", style).run if theirs else {}
+            _add_missing(run, "rPr", more, present)
 
-    def _said(self, container: etree._Element | None, kind: str) -> set[str]:
-        return set(given(container, "p" if kind == "p" else "r", self._styles.theirs.theme))
+    def _own_properties(self, container: etree._Element | None, kind: str) -> set[str]:
+        return set(
+            read_properties(container, "p" if kind == "p" else "r", self._styles.theirs.theme)
+        )
 
-    def _shift(self, type_: StyleType, id_: str) -> StyleFormatting:
-        """Return what makes the target's style look as the source's of an id, "" the default."""
+    def _style_difference(self, type_: StyleType, id_: str) -> StyleFormatting:
+        """Return the properties in which the source's style of an id differs from the target's."""
         key = (type_, id_)
-        if key not in self._shifts:
+        if key not in self._style_differences:
             theirs = self._styles.theirs.get(type_, id_) or self._styles.theirs.default(type_)
-            mine = self._styles.carried(type_, theirs.id) if theirs else ""
+            mine = self._styles.copied_id(type_, theirs.id) if theirs else ""
             ours = self._styles.ours.get(type_, mine) or self._styles.ours.default(type_)
-            wanted = self._styles.theirs.looks(theirs, type_)
-            there = self._styles.ours.looks(ours, type_)
-            self._shifts[key] = StyleFormatting(
+            wanted = self._styles.theirs.formatting(theirs, type_)
+            there = self._styles.ours.formatting(ours, type_)
+            self._style_differences[key] = StyleFormatting(
                 difference(wanted.paragraph, there.paragraph), difference(wanted.run, there.run)
             )
-        return self._shifts[key]
+        return self._style_differences[key]
 
-    def _rename(self, root: etree._Element) -> None:
-        """Have what is copied name styles by the ids that they have in the target."""
-        for each in list(root.iter(*(f"{W}{name}" for name in _STYLED))):
-            made = self._styles.carried(_STYLED[local_name(each)], each.get(f"{W}val", ""))
+    def _rename_styles(self, root: etree._Element) -> None:
+        """Rename style references to the ids in the target."""
+        for each in list(root.iter(*(f"{W}{name}" for name in _STYLE_REFERENCES))):
+            made = self._styles.copied_id(
+                _STYLE_REFERENCES[local_name(each)], each.get(f"{W}val", "")
+            )
             if made:
                 each.set(f"{W}val", made)
             else:
-                remove(each)
+                remove_element(each)
 
 
-def _added(owner: etree._Element, name: str, more: Properties, said: set[str]) -> None:
-    """Say properties in an owner's element that it does not say itself."""
-    wanted = {key: value for key, value in more.items() if key not in said}
+def _add_missing(owner: etree._Element, name: str, more: Properties, present: set[str]) -> None:
+    """Write properties into an owner's element that it does not set itself."""
+    wanted = {key: value for key, value in more.items() if key not in present}
     if wanted:
-        put(put_child(owner, name), wanted)
+        write_properties(ensure_child(owner, name), wanted)
 
 
 def _instructions(root: etree._Element) -> Iterator[str]:
-    """Yield what fields are told to do; what is spread over several runs is put together."""
+    """Yield the instructions of fields, those spread over several runs joined."""
     open_: list[list[str]] = []
     for each in root.iter(f"{W}fldSimple", f"{W}fldChar", f"{W}instrText"):
         if each.tag == f"{W}fldSimple":

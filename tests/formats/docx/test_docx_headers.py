@@ -38,7 +38,7 @@ def marked(tmp_path: Path) -> Path:
     return brand(tmp_path / "brand.docx")
 
 
-def banners(path: Path) -> list[dict[str, str]]:
+def headers_footers(path: Path) -> list[dict[str, str]]:
     """Return, for each section, the text of each header and footer that it names."""
     rels = etree.fromstring(parts_of(path)["word/_rels/document.xml.rels"])
     targets = {each.get("Id"): each.get("Target", "") for each in rels}
@@ -78,7 +78,7 @@ def test_a_header_with_a_logo(marked: Path, tmp_path: Path) -> None:
     into = plain(tmp_path / "into.docx", 2)
     made, found = copy(marked, into, "header:section0/default")
 
-    assert banners(made) == [{"header default": "acme.example"}] * 2
+    assert headers_footers(made) == [{"header default": "acme.example"}] * 2
     assert found.changed == ("header:section0/default: set in all sections",)
     assert found.external == ("header:section0/default: hyperlink https://acme.example/",)
     old, new = parts_of(into), parts_of(made)
@@ -132,7 +132,7 @@ def test_in_one_section(marked: Path, tmp_path: Path) -> None:
     into = headed(tmp_path / "into.docx")
     made, found = copy(marked, into, ("header:section0/default", "section:1"))
 
-    assert banners(made) == [
+    assert headers_footers(made) == [
         {"header default": "Old"}, {"header default": "acme.example"}, {"header default": "Old"},
     ]  # fmt: skip
     assert found.changed == ("header:section0/default: set in section 1",)
@@ -144,7 +144,7 @@ def test_in_one_section_where_none_had_any(marked: Path, tmp_path: Path) -> None
     into = plain(tmp_path / "into.docx", 3)
     made, _ = copy(marked, into, ("footer:section0/default", "section:0"))
 
-    assert banners(made) == [{"footer default": "Page "}, {"footer default": ""}, {}]
+    assert headers_footers(made) == [{"footer default": "Page "}, {"footer default": ""}, {}]
 
 
 def test_in_all_sections(marked: Path, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_in_all_sections(marked: Path, tmp_path: Path) -> None:
     into = headed(tmp_path / "into.docx")
     made, _ = copy(marked, into, "header:section0/default")
 
-    assert banners(made) == [{"header default": "acme.example"}] * 3
+    assert headers_footers(made) == [{"header default": "acme.example"}] * 3
     assert "word/header1.xml" not in parts_of(made)
     assert b"header1.xml" not in parts_of(made)["[Content_Types].xml"]
     assert b"header1.xml" not in parts_of(made)["word/_rels/document.xml.rels"]
@@ -164,11 +164,11 @@ def test_the_first_page(marked: Path, tmp_path: Path) -> None:
     into = headed(tmp_path / "into.docx")
     made, _ = copy(marked, into, "footer:section0/default", ("header:section0/first", "section:0"))
 
-    assert banners(made)[0] == {
+    assert headers_footers(made)[0] == {
         "header default": "Old", "header first": "First page", "footer default": "Page ",
         "footer first": "Page ",
     }  # fmt: skip
-    assert banners(made)[1] == {"footer default": "Page "}
+    assert headers_footers(made)[1] == {"footer default": "Page "}
     sections = list(part(made, "document").iter(f"{W}sectPr"))
     assert [each.find(f"{W}titlePg") is not None for each in sections] == [True, False, False]
 
@@ -179,7 +179,11 @@ def test_first_pages_that_inherit(marked: Path, tmp_path: Path) -> None:
     into = headed(tmp_path / "into.docx", more, "<w:titlePg/>")
     made, _ = copy(marked, into, ("header:section0/first", "section:0"))
 
-    assert [each.get("header first") for each in banners(made)] == ["First page", "Old first", None]
+    assert [each.get("header first") for each in headers_footers(made)] == [
+        "First page",
+        "Old first",
+        None,
+    ]
 
 
 def test_even_pages(tmp_path: Path) -> None:
@@ -190,7 +194,7 @@ def test_even_pages(tmp_path: Path) -> None:
     into = headed(tmp_path / "into.docx")
     made, _ = copy(path, into, "footer:section0/even")
 
-    assert banners(made)[0] == {
+    assert headers_footers(made)[0] == {
         "header default": "Old", "header even": "Old", "footer even": "Even",
     }  # fmt: skip
     assert part(made, "settings").find(f"{W}evenAndOddHeaders") is not None
@@ -243,7 +247,7 @@ def test_what_leads_elsewhere_stays_behind(tmp_path: Path) -> None:
     made, _ = copy(with_header(tmp_path / "a.docx", inside), None, "header:section0/default")
     names = {etree.QName(each).localname for each in part(made, "header1").iter()}
 
-    assert banners(made)[0]["header default"] == "Kept"
+    assert headers_footers(made)[0]["header default"] == "Kept"
     assert not names & {"bookmarkStart", "bookmarkEnd", "dataBinding", "id"}
 
 
