@@ -18,9 +18,9 @@ from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
 
 __all__ = [
-    "MOST_FRAMES",
-    "MOST_PIXELS",
-    "PIXELS_IN_ALL",
+    "MAX_FRAMES",
+    "MAX_PIXELS",
+    "MAX_TOTAL_PIXELS",
     "RASTERS",
     "check_pixels",
     "gif_frames",
@@ -156,13 +156,13 @@ def _scan(data: mmap.mmap) -> int:
     return place
 
 
-MOST_PIXELS = 50_000_000
+MAX_PIXELS = 50_000_000
 """Of a frame (reliability, section 4)."""
 
-PIXELS_IN_ALL = 200_000_000
+MAX_TOTAL_PIXELS = 200_000_000
 """Of all frames that are decoded for one (likewise)."""
 
-MOST_FRAMES = 100
+MAX_FRAMES = 100
 """Frames that are looked at (likewise)."""
 
 
@@ -205,10 +205,10 @@ def kind_of(picture: Image.Image) -> str:
 
 def check_pixels(name: str, width: int, height: int, frames: int = 1) -> None:
     """See that so many frames of a size may be decoded; raises FileReadFailed."""
-    if width * height > MOST_PIXELS:
-        msg = f"{name} has {width:,} x {height:,} pixels; more than {MOST_PIXELS:,} are not decoded"
+    if width * height > MAX_PIXELS:
+        msg = f"{name} has {width:,} x {height:,} pixels; more than {MAX_PIXELS:,} are not decoded"
         raise FileReadFailed(f"{msg}.")
-    if frames > MOST_FRAMES or width * height * frames > PIXELS_IN_ALL:
+    if frames > MAX_FRAMES or width * height * frames > MAX_TOTAL_PIXELS:
         msg = f"{name} would need {frames} frames of {width:,} x {height:,} pixels to be decoded"
         raise FileReadFailed(f"{msg}; that is past the limit.")
 

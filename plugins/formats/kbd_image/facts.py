@@ -16,9 +16,9 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Passage, Reading, Region, Source
 from kbd.plaintext import detect, open_text
 from kbd_image.decoder import (
-    MOST_FRAMES,
-    MOST_PIXELS,
-    PIXELS_IN_ALL,
+    MAX_FRAMES,
+    MAX_PIXELS,
+    MAX_TOTAL_PIXELS,
     gif_frames,
     is_cut,
     is_vector,
@@ -38,10 +38,10 @@ __all__ = [
     "vector_facts",
 ]
 
-MOST_ELEMENTS = 200_000
+MAX_ELEMENTS = 200_000
 """Elements that are looked at."""
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """References that a warning names."""
 
 _PIXELS = {
@@ -71,8 +71,8 @@ def vector_facts(source: Source) -> dict[str, Any]:
                 if etree.QName(element).localname != "svg":
                     raise FileReadFailed(f"{source.name} is markup, but no svg picture.")
                 told |= _size(element)
-            if place == MOST_ELEMENTS:
-                warnings.append(f"Only its first {MOST_ELEMENTS:,} elements were looked at.")
+            if place == MAX_ELEMENTS:
+                warnings.append(f"Only its first {MAX_ELEMENTS:,} elements were looked at.")
                 break
             _look(element, dangers, outside)
     except (etree.LxmlError, OSError, ValueError) as error:
@@ -84,8 +84,8 @@ def vector_facts(source: Source) -> dict[str, Any]:
     if dangers:
         warnings.append(f"It holds {', '.join(dangers)}, of which nothing is run here.")
     if outside:
-        named = ", ".join(list(outside)[:MOST_NAMED])
-        more = ", …" if len(outside) > MOST_NAMED else ""
+        named = ", ".join(list(outside)[:MAX_NAMED])
+        more = ", …" if len(outside) > MAX_NAMED else ""
         warnings.append(f"It refers to what is outside of it, which is not fetched: {named}{more}.")
     return {**told, "warnings": warnings} if warnings else told
 
@@ -167,8 +167,8 @@ def _look(element: etree._Element, dangers: dict[str, None], outside: dict[str, 
             outside[found[0][4:].strip(" '\"")[:200]] = None
 
 
-MOST_NAME_CHARACTERS = 100
-_MOST_TAGS = 100
+MAX_NAME_CHARACTERS = 100
+_MAX_TAGS = 100
 _TABLE = 128
 
 
@@ -177,7 +177,7 @@ def profile_name(profile: object) -> str:
     if not isinstance(profile, bytes):
         return ""
     count = int.from_bytes(profile[_TABLE : _TABLE + 4])
-    for number in range(min(count, _MOST_TAGS)):
+    for number in range(min(count, _MAX_TAGS)):
         start = _TABLE + 4 + 12 * number
         entry = profile[start : start + 12]
         if entry[:4] == b"desc":
@@ -195,10 +195,10 @@ def _text(tag: bytes) -> str:
         words = tag[offset : offset + size].decode("utf-16-be", "ignore")
     else:
         return ""
-    return "".join(filter(str.isprintable, words.strip("\0 ")))[:MOST_NAME_CHARACTERS]
+    return "".join(filter(str.isprintable, words.strip("\0 ")))[:MAX_NAME_CHARACTERS]
 
 
-MOST_CHARACTERS = 100
+MAX_CHARACTERS = 100
 """Of a field that a camera wrote."""
 
 _BITS = {
@@ -249,15 +249,15 @@ def orientation_of(picture: Image.Image) -> int:
 
 
 def count_frames(source: Source, picture: Image.Image) -> int:
-    """Count frames or pages, up to `MOST_FRAMES` + 1."""
+    """Count frames or pages, up to `MAX_FRAMES` + 1."""
     match kind_of(picture):
         case "GIF":
-            return max(1, gif_frames(source.path, MOST_FRAMES + 1))
+            return max(1, gif_frames(source.path, MAX_FRAMES + 1))
         case "TIFF":
             # A page is found by the one before it; nothing of it is unpacked for that.
             frames = 0
             try:
-                while frames <= MOST_FRAMES:
+                while frames <= MAX_FRAMES:
                     picture.seek(frames)
                     frames += 1
             except EOFError:
@@ -268,7 +268,7 @@ def count_frames(source: Source, picture: Image.Image) -> int:
             # Further pictures are previews, or the same in another light.
             return 1
         case _:
-            return min(getattr(picture, "n_frames", 1), MOST_FRAMES + 1)
+            return min(getattr(picture, "n_frames", 1), MAX_FRAMES + 1)
 
 
 def _facts(source: Source, *, tolerant: bool) -> dict[str, Any]:
@@ -297,7 +297,7 @@ def _facts(source: Source, *, tolerant: bool) -> dict[str, Any]:
         if name := profile_name(info.get("icc_profile")):
             told["colour_profile"] = name
         frames = count_frames(source, picture)
-        told["frames"] = min(frames, MOST_FRAMES)
+        told["frames"] = min(frames, MAX_FRAMES)
         told["animated"] = kind != "TIFF" and frames > 1
         warnings = [*misnamed(source, kind), *_limits(width, height, frames)]
         if is_cut(source.path, kind):
@@ -309,12 +309,12 @@ def _facts(source: Source, *, tolerant: bool) -> dict[str, Any]:
 
 def _limits(width: int, height: int, frames: int) -> list[str]:
     found = []
-    if width * height > MOST_PIXELS:
-        found.append(f"It has more than {MOST_PIXELS:,} pixels: no preview of it is made.")
-    elif width * height * min(frames, MOST_FRAMES) > PIXELS_IN_ALL:
+    if width * height > MAX_PIXELS:
+        found.append(f"It has more than {MAX_PIXELS:,} pixels: no preview of it is made.")
+    elif width * height * min(frames, MAX_FRAMES) > MAX_TOTAL_PIXELS:
         found.append("Only its first frames can be shown: all together have too many pixels.")
-    if frames > MOST_FRAMES:
-        found.append(f"It has more than {MOST_FRAMES} frames; the first {MOST_FRAMES} are counted.")
+    if frames > MAX_FRAMES:
+        found.append(f"It has more than {MAX_FRAMES} frames; the first {MAX_FRAMES} are counted.")
     return found
 
 
@@ -342,7 +342,7 @@ def _said(picture: Image.Image) -> dict[str, Any]:
             # EXIF writes 2024:01:31 12:30:05.
             words = words.replace(":", "-", 2)
         if isinstance(words, str) and (words := "".join(filter(str.isprintable, words)).strip()):
-            told[name] = words[:MOST_CHARACTERS]
+            told[name] = words[:MAX_CHARACTERS]
     if _GPS in exif:
         told["has_gps"] = True
     return told
@@ -363,7 +363,7 @@ _DAMAGED = "The file is damaged: what could be read of it is told."
 _CUT = "The end of the file is missing: part of the picture may be, too."
 
 
-MOST_MARKUP_CHARACTERS = 200_000
+MAX_MARKUP_CHARACTERS = 200_000
 """Of the markup of an svg."""
 
 _DATA = re.compile(r"(data:[^,\"'()\s]{0,100},)[^\"'()\s<>]{200,}")
@@ -410,10 +410,10 @@ def _plain(value: Any) -> str:
 def _markup(source: Source) -> tuple[str, tuple[str, ...]]:
     with open_text(source.path, detect(source.path)) as file:
         # Pictures inside are most of a large file, and are left out.
-        text = file.read(8 * MOST_MARKUP_CHARACTERS)
+        text = file.read(8 * MAX_MARKUP_CHARACTERS)
     text = _DATA.sub(r"\1…", text)
-    if len(text) <= MOST_MARKUP_CHARACTERS:
+    if len(text) <= MAX_MARKUP_CHARACTERS:
         return text, ()
-    return text[:MOST_MARKUP_CHARACTERS], (
-        f"Only the first {MOST_MARKUP_CHARACTERS:,} characters are shown.",
+    return text[:MAX_MARKUP_CHARACTERS], (
+        f"Only the first {MAX_MARKUP_CHARACTERS:,} characters are shown.",
     )

@@ -6,12 +6,12 @@ from PIL import Image
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Preview, Source
-from kbd_image.decoder import MOST_FRAMES, check_pixels, is_vector, kind_of, opened
+from kbd_image.decoder import MAX_FRAMES, check_pixels, is_vector, kind_of, opened
 from kbd_image.facts import count_frames, orientation_of
 
 __all__ = ["preview"]
 
-MOST_BYTES = 5 * 1024 * 1024
+MAX_BYTES = 5 * 1024 * 1024
 """Of a preview (`kbd.formats.Preview`)."""
 
 _QUALITIES = (88, 75, 50)
@@ -44,7 +44,7 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
 def _preview(source: Source, index: int, edge_px: int, *, tolerant: bool) -> Preview:
     with opened(source, tolerant=tolerant) as picture:
         kind, frames = kind_of(picture), count_frames(source, picture)
-        if not 0 <= index < min(frames, MOST_FRAMES):
+        if not 0 <= index < min(frames, MAX_FRAMES):
             words = f"{frames} frames" if frames > 1 else "one frame"
             raise ValidationFailed(f"{source.name} has {words}; {index} is not one, from 0.")
         # A frame of a film is made of those before it, a page stands alone.
@@ -58,7 +58,7 @@ def _preview(source: Source, index: int, edge_px: int, *, tolerant: bool) -> Pre
         warnings.append(_STRETCHED)
     data, mime_type, notes = _encoded(shown, is_photo=kind == "JPEG")
     return Preview(
-        data, mime_type, shown.width, shown.height, min(frames, MOST_FRAMES), (*warnings, *notes)
+        data, mime_type, shown.width, shown.height, min(frames, MAX_FRAMES), (*warnings, *notes)
     )
 
 
@@ -97,7 +97,7 @@ def _stretched(picture: Image.Image) -> Image.Image:
 def _encoded(picture: Image.Image, *, is_photo: bool) -> tuple[bytes, str, tuple[str, ...]]:
     if not is_photo:
         data = _saved(picture, "PNG", compress_level=4)
-        if len(data) <= MOST_BYTES:
+        if len(data) <= MAX_BYTES:
             return data, "image/png", ()
     notes: tuple[str, ...] = ()
     if picture.mode == "RGBA":
@@ -107,7 +107,7 @@ def _encoded(picture: Image.Image, *, is_photo: bool) -> tuple[bytes, str, tuple
     data = b""
     for quality in _QUALITIES:
         data = _saved(picture, "JPEG", quality=quality)
-        if len(data) <= MOST_BYTES:
+        if len(data) <= MAX_BYTES:
             break
     return data, "image/jpeg", notes
 

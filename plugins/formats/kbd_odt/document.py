@@ -151,7 +151,7 @@ def _counted(number: int, what: str) -> str:
 
 
 _LINE_BREAKS = re.compile(r"\s+")
-_MOST_HEADING_CHARS = 500
+_MAX_HEADING_CHARS = 500
 
 
 class Sections:
@@ -177,7 +177,7 @@ class Sections:
         """Take in a paragraph; one with a level is a heading."""
         if level:
             self._close()
-            self._heading = _LINE_BREAKS.sub(" ", text).strip()[:_MOST_HEADING_CHARS]
+            self._heading = _LINE_BREAKS.sub(" ", text).strip()[:_MAX_HEADING_CHARS]
             self._level = level
         self.paragraph_count += 1
         self._add(f"{'#' * level} {text}" if level else text)
@@ -233,7 +233,7 @@ class Sections:
         self._tables = self._pictures = 0
 
 
-_DEEPEST_LEVEL = 10
+_MAX_LEVEL = 10
 
 _HEADING = f"{TEXT}h"
 _LIST, _ITEMS = f"{TEXT}list", (f"{TEXT}list-item", f"{TEXT}list-header")
@@ -346,7 +346,7 @@ class _Reader:
             self._take_table(element)
         elif tag in BLOCKS:
             text = self._lists.label() + self._story.paragraph(element)
-            level = count(element.get(f"{TEXT}outline-level"), _DEEPEST_LEVEL)
+            level = count(element.get(f"{TEXT}outline-level"), _MAX_LEVEL)
             self._sections.paragraph(self._shown(text), level if tag == _HEADING else 0)
             self._take_pictures()
         elif text := self._story.other(element):

@@ -52,7 +52,7 @@ _OTHERS = {
     "base": "an OpenDocument database (.odb)",
 }
 _MANIFEST = "META-INF/manifest.xml"
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 """Of XML; parsed in pieces, but one table may be all of it."""
 _SHOWN_BYTES = 100
 
@@ -105,10 +105,10 @@ def _package(source: Source) -> Iterator[Package]:
 
 
 def _check_size(name: str, size: int) -> None:
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise FileReadFailed(
             f"{name} is too large: its text has {size >> 20:,} MiB; the limit is "
-            f"{_MOST_BYTES >> 20} MiB."
+            f"{_MAX_BYTES >> 20} MiB."
         )
 
 

@@ -18,8 +18,8 @@ from kbd_odt.styles import Lists, OdtStyles
 
 __all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtNotices", "OdtStory", "grid"]
 
-_MOST_ROWS = 1_048_576
-_MOST_COLUMNS = 16_384
+_MAX_ROWS = 1_048_576
+_MAX_COLUMNS = 16_384
 
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
 _HEADER = f"{TABLE}table-header-rows"
@@ -52,9 +52,9 @@ def grid(
     has_header = False
     for row, is_header in _rows(element, is_header=False):
         has_header = has_header or (is_header and not row_count)
-        repeats = count(row.get(f"{TABLE}number-rows-repeated"), _MOST_ROWS)
+        repeats = count(row.get(f"{TABLE}number-rows-repeated"), _MAX_ROWS)
         texts, width = _row(row, cell_text, expansion)
-        row_count = min(row_count + repeats, _MOST_ROWS)
+        row_count = min(row_count + repeats, _MAX_ROWS)
         column_count = max(column_count, width)
         length = sum(map(len, texts))
         shown = expansion(length, repeats) if length else 1
@@ -85,8 +85,8 @@ def _row(
     texts: list[str] = []
     blanks = width = 0
     for cell in row.iterchildren(*_CELLS):
-        repeats = count(cell.get(f"{TABLE}number-columns-repeated"), _MOST_COLUMNS)
-        width = min(width + repeats, _MOST_COLUMNS)
+        repeats = count(cell.get(f"{TABLE}number-columns-repeated"), _MAX_COLUMNS)
+        width = min(width + repeats, _MAX_COLUMNS)
         text = cell_text(cell)
         if not text:
             blanks += repeats
@@ -98,9 +98,9 @@ def _row(
 
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_MOST_BLANKS, _MOST_REPEATS = 1_000, 64
+_MAX_BLANKS, _MAX_REPEATS = 1_000, 64
 """Of one element; of a cell or a row."""
-_DEEPEST = 60
+_MAX_DEPTH = 60
 """How many elements may hold one another before what is deeper is taken as plain text."""
 _EXPANDED_CHARS = 1_000_000
 """How many characters repeats of blanks, cells and rows may come to in a document."""
@@ -213,7 +213,7 @@ class OdtStory:
         """Return a table with the text of its cells, each in one line."""
         return grid(element, lambda cell: self._short(cell, depth), self._expansion)
 
-    def _expansion(self, length: int, times: int, most: int = _MOST_REPEATS) -> int:
+    def _expansion(self, length: int, times: int, most: int = _MAX_REPEATS) -> int:
         """Return how many of so many repeats of a length are shown; at least one is."""
         allowed = max(1, min(times, most, self._left_chars // max(length, 1)))
         self._left_chars -= (allowed - 1) * max(length, 1)
@@ -229,7 +229,7 @@ class OdtStory:
         return " / ".join(line for line in self.text(parent, depth).split("\n") if line.strip())
 
     def _lines(self, parent: etree._Element, lists: Lists, depth: int) -> Iterator[str]:
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             yield _BLANKS.sub(" ", "".join(map(str, parent.itertext()))).strip()
             return
         for child in parent:
@@ -263,7 +263,7 @@ class OdtStory:
         tag = str(element.tag)
         if tag in _SILENT:
             return
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             line.flow("".join(map(str, element.itertext())))
             return
         handler = self._handlers.get(tag)
@@ -291,7 +291,7 @@ class OdtStory:
     def _blanks(self, element: etree._Element, line: _Line, depth: int) -> None:
         del depth
         told = count(element.get(f"{TEXT}c"), 1 << 31)
-        line.put(" " * self._expansion(1, told, _MOST_BLANKS))
+        line.put(" " * self._expansion(1, told, _MAX_BLANKS))
 
     def _ruby(self, element: etree._Element, line: _Line, depth: int) -> None:
         line.put("(")

@@ -10,10 +10,10 @@ from kbd_odt.packages import STYLE, TEXT, XML, count
 
 __all__ = ["ListLevel", "Lists", "OdtStyles", "label"]
 
-_MOST_PARENTS = 50
+_MAX_PARENTS = 50
 _LEVELS = 10
-_MOST_COUNT = 1_000_000
-_MOST_ROMAN = 4_000
+_MAX_COUNT = 1_000_000
+_MAX_ROMAN = 4_000
 _ALPHABET = 26
 
 _ROMAN = (
@@ -57,7 +57,7 @@ class OdtStyles:
 
     def is_hidden(self, family: str, name: str | None) -> bool:
         """Whether a style of a family ("paragraph", "text") hides its text."""
-        for _ in range(_MOST_PARENTS):
+        for _ in range(_MAX_PARENTS):
             if not name:
                 break
             key = f"{family} {name}"
@@ -79,7 +79,7 @@ def _level(element: etree._Element) -> tuple[int, ListLevel]:
         element.get(f"{STYLE}num-format", ""),
         element.get(f"{STYLE}num-prefix", ""),
         element.get(f"{STYLE}num-suffix", ""),
-        count(element.get(f"{TEXT}start-value"), _MOST_COUNT),
+        count(element.get(f"{TEXT}start-value"), _MAX_COUNT),
         count(element.get(f"{TEXT}display-levels"), _LEVELS),
     )
 
@@ -106,7 +106,7 @@ def _numeral(number: int, format_: str) -> str:
             # After z comes aa, then bb.
             times, letter = divmod(number - 1, _ALPHABET)
             text = chr(ord("a") + letter) * min(times + 1, _LEVELS)
-        case "i" | "I" if 0 < number < _MOST_ROMAN:
+        case "i" | "I" if 0 < number < _MAX_ROMAN:
             text = ""
             for value, signs in _ROMAN:
                 text += signs * (number // value)
@@ -117,7 +117,7 @@ def _numeral(number: int, format_: str) -> str:
 
 
 _INDENT = "  "
-_MOST_INDENTED = 10
+_MAX_INDENTED = 10
 
 
 class Lists:
@@ -154,7 +154,7 @@ class Lists:
             return
         start = element.get(f"{TEXT}start-value")
         number = self._numbers[-1] + 1
-        self._numbers[-1] = number if start is None else count(start, _MOST_COUNT, number)
+        self._numbers[-1] = number if start is None else count(start, _MAX_COUNT, number)
         self._is_due = True
 
     def leave(self) -> None:
@@ -173,7 +173,7 @@ class Lists:
         """Return what stands before the next paragraph: indent, label and a blank; "" for none."""
         if not self._open:
             return ""
-        indent = _INDENT * (min(len(self._open), _MOST_INDENTED) - 1)
+        indent = _INDENT * (min(len(self._open), _MAX_INDENTED) - 1)
         if not self._is_due:
             return f"{indent}{_INDENT}"
         self._is_due = False

@@ -29,7 +29,7 @@ from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
 
 __all__ = [
-    "MOST_ENTRIES",
+    "MAX_ENTRIES",
     "STREAM_BYTES",
     "OpenedPdf",
     "check_streams",
@@ -52,15 +52,15 @@ DATA_BYTES = 300 << 20
 LARGE_BYTES = 16 << 10
 """A smaller stream is not looked at: deflate makes at most 1,032 bytes of one, so 16 MiB of it."""
 
-MOST_PAINTED = 1_000_000
+MAX_PAINTED = 1_000_000
 """What one stream may paint, each a line or a piece of text: 500 MB for pdfium."""
 
-MOST_ENTRIES = 300_000
+MAX_ENTRIES = 300_000
 """Objects that pypdf is given: it needs 4 µs and 250 bytes for each."""
 
 _PIECE_BYTES = 1 << 20
-_LEAST_PAINTED_BYTES = 4
-_MOST_LAYERS = 4
+_MIN_PAINTED_BYTES = 4
+_MAX_FILTERS = 4
 _HEAD_BYTES = 1024
 
 # Both begin with plain letters, which are found some ten times as fast as anything before them.
@@ -83,7 +83,7 @@ _PAINTS = (
 _NO_LETTERS = bytes(sorted(set(range(256)) - set(b"SsfFBbjJ'\"ohI")))
 """All but one letter of each of them."""
 
-_SPARSE = STREAM_BYTES // MOST_PAINTED
+_SPARSE = STREAM_BYTES // MAX_PAINTED
 
 
 def check_streams(path: Path, name: str) -> None:
@@ -174,11 +174,11 @@ def _page_bytes(pieces: Iterator[bytes], name: str) -> int:
         size += len(piece)
         waiting.append(piece)
         # Most streams are small, and then there is no need to count.
-        if size > MOST_PAINTED * _LEAST_PAINTED_BYTES:
+        if size > MAX_PAINTED * _MIN_PAINTED_BYTES:
             painted += sum(map(_painted, waiting))
             waiting = []
-        if painted > MOST_PAINTED:
-            msg = f"{name} holds a page that paints more than {MOST_PAINTED:,} things."
+        if painted > MAX_PAINTED:
+            msg = f"{name} holds a page that paints more than {MAX_PAINTED:,} things."
             raise FileReadFailed(f"{msg} It is not read.")
     return size
 
@@ -200,7 +200,7 @@ def _pieces(data: mmap.mmap, start: int, end: int) -> Iterator[bytes]:
 def _unpacked(pieces: Iterator[bytes], layer: int) -> Iterator[bytes]:
     """Yield what zlib data unpacks to, and that in turn if it is zlib data, too."""
     first = next(pieces, b"")
-    if layer > _MOST_LAYERS or not _is_zlib(first):
+    if layer > _MAX_FILTERS or not _is_zlib(first):
         # Of what is not packed, or not in this way, only what is under the packing counts.
         if layer:
             yield first
@@ -292,8 +292,8 @@ def read_by_pypdf(source: Source) -> Iterator[PdfReader]:
         FileReadFailed: It cannot be opened, needs a password, or has more objects than pypdf is
             good for.
     """
-    if table_entries(source.path) > MOST_ENTRIES:
-        raise FileReadFailed(f"{source.name} claims more than {MOST_ENTRIES:,} objects.")
+    if table_entries(source.path) > MAX_ENTRIES:
+        raise FileReadFailed(f"{source.name} claims more than {MAX_ENTRIES:,} objects.")
     with (
         source.path.open("rb") as file,
         apply_configuration(**_LIMITS),

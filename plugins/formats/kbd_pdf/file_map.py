@@ -16,26 +16,26 @@ from pypdfium2 import raw
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd_pdf.documents import OpenedPdf, may_act, opened, read_by_pypdf
-from kbd_pdf.pages import CHUNK_PAGES, MOST_PAGES, clean, has_text, kept_silent_pages, written
+from kbd_pdf.pages import CHUNK_PAGES, MAX_PAGES, clean, has_text, kept_silent_pages, written
 from kbd_pdf.structure import Structure, structure_of
 
-__all__ = ["MOST_ENTRIES", "contents", "contents_by_pypdf", "facts", "file_map"]
+__all__ = ["MAX_ENTRIES", "contents", "contents_by_pypdf", "facts", "file_map"]
 
-MOST_ENTRIES = 1000
+MAX_ENTRIES = 1000
 """Entries that a map lists."""
 
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 """Of a title."""
 
 
 def contents(document: pdfium.PdfDocument) -> list[dict[str, Any]]:
-    """Return the first `MOST_ENTRIES` + 1 entries: title, page from 1 or None, level from 1.
+    """Return the first `MAX_ENTRIES` + 1 entries: title, page from 1 or None, level from 1.
 
     Places are told by page, by name, or by an action that goes to one; pdfium follows them all. A
     page is None where an entry leads nowhere, or out of the file.
     """
     found = []
-    for entry in islice(document.get_toc(), MOST_ENTRIES + 1):
+    for entry in islice(document.get_toc(), MAX_ENTRIES + 1):
         place = entry.get_dest()
         index = None if place is None else place.get_index()
         found.append(_entry(entry.get_title(), index, entry.level + 1))
@@ -44,7 +44,7 @@ def contents(document: pdfium.PdfDocument) -> list[dict[str, Any]]:
 
 def contents_by_pypdf(reader: PdfReader) -> list[dict[str, Any]]:
     """Return the same, of a file that only pypdf can open."""
-    return list(islice(_walk(reader, reader.outline, 1), MOST_ENTRIES + 1))
+    return list(islice(_walk(reader, reader.outline, 1), MAX_ENTRIES + 1))
 
 
 def _walk(reader: PdfReader, entries: Any, level: int) -> Iterator[dict[str, Any]]:
@@ -57,7 +57,7 @@ def _walk(reader: PdfReader, entries: Any, level: int) -> Iterator[dict[str, Any
 
 
 def _entry(title: str, index: int | None, level: int) -> dict[str, Any]:
-    words = " ".join(clean(title).split())[:MOST_CHARACTERS]
+    words = " ".join(clean(title).split())[:MAX_CHARACTERS]
     page = None if index is None or index < 0 else index + 1
     return {"title": words, "page": page, "level": level}
 
@@ -65,7 +65,7 @@ def _entry(title: str, index: int | None, level: int) -> dict[str, Any]:
 LOOKED_PAGES = 50
 """Pages that a map looks at for text, as long as nobody has read them all."""
 
-MOST_LABELS = 100
+MAX_LABELS = 100
 """Page labels that a map lists."""
 
 _POINTS_PER_INCH = 72
@@ -114,7 +114,7 @@ def file_map(source: Source) -> dict[str, Any]:
         told: dict[str, Any] = {
             "page_count": found.page_count,
             "has_toc": bool(entries),
-            "toc": entries[:MOST_ENTRIES],
+            "toc": entries[:MAX_ENTRIES],
             "has_forms": structure.field_count > 0 or structure.is_xfa,
             "has_annotations": bool(structure.annotations),
         }
@@ -185,11 +185,11 @@ def _pages(source: Source, found: OpenedPdf) -> dict[str, Any]:
             if last < found.page_count:
                 told["pages_looked_at"] = f"1-{last}"
         told["pages_without_text"] = silent
-        if labels := list(_labels(document, min(found.page_count, MOST_PAGES))):
-            told["page_labels"] = labels[:MOST_LABELS]
+        if labels := list(_labels(document, min(found.page_count, MAX_PAGES))):
+            told["page_labels"] = labels[:MAX_LABELS]
     else:
         told["pages_looked_at"] = "none"
-    starts = range(1, min(found.page_count, MOST_PAGES) + 1, CHUNK_PAGES)
+    starts = range(1, min(found.page_count, MAX_PAGES) + 1, CHUNK_PAGES)
     told["chunks"] = [
         {
             "index": index,
@@ -221,13 +221,13 @@ def _labels(document: pdfium.PdfDocument, last: int) -> Iterator[dict[str, Any]]
 def _warnings(
     found: OpenedPdf, entries: list[dict[str, Any]], structure: Structure
 ) -> Iterator[str]:
-    if len(entries) > MOST_ENTRIES:
-        yield f"The table of contents goes on; its first {MOST_ENTRIES:,} entries are listed."
+    if len(entries) > MAX_ENTRIES:
+        yield f"The table of contents goes on; its first {MAX_ENTRIES:,} entries are listed."
     if structure.field_count > len(structure.fields):
         yield f"The first {len(structure.fields)} of {structure.field_count:,} fields are listed."
-    if found.page_count > MOST_PAGES:
+    if found.page_count > MAX_PAGES:
         yield (
-            f"The map covers the first {MOST_PAGES:,} of {found.page_count:,} pages; the others "
+            f"The map covers the first {MAX_PAGES:,} of {found.page_count:,} pages; the others "
             "are read by number like these."
         )
     if structure.is_xfa:

@@ -23,7 +23,7 @@ from kbd.formats.shelves import keep, kept
 
 __all__ = [
     "CHUNK_PAGES",
-    "MOST_PAGES",
+    "MAX_PAGES",
     "Unseen",
     "clean",
     "has_text",
@@ -70,7 +70,7 @@ def clean(text: str) -> str:
 CHUNK_PAGES = 5
 """Pages of a chunk (contract, section 8)."""
 
-MOST_PAGES = 2000
+MAX_PAGES = 2000
 """Pages that one call looks at (reliability, section 4)."""
 
 _PART = re.compile(r"\s*(\d{1,9})\s*(?:[-\u2013]\s*(\d{1,9})\s*)?")
@@ -86,7 +86,7 @@ def page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
 
     Raises:
         ValidationFailed: It is no such text, a range is reversed, a page is not there, or there are
-            more than `MOST_PAGES`.
+            more than `MAX_PAGES`.
     """
     found: dict[int, None] = {}
     for part in pages.split(","):
@@ -102,10 +102,10 @@ def page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
             missing = first if first < 1 or first > count else last
             told = f"{count} pages, counted from 1" if count != 1 else "1 page"
             raise ValidationFailed(f"{name} has {told}; page {missing} is not one of them.")
-        if last - first >= MOST_PAGES:
+        if last - first >= MAX_PAGES:
             raise _too_many(name)
         found.update(dict.fromkeys(range(first, last + 1)))
-        if len(found) > MOST_PAGES:
+        if len(found) > MAX_PAGES:
             raise _too_many(name)
     return tuple(found)
 
@@ -122,7 +122,7 @@ def written(numbers: Sequence[int]) -> str:
 
 
 def _too_many(name: str) -> ValidationFailed:
-    return ValidationFailed(f"{name} is read {MOST_PAGES:,} pages at a time; give fewer.")
+    return ValidationFailed(f"{name} is read {MAX_PAGES:,} pages at a time; give fewer.")
 
 
 _KEPT = "silent-pages.2"
@@ -139,13 +139,13 @@ def keep_silent_pages(shelf: Path | None, numbers: Sequence[int]) -> None:
     keep(shelf, _KEPT, list(numbers))
 
 
-SMALLEST_PT = 1.0
+MIN_SIZE_PT = 1.0
 """Smaller letters nobody reads."""
 
-MOST_OBJECTS = 20_000
+MAX_OBJECTS = 20_000
 """Things of a page that are looked at."""
 
-MOST_CHARACTERS = 4000
+MAX_CHARACTERS = 4000
 """Of unseen text that is shown apart; all of it stands in the text of the page, too."""
 
 _DEPTH = 4
@@ -167,7 +167,7 @@ class Unseen(msgspec.Struct, frozen=True):
 
 
 def unseen_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Unseen:
-    """Find the unseen text of a page, in at most `MOST_OBJECTS` things on it."""
+    """Find the unseen text of a page, in at most `MAX_OBJECTS` things on it."""
     box = raw.FS_RECTF()
     has_box = raw.FPDF_GetPageBoundingBox(page, box)
     place = _Place(box if has_box else None)
@@ -196,7 +196,7 @@ def has_text(page: pdfium.PdfPage) -> bool:
     textpage = page.get_textpage()
     try:
         # Letters may be painted of which nobody knows which they are: then there is no text.
-        count = min(raw.FPDFText_CountChars(textpage), MOST_OBJECTS)
+        count = min(raw.FPDFText_CountChars(textpage), MAX_OBJECTS)
         return any(raw.FPDFText_GetUnicode(textpage, place) > _BLANK for place in range(count))
     finally:
         textpage.close()
@@ -204,7 +204,7 @@ def has_text(page: pdfium.PdfPage) -> bool:
 
 def _things(page: pdfium.PdfPage) -> Iterator[tuple[Any, int, int]]:
     """Yield what is on a page and in forms on it, with its kind, and how deep in forms it is."""
-    left = MOST_OBJECTS
+    left = MAX_OBJECTS
     waiting = [(raw.FPDFPage_GetObject, page.raw, raw.FPDFPage_CountObjects(page), 0)]
     while waiting:
         get, holder, count, depth = waiting.pop()
@@ -237,12 +237,12 @@ class _Place:
         if box and (right < box.left or left > box.right or top < box.bottom or bottom > box.top):
             return False
         # A full stop is low, too: only then the size of the letters is asked for.
-        return top - bottom >= SMALLEST_PT or self._letters_pt(thing) >= SMALLEST_PT
+        return top - bottom >= MIN_SIZE_PT or self._letters_pt(thing) >= MIN_SIZE_PT
 
     def _letters_pt(self, thing: Any) -> float:
         is_known = raw.FPDFTextObj_GetFontSize(thing, self._size)
         if not is_known or not raw.FPDFPageObj_GetMatrix(thing, self._matrix):
-            return SMALLEST_PT
+            return MIN_SIZE_PT
         matrix = self._matrix
         scale: float = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
         return abs(float(self._size.value)) * scale
@@ -260,7 +260,7 @@ def _joined(things: list[Any], textpage: pdfium.PdfTextPage) -> str:
         if part := clean(utf16(buffer)).strip():
             parts.append(part)
             size += len(part)
-        if size > MOST_CHARACTERS:
+        if size > MAX_CHARACTERS:
             parts.append("…")
             break
     return " ".join(parts)

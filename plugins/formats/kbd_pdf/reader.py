@@ -16,7 +16,7 @@ from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_pdf.documents import OpenedPdf, opened, read_by_pypdf
 from kbd_pdf.pages import (
     CHUNK_PAGES,
-    MOST_PAGES,
+    MAX_PAGES,
     clean,
     keep_silent_pages,
     page_numbers,
@@ -28,10 +28,10 @@ from kbd_pdf.pages import (
 
 __all__ = ["notes_of", "passages", "read_pages"]
 
-MOST_NOTES = 500
+MAX_NOTES = 500
 """Notes and fields of a page that are looked at."""
 
-MOST_NOTE_CHARACTERS = 2000
+MAX_NOTE_CHARACTERS = 2000
 """Of one of them."""
 
 _SILENT = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP)
@@ -44,7 +44,7 @@ Fill = Callable[[Any, int], int]
 
 def notes_of(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[str]:
     """Yield a line in brackets for each note and each form field with a value."""
-    for place in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_NOTES)):
+    for place in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_NOTES)):
         note = raw.FPDFPage_GetAnnot(page, place)
         if not note:
             continue
@@ -92,10 +92,10 @@ def _text(fill: Fill) -> str:
     buffer = ctypes.create_string_buffer(size)
     fill(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
     text = clean(utf16(buffer)).strip()
-    return text if len(text) <= MOST_NOTE_CHARACTERS else f"{text[:MOST_NOTE_CHARACTERS]}…"
+    return text if len(text) <= MAX_NOTE_CHARACTERS else f"{text[:MAX_NOTE_CHARACTERS]}…"
 
 
-MOST_CHARACTERS = 8_000_000
+MAX_CHARACTERS = 8_000_000
 """Of one reading: what 2,000 full pages have."""
 
 
@@ -134,9 +134,9 @@ def read_pages(source: Source, region: Region) -> Reading:
         pages, size = [], 0
         for page in _pages(source, found, numbers):
             size += len(page.text)
-            if size > MOST_CHARACTERS:
+            if size > MAX_CHARACTERS:
                 msg = f"Pages {written(numbers)} of {source.name} are more than one reading holds"
-                raise ValidationFailed(f"{msg} ({MOST_CHARACTERS:,} characters); give fewer.")
+                raise ValidationFailed(f"{msg} ({MAX_CHARACTERS:,} characters); give fewer.")
             pages.append(page)
     if all(page.is_damaged for page in pages):
         raise FileReadFailed(f"Pages {written(numbers)} of {source.name} are damaged.")
@@ -165,7 +165,7 @@ def passages(source: Source) -> Iterator[Passage]:
 
 def _region(page: PageRead) -> Region | None:
     """Return how `read_pages` reads a page; it refuses those that are damaged or endless."""
-    if page.is_damaged or len(page.text) > MOST_CHARACTERS:
+    if page.is_damaged or len(page.text) > MAX_CHARACTERS:
         return None
     return Region(pages=str(page.number))
 
@@ -198,7 +198,7 @@ def _warnings(pages: Sequence[PageRead]) -> Iterator[str]:
 
 def _pages(source: Source, found: OpenedPdf, numbers: Sequence[int]) -> Iterator[PageRead]:
     if found.document is None:
-        yield from _slow_pages(source, numbers[:MOST_PAGES])
+        yield from _slow_pages(source, numbers[:MAX_PAGES])
         return
     for number in numbers:
         yield _page(found.document, number)

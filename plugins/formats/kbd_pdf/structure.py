@@ -14,14 +14,14 @@ import msgspec
 from pypdf import PdfReader
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, StreamObject
 
-from kbd_pdf.pages import MOST_PAGES, clean
+from kbd_pdf.pages import MAX_PAGES, clean
 
 __all__ = ["Actions", "Structure", "actions_of", "structure_of"]
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 """Actions that one leads to and that are looked at."""
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Places or files that a warning names."""
 
 _DEEDS = {
@@ -59,24 +59,24 @@ class Actions(msgspec.Struct):
             for (deed, where), count in sorted(self.deeds.items())
         ]
         if self.targets:
-            named = ", ".join(list(self.targets)[:MOST_NAMED])
+            named = ", ".join(list(self.targets)[:MAX_NAMED])
             found.append(f"Its actions name: {named}.")
         if self.links:
-            hosts = ", ".join(host for host, _ in self.links.most_common(MOST_NAMED))
-            more = ", …" if len(self.links) > MOST_NAMED else ""
+            hosts = ", ".join(host for host, _ in self.links.most_common(MAX_NAMED))
+            more = ", …" if len(self.links) > MAX_NAMED else ""
             found.append(f"Links lead out of the file, {self.links.total()} in all: {hosts}{more}.")
         return found
 
 
 def actions_of(found: Actions, value: Any, where: str) -> None:
     """Add what an action does, and those that follow it; a place in the file is none."""
-    waiting, left = [value], MOST_STEPS
+    waiting, left = [value], MAX_STEPS
     while waiting and left:
         given = waiting.pop()
         action = None if given is None else given.get_object()
         if isinstance(action, ArrayObject):
             # A list may be a place on a page, too; its parts are then no actions.
-            waiting.extend(list(action)[:MOST_STEPS])
+            waiting.extend(list(action)[:MAX_STEPS])
         if not isinstance(action, DictionaryObject):
             continue
         left -= 1
@@ -93,7 +93,7 @@ def _note_target(found: Actions, value: Any) -> None:
     target = None if value is None else value.get_object()
     if isinstance(target, DictionaryObject):
         target = target.get("/UF") or target.get("/F")
-    if target is not None and len(found.targets) < MOST_NAMED:
+    if target is not None and len(found.targets) < MAX_NAMED:
         found.targets[str(target)[:200]] = None
 
 
@@ -106,19 +106,19 @@ def _host(address: str) -> str:
         return "an address"
 
 
-MOST_FIELDS = 300
+MAX_FIELDS = 300
 """Form fields that a map lists."""
 
-MOST_ANNOTATIONS = 20_000
+MAX_ANNOTATIONS = 20_000
 """Annotations that are looked at."""
 
-MOST_FILES = 100
+MAX_FILES = 100
 """Attached files that a map lists."""
 
-MOST_NODES = 1000
+MAX_NODES = 1000
 """Nodes of a tree of names that are looked at."""
 
-MOST_CHARACTERS = 200
+MAX_CHARACTERS = 200
 """Of a name or a value in a map."""
 
 _FIELD_KINDS = {"/Tx": "text", "/Btn": "checkbox", "/Ch": "choice", "/Sig": "signature"}
@@ -133,7 +133,7 @@ class Structure(msgspec.Struct):
     """What was found.
 
     Args:
-        fields: Form fields: name, type, value, at most `MOST_FIELDS`.
+        fields: Form fields: name, type, value, at most `MAX_FIELDS`.
         field_count: How many there are.
         annotations: How many of each kind; form fields and the windows of notes are not counted.
         files: Names of attached files.
@@ -156,7 +156,7 @@ def structure_of(reader: PdfReader, *, with_pages: bool = True) -> Structure:
 
     Args:
         reader: The file.
-        with_pages: Whether pages are looked at, the first `MOST_PAGES` of them, for annotations
+        with_pages: Whether pages are looked at, the first `MAX_PAGES` of them, for annotations
             and actions.
     """
     found = Structure()
@@ -164,14 +164,14 @@ def structure_of(reader: PdfReader, *, with_pages: bool = True) -> Structure:
     _gather_form(found, _dictionary(root.get("/AcroForm")))
     names = _dictionary(root.get("/Names"))
     for name, value in _names(names.get("/EmbeddedFiles")):
-        if len(found.files) < MOST_FILES:
+        if len(found.files) < MAX_FILES:
             about = _dictionary(value)
             found.files.append(_words(about.get("/UF") or about.get("/F") or name))
     actions_of(found.actions, root.get("/OpenAction"), "when it is opened")
     _more_actions(found, root)
     for _, value in _names(names.get("/JavaScript")):
         actions_of(found.actions, value, "when it is opened")
-    left = MOST_ANNOTATIONS
+    left = MAX_ANNOTATIONS
     for page in _pages(root.get("/Pages")) if with_pages else ():
         _more_actions(found, page)
         left -= _gather_annotations(found, page, left)
@@ -182,7 +182,7 @@ def _gather_form(found: Structure, form: DictionaryObject) -> None:
     found.is_xfa = form.get("/XFA") is not None
     waiting = [(field, "", _ABOVE) for field in reversed(_array(form.get("/Fields")))]
     seen: set[int] = set()
-    while waiting and len(seen) < MOST_ANNOTATIONS:
+    while waiting and len(seen) < MAX_ANNOTATIONS:
         given, above, inherited = waiting.pop()
         field = _dictionary(given)
         if id(field) in seen:
@@ -197,7 +197,7 @@ def _gather_form(found: Structure, form: DictionaryObject) -> None:
         found.field_count += 1
         kind, value = _kind(known), _value(known["/V"])
         found.is_signed |= kind == "signature" and value is not None
-        if len(found.fields) < MOST_FIELDS:
+        if len(found.fields) < MAX_FIELDS:
             found.fields.append({"name": name, "type": kind, "value": value})
 
 
@@ -231,8 +231,8 @@ def _more_actions(found: Structure, holder: DictionaryObject) -> None:
 
 
 def _pages(root: Any) -> Iterator[DictionaryObject]:
-    """Yield the first `MOST_PAGES` pages of a tree, each place in it once."""
-    waiting, seen, left = [root], set[int](), MOST_PAGES
+    """Yield the first `MAX_PAGES` pages of a tree, each place in it once."""
+    waiting, seen, left = [root], set[int](), MAX_PAGES
     while waiting and left:
         node = _dictionary(waiting.pop())
         if "/Kids" in node:
@@ -247,12 +247,12 @@ def _pages(root: Any) -> Iterator[DictionaryObject]:
 def _names(root: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the entries of a tree of names (ISO 32000-1, 7.9.6), of its first nodes."""
     waiting, seen = [root], set[int]()
-    while waiting and len(seen) < MOST_NODES:
+    while waiting and len(seen) < MAX_NODES:
         tree = _dictionary(waiting.pop())
         if id(tree) in seen:
             continue
         seen.add(id(tree))
-        pairs = _array(tree.get("/Names"))[: 2 * MOST_FILES]
+        pairs = _array(tree.get("/Names"))[: 2 * MAX_FILES]
         yield from zip(pairs[::2], pairs[1::2], strict=False)
         waiting.extend(reversed(_array(tree.get("/Kids"))))
 
@@ -285,4 +285,4 @@ def _value(value: Any) -> str | list[str] | None:
 def _words(value: Any) -> str:
     found = "" if value is None else value
     found = found.get_object() if hasattr(found, "get_object") else found
-    return clean(str(found)).strip()[:MOST_CHARACTERS]
+    return clean(str(found)).strip()[:MAX_CHARACTERS]

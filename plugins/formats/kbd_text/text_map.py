@@ -45,7 +45,7 @@ _ROWS = ("", ".txt", ".text", ".log", ".out")
 """Suffixes of files that may be tables without saying so."""
 
 _SAMPLE_LINES = 50
-_FEWEST_LINES = 3
+_MIN_LINES = 3
 _SAMPLE_CHARS = 2_000
 _DELIMITERS = "\t;|,"
 _NUMBER = re.compile(r"\s*[-+]?[\d.,:/ -]*\d\s*%?\s*")
@@ -102,7 +102,7 @@ def _of_rows(source: Source, facts: TextFacts) -> dict[str, Any]:
     with open_text(source.path, facts.encoding) as file:
         sample = list(islice(_lines(file, _SAMPLE_CHARS), _SAMPLE_LINES))
     sample = [line for line in sample if line.strip()]
-    if len(sample) < _FEWEST_LINES or any(len(line) >= _SAMPLE_CHARS for line in sample):
+    if len(sample) < _MIN_LINES or any(len(line) >= _SAMPLE_CHARS for line in sample):
         return {}
     for delimiter in _DELIMITERS:
         try:
@@ -110,7 +110,7 @@ def _of_rows(source: Source, facts: TextFacts) -> dict[str, Any]:
         except csv.Error:
             continue
         widths = {len(row) for row in rows}
-        if len(widths) == 1 and widths != {1} and len(rows) >= _FEWEST_LINES:
+        if len(widths) == 1 and widths != {1} and len(rows) >= _MIN_LINES:
             return {
                 "looks_like": "table",
                 "delimiter": delimiter,

@@ -32,7 +32,7 @@ _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.DOTALL)
 _RECALL_CHARACTERS = 48_000
 _ERROR = "Error: "
 
-MOST_CALLS = 40
+MAX_CALLS = 40
 """Of a turn; the daemon takes 50 and answers the rest with an error (contract, section 5)."""
 
 
@@ -144,7 +144,7 @@ class PlannerConversation:
     def _make(self, missing: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Have calls made, no more in a turn than the daemon takes; the rest follows."""
         once = {_key(*one): one for one in missing}.values()
-        calls = tuple(self._made(*one) for one in islice(once, MOST_CALLS))
+        calls = tuple(self._made(*one) for one in islice(once, MAX_CALLS))
         if calls:
             raise PendingError(calls)
 

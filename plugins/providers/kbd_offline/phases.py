@@ -188,10 +188,10 @@ def _looking(job: JobKind) -> Callable[[PlannerConversation, str], Findings]:
             assert_never(job)
 
 
-MOST_TOLD = 3
+MAX_LISTED = 3
 """How many items are told one by one; a hundred sheets are not."""
 
-MOST_COUNTED = 20
+MAX_COUNTED = 20
 """The same where each item has a count of its own that the user asked for."""
 
 
@@ -234,12 +234,12 @@ def summary(conversation: PlannerConversation) -> str:
     if intent is not None and changes and not failed:
         lines.append(f"{described(intent)}.")
     done = [str(item.get("text", "")) for item in items if item not in failed]
-    most = MOST_TOLD if isinstance(intent, Split) else MOST_COUNTED
+    most = MAX_LISTED if isinstance(intent, Split) else MAX_COUNTED
     if len(done) > most:
         lines.append(f"{len(done)} of {len(items)} items are done, among them:")
     lines += [f"- {text}" for text in done[-most:]]
     if isinstance(intent, Merged | Replaced):
-        lines += [f"- {note}." for note in intent.notes[:MOST_COUNTED]]
+        lines += [f"- {note}." for note in intent.notes[:MAX_COUNTED]]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if changes:
         lines += ["", "The changes wait in a draft until you have reviewed and published them."]

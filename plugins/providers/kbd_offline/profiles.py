@@ -245,10 +245,10 @@ def _shown(value: Any) -> str:
 
 REPORT_SUFFIXES = (".docx", ".md", ".txt", ".xlsx")
 
-_MOST_OPERATIONS = 400
+_MAX_OPERATIONS = 400
 """Of a call; the tools take 500."""
 
-_WIDEST = 60
+_MAX_WIDTH = 60
 _FIELDS = (
     "Column", "Type", "Filled", "Blank", "Distinct", "Min", "Max", "Mean", "Most common",
 )  # fmt: skip
@@ -336,11 +336,11 @@ def _write_document(
             operations.append({**_paragraph(text, "List Bullet"), "indent_left": 0.25 * level})
         operations += [_paragraph(note, "Normal") for note in one.notes]
         operations.append(_paragraph("", "Normal"))
-    for start in range(0, len(operations), _MOST_OPERATIONS):
+    for start in range(0, len(operations), _MAX_OPERATIONS):
         conversation.call(
             "docx_operations",
             path=target,
-            operations=operations[start : start + _MOST_OPERATIONS],
+            operations=operations[start : start + _MAX_OPERATIONS],
             create_if_missing=True,
         )
     found = conversation.call("get_file_map", path=target)
@@ -385,7 +385,7 @@ def _sheet_operations(
     name: str, names: tuple[str, ...], rows: list[list[Any]]
 ) -> list[dict[str, Any]]:
     widths = [
-        min(max(len(str(value)) for value in column) + 2, _WIDEST)
+        min(max(len(str(value)) for value in column) + 2, _MAX_WIDTH)
         for column in zip(names, *rows, strict=True)
     ]
     typed = [[_typed(value) for value in row] for row in rows]

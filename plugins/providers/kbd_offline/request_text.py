@@ -252,7 +252,7 @@ TAKEN = "\x00"
 
 _WORD = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"[\s\-_/()'\"%#&.]*\Z")
-_LONGEST_NAME = 8
+_MAX_NAME_WORDS = 8
 
 
 class UnclearError(Exception):
@@ -380,7 +380,7 @@ class Wording:
         """Return the words from a place on, as long as they may belong to one name."""
         words: list[re.Match[str]] = []
         for word in _WORD.finditer(self.folded, start):
-            if not _GAP.match(self.folded[start : word.start()]) or len(words) == _LONGEST_NAME:
+            if not _GAP.match(self.folded[start : word.start()]) or len(words) == _MAX_NAME_WORDS:
                 break
             words.append(word)
             start = word.end()

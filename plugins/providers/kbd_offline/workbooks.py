@@ -141,7 +141,7 @@ HEADER = {
 _TOTALS = {"font_bold": True, "border_top": {"style": "thin", "color": "#8EA9DB"}}
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AMOUNT = "#,##0.00"
-_NARROWEST, _WIDEST = 6, 60
+_MIN_WIDTH, _MAX_WIDTH = 6, 60
 _MOMENT_WIDTHS = {"date": 12, "datetime": 20}
 _MAX_STYLED_ROWS = 20_000
 """A style is given with a cell's value, here blanks; beyond this the call would be too long."""
@@ -218,7 +218,7 @@ def fitted_widths(
         longest: The characters of the longest value of each as plain text, None where none is.
     """
     return tuple(
-        min(max(_value_width(column, length or 0), len(column.name) * 9 // 8 + 2), _WIDEST)
+        min(max(_value_width(column, length or 0), len(column.name) * 9 // 8 + 2), _MAX_WIDTH)
         for column, length in zip(columns, longest, strict=True)
     )
 
@@ -227,8 +227,8 @@ def _value_width(column: ColumnIntent, length: int) -> int:
     """Return the width of the longest value as it is shown."""
     if column.type == "float":
         # Two decimals may be added, and a comma after every third digit.
-        return max(length + 2 + length // 3, _NARROWEST) + 2
-    return max(_MOMENT_WIDTHS.get(column.type, length + 2), _NARROWEST)
+        return max(length + 2 + length // 3, _MIN_WIDTH) + 2
+    return max(_MOMENT_WIDTHS.get(column.type, length + 2), _MIN_WIDTH)
 
 
 def letters(number: int) -> str:

@@ -63,7 +63,7 @@ NO_MODEL = "No model is named: set OPENAI_EMBEDDING_MODEL, or search.embedder = 
 OFFICIAL_MODEL = "text-embedding-3-small"
 """What is asked for at OpenAI itself where none is named: the cheapest one that is not outdated."""
 
-MOST_CUTS = 10
+MAX_CUTS = 10
 """A text that is too long for its model is halved so often at most: one that never got a vector
 would be asked for again and again. What it is about stands at its beginning, too."""
 
@@ -164,7 +164,7 @@ async def _answers(
             first = await _answers(caller, model, texts[:half])
             return first + await _answers(caller, model, texts[half:])
         shorter = texts[0][: len(texts[0]) // 2]
-        if cuts == MOST_CUTS or not shorter.strip():
+        if cuts == MAX_CUTS or not shorter.strip():
             raise
     return await _answers(caller, model, (shorter,), cuts + 1)
 

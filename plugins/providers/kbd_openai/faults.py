@@ -54,7 +54,7 @@ _TOO_MUCH = re.compile(
     r"|must have less than|max(?:imum)? number of inputs|maximum (?:input|sequence) length"
 )
 """As OpenAI, vLLM, llama.cpp's server, Ollama, Text Embeddings Inference and DashScope say it."""
-MOST_SEARCHED = 20_000
+MAX_SEARCHED_CHARACTERS = 20_000
 
 _STATUS_OF_CODE = {
     "invalid_api_key": 401,
@@ -102,7 +102,7 @@ def too_much(status: int, said: object) -> ContextExhausted | None:
         status: Of the answer to a request for embeddings; llama.cpp's server says 500.
         said: What the server said.
     """
-    told = _TOO_MUCH.search(str(said)[:MOST_SEARCHED])
+    told = _TOO_MUCH.search(str(said)[:MAX_SEARCHED_CHARACTERS])
     if status == 413 or (status in (400, 422, 500) and told):
         msg = f"The texts are too many or too long for the server ({status})."
         return ContextExhausted(msg)

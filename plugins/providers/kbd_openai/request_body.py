@@ -32,7 +32,7 @@ __all__ = ["effort_of", "is_sent", "is_strict", "mended", "refused_option"]
 REFUSING = frozenset({400, 404, 422, 501})
 """A bad request; no endpoint that offers it; a validator's; "not implemented"."""
 
-MOST_READ = 20_000
+MAX_READ_CHARACTERS = 20_000
 """A refusal may quote the whole request; what it says stands at its beginning."""
 
 _NAMES: Mapping[Option, re.Pattern[str]] = {
@@ -90,7 +90,7 @@ def refused_option(status: int, fields: Mapping[str, Any], request: ModelRequest
     if status not in REFUSING:
         return None
     sent = [option for option in OPTIONS if is_sent(option, request)]
-    said = str(fields.get("message") or fields.get("detail") or fields)[:MOST_READ]
+    said = str(fields.get("message") or fields.get("detail") or fields)[:MAX_READ_CHARACTERS]
     places = (str(fields.get("param") or ""), *_LOCATION.findall(said))
     for told in (*places, str(fields.get("code") or ""), said):
         found = {option: match.start() for option in sent if (match := _NAMES[option].search(told))}
@@ -105,7 +105,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """What every server takes: OpenAI's longest id of a call was 40 characters for a long time."""
 
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
-MOST_NAME_CHARACTERS = 64
+MAX_NAME_CHARACTERS = 64
 
 NO_RESULT = "No result of this call was kept."
 NOTHING = "(an empty answer)"
@@ -147,7 +147,7 @@ def _mended_call(call: ToolCall, taken: set[CallId]) -> ToolCall:
         made = sha256(f"{len(taken)}:{call.id}".encode("utf-8", "replace")).hexdigest()
         call_id = CallId(f"call_{made[:24]}")
     taken.add(call_id)
-    name = _STRANGE.sub("_", call.name)[:MOST_NAME_CHARACTERS] or "unnamed"
+    name = _STRANGE.sub("_", call.name)[:MAX_NAME_CHARACTERS] or "unnamed"
     return ToolCall(call_id, name, _well_formed(call.arguments))
 
 

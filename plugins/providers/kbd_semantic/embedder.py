@@ -25,7 +25,7 @@ _EDITION = "encoder 1, float32"
 _AT_ONCE = 8
 """Texts of one exchange: a cancelled call, and a query that waits, wait no longer than these."""
 
-_MOST_THREADS, _MOST_NAMED_THREADS = 8, 256
+_MAX_THREADS, _MAX_NAMED_THREADS = 8, 256
 _OWN_FILES = (
     "config.json",
     "tokenizer.json",
@@ -56,8 +56,8 @@ class LocalEmbedder(Embedder):
     def __init__(self, settings: Mapping[str, Any]) -> None:
         named, threads = settings.get("model"), settings.get("threads")
         self._named = named if isinstance(named, str) else ""
-        self._threads = min(_processors(), _MOST_THREADS)
-        if isinstance(threads, int) and 0 < threads <= _MOST_NAMED_THREADS:
+        self._threads = min(_processors(), _MAX_THREADS)
+        if isinstance(threads, int) and 0 < threads <= _MAX_NAMED_THREADS:
             self._threads = threads
         self._guard = threading.Lock()
         self._sidecar: tuple[_Stamp, Sidecar] | None = None

@@ -31,11 +31,11 @@ _EXPORT = "optimum-cli export onnx --model FOLDER NEW_FOLDER"
 
 _ENCODERS = ("model.onnx", "onnx/model.onnx")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_MOST_JSON_BYTES = 1 << 20
-_MOST_TOKENIZER_BYTES = 128 << 20
+_MAX_JSON_BYTES = 1 << 20
+_MAX_TOKENIZER_BYTES = 128 << 20
 """Four times that of the largest vocabularies, of 256,000 tokens."""
 
-_MOST_ENCODER_BYTES = (1 << 31) - 1
+_MAX_ENCODER_BYTES = (1 << 31) - 1
 """The largest file that the format allows; more lies in files beside it."""
 
 _KNOWN_MODULES = frozenset({"Transformer", "Pooling", "Normalize"})
@@ -118,8 +118,8 @@ def read_model(folder: Path) -> SentenceModel:
     if encoder is None or reason:
         raise ProviderNotConfigured(reason)
     # What loads these reads them whole, before anybody could look into them.
-    _check_size(encoder, _MOST_ENCODER_BYTES)
-    _check_size(tokenizer, _MOST_TOKENIZER_BYTES)
+    _check_size(encoder, _MAX_ENCODER_BYTES)
+    _check_size(tokenizer, _MAX_TOKENIZER_BYTES)
     config = _read(folder, "config.json", _Config, _Config())
     sentences = _read(folder, "sentence_bert_config.json", _Sentences, _Sentences())
     own = sentences.max_seq_length or config.max_position_embeddings
@@ -175,7 +175,7 @@ def _read(folder: Path, name: str, kind: type[T], absent: T) -> T:
     """Return what a JSON file says, `absent` if there is no such file."""
     try:
         with (folder / name).open("rb") as stream:
-            text = stream.read(_MOST_JSON_BYTES)
+            text = stream.read(_MAX_JSON_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return absent
     except OSError as fault:

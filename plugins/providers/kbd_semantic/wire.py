@@ -9,7 +9,7 @@ import msgspec
 
 __all__ = ["Answer", "Failed", "Texts", "Vectors", "receive", "send"]
 
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 
 
 class Texts(msgspec.Struct, frozen=True):
@@ -51,7 +51,7 @@ def receive(end: socket.socket) -> bytes:
         OSError: As `socket.recv` raises, TimeoutError where nothing comes in time.
     """
     size = int.from_bytes(_exactly(end, 4))
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise EOFError
     return _exactly(end, size)
 

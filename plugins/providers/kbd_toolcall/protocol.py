@@ -57,13 +57,13 @@ def known_name(shown: str, offered: AbstractSet[str]) -> str:
     return name if name in offered else shown
 
 
-LEAST_NAMED_CHARACTERS = 160
+MIN_NAMED_CHARACTERS = 160
 """A shorter schema of an object is told where it stands."""
 
-MOST_LEVELS = 12
+MAX_LEVELS = 12
 """What is nested deeper is not told."""
 
-MOST_DESCRIPTION_CHARACTERS = 160
+MAX_DESCRIPTION_CHARACTERS = 160
 
 Schema = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ class Shapes:
         self._shared: dict[str, Schema] = {}
         for each in objects:
             key = self._keys[id(each)]
-            is_worth_it = counts[key] > 1 and len(key) >= LEAST_NAMED_CHARACTERS
+            is_worth_it = counts[key] > 1 and len(key) >= MIN_NAMED_CHARACTERS
             if is_worth_it and key not in self._names:
                 self._names[key] = f"SHAPE{len(self._names) + 1}"
                 self._shared[self._names[key]] = each
@@ -111,11 +111,11 @@ class Shapes:
             told += f" = {_json(schema['default'])}"
         said = schema.get("description")
         if said and not (self._is_brief and level):
-            told += f" ({str(said)[:MOST_DESCRIPTION_CHARACTERS].rstrip('.')})"
+            told += f" ({str(said)[:MAX_DESCRIPTION_CHARACTERS].rstrip('.')})"
         return f"{name}{'' if is_required else '?'}: {told}"
 
     def _shape(self, schema: Schema, level: int, *, is_optional: bool = False) -> str:
-        if level > MOST_LEVELS:
+        if level > MAX_LEVELS:
             return "…"
         if "const" in schema:
             return _json(schema["const"])
@@ -144,7 +144,7 @@ def _objects(schema: Schema, level: int) -> Iterator[Schema]:
     inner = [*schema.get("properties", {}).values(), *_choices(schema)]
     if isinstance(schema.get("items"), Mapping):
         inner.append(schema["items"])
-    for each in inner if level <= MOST_LEVELS else ():
+    for each in inner if level <= MAX_LEVELS else ():
         if each.get("properties"):
             yield each
         yield from _objects(each, level + 1)
@@ -163,11 +163,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-MOST_TOOL_CHARACTERS = 4_000
-MOST_SHAPE_CHARACTERS = 8_000
+MAX_TOOL_CHARACTERS = 4_000
+MAX_SHAPE_CHARACTERS = 8_000
 """Of a longer description, and of longer arguments, the beginning is told."""
 
-BRIEF_SENTENCES, MOST_BRIEF_CHARACTERS = 2, 300
+BRIEF_SENTENCES, MAX_BRIEF_CHARACTERS = 2, 300
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 
@@ -226,9 +226,9 @@ def tools_told(tools: Sequence[ToolSchema], *, is_brief: bool = False) -> str:
     shapes = Shapes([tool.parameters for tool in tools], is_brief=is_brief)
     lines = [f"{name} stands for {shape}" for name, shape in shapes.named()]
     for tool in tools:
-        arguments = _begun(shapes.of(tool.parameters), MOST_SHAPE_CHARACTERS)
+        arguments = _begun(shapes.of(tool.parameters), MAX_SHAPE_CHARACTERS)
         description = _brief(tool.description) if is_brief else tool.description
-        description = _begun(description, MOST_TOOL_CHARACTERS)
+        description = _begun(description, MAX_TOOL_CHARACTERS)
         lines.append(f"### {shown_name(tool.name)} {arguments}\n{description}")
     return escape_tags("\n".join(lines))
 
@@ -236,7 +236,7 @@ def tools_told(tools: Sequence[ToolSchema], *, is_brief: bool = False) -> str:
 def _brief(description: str) -> str:
     """Return the first two sentences of a description."""
     sentences = _SENTENCE.split(description, BRIEF_SENTENCES)[:BRIEF_SENTENCES]
-    return _begun(" ".join(sentences), MOST_BRIEF_CHARACTERS)
+    return _begun(" ".join(sentences), MAX_BRIEF_CHARACTERS)
 
 
 def _begun(text: str, most: int) -> str:

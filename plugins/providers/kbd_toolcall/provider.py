@@ -133,7 +133,7 @@ class Hearing:
         self._show(waiting[:length])
         self._waiting = waiting[length:]
         # What waits longer than any beginning of a tag is one.
-        self._is_over = len(self._waiting) > MOST_WAITING
+        self._is_over = len(self._waiting) > MAX_WAITING
 
     def finish(self, text: str) -> None:
         """Pass on what is left of the reply's text: no more comes."""
@@ -145,7 +145,7 @@ class Hearing:
             self._emit(text)
 
 
-MOST_WAITING = 64
+MAX_WAITING = 64
 """More characters than the beginning of a tag can have."""
 
 

@@ -62,7 +62,7 @@ def _first_paragraph(key: str, value: Any) -> Any:
     return value
 
 
-_MOST_OPERATIONS = 500
+_MAX_OPERATIONS = 500
 
 CreateNew = Annotated[bool, Meta(description="Make a new file; the path must not exist yet.")]
 CreateIfMissing = Annotated[bool, Meta(description="Make the file if missing, else edit it.")]
@@ -141,7 +141,7 @@ def _arguments(name: str, records: Sequence[type[msgspec.Struct]]) -> type[msgsp
     operation = Annotated[dict[str, Any], Meta(extra_json_schema=operations_schema(records))]
     operations = Annotated[
         list[operation],
-        Meta(description="The operations, in order.", max_length=_MOST_OPERATIONS),
+        Meta(description="The operations, in order.", max_length=_MAX_OPERATIONS),
     ]
     return msgspec.defstruct(
         f"{name.title()}OperationsArguments",
@@ -158,7 +158,7 @@ def _arguments(name: str, records: Sequence[type[msgspec.Struct]]) -> type[msgsp
     )
 
 
-_MOST_ASSETS = 200
+_MAX_ASSETS = 200
 
 FilePath = Annotated[str, Meta(description="The file's name in the workbench.")]
 
@@ -191,7 +191,7 @@ class CopyArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(
             description='Each "kind:name" as get_styles lists it, or {asset_id, target}.',
             min_length=1,
-            max_length=_MOST_ASSETS,
+            max_length=_MAX_ASSETS,
         ),
     ]
 

@@ -290,7 +290,7 @@ def _check_content(context: ToolContext, name: FileName) -> None:
 
 
 _PAGE_CHARACTERS = 16_000
-_MOST_CHARACTERS = 64_000
+_MAX_CHARACTERS = 64_000
 
 
 class RecallArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -299,7 +299,7 @@ class RecallArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entry_id: Annotated[int, Meta(description="The entry id that the receipt names.", ge=1)]
     offset: Annotated[int, Meta(description="The first character, counted from 0.", ge=0)] = 0
     limit: Annotated[
-        int, Meta(description="How many characters at most.", ge=1, le=_MOST_CHARACTERS)
+        int, Meta(description="How many characters at most.", ge=1, le=_MAX_CHARACTERS)
     ] = _PAGE_CHARACTERS
 
 

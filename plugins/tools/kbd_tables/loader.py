@@ -224,7 +224,7 @@ def choose(name: str, held: Sequence[Candidate], facts: Mapping[str, int]) -> Ch
 
 
 _SAMPLE_ROWS = 1_000
-_LONGEST_LINE = 32 * 1024 * 1024
+_MAX_LINE_BYTES = 32 * 1024 * 1024
 _BATCH = 50
 _COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
 
@@ -281,7 +281,7 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
     return (
         f"read_csv({sql_text(plain)}, columns = {{{columns}}}, header = true,"
         " auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
-        f" new_line = '\\n', strict_mode = true, max_line_size = {_LONGEST_LINE},"
+        f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
         f" parallel = {str(parallel).lower()})"
     )
 

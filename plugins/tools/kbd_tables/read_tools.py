@@ -24,8 +24,8 @@ __all__ = [
     "TableStats",
 ]
 
-_MOST_ROWS = 10_000
-_MOST_COLUMNS = 100
+_MAX_ROWS = 10_000
+_MAX_COLUMNS = 100
 _PRELOAD = ("kbd_tables.loader", "kbd_tables.results", "kbd_tables.sandbox")
 
 TablePath = Annotated[str, Meta(description="The table's file in the workbench.")]
@@ -59,7 +59,7 @@ class RowsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     row_start: Annotated[
         int, Meta(description="The first row, counted from 1; the header is no row.", ge=1)
     ]
-    row_count: Annotated[int, Meta(description="How many rows.", ge=1, le=_MOST_ROWS)]
+    row_count: Annotated[int, Meta(description="How many rows.", ge=1, le=_MAX_ROWS)]
     columns: ColumnNames = None
     source_sheet: SourceSheet = None
 
@@ -147,13 +147,13 @@ class TableStats(_TableTool):
         """
         table = await open_table(context, arguments.path, arguments.source_sheet)
         chosen = _chosen(table, arguments.columns)
-        left_out = chosen[_MOST_COLUMNS:]
+        left_out = chosen[_MAX_COLUMNS:]
         table, columns = await ask(
             context,
             arguments.path,
             arguments.source_sheet,
             jobs.stats,
-            {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MOST_COLUMNS]]},
+            {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MAX_COLUMNS]]},
         )
         value = {"row_count": table.record.row_count, "columns": columns}
         more = (f"{len(left_out)} columns left out; name them in `columns`",) if left_out else ()
@@ -225,7 +225,7 @@ def _with_warnings(
     return ToolResult(value)
 
 
-_MOST_WINDOW_ROWS = 10_000
+_MAX_WINDOW_ROWS = 10_000
 
 
 class QueryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -234,7 +234,7 @@ class QueryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: TablePath
     query: Annotated[str, Meta(description="One reading SQL statement (DuckDB); FROM data.")]
     window_rows: Annotated[
-        int, Meta(description="How many rows to return.", ge=1, le=_MOST_WINDOW_ROWS)
+        int, Meta(description="How many rows to return.", ge=1, le=_MAX_WINDOW_ROWS)
     ] = 100
     window_offset: Annotated[int, Meta(description="Rows to skip before them.", ge=0)] = 0
     source_sheet: SourceSheet = None

@@ -22,7 +22,7 @@ from kbd_tables.sandbox import Columns, boxed
 __all__ = ["describe", "export", "export_plain", "rows", "stats"]
 
 _EXACT_DISTINCT_ROWS = 100_000
-_MOST_COMMON = 5
+_MAX_COMMON_VALUES = 5
 _BATCH = 50
 
 
@@ -136,13 +136,14 @@ def _most_common(
     column = ident(name)
     found = connection.execute(
         f"SELECT {column}, count(*) AS n FROM read_parquet({sql_text(parquet)})"
-        f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY n DESC, {column} LIMIT {_MOST_COMMON}"
+        f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY n DESC, {column}"
+        f" LIMIT {_MAX_COMMON_VALUES}"
     ).fetchall()
     return [{"value": json_value(value), "count": count} for value, count in found]
 
 
 _FETCHED = 5_000
-_LARGEST_FIELD = 64 * 1024 * 1024
+_MAX_FIELD_BYTES = 64 * 1024 * 1024
 
 
 def export(
@@ -188,7 +189,7 @@ def export_plain(columns: Columns, plain: str, names: Sequence[str], target: str
         As `export`.
     """
     kinds = [kind if kind in ("integer", "float") else "string" for _, kind, _ in columns]
-    csv.field_size_limit(_LARGEST_FIELD)
+    csv.field_size_limit(_MAX_FIELD_BYTES)
     with Path(plain).open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file, strict=True)
         next(reader, None)

@@ -92,7 +92,7 @@ def _clocks(now_us: int) -> str:
     return "".join(made)
 
 
-_LONGEST = 100_000
+_MAX_STATEMENT_CHARACTERS = 100_000
 _READING_NODES = frozenset(
     ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE", "STATEMENT_NODE")
 )
@@ -129,8 +129,8 @@ def admit(connection: duckdb.DuckDBPyConnection, query: str, columns: Sequence[s
     Raises:
         ValidationFailed: It is not one statement that only reads, or does not parse.
     """
-    if len(query) > _LONGEST:
-        raise ValidationFailed(f"the query is longer than {_LONGEST} characters")
+    if len(query) > _MAX_STATEMENT_CHARACTERS:
+        raise ValidationFailed(f"the query is longer than {_MAX_STATEMENT_CHARACTERS} characters")
     if "\0" in query:
         raise ValidationFailed("the query holds a NUL character")
     try:

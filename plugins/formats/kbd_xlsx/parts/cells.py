@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _SHIFT = 4
-_MOST_BUCKETS = 64
+_MAX_BUCKETS = 64
 
 
 class AreaIndex:
@@ -38,7 +38,7 @@ class AreaIndex:
         self._buckets: dict[int, list[Area]] = {}
         for area in areas:
             first, last = area.top >> _SHIFT, area.bottom >> _SHIFT
-            if last - first > _MOST_BUCKETS:
+            if last - first > _MAX_BUCKETS:
                 self._tall.append(area)
                 continue
             for bucket in range(first, last + 1):

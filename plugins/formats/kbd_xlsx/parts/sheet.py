@@ -62,7 +62,7 @@ def _entries(text: bytes, prefix: str) -> list[tuple[str, bytes]]:
     return [(attribute(entry[1], b"ref") or "", entry[0]) for entry in found]
 
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 """Cells that a message names."""
 
 
@@ -233,9 +233,9 @@ class SheetPart:
             )
         held = self._held_within(area)
         if held:
-            more = " and more" if len(held) > _MOST_NAMED else ""
+            more = " and more" if len(held) > _MAX_NAMED else ""
             raise ValidationFailed(
-                f"{self.name}!{area}: {', '.join(held[:_MOST_NAMED])}{more} hold values that "
+                f"{self.name}!{area}: {', '.join(held[:_MAX_NAMED])}{more} hold values that "
                 "merging would hide; clear them first."
             )
         self.merges.append(area)
@@ -250,7 +250,7 @@ class SheetPart:
                 for column in contents.columns(number)
                 if area.left <= column <= area.right and (number, column) != (area.top, area.left)
             ]
-            if len(held) > _MOST_NAMED:
+            if len(held) > _MAX_NAMED:
                 break
         return held
 

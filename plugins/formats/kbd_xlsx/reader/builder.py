@@ -288,7 +288,7 @@ def _take(scan: Scan, batch: FormulaBatch) -> None:
 _BLOCK_CELLS = 5000
 """Cells of a block: what is unpacked at least to read one row."""
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 
 
 class Stretch(msgspec.Struct, frozen=True, array_like=True):
@@ -357,7 +357,7 @@ def _all_runs(
     yield from _told_runs(scan, 0, cells.area.top - 1)
     merged = _Merged(name, scan.merged, cells.area)
     area = cells.area
-    height = max(1, min(_MOST_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
+    height = max(1, min(_MAX_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
     top = area.top
     while rows := list(islice(cells.rows, height)):
         merged.empty(rows, top)

@@ -120,7 +120,7 @@ _SPACE = " \t\r\n"
 _PRESERVED = "{http://www.w3.org/XML/1998/namespace}space"
 _TRUE = ("1", "true")
 
-_MOST_KEPT = 20_000
+_MAX_CACHED = 20_000
 """Cells of a sheet that are kept from measuring it; one with more is read twice."""
 
 Place = tuple[int, int, Raw]
@@ -161,7 +161,7 @@ class ParsedBook:
             row, column, _ = place
             if kept is not None:
                 kept.append(place)
-                if len(kept) > _MOST_KEPT:
+                if len(kept) > _MAX_CACHED:
                     kept = None
             is_rising = is_rising and row >= bottom
             top, bottom = min(top, row), max(bottom, row)

@@ -42,7 +42,7 @@ _ELEMENT = re.compile(rb"<c[\s>/]")
 
 _CELL = re.compile(rb"<c r=\"([A-Z]{1,3})(\d{1,7})\"")
 _EMPTY = re.compile(rb"(?:\s\w+=\"[^\"<>]*\")*\s*/>")
-_MOST_KEPT = 100_000
+_MAX_CACHED = 100_000
 
 _ADDRESS = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
 
@@ -162,7 +162,7 @@ def _plain_extent(blocks: Iterable[bytes]) -> Area:
             if not _EMPTY.match(block, cell.end()):
                 (filled if cell.start() < sure else last).add((cell[1], cell[2]))
         # What matters of many cells is their outermost rows and columns.
-        if len(filled) > _MOST_KEPT:
+        if len(filled) > _MAX_CACHED:
             filled = _outermost(filled)
     outer = _outermost(filled | last)
     if not outer:

@@ -192,8 +192,8 @@ _MARKED_TEXT = re.compile(_PLAIN_TEXT.pattern.replace("&<>", ""))
 _SHORT_DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,8})\.(\d{1,5})")
 """A decimal of less than 15 digits, in the form that the format has, too."""
 
-_LARGEST = 10**14
-_MOST_KNOWN = 50_000
+_MAX_INTEGER = 10**14
+_MAX_CACHED = 50_000
 """Dates whose cells are remembered: those of more than a hundred years."""
 
 _PLAIN_NUMBER = HeldTypes(Content("number", "0"))
@@ -302,7 +302,7 @@ class RowText:
         middle = self._middle(base, _PLAIN_NUMBER)
 
         def make(row: str, value: Any) -> str:
-            if type(value) is int and -_LARGEST <= value <= _LARGEST:
+            if type(value) is int and -_MAX_INTEGER <= value <= _MAX_INTEGER:
                 return f"{start}{row}{middle}{value}{end}"
             return by_rule(row, value)
 
@@ -333,7 +333,7 @@ class RowText:
                 return f"{start}{row}{rest}"
             place = f"{letters}{row}"
             held = self._typed.held(column.type, value, place)
-            if held.content.kind == "number" and len(known) < _MOST_KNOWN:
+            if held.content.kind == "number" and len(known) < _MAX_CACHED:
                 known[value] = f"{self._middle(base, held)}{held.content.text}{self._end}"
             return cell_xml(self._prefix, place, self._looks.index(base, held), held.content)
 
