@@ -16,9 +16,9 @@ from kbd_odt.document import (
     OdtDocument,
     Section,
     document_warnings,
-    look_through,
+    read_document,
 )
-from kbd_odt.packages import DC, META, count, properties
+from kbd_odt.packages import DC, META, count, open_metadata
 
 __all__ = ["facts", "passages", "read_region", "text_map"]
 
@@ -26,17 +26,17 @@ _MAX_MAP_CHARS = 200
 _MAX_LISTED = 1_000
 """Sections, tables, pictures and chunks of a section that a map lists; a `..._count` has all."""
 
-_TOLD = {
+_STATISTICS = {
     f"{META}page-count": "page_count_told",
     f"{META}word-count": "word_count_told",
 }
-"""What the program that saved the file counted; nobody checks it."""
+"""Counts by the program that saved the file; nobody checks them."""
 
 
 def facts(source: Source) -> dict[str, Any]:
-    """Return what a text tells of itself without being looked through; raises FileReadFailed."""
+    """Return the metadata of a text, without reading its contents; raises FileReadFailed."""
     found: dict[str, Any] = {"format": PurePath(source.name).suffix.lower().removeprefix(".")}
-    with properties(source) as root:
+    with open_metadata(source) as root:
         if root is None:
             return found
         for name, field in (("title", "title"), ("creator", "author"), ("subject", "subject"),
@@ -45,7 +45,7 @@ def facts(source: Source) -> dict[str, Any]:
             if text:
                 found[field] = text[:_MAX_MAP_CHARS]
         counts = root.find(f".//{META}document-statistic")
-        for name, field in _TOLD.items():
+        for name, field in _STATISTICS.items():
             value = counts.get(name, "") if counts is not None else ""
             if value.isascii() and value.isdecimal():
                 found[field] = count(value, 1 << 31)
@@ -58,7 +58,7 @@ def text_map(source: Source) -> dict[str, Any]:
     Raises:
         FileReadFailed: It cannot be read.
     """
-    document = look_through(source)
+    document = read_document(source)
     notices = document.notices
     found: dict[str, Any] = {
         "sections": [
@@ -154,7 +154,7 @@ def _heading(document: OdtDocument, index: int) -> str:
 
 
 WHOLE_CHARS = 4 * CHUNK_CHARS
-"""What is read at once without being asked for by chunk, as of other documents."""
+"""Characters that are read at once where no chunk is asked for, as of other documents."""
 
 _COORDINATES = ("section", "chunk")
 _MAX_NAMED = 20
@@ -174,7 +174,7 @@ def read_region(source: Source, region: Region) -> Reading:
     wrong = [name for name in region.named() if name not in _COORDINATES]
     if wrong:
         raise ValidationFailed(f"{source.name} is read by section and chunk, not by {wrong[0]}.")
-    document = look_through(source)
+    document = read_document(source)
     if region.section is None:
         what, places = "the text", range(len(document.sections))
     else:
@@ -186,7 +186,7 @@ def read_region(source: Source, region: Region) -> Reading:
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield all text by chunks, and after it headers and footers; raises FileReadFailed."""
-    document = look_through(source)
+    document = read_document(source)
     for index, section in enumerate(document.sections):
         named = f' "{section.heading}"' if section.heading else ""
         for number, chunk in enumerate(section.chunks):
@@ -213,8 +213,8 @@ def _reading(
     index, chunk = chunks[at]
     info = ChunkInfo(at, count, at + 1 < count, f"section {index}, {chunk.range}")
     if wanted is None:
-        told = f"{what[:1].upper()}{what[1:]} has {count:,} chunks; this is the first. Read on"
-        warnings = (f"{told} with chunk.", *warnings)
+        notice = f"{what[:1].upper()}{what[1:]} has {count:,} chunks; this is the first. Read on"
+        warnings = (f"{notice} with chunk.", *warnings)
     return Reading(chunk.text, info, warnings)
 
 

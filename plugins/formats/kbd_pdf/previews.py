@@ -1,4 +1,4 @@
-"""A page as a picture: upright, with its notes and the values of its form."""
+"""Previews of pages: upright, with notes and the values of forms drawn."""
 
 import io
 from itertools import islice
@@ -9,7 +9,7 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Preview, Source
-from kbd_pdf.documents import opened
+from kbd_pdf.documents import open_pdf
 
 __all__ = ["preview"]
 
@@ -30,7 +30,7 @@ _DEPTH = 4
 
 def preview(source: Source, index: int, edge_px: int) -> Preview:
     """Return a page as a picture whose longer edge has `edge_px`; see `Previewable.preview`."""
-    with opened(source) as found:
+    with open_pdf(source) as found:
         if not 0 <= index < found.page_count:
             msg = f"{source.name} has {found.page_count} pages; page {index + 1} is not one of them"
             raise ValidationFailed(f"{msg}.")
@@ -52,7 +52,7 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
 
 
 def _check_pictures(page: pdfium.PdfPage, name: str, index: int) -> None:
-    """See that drawing a page unpacks no more pixels than is good; raises FileReadFailed."""
+    """Check that drawing a page unpacks no more pixels than the limit; raises FileReadFailed."""
     pixels: dict[tuple[int, int, int], int] = {}
     things = page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH)
     for picture in islice(things, MAX_PICTURES):

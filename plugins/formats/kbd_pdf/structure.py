@@ -1,8 +1,7 @@
-"""What a file has beside text and pictures: form fields, annotations, attached files, actions.
+"""Structure of a PDF file beside text: form fields, annotations, attached files, actions.
 
-Told by pypdf, from the objects themselves; nothing is run, followed or unpacked.
-
-What a file would do in a program that lets it: told by kind and place, never done.
+It is read by pypdf, from the objects themselves; nothing is run, followed or unpacked. Actions are
+what a file would do in a program that lets it: named by kind and place, never done.
 """
 
 from collections import Counter
@@ -16,7 +15,7 @@ from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject,
 
 from kbd_pdf.pages import MAX_PAGES, clean
 
-__all__ = ["Actions", "Structure", "actions_of", "structure_of"]
+__all__ = ["Actions", "Structure", "add_actions", "read_structure"]
 
 MAX_STEPS = 20
 """Actions that one leads to and that are looked at."""
@@ -24,7 +23,7 @@ MAX_STEPS = 20
 MAX_NAMED = 5
 """Places or files that a warning names."""
 
-_DEEDS = {
+_ACTION_KINDS = {
     "/JavaScript": "JavaScript",
     "/Launch": "starting a program",
     "/SubmitForm": "sending what is in its form",
@@ -39,24 +38,24 @@ _DEEDS = {
 
 
 class Actions(msgspec.Struct):
-    """What was found.
+    """Actions of a file, counted, with the files, addresses and hosts that they name.
 
     Args:
-        deeds: How often what would be done where.
-        targets: Files and addresses that deeds name.
+        counts: How often each action is asked for, by its kind and its place.
+        targets: Files and addresses that actions name.
         links: How many links lead to each host on the web.
     """
 
-    deeds: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     targets: dict[str, None] = msgspec.field(default_factory=dict)
     links: Counter[str] = msgspec.field(default_factory=Counter)
 
     def warnings(self) -> list[str]:
         """Return what a reader should know, the dangerous first."""
         found = [
-            f"The file asks for {deed} {where}{f' ({count} times)' if count > 1 else ''}; that is "
+            f"The file asks for {what} {where}{f' ({count} times)' if count > 1 else ''}; that is "
             "never done here."
-            for (deed, where), count in sorted(self.deeds.items())
+            for (what, where), count in sorted(self.counts.items())
         ]
         if self.targets:
             named = ", ".join(list(self.targets)[:MAX_NAMED])
@@ -68,8 +67,9 @@ class Actions(msgspec.Struct):
         return found
 
 
-def actions_of(found: Actions, value: Any, where: str) -> None:
+def add_actions(found: Actions, value: Any, where: str) -> None:
     """Add what an action does, and those that follow it; a place in the file is none."""
+    # Actions may lead to each other in a circle; each step counts.
     waiting, left = [value], MAX_STEPS
     while waiting and left:
         given = waiting.pop()
@@ -83,8 +83,8 @@ def actions_of(found: Actions, value: Any, where: str) -> None:
         kind = str(action.get("/S", ""))
         if kind == "/URI":
             found.links[_host(str(action.get("/URI", "")))] += 1
-        elif kind in _DEEDS:
-            found.deeds[_DEEDS[kind], where] += 1
+        elif kind in _ACTION_KINDS:
+            found.counts[_ACTION_KINDS[kind], where] += 1
             _note_target(found, action.get("/F"))
         waiting.append(action.get("/Next"))
 
@@ -122,15 +122,15 @@ MAX_CHARACTERS = 200
 """Of a name or a value in a map."""
 
 _FIELD_KINDS = {"/Tx": "text", "/Btn": "checkbox", "/Ch": "choice", "/Sig": "signature"}
-_ABOVE: Mapping[str, Any] = {"/FT": "", "/Ff": 0, "/V": None}
-"""What a field has from the fields above it where it does not say otherwise."""
+_INHERITED: Mapping[str, Any] = {"/FT": "", "/Ff": 0, "/V": None}
+"""Attributes that a field inherits from those above it (ISO 32000-1, table 220)."""
 
 _RADIO, _PUSH = 1 << 15, 1 << 16
 """Flags of a button (ISO 32000-1, table 226)."""
 
 
 class Structure(msgspec.Struct):
-    """What was found.
+    """Form fields, annotations, attached files and actions of a file.
 
     Args:
         fields: Form fields: name, type, value, at most `MAX_FIELDS`.
@@ -151,7 +151,7 @@ class Structure(msgspec.Struct):
     is_xfa: bool = False
 
 
-def structure_of(reader: PdfReader, *, with_pages: bool = True) -> Structure:
+def read_structure(reader: PdfReader, *, with_pages: bool = True) -> Structure:
     """Look through the objects of a file; pypdf raises anything of a damaged one.
 
     Args:
@@ -166,29 +166,29 @@ def structure_of(reader: PdfReader, *, with_pages: bool = True) -> Structure:
     for name, value in _names(names.get("/EmbeddedFiles")):
         if len(found.files) < MAX_FILES:
             about = _dictionary(value)
-            found.files.append(_words(about.get("/UF") or about.get("/F") or name))
-    actions_of(found.actions, root.get("/OpenAction"), "when it is opened")
-    _more_actions(found, root)
+            found.files.append(_text(about.get("/UF") or about.get("/F") or name))
+    add_actions(found.actions, root.get("/OpenAction"), "when it is opened")
+    _add_additional_actions(found, root)
     for _, value in _names(names.get("/JavaScript")):
-        actions_of(found.actions, value, "when it is opened")
+        add_actions(found.actions, value, "when it is opened")
     left = MAX_ANNOTATIONS
     for page in _pages(root.get("/Pages")) if with_pages else ():
-        _more_actions(found, page)
+        _add_additional_actions(found, page)
         left -= _gather_annotations(found, page, left)
     return found
 
 
 def _gather_form(found: Structure, form: DictionaryObject) -> None:
     found.is_xfa = form.get("/XFA") is not None
-    waiting = [(field, "", _ABOVE) for field in reversed(_array(form.get("/Fields")))]
+    waiting = [(field, "", _INHERITED) for field in reversed(_array(form.get("/Fields")))]
     seen: set[int] = set()
     while waiting and len(seen) < MAX_ANNOTATIONS:
-        given, above, inherited = waiting.pop()
+        given, parent_name, inherited = waiting.pop()
         field = _dictionary(given)
         if id(field) in seen:
             continue
         seen.add(id(field))
-        name = ".".join(filter(None, (above, _words(field.get("/T")))))
+        name = ".".join(filter(None, (parent_name, _text(field.get("/T")))))
         known = {key: field.get(key, inherited[key]) for key in inherited}
         kids = [kid for kid in _array(field.get("/Kids")) if "/T" in _dictionary(kid)]
         if kids:
@@ -216,18 +216,19 @@ def _gather_annotations(found: Structure, page: DictionaryObject, most: int) -> 
         kind = str(annotation.get("/Subtype", "")).lstrip("/")
         if kind == "FileAttachment":
             about = _dictionary(annotation.get("/FS"))
-            found.files.append(_words(about.get("/UF") or about.get("/F")))
+            found.files.append(_text(about.get("/UF") or about.get("/F")))
         if kind not in ("Widget", "Popup", ""):
             found.annotations[kind] += 1
         where = "in a form field" if kind == "Widget" else "at a click"
-        actions_of(found.actions, annotation.get("/A"), where)
-        _more_actions(found, annotation)
+        add_actions(found.actions, annotation.get("/A"), where)
+        _add_additional_actions(found, annotation)
     return len(annotations)
 
 
-def _more_actions(found: Structure, holder: DictionaryObject) -> None:
+def _add_additional_actions(found: Structure, holder: DictionaryObject) -> None:
+    # Triggers of a document, a page or a field (ISO 32000-1, 12.6.3).
     for action in _dictionary(holder.get("/AA")).values():
-        actions_of(found.actions, action, "by itself")
+        add_actions(found.actions, action, "by itself")
 
 
 def _pages(root: Any) -> Iterator[DictionaryObject]:
@@ -273,16 +274,16 @@ def _value(value: Any) -> str | list[str] | None:
     if found is None or isinstance(found, NullObject):
         return None
     if isinstance(found, ArrayObject):
-        return [_words(each) for each in found[:50]]
+        return [_text(each) for each in found[:50]]
     if isinstance(found, StreamObject):
-        return _words(found.get_data()[:1000].decode("latin-1"))
+        return _text(found.get_data()[:1000].decode("latin-1"))
     if isinstance(found, NameObject):
         # The state of a button, "Off" where it is not ticked.
-        return _words(found)[1:]
-    return "signed" if isinstance(found, DictionaryObject) else _words(found)
+        return _text(found)[1:]
+    return "signed" if isinstance(found, DictionaryObject) else _text(found)
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     found = "" if value is None else value
     found = found.get_object() if hasattr(found, "get_object") else found
     return clean(str(found)).strip()[:MAX_CHARACTERS]
