@@ -1,4 +1,4 @@
-"""What passes between kbd and the process of the model, over one socket.
+"""Messages between kbd and the process of the model, over one socket.
 
 A frame is four bytes, big-endian, and as many bytes of msgpack.
 """
@@ -10,6 +10,7 @@ import msgspec
 __all__ = ["Answer", "Failed", "Texts", "Vectors", "receive", "send"]
 
 _MAX_BYTES = 1 << 30
+"""A length beyond it means that the stream is out of step; its buffer would fill memory."""
 
 
 class Texts(msgspec.Struct, frozen=True):
@@ -34,7 +35,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 Answer = Vectors | Failed
-"""What comes back for texts."""
+"""Message that answers texts."""
 
 
 def send(end: socket.socket, record: Texts | Answer) -> None:
