@@ -197,7 +197,7 @@ class CopyArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GetStylesTool(Tool):
-    """The tool that tells how files of one format look.
+    """Tool that lists the styles of files of one format.
 
     Args:
         handler: The format.
@@ -214,7 +214,7 @@ class GetStylesTool(Tool):
         )
 
     async def run(self, context: ToolContext, arguments: StylesArguments) -> ToolResult:
-        """Return what the format tells of its styles.
+        """Return the styles of the file, as its format lists them.
 
         Raises:
             ValidationFailed: The file is of another format, or there is no such sheet.
@@ -226,7 +226,7 @@ class GetStylesTool(Tool):
 
 
 class CopyAssetsTool(Tool):
-    """The tool that carries looks and media of one format's files into others.
+    """Tool that copies styles and media between files of one format.
 
     Args:
         handler: The format.
@@ -258,7 +258,7 @@ class CopyAssetsTool(Tool):
             self._handler,
             arguments.source_path,
             arguments.target_path,
-            tuple(_pick(asset) for asset in arguments.assets),
+            tuple(_asset_pick(asset) for asset in arguments.assets),
         )
         value = {
             "copied": list(edited.changed),
@@ -283,7 +283,7 @@ def styles_tools(handler: FormatHandler) -> list[Tool]:
     return tools
 
 
-def _pick(asset: str | Asset) -> AssetPick:
+def _asset_pick(asset: str | Asset) -> AssetPick:
     if isinstance(asset, str):
         return AssetPick(asset)
     return AssetPick(asset.asset_id, asset.target)

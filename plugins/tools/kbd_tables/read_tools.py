@@ -1,7 +1,4 @@
-"""The tools that look at a table without SQL.
-
-The tool that runs SQL.
-"""
+"""Tools that read tables: map, columns, statistics, rows by number, and SQL."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -12,7 +9,7 @@ from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_tables import jobs
-from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, ask, open_table
+from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, open_table, run_job
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, worker_limits
 
 __all__ = [
@@ -65,7 +62,7 @@ class RowsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _TableTool(Tool):
-    """What the tools that only look have in common."""
+    """Base of the tools that read without SQL."""
 
     effect: ClassVar[Effect] = Effect.READ
     limits: ClassVar[CallLimits] = WORK_LIMITS
@@ -117,7 +114,7 @@ class TableDescribe(_TableTool):
         """Return `{row_count, column_count, columns[...]}`."""
         table = await open_table(context, arguments.path, arguments.source_sheet)
         request = {"row_count": table.record.row_count}
-        table, columns = await ask(
+        table, columns = await run_job(
             context, arguments.path, arguments.source_sheet, jobs.describe, request
         )
         value = {
@@ -148,7 +145,7 @@ class TableStats(_TableTool):
         table = await open_table(context, arguments.path, arguments.source_sheet)
         chosen = _chosen(table, arguments.columns)
         left_out = chosen[_MAX_COLUMNS:]
-        table, columns = await ask(
+        table, columns = await run_job(
             context,
             arguments.path,
             arguments.source_sheet,
@@ -183,7 +180,9 @@ class TableReadRows(_TableTool):
             "row_start": arguments.row_start,
             "row_count": arguments.row_count,
         }
-        table, rows = await ask(context, arguments.path, arguments.source_sheet, jobs.rows, request)
+        table, rows = await run_job(
+            context, arguments.path, arguments.source_sheet, jobs.rows, request
+        )
         total = table.record.row_count
         value: dict[str, Any] = {
             "columns": [column.name for column in chosen],
@@ -244,7 +243,7 @@ class TableQuery(Tool):
     """`table_query`: one read-only statement over a table.
 
     Args:
-        limits: What a statement may use.
+        limits: Time, memory and threads of a statement.
     """
 
     name: ClassVar[str] = "table_query"
@@ -282,7 +281,7 @@ class TableQuery(Tool):
         def limits(table: Any) -> CallLimits:
             return worker_limits(self._limits, table.size_bytes)
 
-        table, found = await ask(
+        table, found = await run_job(
             context, arguments.path, arguments.source_sheet, jobs.query, request, limits
         )
         return _result(arguments, found, table.record.warnings)
