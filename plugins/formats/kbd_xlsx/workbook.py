@@ -25,7 +25,7 @@ MAX_NAMES = 200
 """Defined names that a map lists."""
 
 _USUAL_MAIN = "xl/workbook.xml"
-"""Where some libraries look for the workbook, whatever the package says."""
+"""Path at which some libraries expect the workbook part, whatever the relations are."""
 
 _RELATION_ID = "/relationships}id"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -54,7 +54,7 @@ FAMILY = Family(
     },
     {f"{_EXCEL}.sheet.binary.macroEnabled.main": "a binary workbook"},
 )
-"""What the main part of a workbook may be (ECMA-376, part 1, 12.3.23)."""
+"""Content types of a workbook's main part (ECMA-376, part 1, 12.3.23)."""
 
 SUFFIXES = Suffixes(FAMILY, "workbook")
 

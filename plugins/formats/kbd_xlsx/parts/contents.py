@@ -1,4 +1,4 @@
-"""What a worksheet holds once its edits are made, and where they change it."""
+"""Contents of a worksheet with its pending edits, and the areas that they change."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -123,7 +123,7 @@ def pending_box(pending: PendingCells) -> Area | None:
         columns = [
             column
             for column, edit in cells.items()
-            if edit.looks or (edit.content is not None and edit.content.kind != "blank")
+            if edit.styles or (edit.content is not None and edit.content.kind != "blank")
         ]
         if columns:
             box = _around(box, number, min(columns), max(columns))

@@ -35,7 +35,7 @@ MAX_DENSE_CELLS = 16_000_000
 """Cells of the rectangle around a sheet's values: some 500 MB in the library that reads it."""
 
 OVERLAP_BYTES = 1024
-"""What blocks of a part share; a cell's address, and mostly the whole of its tag, is shorter."""
+"""Bytes that blocks of a part share; a cell's address, and mostly all of its tag, is shorter."""
 
 _PREFIXED = re.compile(rb":c[\s>/]")
 _ELEMENT = re.compile(rb"<c[\s>/]")
@@ -96,11 +96,11 @@ class Bound:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the rectangle is surely small enough."""
+        """Whether the bound proves that the rectangle is small enough."""
         return self.is_plain and (self._columns, self._rows) in _OTHERS
 
     def take(self, block: bytes) -> None:
-        """Look through a block that cuts no tag, or overlaps the one before it."""
+        """Search a block that cuts no tag, or overlaps the one before it."""
         self.is_plain = self.is_plain and not (b":c" in block and _PREFIXED.search(block))
         at = 0
         while self.is_plain:
@@ -215,7 +215,7 @@ def _place(package: Package, element: etree._Element, row: int, column: int) -> 
 _BLOCK = 1 << 20
 _BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*)?(/?)>")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How a part begins that is not written in UTF-8."""
+"""Byte order marks of a part that is not in UTF-8."""
 
 
 class XmlPiece(msgspec.Struct, frozen=True):

@@ -28,7 +28,7 @@ _EXACT_DIGITS = 15
 
 
 class HeldTypes(msgspec.Struct, frozen=True):
-    """What a cell holds; `code` is the number format that shows it as it came, "" if any does."""
+    """Content of a cell; `code` is the number format that shows it as it came, "" if any does."""
 
     content: Content
     code: str = ""
@@ -210,7 +210,7 @@ class RowText:
         columns: The columns in order.
         left: The first of them on the sheet, from 1.
         typed: Types the values.
-        looks: The styles of the cells.
+        formatting: The styles of the cells.
         bases: The style that a cell of each column has unless it needs another one.
     """
 
@@ -220,10 +220,15 @@ class RowText:
         columns: Sequence[Column],
         left: int,
         typed: TypedRows,
-        looks: RowFormatting,
+        formatting: RowFormatting,
         bases: Sequence[int],
     ) -> None:
-        self._prefix, self._columns, self._typed, self._looks = prefix, columns, typed, looks
+        self._prefix, self._columns, self._typed, self._formatting = (
+            prefix,
+            columns,
+            typed,
+            formatting,
+        )
         self._places = [column_letters(left + number) for number in range(len(columns))]
         self._bases = bases
         self._makers = [self._maker(number) for number in range(len(columns))]
@@ -234,7 +239,7 @@ class RowText:
         for column, letters, base in zip(self._columns, self._places, self._bases, strict=True):
             place = f"{letters}{row}"
             content = self._typed.name(column.name, place)
-            cells.append(cell_xml(self._prefix, place, self._looks.bold(base), content))
+            cells.append(cell_xml(self._prefix, place, self._formatting.bold(base), content))
         return "".join(cells)
 
     def row(self, row: int, values: Sequence[Any]) -> str:
@@ -254,7 +259,7 @@ class RowText:
         def by_rule(row: str, value: Any) -> str:
             place = f"{letters}{row}"
             held = self._typed.held(column.type, value, place)
-            return cell_xml(self._prefix, place, self._looks.index(base, held), held.content)
+            return cell_xml(self._prefix, place, self._formatting.index(base, held), held.content)
 
         match column.type:
             case "float":
@@ -335,13 +340,13 @@ class RowText:
             held = self._typed.held(column.type, value, place)
             if held.content.kind == "number" and len(known) < _MAX_CACHED:
                 known[value] = f"{self._middle(base, held)}{held.content.text}{self._end}"
-            return cell_xml(self._prefix, place, self._looks.index(base, held), held.content)
+            return cell_xml(self._prefix, place, self._formatting.index(base, held), held.content)
 
         return make
 
     def _middle(self, base: int, held: HeldTypes) -> str:
         """Return what stands between the row of a number and the number."""
-        return f'"{_style(self._looks.index(base, held))}><{self._prefix}v>'
+        return f'"{_style(self._formatting.index(base, held))}><{self._prefix}v>'
 
     @property
     def _end(self) -> str:

@@ -63,7 +63,7 @@ def drawn_objects(root: etree._Element) -> list[DrawnObject]:
 
 
 def why_not_copied(drawn: DrawnObject) -> str:
-    """Say why an object cannot be copied by itself, "" if it can."""
+    """Return why an object cannot be copied by itself, "" if it can."""
     if drawn.is_grouped:
         return "which is part of a group of shapes"
     return ""

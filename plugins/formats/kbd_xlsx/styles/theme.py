@@ -54,7 +54,7 @@ _SYSTEM = {64: "000000", 65: "FFFFFF"}
 
 
 class SlotColor(msgspec.Struct, frozen=True):
-    """What a color comes to: RRGGBB, and the theme's slot if it names one ("accent1 +40%")."""
+    """Resolved color: RRGGBB, and the theme's slot if it names one ("accent1 +40%")."""
 
     rgb: str
     slot: str = ""
