@@ -45,11 +45,11 @@ class PendingError(Exception):
 
 
 class CallFailedError(Exception):
-    """A tool call failed; the message is what the tool said."""
+    """Failed tool call, with the tool's message."""
 
 
 class PlannerConversation:
-    """What was said so far in a phase, and what the tools returned.
+    """Conversation of a phase so far: its opening messages and the results of tool calls.
 
     Args:
         request: The turn to be made.
