@@ -262,7 +262,7 @@ def _warnings(table_head: TableHead, tally: _Tally) -> tuple[str, ...]:
 
 
 def write_table(source: Source | None, rows: Path, placement: Placement, target: Path) -> Written:
-    """Write rows into `target`, whose suffix says what delimits a new file.
+    """Write rows into `target`, whose suffix decides the delimiter of a new file.
 
     Raises:
         ValidationFailed: The mode needs sheets, or rows to append do not fit the file.

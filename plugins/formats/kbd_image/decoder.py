@@ -58,7 +58,7 @@ def is_vector(source: Source) -> bool:
     plain = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if plain.startswith(b"<") and b"<svg" in head:
         return True
-    # A long licence may stand before the first element.
+    # A long license may stand before the first element.
     is_named = PurePosixPath(source.name).suffix.lower() == ".svg"
     return "<svg" in text or (is_named and plain.startswith(b"<"))
 

@@ -327,7 +327,7 @@ def _open_by_pdfium(source: Source) -> tuple[pdfium.PdfDocument | None, bool]:
 def _repaired(source: Source) -> bytes:
     """Return a file's bytes with what pdfium cannot do without: a first line and a last entry.
 
-    A file that was cut off has lost the entry that names its catalogue, though that itself often
+    A file that was cut off has lost the entry that names its catalog, though that itself often
     stands near the beginning.
     """
     data = source.path.read_bytes()

@@ -118,7 +118,7 @@ class TableIntent(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def label(self) -> str:
-        """How it is told apart from others."""
+        """Label by which it differs from others."""
         return f"{self.path}: {self.sheet}" if self.sheet else self.path
 
     @property

@@ -182,7 +182,7 @@ async def _make(
 
 
 def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
-    """Return the record of a table, packed: what the format said and what the types are."""
+    """Return the packed record of a table: the facts of its format, and the inferred types."""
     return msgspec.msgpack.encode(
         {
             "columns": loaded["columns"],

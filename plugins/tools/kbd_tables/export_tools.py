@@ -96,7 +96,7 @@ TargetPath = Annotated[str, Meta(description="The file to write, in the draft.")
 
 
 def has_sheets(handler: FormatHandler) -> bool:
-    """Whether a format keeps typed cells in sheets; else it is a table as plain text."""
+    """Tell whether a format has typed cells in sheets; else it is a table as plain text."""
     return isinstance(handler, Readable) and "sheet" in handler.coordinates
 
 
@@ -265,7 +265,7 @@ class TableUpdateFromExport(_ExportTool):
 def _can_append(
     handler: FormatHandler, existing: FileRef | None, arguments: UpdateArguments
 ) -> bool:
-    """Whether rows can be added to a table without sheets: at its end, in its own form."""
+    """Tell whether rows can be added to a table without sheets: at its end, in its own form."""
     is_table = existing is not None and isinstance(handler, Tabular)
     return is_table and arguments.mode == "append_rows"
 

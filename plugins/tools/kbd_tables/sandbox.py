@@ -225,7 +225,7 @@ def _check_repeatable(tree: Any) -> None:
 
 
 def _is_ordered(tree: Any) -> bool:
-    """Whether the outermost query orders its rows."""
+    """Tell whether the outermost query orders its rows."""
     modifiers = tree["node"].get("modifiers", ())
     return any(modifier.get("type") == "ORDER_MODIFIER" for modifier in modifiers)
 
@@ -271,7 +271,7 @@ _MANY_VALUES = 2_000_000
 """Values of a table from which on only the columns that a statement names are loaded."""
 
 _RESULT_BYTES = 4 * 1024 * 1024
-"""A window that would be larger as text is cut after a row, and says so."""
+"""Text of one window; a larger one is cut after a row, and marked as cut."""
 
 
 @contextmanager

@@ -240,7 +240,7 @@ class FormattingCopier:
         return known
 
     def _source_styles(self) -> XlsxStyleSheet:
-        """Return the styles of the source, with colours that mean the same in the target."""
+        """Return the styles of the source, with colors that mean the same in the target."""
         if self._styles is None:
             parts = workbook_parts(self._source)
             root = self._source.root(parts["styles"]) if "styles" in parts else None

@@ -91,7 +91,7 @@ class OperandReader:
 
 
 def _shape(key: Sequence[str], numbers: Sequence[str], operands: Operands) -> _Shape | None:
-    """Return the shape of a formula that was scanned, None if another scan tells too little."""
+    """Return the shape of a scanned formula, None if a further scan cannot find its rows."""
     if operands.spans or not operands.is_clear or len(numbers) > MAX_NUMBERS:
         return None
     marks = [str(_FIRST_MARK + place) for place in range(len(numbers))]

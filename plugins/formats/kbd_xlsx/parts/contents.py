@@ -105,7 +105,7 @@ class CellContents:
 
 
 def changed_areas(pending: PendingCells) -> list[Area]:
-    """Return where pending edits change values, neighbours together."""
+    """Return the areas in which pending edits change values, adjacent cells together."""
     rows = (
         (
             number,
@@ -172,7 +172,7 @@ def _joined(rows: Iterable[tuple[int, list[int]]]) -> Iterator[Area]:
 
 
 def _stacked(areas: Iterable[Area]) -> Iterator[Area]:
-    """Yield areas of one row each with equal neighbours below joined."""
+    """Yield areas of one row each, joined with equal ones directly below."""
     open_: dict[tuple[int, int], tuple[int, int]] = {}
     for area in areas:
         key = (area.left, area.right)

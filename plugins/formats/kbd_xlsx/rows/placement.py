@@ -48,7 +48,7 @@ _SHOWN_NAMES = 20
 
 
 class AppendedRows(msgspec.Struct, frozen=True):
-    """Where rows came to lie.
+    """Area into which rows were written.
 
     Args:
         sheet: The sheet's title.
@@ -242,7 +242,7 @@ _REPEATED = "The sheet has a header already: it was not written again."
 
 
 class TargetCells(msgspec.Struct, frozen=True):
-    """Where rows begin.
+    """Target of rows: their first cell, and what was found and cleared there.
 
     Args:
         top: The first row.

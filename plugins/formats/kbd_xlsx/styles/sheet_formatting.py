@@ -22,11 +22,11 @@ __all__ = [
 ]
 
 MAX_RANGES = 12
-"""Ranges that are listed of one look on one sheet."""
+"""Ranges that are listed of one cell format on one sheet."""
 
 
 class Occurrence(msgspec.Struct):
-    """Where a look is.
+    """Ranges of one cell format on a sheet.
 
     Args:
         cells: How many cells have it.
@@ -109,7 +109,7 @@ class Occurrences:
 
 
 def _runs(cells: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Return runs of neighbours of one style: (style, left, right)."""
+    """Return runs of adjacent cells of one style: (style, left, right)."""
     runs: list[tuple[int, int, int]] = []
     for column, style in cells:
         if runs and runs[-1][0] == style and runs[-1][2] == column - 1:
@@ -157,7 +157,7 @@ class SheetFormatting(msgspec.Struct):
     Args:
         cells: Where each style is.
         columns: Widths, as the file spans them.
-        rows: Heights, spans of equal neighbours.
+        rows: Heights, spans of equal adjacent ones.
         default_width: Of columns without a width, None where the program decides.
         default_height: Of rows without a height.
         frozen: Rows and columns that stay in view.

@@ -116,6 +116,7 @@ def read_workbook_theme(
     indexed = list(_INDEXED)
     if styles is not None:
         custom = styles.findall("{*}colors/{*}indexedColors/{*}rgbColor")
+        # A custom list replaces the colors of the fixed one from the first on.
         for index, entry in enumerate(custom[: len(indexed)]):
             indexed[index] = parse_rgb(entry.get("rgb"), alpha=True) or indexed[index]
     if theme not in package:
