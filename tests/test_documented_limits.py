@@ -60,8 +60,8 @@ def test_limits_are_documented() -> None:
         "time to complete a message that was begun": [ServerLimits().partial_s],
         "workbenches whose notifications one client gets": [ServerLimits().names],
         "arguments of a tool call": [MAX_ARGUMENT_BYTES],
-        "rows of a window of rows": [kbd_tables.read_tools._MOST_ROWS],
-        "rows of a query": [kbd_tables.read_tools._MOST_WINDOW_ROWS],
+        "rows of a window of rows": [kbd_tables.read_tools._MAX_ROWS],
+        "rows of a query": [kbd_tables.read_tools._MAX_WINDOW_ROWS],
         "name of a file": [MAX_COMPONENTS, MAX_COMPONENT_BYTES],
         "package (workbook, document, deck), unpacked": [
             guard.MAX_PART_BYTES,

@@ -35,7 +35,7 @@ ALLOWED = {
     ("plugins/providers/kbd_semantic/embedder.py", "st_mtime_ns"): "the same",
     ("plugins/providers/kbd_semantic/process.py", "socket"): "to the model's own process",
     ("plugins/providers/kbd_semantic/sidecar.py", "socket"): "the same",
-    ("plugins/providers/kbd_semantic/wire.py", "socket"): "the same",
+    ("plugins/providers/kbd_semantic/messages.py", "socket"): "the same",
     ("plugins/tools/kbd_tables/sandbox.py", "time"): "how long it took, declared as measured",
 }
 

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 SAMPLE_CHARS = 128 * 1024
-"""How much of a file decides; a regular file is regular from its start."""
+"""Characters of a file that the dialect is found by; a regular file is regular from its start."""
 
 _SAMPLE_ROWS = 500
 _DELIMITERS = (",", ";", "\t", "|")
@@ -56,7 +56,7 @@ _YEAR = re.compile(r"(19|20)\d\d")
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """A way of writing rows.
+    """Dialect of delimited text.
 
     Args:
         delimiter: One of comma, semicolon, tab, bar.
@@ -168,16 +168,17 @@ MAX_ROW_CHARS = 1024 * 1024
 """A quoted field that goes on for longer was never closed."""
 
 MAX_COLUMNS = 16_384
-"""As many as a worksheet has."""
+"""Columns of a row, as many as a worksheet has."""
 
 MAX_REPAIRS = 100
 """After so many quotes that were never closed, quotes are text in the rest of the file."""
 
+# The module's own limit, 131,072 characters, is for the whole process; ours bound lines and rows.
 csv.field_size_limit(2 * MAX_LINE_CHARS)
 
 
 class RowReader:
-    """Iterates over the rows of one file, once.
+    """Reader of the rows of one file, once.
 
     Args:
         source: The file.
@@ -241,7 +242,7 @@ class RowReader:
 
     def _lines(self, file: TextIOWrapper) -> Iterator[str]:
         """Give lines to the csv reader and remember those of the row that it is in."""
-        for line in itertools.chain(self._taken(), self._read(file)):
+        for line in itertools.chain(self._pushed_back(), self._read(file)):
             self._row_lines.append(line)
             self._row_chars += len(line)
             yield line
@@ -252,7 +253,7 @@ class RowReader:
         # The reader asks for more: either all is read, or it is inside a quote.
         self._unclosed = bool(self._row_lines)
 
-    def _taken(self) -> Iterator[str]:
+    def _pushed_back(self) -> Iterator[str]:
         while self._waiting:
             yield self._waiting.popleft()
 
@@ -279,11 +280,11 @@ class RowReader:
         return text if len(text) < SAMPLE_CHARS or whole < 0 else text[: whole + 1]
 
 
-class _LfEnds:
-    """Ends rows with LF.
+class _LfLineEnds:
+    """File whose rows end with LF, for the writer of the csv module.
 
-    The csv module quotes a field for a CR only if the row's end has one, so the writer is told
-    CR LF and every row loses its CR here.
+    The csv module quotes a field for a CR only if the row's end has one, so the writer ends rows
+    with CR LF and every row loses its CR here.
     """
 
     def __init__(self, file: IO[str]) -> None:
@@ -294,7 +295,7 @@ class _LfEnds:
 
 
 class PlainWriter:
-    r"""Writes rows of text to a new file.
+    r"""Writer of rows of text to a new file.
 
     Args:
         path: The file.
@@ -315,7 +316,7 @@ class PlainWriter:
     ) -> None:
         mode = "a" if append else "w"
         self._file = path.open(mode, encoding=encoding, newline="", buffering=1 << 20)
-        ends = self._file if line_end == "\r\n" else _LfEnds(self._file)
+        ends = self._file if line_end == "\r\n" else _LfLineEnds(self._file)
         self.write = csv.writer(ends, delimiter=delimiter, lineterminator="\r\n").writerow
 
     def __enter__(self) -> Self:

@@ -25,10 +25,10 @@ from kbd_csv.rows import Dialect, PlainWriter, RowReader, has_header, suffix_del
 
 __all__ = [
     "ROWS_PER_CHUNK",
-    "Shape",
+    "TableHead",
     "column_names",
-    "look",
     "passages",
+    "read_head",
     "read_lines",
     "read_table",
     "table_map",
@@ -44,8 +44,8 @@ MAX_CELLS = 250_000_000
 _HEAD_ROWS = 200
 
 
-class Shape(msgspec.Struct, frozen=True):
-    """What the first rows tell.
+class TableHead(msgspec.Struct, frozen=True):
+    """Head of a table: its dialect, its header and its width, by its first rows.
 
     Args:
         header: The first row if it names the columns, else None.
@@ -61,7 +61,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class _Tally(msgspec.Struct):
-    """What one pass over the rows counted."""
+    """Counts of one pass over the rows."""
 
     rows: int = 0
     padded: int = 0
@@ -79,8 +79,8 @@ def table_map(source: Source) -> dict[str, Any]:
         FileReadFailed: It cannot be opened, or is no table within the limits.
     """
     facts = measure(source, allow_zeros=True)
-    shape, tally = _scan(source, None)
-    names = column_names(shape.header, tally.widest)
+    table_head, tally = _scan(source, None)
+    names = column_names(table_head.header, tally.widest)
     starts = range(1, tally.rows + 1, ROWS_PER_CHUNK)
     return {
         "line_count": facts.line_count,
@@ -88,9 +88,9 @@ def table_map(source: Source) -> dict[str, Any]:
         "row_count": tally.rows,
         "column_count": len(names),
         "columns": names,
-        **_details(shape),
-        "encoding_detected": shape.encoding.name,
-        "encoding_confidence": shape.encoding.confidence,
+        **_details(table_head),
+        "encoding_detected": table_head.encoding.name,
+        "encoding_confidence": table_head.encoding.confidence,
         "chunks": [
             {
                 "index": index,
@@ -99,7 +99,7 @@ def table_map(source: Source) -> dict[str, Any]:
             }
             for index, start in enumerate(starts)
         ],
-        "warnings": list(_warnings(shape, tally)),
+        "warnings": list(_warnings(table_head, tally)),
     }
 
 
@@ -112,14 +112,14 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
     """
     if sheet is not None:
         raise ValidationFailed(f"{source.name} has no sheets.")
-    shape, tally = _scan(source, target)
+    table_head, tally = _scan(source, target)
     return Table(
-        columns=tuple(Column(name) for name in column_names(shape.header, tally.widest)),
+        columns=tuple(Column(name) for name in column_names(table_head.header, tally.widest)),
         row_count=tally.rows,
-        encoding=shape.encoding.name,
-        encoding_confidence=shape.encoding.confidence,
-        details=_details(shape),
-        warnings=_warnings(shape, tally),
+        encoding=table_head.encoding.name,
+        encoding_confidence=table_head.encoding.confidence,
+        details=_details(table_head),
+        warnings=_warnings(table_head, tally),
     )
 
 
@@ -130,70 +130,72 @@ def passages(source: Source) -> Iterator[Passage]:
         FileReadFailed: It cannot be opened.
     """
     try:
-        heading = names_of_columns(look(source).header or ())
+        heading = names_of_columns(read_head(source).header or ())
     except FileReadFailed:
         heading = ""  # What is no table is a text all the same.
     for passage in line_passages(source, allow_zeros=True):
         yield msgspec.structs.replace(passage, heading=heading)
 
 
-def _scan(source: Source, target: Path | None) -> tuple[Shape, _Tally]:
+def _scan(source: Source, target: Path | None) -> tuple[TableHead, _Tally]:
     """Go over all rows and write them; anew if they turn out wider than their start."""
-    shape = look(source)
-    width = shape.width
+    table_head = read_head(source)
+    width = table_head.width
     while True:
-        tally = _pass(source, shape, width, target)
+        tally = _read_rows(source, table_head, width, target)
         if tally.widest <= width or target is None:
-            return shape, tally
+            return table_head, tally
         width = tally.widest
 
 
-def look(source: Source) -> Shape:
+def read_head(source: Source) -> TableHead:
     """Read the first rows and decide what the others will be compared with."""
     reader = RowReader(source)
     head = [row for row in islice(reader, _HEAD_ROWS) if row]
     header = head[0] if head and has_header(head) else None
     width = max((_filled(row) for row in head), default=0)
     declared = len(head[0]) if head else 0
-    return Shape(reader.encoding, reader.dialect, header, declared, max(width, min(declared, 1)))
+    return TableHead(
+        reader.encoding, reader.dialect, header, declared, max(width, min(declared, 1))
+    )
 
 
-def _pass(source: Source, shape: Shape, width: int, target: Path | None) -> _Tally:
-    reader = RowReader(source, shape.encoding, shape.dialect)
+def _read_rows(source: Source, table_head: TableHead, width: int, target: Path | None) -> _Tally:
+    reader = RowReader(source, table_head.encoding, table_head.dialect)
     tally = _Tally(widest=width)
     if target is None:
-        _count(reader, shape, tally, width, None)
+        _count(reader, table_head, tally, width, None)
     else:
         with PlainWriter(target) as writer:
-            writer.write_header(column_names(shape.header, width))
-            _count(reader, shape, tally, width, writer)
+            writer.write_header(column_names(table_head.header, width))
+            _count(reader, table_head, tally, width, writer)
     tally.zeros, tally.unclosed = reader.zeros, reader.unclosed
     return tally
 
 
 def _count(
-    reader: RowReader, shape: Shape, tally: _Tally, width: int, writer: PlainWriter | None
+    reader: RowReader, table_head: TableHead, tally: _Tally, width: int, writer: PlainWriter | None
 ) -> None:
     """Go through the rows once, counting, and writing those that fit into `width`."""
-    header_to_come = shape.header is not None
+    header_to_come = table_head.header is not None
     blank = 0
     for row in reader:
         if not row:
             blank += 1
             continue
         if blank:
-            _account_for_blanks(tally, blank, width, writer)
+            _count_blank_lines(tally, blank, width, writer)
             blank = 0
         if header_to_come:
             header_to_come = False
             continue
         tally.rows += 1
         size = len(row)
-        if size != width or size != shape.declared:
+        if size != width or size != table_head.declared:
             filled = _filled(row)
             tally.widest = max(tally.widest, filled)
-            tally.padded += size < shape.declared
-            tally.widened += filled > shape.declared
+            tally.padded += size < table_head.declared
+            tally.widened += filled > table_head.declared
             row = row[:width] + [""] * (width - size)
         if tally.rows * tally.widest > MAX_CELLS:
             raise FileReadFailed("The table is too large: more than 250 million fields.")
@@ -201,7 +203,7 @@ def _count(
             writer.write(row)
 
 
-def _account_for_blanks(tally: _Tally, blank: int, width: int, writer: PlainWriter | None) -> None:
+def _count_blank_lines(tally: _Tally, blank: int, width: int, writer: PlainWriter | None) -> None:
     """Count empty lines between rows; in a table of one column they are empty values."""
     if width > 1 or tally.rows == 0:
         tally.blank += blank if tally.rows else 0
@@ -235,17 +237,17 @@ def column_names(header: list[str] | None, width: int) -> list[str]:
     return names
 
 
-def _details(shape: Shape) -> dict[str, Any]:
+def _details(table_head: TableHead) -> dict[str, Any]:
     return {
-        "delimiter": shape.dialect.delimiter,
-        "quote_char": shape.dialect.quote_char if shape.dialect.quoted else "",
-        "has_header": shape.header is not None,
+        "delimiter": table_head.dialect.delimiter,
+        "quote_char": table_head.dialect.quote_char if table_head.dialect.quoted else "",
+        "has_header": table_head.header is not None,
     }
 
 
-def _warnings(shape: Shape, tally: _Tally) -> tuple[str, ...]:
-    """Say what had to be mended, each with its count."""
-    names = shape.header or []
+def _warnings(table_head: TableHead, tally: _Tally) -> tuple[str, ...]:
+    """Return a warning for each kind of repair, with its count."""
+    names = table_head.header or []
     given = [name.strip().casefold() for name in names[: tally.widest]]
     renamed = len(given) - len(set(given) - {""})
     found = (
@@ -256,11 +258,11 @@ def _warnings(shape: Shape, tally: _Tally) -> tuple[str, ...]:
         (tally.unclosed, "quote(s) were never closed and were read as text"),
         (renamed, "column name(s) were empty or repeated and were changed"),
     )
-    return (*shape.encoding.warnings, *(f"{count} {text}." for count, text in found if count))
+    return (*table_head.encoding.warnings, *(f"{count} {text}." for count, text in found if count))
 
 
 def write_table(source: Source | None, rows: Path, placement: Placement, target: Path) -> Written:
-    """Write rows into `target`, whose suffix says what delimits a new file.
+    """Write rows into `target`, whose suffix decides the delimiter of a new file.
 
     Raises:
         ValidationFailed: The mode needs sheets, or rows to append do not fit the file.
@@ -318,31 +320,31 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
     """Copy the source and add rows at its end, in its own dialect and encoding."""
     stream = _stream(rows)
     names = _columns(stream)
-    shape = look(source)
-    there = column_names(shape.header, shape.width)
-    if there and len(names) != len(there):
+    table_head = read_head(source)
+    existing_columns = column_names(table_head.header, table_head.width)
+    if existing_columns and len(names) != len(existing_columns):
         raise ValidationFailed(
-            f"{source.name} has {len(there)} columns and the rows have {len(names)}."
+            f"{source.name} has {len(existing_columns)} columns and the rows have {len(names)}."
         )
     shutil.copyfile(source.path, target)
-    encoding = _appending_codec(shape.encoding.name, source.path)
+    encoding = _appending_codec(table_head.encoding.name, source.path)
     line_end = _finish_last_line(source, target, encoding)
     try:
         with PlainWriter(
             target,
-            delimiter=shape.dialect.delimiter,
+            delimiter=table_head.dialect.delimiter,
             encoding=encoding,
             line_end=line_end,
             append=True,
         ) as writer:
-            if not there:
+            if not existing_columns:
                 writer.write_header(names)
             count = _write_rows(writer, stream)
     except UnicodeEncodeError as error:
         raise ValidationFailed(
             f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}."
         ) from error
-    return Written("", count, len(names), _header_notes(shape.header, names))
+    return Written("", count, len(names), _header_notes(table_head.header, names))
 
 
 def _header_notes(header: list[str] | None, names: list[str]) -> tuple[str, ...]:
@@ -369,6 +371,7 @@ def _finish_last_line(source: Source, target: Path, encoding: str) -> str:
     sample = RowReader(source).first_line()
     line_end = "\r\n" if sample.endswith("\r\n") else "\n"
     size = target.stat().st_size
+    # In UTF-16 and UTF-32 a line end is more than one byte.
     mark = "\n".encode(encoding)
     with target.open("r+b") as file:
         file.seek(max(0, size - len(mark)))

@@ -18,18 +18,18 @@ from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
 
 __all__ = [
-    "MOST_FRAMES",
-    "MOST_PIXELS",
-    "PIXELS_IN_ALL",
+    "MAX_FRAMES",
+    "MAX_PIXELS",
+    "MAX_TOTAL_PIXELS",
     "RASTERS",
     "check_pixels",
     "gif_frames",
-    "is_cut",
+    "is_truncated",
     "is_vector",
     "kind_of",
-    "misnamed",
-    "opened",
-    "refusal",
+    "open_picture",
+    "suffix_warnings",
+    "unsupported_error",
     "webp_size",
 ]
 
@@ -53,16 +53,17 @@ _TAIL_BYTES = 4096
 def is_vector(source: Source) -> bool:
     """Tell whether a file is markup that draws; raises FileReadFailed if it cannot be opened."""
     head = _head(source)
+    # XML may be UTF-16, which its byte order mark shows (XML 1.0, appendix F).
     text = head.decode("utf-16", "ignore") if head[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
     plain = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if plain.startswith(b"<") and b"<svg" in head:
         return True
-    # A long licence may stand before the first element.
+    # A long license may stand before the first element.
     is_named = PurePosixPath(source.name).suffix.lower() == ".svg"
     return "<svg" in text or (is_named and plain.startswith(b"<"))
 
 
-def misnamed(source: Source, kind: str) -> tuple[str, ...]:
+def suffix_warnings(source: Source, kind: str) -> tuple[str, ...]:
     """Return a warning where a file's name says something else than its bytes."""
     suffix = PurePosixPath(source.name).suffix.lower()
     if _BY_SUFFIX.get(suffix, kind) == kind:
@@ -70,7 +71,7 @@ def misnamed(source: Source, kind: str) -> tuple[str, ...]:
     return (f"It is a {kind} file, though its name ends in {suffix}.",)
 
 
-def refusal(source: Source) -> FileReadFailed:
+def unsupported_error(source: Source) -> FileReadFailed:
     """Return the error for a file that is no picture of an allowed kind."""
     head = _head(source)
     if not head:
@@ -87,6 +88,8 @@ def webp_size(source: Source) -> tuple[int, int] | None:
     head = _head(source)
     if head[:4] != b"RIFF" or head[8:12] != b"WEBP":
         return None
+    # The first chunk of the RIFF container says where the size is: extended files hold it less
+    # one in 24 bits, lossless ones less one in 14 bits, lossy ones as it is in 14 bits.
     match head[12:16]:
         case b"VP8X":
             wide, high = head[24:27], head[27:30]
@@ -103,13 +106,15 @@ def gif_frames(path: Path, most: int) -> int:
     """Count the frames of a GIF file up to a number; Pillow would unpack them to count."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         size = len(data)
-        place = 13 + _table_bytes(data[10]) if size > 13 else size
+        place = 13 + _color_table_bytes(data[10]) if size > 13 else size
         frames = 0
         while place + 10 < size and frames < most:
             match data[place]:
+                # GIF89a: an image descriptor (2C) may have a color table of its own, an extension
+                # (21) has a label; the data of both are sub-blocks, each with its length before it.
                 case 0x2C:
                     frames += 1
-                    place += 11 + _table_bytes(data[place + 9])
+                    place += 11 + _color_table_bytes(data[place + 9])
                 case 0x21:
                     place += 2
                 case _:
@@ -120,14 +125,14 @@ def gif_frames(path: Path, most: int) -> int:
         return frames
 
 
-def is_cut(path: Path, kind: str) -> bool:
+def is_truncated(path: Path, kind: str) -> bool:
     """Tell whether the end of a file is missing, as far as its bytes tell it without decoding."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         match kind:
             case "PNG":
                 return data.rfind(b"IEND", max(0, len(data) - _TAIL_BYTES)) < 0
             case "JPEG":
-                return data.find(b"\xff\xd9", _scan(data)) < 0
+                return data.find(b"\xff\xd9", _scan_start(data)) < 0
             case "GIF":
                 return not data[-_TAIL_BYTES:].rstrip(b"\0").endswith(b";")
             case "WEBP":
@@ -144,11 +149,12 @@ def _head(source: Source) -> bytes:
         raise FileReadFailed(f"{source.name} cannot be opened.") from error
 
 
-def _table_bytes(flags: int) -> int:
+def _color_table_bytes(flags: int) -> int:
+    """Return the size of the color table that a GIF block's flags announce."""
     return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 
-def _scan(data: mmap.mmap) -> int:
+def _scan_start(data: mmap.mmap) -> int:
     """Return where the picture itself begins: a small one may stand in the parts before."""
     place = 2
     while place + 4 < len(data) and data[place] == 0xFF and data[place + 1] != 0xDA:
@@ -156,18 +162,18 @@ def _scan(data: mmap.mmap) -> int:
     return place
 
 
-MOST_PIXELS = 50_000_000
+MAX_PIXELS = 50_000_000
 """Of a frame (reliability, section 4)."""
 
-PIXELS_IN_ALL = 200_000_000
+MAX_TOTAL_PIXELS = 200_000_000
 """Of all frames that are decoded for one (likewise)."""
 
-MOST_FRAMES = 100
+MAX_FRAMES = 100
 """Frames that are looked at (likewise)."""
 
 
 @contextlib.contextmanager
-def opened(source: Source, *, tolerant: bool = False) -> Iterator[Image.Image]:
+def open_picture(source: Source, *, tolerant: bool = False) -> Iterator[Image.Image]:
     """Open a picture; what goes wrong inside the `with` is told as a damaged file, too.
 
     Args:
@@ -183,13 +189,14 @@ def opened(source: Source, *, tolerant: bool = False) -> Iterator[Image.Image]:
     was_tolerant = ImageFile.LOAD_TRUNCATED_IMAGES
     with warnings.catch_warnings(action="ignore"):
         try:
+            # A setting of the whole process: only its worker uses Pillow, one picture at a time.
             ImageFile.LOAD_TRUNCATED_IMAGES = tolerant
-            with _opened(source) as picture:
+            with _open_unlimited(source) as picture:
                 yield picture
         except (KbdError, MemoryError):
             raise
         except UnidentifiedImageError as error:
-            raise refusal(source) from error
+            raise unsupported_error(source) from error
         except Exception as error:
             # Of a damaged file Pillow raises what Python does: ValueError, SyntaxError, EOFError…
             raise FileReadFailed(f"{source.name} is damaged ({type(error).__name__}).") from error
@@ -205,18 +212,20 @@ def kind_of(picture: Image.Image) -> str:
 
 def check_pixels(name: str, width: int, height: int, frames: int = 1) -> None:
     """See that so many frames of a size may be decoded; raises FileReadFailed."""
-    if width * height > MOST_PIXELS:
-        msg = f"{name} has {width:,} x {height:,} pixels; more than {MOST_PIXELS:,} are not decoded"
+    if width * height > MAX_PIXELS:
+        msg = f"{name} has {width:,} x {height:,} pixels; more than {MAX_PIXELS:,} are not decoded"
         raise FileReadFailed(f"{msg}.")
-    if frames > MOST_FRAMES or width * height * frames > PIXELS_IN_ALL:
+    if frames > MAX_FRAMES or width * height * frames > MAX_TOTAL_PIXELS:
         msg = f"{name} would need {frames} frames of {width:,} x {height:,} pixels to be decoded"
         raise FileReadFailed(f"{msg}; that is past the limit.")
 
 
-def _opened(source: Source) -> Image.Image:
+def _open_unlimited(source: Source) -> Image.Image:
     limit = Image.MAX_IMAGE_PIXELS
     try:
+        # Pillow would refuse to open, and so to give the size, of what is too large to decode.
         Image.MAX_IMAGE_PIXELS = None
+        # No other kind is tried: each of Pillow's decoders is more code that a file can reach.
         return Image.open(source.path, formats=RASTERS)
     finally:
         Image.MAX_IMAGE_PIXELS = limit

@@ -16,15 +16,15 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Passage, Reading, Region, Source
 from kbd.plaintext import detect, open_text
 from kbd_image.decoder import (
-    MOST_FRAMES,
-    MOST_PIXELS,
-    PIXELS_IN_ALL,
+    MAX_FRAMES,
+    MAX_PIXELS,
+    MAX_TOTAL_PIXELS,
     gif_frames,
-    is_cut,
+    is_truncated,
     is_vector,
     kind_of,
-    misnamed,
-    opened,
+    open_picture,
+    suffix_warnings,
     webp_size,
 )
 
@@ -38,10 +38,10 @@ __all__ = [
     "vector_facts",
 ]
 
-MOST_ELEMENTS = 200_000
+MAX_ELEMENTS = 200_000
 """Elements that are looked at."""
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """References that a warning names."""
 
 _PIXELS = {
@@ -61,38 +61,39 @@ def vector_facts(source: Source) -> dict[str, Any]:
     Raises:
         FileReadFailed: It is no svg file.
     """
-    told: dict[str, Any] = {"format": "SVG", "size_bytes": source.path.stat().st_size}
+    facts: dict[str, Any] = {"format": "SVG", "size_bytes": source.path.stat().st_size}
     dangers: dict[str, None] = {}
     outside: dict[str, None] = {}
-    warnings = list(misnamed(source, "SVG"))
+    warnings = list(suffix_warnings(source, "SVG"))
     try:
         for place, element in enumerate(_elements(source)):
             if place == 0:
                 if etree.QName(element).localname != "svg":
                     raise FileReadFailed(f"{source.name} is markup, but no svg picture.")
-                told |= _size(element)
-            if place == MOST_ELEMENTS:
-                warnings.append(f"Only its first {MOST_ELEMENTS:,} elements were looked at.")
+                facts |= _size(element)
+            if place == MAX_ELEMENTS:
+                warnings.append(f"Only its first {MAX_ELEMENTS:,} elements were looked at.")
                 break
-            _look(element, dangers, outside)
+            _inspect(element, dangers, outside)
     except (etree.LxmlError, OSError, ValueError) as error:
-        if "width" not in told:
+        if "width" not in facts:
             raise FileReadFailed(f"{source.name} is damaged, or no svg picture.") from error
         warnings.append("Its markup is damaged; only its beginning was looked at.")
-    if told.get("width") is None:
+    if facts.get("width") is None:
         warnings.append("It does not say how large it is.")
     if dangers:
         warnings.append(f"It holds {', '.join(dangers)}, of which nothing is run here.")
     if outside:
-        named = ", ".join(list(outside)[:MOST_NAMED])
-        more = ", …" if len(outside) > MOST_NAMED else ""
+        named = ", ".join(list(outside)[:MAX_NAMED])
+        more = ", …" if len(outside) > MAX_NAMED else ""
         warnings.append(f"It refers to what is outside of it, which is not fetched: {named}{more}.")
-    return {**told, "warnings": warnings} if warnings else told
+    return {**facts, "warnings": warnings} if warnings else facts
 
 
 def _elements(source: Source) -> Iterator[etree._Element]:
     """Yield each element as it begins, and forget those that have ended."""
     with source.path.open("rb") as file:
+        # Entities and external files are never loaded: a picture may come from anybody.
         parsed = etree.iterparse(
             file, events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False
         )
@@ -115,16 +116,16 @@ def _size(root: etree._Element) -> dict[str, Any]:
         height = width * box_height / box_width
     if height and width is None and box_width and box_height:
         width = height * box_width / box_height
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "width": _rounded(box_width if width is None else width),
         "height": _rounded(box_height if height is None else height),
     }
     declared = {name: root.get(name, "")[:40] for name in ("width", "height") if root.get(name)}
     if declared:
-        told["declared"] = declared
+        facts["declared"] = declared
     if len(box) == 4:
-        told["view_box"] = [_rounded(each) for each in box]
-    return told
+        facts["view_box"] = [_rounded(each) for each in box]
+    return facts
 
 
 def _pixels(length: str | None, whole: float | None) -> float | None:
@@ -143,8 +144,8 @@ def _rounded(number: float | None) -> float | int | None:
     return int(number) if number == int(number) else round(number, 2)
 
 
-def _look(element: etree._Element, dangers: dict[str, None], outside: dict[str, None]) -> None:
-    """Note what would run, and what would be fetched."""
+def _inspect(element: etree._Element, dangers: dict[str, None], outside: dict[str, None]) -> None:
+    """Note scripts that an element would run, and addresses that it would fetch."""
     if not isinstance(element.tag, str):
         return
     match etree.QName(element).localname:
@@ -167,17 +168,18 @@ def _look(element: etree._Element, dangers: dict[str, None], outside: dict[str, 
             outside[found[0][4:].strip(" '\"")[:200]] = None
 
 
-MOST_NAME_CHARACTERS = 100
-_MOST_TAGS = 100
+MAX_NAME_CHARACTERS = 100
+_MAX_TAGS = 100
 _TABLE = 128
+"""Where the tag table of a profile begins, behind its header (ICC.1:2010, 7.2)."""
 
 
 def profile_name(profile: object) -> str:
-    """Return what a profile calls itself, or "" where it does not say so in a known way."""
+    """Return the description of a color profile, "" where it has none in a known form."""
     if not isinstance(profile, bytes):
         return ""
     count = int.from_bytes(profile[_TABLE : _TABLE + 4])
-    for number in range(min(count, _MOST_TAGS)):
+    for number in range(min(count, _MAX_TAGS)):
         start = _TABLE + 4 + 12 * number
         entry = profile[start : start + 12]
         if entry[:4] == b"desc":
@@ -187,6 +189,7 @@ def profile_name(profile: object) -> str:
 
 
 def _text(tag: bytes) -> str:
+    # Version 2 has ASCII (textDescriptionType), version 4 UTF-16 in several languages.
     if tag[:4] == b"desc":
         size = int.from_bytes(tag[8:12])
         words = tag[12 : 12 + size].decode("ascii", "ignore")
@@ -195,10 +198,10 @@ def _text(tag: bytes) -> str:
         words = tag[offset : offset + size].decode("utf-16-be", "ignore")
     else:
         return ""
-    return "".join(filter(str.isprintable, words.strip("\0 ")))[:MOST_NAME_CHARACTERS]
+    return "".join(filter(str.isprintable, words.strip("\0 ")))[:MAX_NAME_CHARACTERS]
 
 
-MOST_CHARACTERS = 100
+MAX_CHARACTERS = 100
 """Of a field that a camera wrote."""
 
 _BITS = {
@@ -210,12 +213,13 @@ _BITS = {
 
 _ALPHA = ("LA", "La", "PA", "RGBA", "RGBa")
 _ORIENTATION, _GPS = 0x0112, 0x8825
-_SAID = {0x010F: "camera_make", 0x0110: "camera_model", 0x0132: "written_at"}
-_TURNED = (5, 6, 7, 8)
+_EXIF_FIELDS = {0x010F: "camera_make", 0x0110: "camera_model", 0x0132: "written_at"}
+_TRANSPOSED = (5, 6, 7, 8)
+"""EXIF orientations that swap width and height."""
 
 
 def metadata(source: Source) -> dict[str, Any]:
-    """Return the facts, decoding nothing.
+    """Return the facts of a picture, decoding nothing.
 
     `width` and `height` are as stored; where EXIF says that the picture is turned, `upright` is its
     size as people see it. Where it was taken is not told, only that the file says so (`has_gps`).
@@ -229,17 +233,17 @@ def metadata(source: Source) -> dict[str, Any]:
         return _facts(source, tolerant=False)
     except FileReadFailed as error:
         try:
-            told = _facts(source, tolerant=True)
+            facts = _facts(source, tolerant=True)
         except FileReadFailed:
             size = webp_size(source)
             if size is None:
                 raise error from None
             # Pillow opens these whole or not at all.
-            told = {"format": "WEBP", "width": size[0], "height": size[1]}
-            told["size_bytes"] = source.path.stat().st_size
-            if limits := _limits(*size, 1):
-                return {**told, "warnings": limits}
-    return {**told, "warnings": [_DAMAGED, *told.get("warnings", ())]}
+            facts = {"format": "WEBP", "width": size[0], "height": size[1]}
+            facts["size_bytes"] = source.path.stat().st_size
+            if limits := _limit_warnings(*size, 1):
+                return {**facts, "warnings": limits}
+    return {**facts, "warnings": [_DAMAGED, *facts.get("warnings", ())]}
 
 
 def orientation_of(picture: Image.Image) -> int:
@@ -249,15 +253,15 @@ def orientation_of(picture: Image.Image) -> int:
 
 
 def count_frames(source: Source, picture: Image.Image) -> int:
-    """Count frames or pages, up to `MOST_FRAMES` + 1."""
+    """Count frames or pages, up to `MAX_FRAMES` + 1."""
     match kind_of(picture):
         case "GIF":
-            return max(1, gif_frames(source.path, MOST_FRAMES + 1))
+            return max(1, gif_frames(source.path, MAX_FRAMES + 1))
         case "TIFF":
             # A page is found by the one before it; nothing of it is unpacked for that.
             frames = 0
             try:
-                while frames <= MOST_FRAMES:
+                while frames <= MAX_FRAMES:
                     picture.seek(frames)
                     frames += 1
             except EOFError:
@@ -268,19 +272,19 @@ def count_frames(source: Source, picture: Image.Image) -> int:
             # Further pictures are previews, or the same in another light.
             return 1
         case _:
-            return min(getattr(picture, "n_frames", 1), MOST_FRAMES + 1)
+            return min(getattr(picture, "n_frames", 1), MAX_FRAMES + 1)
 
 
 def _facts(source: Source, *, tolerant: bool) -> dict[str, Any]:
-    with opened(source, tolerant=tolerant) as picture:
+    with open_picture(source, tolerant=tolerant) as picture:
         kind, (width, height) = kind_of(picture), picture.size
         orientation = orientation_of(picture)
-        if kind == "TIFF" and orientation in _TURNED:
+        if kind == "TIFF" and orientation in _TRANSPOSED:
             # Pillow tells the size that it will have once it is turned.
             width, height = height, width
         info = dict(picture.info)
         bits = _BITS.get(picture.mode, 0)
-        told: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "format": kind,
             "width": width,
             "height": height,
@@ -290,31 +294,31 @@ def _facts(source: Source, *, tolerant: bool) -> dict[str, Any]:
             "has_alpha": picture.mode in _ALPHA or "transparency" in info,
             "size_bytes": source.path.stat().st_size,
         }
-        told |= _turned(orientation, width, height)
-        told |= _said(picture)
+        facts |= _upright(orientation, width, height)
+        facts |= _exif_texts(picture)
         if dpi := _dpi(info.get("dpi")):
-            told["dpi"] = dpi
+            facts["dpi"] = dpi
         if name := profile_name(info.get("icc_profile")):
-            told["colour_profile"] = name
+            facts["colour_profile"] = name
         frames = count_frames(source, picture)
-        told["frames"] = min(frames, MOST_FRAMES)
-        told["animated"] = kind != "TIFF" and frames > 1
-        warnings = [*misnamed(source, kind), *_limits(width, height, frames)]
-        if is_cut(source.path, kind):
-            warnings.append(_CUT)
+        facts["frames"] = min(frames, MAX_FRAMES)
+        facts["animated"] = kind != "TIFF" and frames > 1
+        warnings = [*suffix_warnings(source, kind), *_limit_warnings(width, height, frames)]
+        if is_truncated(source.path, kind):
+            warnings.append(_TRUNCATED)
         if warnings:
-            told["warnings"] = warnings
-        return told
+            facts["warnings"] = warnings
+        return facts
 
 
-def _limits(width: int, height: int, frames: int) -> list[str]:
+def _limit_warnings(width: int, height: int, frames: int) -> list[str]:
     found = []
-    if width * height > MOST_PIXELS:
-        found.append(f"It has more than {MOST_PIXELS:,} pixels: no preview of it is made.")
-    elif width * height * min(frames, MOST_FRAMES) > PIXELS_IN_ALL:
+    if width * height > MAX_PIXELS:
+        found.append(f"It has more than {MAX_PIXELS:,} pixels: no preview of it is made.")
+    elif width * height * min(frames, MAX_FRAMES) > MAX_TOTAL_PIXELS:
         found.append("Only its first frames can be shown: all together have too many pixels.")
-    if frames > MOST_FRAMES:
-        found.append(f"It has more than {MOST_FRAMES} frames; the first {MOST_FRAMES} are counted.")
+    if frames > MAX_FRAMES:
+        found.append(f"It has more than {MAX_FRAMES} frames; the first {MAX_FRAMES} are counted.")
     return found
 
 
@@ -325,27 +329,27 @@ def _exif(picture: Image.Image) -> Image.Exif:
     return picture.getexif()
 
 
-def _turned(orientation: int, width: int, height: int) -> dict[str, Any]:
+def _upright(orientation: int, width: int, height: int) -> dict[str, Any]:
     if orientation == 1:
         return {}
-    if orientation in _TURNED:
+    if orientation in _TRANSPOSED:
         width, height = height, width
     return {"orientation": orientation, "upright": {"width": width, "height": height}}
 
 
-def _said(picture: Image.Image) -> dict[str, Any]:
+def _exif_texts(picture: Image.Image) -> dict[str, Any]:
     exif = _exif(picture)
-    told: dict[str, Any] = {}
-    for tag, name in _SAID.items():
+    facts: dict[str, Any] = {}
+    for tag, name in _EXIF_FIELDS.items():
         words = exif.get(tag)
         if name == "written_at" and isinstance(words, str):
             # EXIF writes 2024:01:31 12:30:05.
             words = words.replace(":", "-", 2)
         if isinstance(words, str) and (words := "".join(filter(str.isprintable, words)).strip()):
-            told[name] = words[:MOST_CHARACTERS]
+            facts[name] = words[:MAX_CHARACTERS]
     if _GPS in exif:
-        told["has_gps"] = True
-    return told
+        facts["has_gps"] = True
+    return facts
 
 
 def _dpi(given: object) -> list[float] | None:
@@ -360,10 +364,10 @@ def _dpi(given: object) -> list[float] | None:
 
 
 _DAMAGED = "The file is damaged: what could be read of it is told."
-_CUT = "The end of the file is missing: part of the picture may be, too."
+_TRUNCATED = "The end of the file is missing: part of the picture may be, too."
 
 
-MOST_MARKUP_CHARACTERS = 200_000
+MAX_MARKUP_CHARACTERS = 200_000
 """Of the markup of an svg."""
 
 _DATA = re.compile(r"(data:[^,\"'()\s]{0,100},)[^\"'()\s<>]{200,}")
@@ -379,10 +383,10 @@ def read(source: Source, region: Region) -> Reading:
     if region.named():
         msg = f"{source.name} is a picture; it is read whole, not by {region.named()[0]}."
         raise ValidationFailed(msg)
-    told = metadata(source)
-    warnings = tuple(told.pop("warnings", ()))
-    text = "".join(f"{name}: {_plain(value)}\n" for name, value in told.items())
-    if told["format"] != "SVG":
+    facts = metadata(source)
+    warnings = tuple(facts.pop("warnings", ()))
+    text = "".join(f"{name}: {_plain(value)}\n" for name, value in facts.items())
+    if facts["format"] != "SVG":
         return Reading(text, warnings=warnings)
     markup, notes = _markup(source)
     return Reading(f"{text}\n{markup}", warnings=(*warnings, *notes))
@@ -410,10 +414,10 @@ def _plain(value: Any) -> str:
 def _markup(source: Source) -> tuple[str, tuple[str, ...]]:
     with open_text(source.path, detect(source.path)) as file:
         # Pictures inside are most of a large file, and are left out.
-        text = file.read(8 * MOST_MARKUP_CHARACTERS)
+        text = file.read(8 * MAX_MARKUP_CHARACTERS)
     text = _DATA.sub(r"\1…", text)
-    if len(text) <= MOST_MARKUP_CHARACTERS:
+    if len(text) <= MAX_MARKUP_CHARACTERS:
         return text, ()
-    return text[:MOST_MARKUP_CHARACTERS], (
-        f"Only the first {MOST_MARKUP_CHARACTERS:,} characters are shown.",
+    return text[:MAX_MARKUP_CHARACTERS], (
+        f"Only the first {MAX_MARKUP_CHARACTERS:,} characters are shown.",
     )

@@ -1,4 +1,4 @@
-"""A picture as people see it: upright, small, with what shows through left so."""
+"""Previews of pictures: upright, small, transparent where the picture is."""
 
 import io
 
@@ -6,12 +6,12 @@ from PIL import Image
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Preview, Source
-from kbd_image.decoder import MOST_FRAMES, check_pixels, is_vector, kind_of, opened
+from kbd_image.decoder import MAX_FRAMES, check_pixels, is_vector, kind_of, open_picture
 from kbd_image.facts import count_frames, orientation_of
 
 __all__ = ["preview"]
 
-MOST_BYTES = 5 * 1024 * 1024
+MAX_BYTES = 5 * 1024 * 1024
 """Of a preview (`kbd.formats.Preview`)."""
 
 _QUALITIES = (88, 75, 50)
@@ -22,7 +22,7 @@ _TURNS = {
 }  # fmt: skip
 """What makes a picture of an EXIF orientation upright."""
 
-_DEEP = ("I", "I;16", "I;16B", "I;16L", "F")
+_DEEP_MODES = ("I", "I;16", "I;16B", "I;16L", "F")
 
 
 def preview(source: Source, index: int, edge_px: int) -> Preview:
@@ -42,9 +42,9 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
 
 
 def _preview(source: Source, index: int, edge_px: int, *, tolerant: bool) -> Preview:
-    with opened(source, tolerant=tolerant) as picture:
+    with open_picture(source, tolerant=tolerant) as picture:
         kind, frames = kind_of(picture), count_frames(source, picture)
-        if not 0 <= index < min(frames, MOST_FRAMES):
+        if not 0 <= index < min(frames, MAX_FRAMES):
             words = f"{frames} frames" if frames > 1 else "one frame"
             raise ValidationFailed(f"{source.name} has {words}; {index} is not one, from 0.")
         # A frame of a film is made of those before it, a page stands alone.
@@ -52,25 +52,25 @@ def _preview(source: Source, index: int, edge_px: int, *, tolerant: bool) -> Pre
         check_pixels(source.name, *picture.size, needed)
         picture.seek(index)
         check_pixels(source.name, *picture.size)
-        shown, is_stretched = _shown(picture, edge_px)
+        shown, is_stretched = _thumbnail(picture, edge_px)
     warnings = [_DAMAGED] if tolerant else []
     if is_stretched:
         warnings.append(_STRETCHED)
     data, mime_type, notes = _encoded(shown, is_photo=kind == "JPEG")
     return Preview(
-        data, mime_type, shown.width, shown.height, min(frames, MOST_FRAMES), (*warnings, *notes)
+        data, mime_type, shown.width, shown.height, min(frames, MAX_FRAMES), (*warnings, *notes)
     )
 
 
-def _shown(picture: Image.Image, edge_px: int) -> tuple[Image.Image, bool]:
+def _thumbnail(picture: Image.Image, edge_px: int) -> tuple[Image.Image, bool]:
     """Return a picture upright and small, as RGB or RGBA, and whether its light was stretched."""
     # Of JPEG only as much is decoded as is shown; of others whole pixels are left out first.
     picture.draft("RGB", (edge_px, edge_px))
     picture.load()
     # Pillow turns TIFF files itself, and then says no more that they are turned.
     orientation = orientation_of(picture)
-    is_deep = picture.mode in _DEEP
-    plain = _stretched(picture) if is_deep else picture
+    is_deep = picture.mode in _DEEP_MODES
+    plain = _to_8_bit(picture) if is_deep else picture
     has_alpha = "transparency" in plain.info or plain.mode in ("LA", "La", "PA", "RGBA", "RGBa")
     if plain.mode in ("La", "RGBa"):
         plain = plain.convert(plain.mode.upper())
@@ -81,7 +81,7 @@ def _shown(picture: Image.Image, edge_px: int) -> tuple[Image.Image, bool]:
     return plain if turn is None else plain.transpose(turn), is_deep
 
 
-def _stretched(picture: Image.Image) -> Image.Image:
+def _to_8_bit(picture: Image.Image) -> Image.Image:
     """Return a picture of many shades with those of 8 bits, from its darkest to its lightest."""
     deep = picture.convert("F")
     low, high = deep.getextrema()
@@ -97,7 +97,7 @@ def _stretched(picture: Image.Image) -> Image.Image:
 def _encoded(picture: Image.Image, *, is_photo: bool) -> tuple[bytes, str, tuple[str, ...]]:
     if not is_photo:
         data = _saved(picture, "PNG", compress_level=4)
-        if len(data) <= MOST_BYTES:
+        if len(data) <= MAX_BYTES:
             return data, "image/png", ()
     notes: tuple[str, ...] = ()
     if picture.mode == "RGBA":
@@ -107,13 +107,13 @@ def _encoded(picture: Image.Image, *, is_photo: bool) -> tuple[bytes, str, tuple
     data = b""
     for quality in _QUALITIES:
         data = _saved(picture, "JPEG", quality=quality)
-        if len(data) <= MOST_BYTES:
+        if len(data) <= MAX_BYTES:
             break
     return data, "image/jpeg", notes
 
 
 def _saved(picture: Image.Image, kind: str, **how: int) -> bytes:
-    # Nothing of what the file says of itself goes with the preview.
+    # No metadata goes with the preview: it may hold a place or a name.
     picture.info = {}
     buffer = io.BytesIO()
     picture.save(buffer, kind, **how)

@@ -1,9 +1,9 @@
 """Text documents of LibreOffice and its relatives: mapped and read; never written.
 
 `handler` declares the format; `packages` opens a file of it, zipped or flat, and has the names of
-its elements; `document` reads it once and gathers what it holds, section by section. `stories`
-renders paragraphs and tables, with `styles` for what is hidden and how lists are labeled. `reader`
-answers with the map and with text.
+its elements; `document` reads it once and gathers what it holds, section by section.
+`text_renderer` renders paragraphs and tables, with `styles` for what is hidden and how lists are
+labeled. `reader` answers with the map and with text.
 """
 
 from collections.abc import Sequence

@@ -14,9 +14,9 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import free_element
-from kbd_odt.packages import DRAW, OFFICE, STYLE, TABLE, TEXT, count, opened
-from kbd_odt.stories import BLOCKS, WRAPPERS, OdtNotices, OdtStory
-from kbd_odt.styles import Lists, OdtStyles
+from kbd_odt.packages import DRAW, OFFICE, STYLE, TABLE, TEXT, count, open_parts
+from kbd_odt.styles import ListNumbering, OdtStyles
+from kbd_odt.text_renderer import BLOCKS, WRAPPERS, OdtNotices, OdtTextRenderer
 
 __all__ = [
     "CHUNK_CHARS",
@@ -28,7 +28,7 @@ __all__ = [
     "Section",
     "Sections",
     "document_warnings",
-    "look_through",
+    "read_document",
 ]
 
 CHUNK_CHARS = 4_000
@@ -36,7 +36,7 @@ CHUNK_CHARS = 4_000
 
 
 class OdtChunk(msgspec.Struct, frozen=True):
-    """A stretch of a section.
+    """A chunk of a section.
 
     Args:
         text: Its paragraphs and rows of tables, a line or more each.
@@ -52,7 +52,7 @@ class OdtChunk(msgspec.Struct, frozen=True):
 
     @property
     def range(self) -> str:
-        """What it covers, in words."""
+        """Paragraphs or table that the chunk covers, in words."""
         if self.first:
             return f"paragraphs {self.paragraphs}"
         return f"table {self.table}" if self.table >= 0 else "no paragraphs"
@@ -151,11 +151,11 @@ def _counted(number: int, what: str) -> str:
 
 
 _LINE_BREAKS = re.compile(r"\s+")
-_MOST_HEADING_CHARS = 500
+_MAX_HEADING_CHARS = 500
 
 
 class Sections:
-    """The sections so far; a heading begins one, and text before the first heading is one, too."""
+    """Builder of sections; a heading begins one, and text before the first heading is one, too."""
 
     def __init__(self) -> None:
         self.paragraph_count = 0
@@ -174,10 +174,10 @@ class Sections:
         return len(self._done)
 
     def paragraph(self, text: str, level: int) -> None:
-        """Take in a paragraph; one with a level is a heading."""
+        """Add a paragraph; one with a level is a heading."""
         if level:
             self._close()
-            self._heading = _LINE_BREAKS.sub(" ", text).strip()[:_MOST_HEADING_CHARS]
+            self._heading = _LINE_BREAKS.sub(" ", text).strip()[:_MAX_HEADING_CHARS]
             self._level = level
         self.paragraph_count += 1
         self._add(f"{'#' * level} {text}" if level else text)
@@ -185,22 +185,22 @@ class Sections:
         self._last = self.paragraph_count
 
     def line(self, text: str) -> None:
-        """Take in what is no paragraph and stands between them."""
+        """Add text that stands between paragraphs."""
         self._add(text)
 
     def table(self, index: int, rows: list[str], title: str) -> None:
-        """Take in a table; a large one is parted between its rows."""
+        """Add a table; a large one is divided between its rows."""
         for text in (title, *rows):
             self._add(text)
             self._table = index
         self._tables += 1
 
     def picture(self) -> None:
-        """Count a picture of what was taken in last."""
+        """Count a picture in the section."""
         self._pictures += 1
 
-    def closed(self) -> tuple[Section, ...]:
-        """Return all sections; nothing may be taken in afterwards."""
+    def finish(self) -> tuple[Section, ...]:
+        """Return all sections; nothing may be added afterwards."""
         self._close()
         return tuple(self._done) or (Section("", 0, (OdtChunk("", 0, 0, -1),), 0, 0),)
 
@@ -233,13 +233,13 @@ class Sections:
         self._tables = self._pictures = 0
 
 
-_DEEPEST_LEVEL = 10
+_MAX_LEVEL = 10
 
 _HEADING = f"{TEXT}h"
 _LIST, _ITEMS = f"{TEXT}list", (f"{TEXT}list-item", f"{TEXT}list-header")
 _SECTION = f"{TEXT}section"
 _BODY, _MASTER = f"{OFFICE}text", f"{STYLE}master-page"
-_LEARNT = (f"{STYLE}style", f"{TEXT}list-style")
+_STYLE_ELEMENTS = (f"{STYLE}style", f"{TEXT}list-style")
 _MARGINS = {
     f"{STYLE}{kind}{ending}": (kind, type_)
     for kind in ("header", "footer")
@@ -248,45 +248,45 @@ _MARGINS = {
 _CHANGES = f"{TEXT}tracked-changes"
 _KINDS = {f"{OFFICE}{name}": name for name in ("spreadsheet", "presentation", "drawing", "chart")}
 
-_PIECES = (*BLOCKS, f"{DRAW}*", *_LEARNT, *_MARGINS, _CHANGES)
+_PIECES = (*BLOCKS, f"{DRAW}*", *_STYLE_ELEMENTS, *_MARGINS, _CHANGES)
 _WATCHED = (*_PIECES, *sorted(WRAPPERS), _BODY, _MASTER, f"{OFFICE}document", *_KINDS)
 
 
-def look_through(source: Source) -> OdtDocument:
+def read_document(source: Source) -> OdtDocument:
     """Read all of a text.
 
     Raises:
         FileReadFailed: It is no text, encrypted, damaged, or past a limit.
     """
     reader = _Reader(source.name)
-    with opened(source) as parts:
+    with open_parts(source) as parts:
         for part in parts:
             reader.read(part)
     return reader.document()
 
 
 class _Reader:
-    """Takes in the parts of a text, one after the other, and gathers what they hold."""
+    """Reader of the parts of a text, one after the other."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._notices = OdtNotices()
         self._styles = OdtStyles()
-        self._story = OdtStory(self._styles, self._notices)
-        self._lists = Lists(self._styles)
+        self._renderer = OdtTextRenderer(self._styles, self._notices)
+        self._lists = ListNumbering(self._styles)
         self._sections = Sections()
         self._tables: list[OdtTable] = []
         self._pictures: list[Picture] = []
         self._margins: list[Margin] = []
         self._page_style = ""
         self._has_body = self._is_body = False
-        self._hiding = 0
+        self._hidden_depth = 0
 
     def read(self, file: IO[bytes]) -> None:
-        """Take in a part; raises FileReadFailed if it is damaged."""
+        """Read a part; raises FileReadFailed if it is damaged."""
         for event, element in _pieces(file, self._name):
             if event == "piece":
-                self._take(element)
+                self._read_piece(element)
             elif event == "start":
                 self._enter(element)
             else:
@@ -297,7 +297,7 @@ class _Reader:
         if not self._has_body:
             raise FileReadFailed(f"{self._name} is damaged: it holds no text.")
         return OdtDocument(
-            self._sections.closed(),
+            self._sections.finish(),
             tuple(self._tables),
             tuple(self._pictures),
             tuple(self._margins),
@@ -317,47 +317,47 @@ class _Reader:
         elif tag == _MASTER:
             self._page_style = element.get(f"{STYLE}display-name", element.get(f"{STYLE}name", ""))
         elif tag == _LIST:
-            self._lists.enter(element)
+            self._lists.open_list(element)
         elif tag in _ITEMS:
-            self._lists.begin(element)
-        elif tag == _SECTION and (self._hiding or element.get(f"{TEXT}display") == "none"):
-            self._hiding += 1
+            self._lists.begin_item(element)
+        elif tag == _SECTION and (self._hidden_depth or element.get(f"{TEXT}display") == "none"):
+            self._hidden_depth += 1
 
     def _leave(self, element: etree._Element) -> None:
         if element.tag == _BODY:
             self._is_body = False
         elif element.tag == _LIST:
-            self._lists.leave()
-        elif element.tag == _SECTION and self._hiding:
-            self._hiding -= 1
+            self._lists.close_list()
+        elif element.tag == _SECTION and self._hidden_depth:
+            self._hidden_depth -= 1
 
-    def _take(self, element: etree._Element) -> None:
+    def _read_piece(self, element: etree._Element) -> None:
         tag = str(element.tag)
-        if tag in _LEARNT:
-            self._styles.learn(element)
+        if tag in _STYLE_ELEMENTS:
+            self._styles.add(element)
         elif tag in _MARGINS:
-            self._take_margin(element, *_MARGINS[tag])
+            self._add_margin(element, *_MARGINS[tag])
         elif not self._is_body:
             return
         elif tag == _CHANGES:
             self._notices.insertions += len(element.findall(f".//{TEXT}insertion"))
             self._notices.deletions += len(element.findall(f".//{TEXT}deletion"))
         elif tag == f"{TABLE}table":
-            self._take_table(element)
+            self._add_table(element)
         elif tag in BLOCKS:
-            text = self._lists.label() + self._story.paragraph(element)
-            level = count(element.get(f"{TEXT}outline-level"), _DEEPEST_LEVEL)
+            text = self._lists.label() + self._renderer.paragraph(element)
+            level = count(element.get(f"{TEXT}outline-level"), _MAX_LEVEL)
             self._sections.paragraph(self._shown(text), level if tag == _HEADING else 0)
-            self._take_pictures()
-        elif text := self._story.other(element):
+            self._add_pictures()
+        elif text := self._renderer.other(element):
             self._sections.line(self._shown(text))
-            self._take_pictures()
+            self._add_pictures()
 
     def _shown(self, text: str) -> str:
-        return self._story.hidden(text) if self._hiding and text.strip() else text
+        return self._renderer.hidden(text) if self._hidden_depth and text.strip() else text
 
-    def _take_table(self, element: etree._Element) -> None:
-        found = self._story.table(element)
+    def _add_table(self, element: etree._Element) -> None:
+        found = self._renderer.table(element)
         index = len(self._tables)
         name = element.get(f"{TABLE}name", "")
         header = found.rows[0] if found.has_header and found.rows else ()
@@ -367,17 +367,17 @@ class _Reader:
         )  # fmt: skip
         where = self._sections.index
         self._tables.append(OdtTable(where, name, found.row_count, found.column_count, header))
-        self._take_pictures()
+        self._add_pictures()
 
-    def _take_pictures(self) -> None:
-        for name, alt, file in self._story.drawn:
+    def _add_pictures(self) -> None:
+        for name, alt, file in self._renderer.drawn:
             self._sections.picture()
             self._pictures.append(Picture(self._sections.index, name, alt, file))
-        self._story.drawn.clear()
+        self._renderer.drawn.clear()
 
-    def _take_margin(self, element: etree._Element, kind: str, type_: str) -> None:
-        text = self._story.text(element).strip()
-        self._story.drawn.clear()
+    def _add_margin(self, element: etree._Element, kind: str, type_: str) -> None:
+        text = self._renderer.text(element).strip()
+        self._renderer.drawn.clear()
         if text and element.get(f"{STYLE}display") != "false":
             self._margins.append(Margin(kind, type_, self._page_style, text))
 
@@ -394,6 +394,7 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
         load_dtd=False,
     )  # fmt: skip
     for event, element in parser:
+        # Entities of a document type could grow without bound.
         if is_first and element.getroottree().docinfo.internalDTD is not None:
             raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed.")
         is_first = False
@@ -413,4 +414,4 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
             free_element(element)
 
 
-_WHOLE = frozenset((*BLOCKS, *_LEARNT, *_MARGINS, _CHANGES))
+_WHOLE = frozenset((*BLOCKS, *_STYLE_ELEMENTS, *_MARGINS, _CHANGES))

@@ -1,12 +1,11 @@
-"""What belongs to the format, and how a file of it is opened.
+"""Package of an OpenDocument text: its XML parts, zipped or flat, and the names in them.
 
 A text is a zip: `mimetype` says what it is, `META-INF/manifest.xml` what is encrypted, `styles.xml`
 and `content.xml` hold it. A flat text is one XML file with all of it. OpenDocument 1.3, parts 2 and
 3.
 
-The names of elements and attributes, as lxml names them, and how their values are read.
-
-OpenDocument 1.3, part 3 (OASIS): 3 (structure), 4-9 (text and tables), 10 (drawings), 16 (styles).
+Names of elements and attributes are as lxml has them. OpenDocument 1.3, part 3 (OASIS): 3
+(structure), 4-9 (text and tables), 10 (drawings), 16 (styles).
 """
 
 import re
@@ -34,8 +33,8 @@ __all__ = [
     "XLINK",
     "XML",
     "count",
-    "opened",
-    "properties",
+    "open_metadata",
+    "open_parts",
 ]
 
 FLAT_SUFFIX = ".fodt"
@@ -52,7 +51,7 @@ _OTHERS = {
     "base": "an OpenDocument database (.odb)",
 }
 _MANIFEST = "META-INF/manifest.xml"
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 """Of XML; parsed in pieces, but one table may be all of it."""
 _SHOWN_BYTES = 100
 
@@ -60,7 +59,7 @@ Parts = tuple[IO[bytes], ...]
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[Parts]:
+def open_parts(source: Source) -> Iterator[Parts]:
     """Open a text and give its XML, styles before contents; what is damaged raises FileReadFailed.
 
     Raises:
@@ -71,7 +70,7 @@ def opened(source: Source) -> Iterator[Parts]:
             _check_size(source.name, source.path.stat().st_size)
             yield (file,)
         return
-    with _package(source) as package:
+    with _open_package(source) as package:
         parts = [part for part in ("styles.xml", "content.xml") if part in package]
         if "content.xml" not in parts:
             raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml.")
@@ -81,22 +80,22 @@ def opened(source: Source) -> Iterator[Parts]:
 
 
 @contextmanager
-def properties(source: Source) -> Iterator[etree._Element | None]:
-    """Open a text and give what it tells of itself; None if that is not to be had cheaply.
+def open_metadata(source: Source) -> Iterator[etree._Element | None]:
+    """Open a text and give its metadata; None for a flat text, which would have to be read whole.
 
     Raises:
         FileReadFailed: It is not of the format, encrypted or damaged.
     """
     if PurePath(source.name).suffix.lower() == FLAT_SUFFIX:
-        with opened(source):
+        with open_parts(source):
             yield None
         return
-    with _package(source) as package:
+    with _open_package(source) as package:
         yield package.root("meta.xml") if "meta.xml" in package else None
 
 
 @contextmanager
-def _package(source: Source) -> Iterator[Package]:
+def _open_package(source: Source) -> Iterator[Package]:
     """Open a text that is a zip, and is what its name says."""
     with Package(source) as package, reading_errors(source.name):
         _check_kind(package)
@@ -105,15 +104,15 @@ def _package(source: Source) -> Iterator[Package]:
 
 
 def _check_size(name: str, size: int) -> None:
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise FileReadFailed(
             f"{name} is too large: its text has {size >> 20:,} MiB; the limit is "
-            f"{_MOST_BYTES >> 20} MiB."
+            f"{_MAX_BYTES >> 20} MiB."
         )
 
 
 def _check_kind(package: Package) -> None:
-    """Check what the package says that it is; one that says nothing is known by its contents."""
+    """Check the media type of the package; one without is known by its contents."""
     name = package.name
     if "mimetype" not in package:
         if "content.xml" in package and _MANIFEST in package:

@@ -16,27 +16,27 @@ from kbd_odt.document import (
     OdtDocument,
     Section,
     document_warnings,
-    look_through,
+    read_document,
 )
-from kbd_odt.packages import DC, META, count, properties
+from kbd_odt.packages import DC, META, count, open_metadata
 
 __all__ = ["facts", "passages", "read_region", "text_map"]
 
 _MAX_MAP_CHARS = 200
-_MOST_LISTED = 1_000
+_MAX_LISTED = 1_000
 """Sections, tables, pictures and chunks of a section that a map lists; a `..._count` has all."""
 
-_TOLD = {
+_STATISTICS = {
     f"{META}page-count": "page_count_told",
     f"{META}word-count": "word_count_told",
 }
-"""What the program that saved the file counted; nobody checks it."""
+"""Counts by the program that saved the file; nobody checks them."""
 
 
 def facts(source: Source) -> dict[str, Any]:
-    """Return what a text tells of itself without being looked through; raises FileReadFailed."""
+    """Return the metadata of a text, without reading its contents; raises FileReadFailed."""
     found: dict[str, Any] = {"format": PurePath(source.name).suffix.lower().removeprefix(".")}
-    with properties(source) as root:
+    with open_metadata(source) as root:
         if root is None:
             return found
         for name, field in (("title", "title"), ("creator", "author"), ("subject", "subject"),
@@ -45,7 +45,7 @@ def facts(source: Source) -> dict[str, Any]:
             if text:
                 found[field] = text[:_MAX_MAP_CHARS]
         counts = root.find(f".//{META}document-statistic")
-        for name, field in _TOLD.items():
+        for name, field in _STATISTICS.items():
             value = counts.get(name, "") if counts is not None else ""
             if value.isascii() and value.isdecimal():
                 found[field] = count(value, 1 << 31)
@@ -58,11 +58,11 @@ def text_map(source: Source) -> dict[str, Any]:
     Raises:
         FileReadFailed: It cannot be read.
     """
-    document = look_through(source)
+    document = read_document(source)
     notices = document.notices
     found: dict[str, Any] = {
         "sections": [
-            _section(index, each) for index, each in enumerate(document.sections[:_MOST_LISTED])
+            _section(index, each) for index, each in enumerate(document.sections[:_MAX_LISTED])
         ],
         "tables": _tables(document),
         "images": _images(document),
@@ -83,12 +83,12 @@ def text_map(source: Source) -> dict[str, Any]:
                     "type": margin.type,
                     "text": _short(margin.text, _MAX_MAP_CHARS),
                 }
-                for margin in margins[:_MOST_LISTED]
+                for margin in margins[:_MAX_LISTED]
             ]
     for what, all_of_it in (
         ("section", document.sections), ("table", document.tables), ("image", document.pictures),
     ):  # fmt: skip
-        if len(all_of_it) > _MOST_LISTED:
+        if len(all_of_it) > _MAX_LISTED:
             found[f"{what}_count"] = len(all_of_it)
     warnings = list(document_warnings(document))
     if warnings:
@@ -107,17 +107,17 @@ def _section(index: int, section: Section) -> dict[str, Any]:
         "has_images": section.picture_count > 0,
         "chunks": [
             {"index": at, "paragraphs": chunk.paragraphs, "char_count": len(chunk.text)}
-            for at, chunk in enumerate(section.chunks[:_MOST_LISTED])
+            for at, chunk in enumerate(section.chunks[:_MAX_LISTED])
         ],
     }
-    if len(section.chunks) > _MOST_LISTED:
+    if len(section.chunks) > _MAX_LISTED:
         entry["chunk_count"] = len(section.chunks)
     return entry
 
 
 def _tables(document: OdtDocument) -> list[dict[str, Any]]:
     found = []
-    for index, table in enumerate(document.tables[:_MOST_LISTED]):
+    for index, table in enumerate(document.tables[:_MAX_LISTED]):
         row: dict[str, Any] = {
             "index": index,
             "section": _heading(document, table.section),
@@ -135,7 +135,7 @@ def _tables(document: OdtDocument) -> list[dict[str, Any]]:
 
 def _images(document: OdtDocument) -> list[dict[str, Any]]:
     found = []
-    for index, picture in enumerate(document.pictures[:_MOST_LISTED]):
+    for index, picture in enumerate(document.pictures[:_MAX_LISTED]):
         row: dict[str, Any] = {
             "index": index,
             "section": _heading(document, picture.section),
@@ -154,10 +154,10 @@ def _heading(document: OdtDocument, index: int) -> str:
 
 
 WHOLE_CHARS = 4 * CHUNK_CHARS
-"""What is read at once without being asked for by chunk, as of other documents."""
+"""Characters that are read at once where no chunk is asked for, as of other documents."""
 
 _COORDINATES = ("section", "chunk")
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 _SHOWN_CHARS = 80
 
 Placed = tuple[int, OdtChunk]
@@ -174,7 +174,7 @@ def read_region(source: Source, region: Region) -> Reading:
     wrong = [name for name in region.named() if name not in _COORDINATES]
     if wrong:
         raise ValidationFailed(f"{source.name} is read by section and chunk, not by {wrong[0]}.")
-    document = look_through(source)
+    document = read_document(source)
     if region.section is None:
         what, places = "the text", range(len(document.sections))
     else:
@@ -186,7 +186,7 @@ def read_region(source: Source, region: Region) -> Reading:
 
 def passages(source: Source) -> Iterator[Passage]:
     """Yield all text by chunks, and after it headers and footers; raises FileReadFailed."""
-    document = look_through(source)
+    document = read_document(source)
     for index, section in enumerate(document.sections):
         named = f' "{section.heading}"' if section.heading else ""
         for number, chunk in enumerate(section.chunks):
@@ -213,8 +213,8 @@ def _reading(
     index, chunk = chunks[at]
     info = ChunkInfo(at, count, at + 1 < count, f"section {index}, {chunk.range}")
     if wanted is None:
-        told = f"{what[:1].upper()}{what[1:]} has {count:,} chunks; this is the first. Read on"
-        warnings = (f"{told} with chunk.", *warnings)
+        notice = f"{what[:1].upper()}{what[1:]} has {count:,} chunks; this is the first. Read on"
+        warnings = (f"{notice} with chunk.", *warnings)
     return Reading(chunk.text, info, warnings)
 
 
@@ -227,10 +227,10 @@ def _section_index(sections: Sequence[Section], wanted: str | int, name: str) ->
         if len(found) == 1:
             return found[0]
         if found:
-            shown = ", ".join(map(str, found[:_MOST_NAMED]))
+            shown = ", ".join(map(str, found[:_MAX_NAMED]))
             raise ValidationFailed(
                 f"{len(found)} sections of {name} have the heading {_short(wanted)!r}; give one of "
-                f"their indices: {shown}{', …' if len(found) > _MOST_NAMED else ''}."
+                f"their indices: {shown}{', …' if len(found) > _MAX_NAMED else ''}."
             )
     try:
         index = int(wanted)
@@ -246,8 +246,8 @@ def _section_index(sections: Sequence[Section], wanted: str | int, name: str) ->
 
 def _unknown(sections: Sequence[Section], wanted: str, name: str) -> str:
     named = [_short(section.heading) for section in sections if section.heading]
-    known = "; ".join(repr(heading) for heading in named[:_MOST_NAMED])
-    more = "; …" if len(named) > _MOST_NAMED else ""
+    known = "; ".join(repr(heading) for heading in named[:_MAX_NAMED])
+    more = "; …" if len(named) > _MAX_NAMED else ""
     listed = f" Its headings: {known}{more}." if named else " It has no headings; section 0 is all."
     return f"{name} has no section {_short(wanted)!r}.{listed}"
 

@@ -1,6 +1,6 @@
-"""What styles say that a reader must know: what is hidden, and which labels lists have.
+"""Styles that a reader must know of: hidden text, and the labels of lists.
 
-The labels of a text's lists, counted as the program shows them.
+Labels are counted as the program shows them.
 """
 
 import msgspec
@@ -8,12 +8,12 @@ from lxml import etree
 
 from kbd_odt.packages import STYLE, TEXT, XML, count
 
-__all__ = ["ListLevel", "Lists", "OdtStyles", "label"]
+__all__ = ["ListLevel", "ListNumbering", "OdtStyles", "label"]
 
-_MOST_PARENTS = 50
+_MAX_PARENTS = 50
 _LEVELS = 10
-_MOST_COUNT = 1_000_000
-_MOST_ROMAN = 4_000
+_MAX_COUNT = 1_000_000
+_MAX_ROMAN = 4_000
 _ALPHABET = 26
 
 _ROMAN = (
@@ -23,7 +23,7 @@ _ROMAN = (
 
 
 class ListLevel(msgspec.Struct, frozen=True):
-    """How a level of a list is labelled; `format` is "" for no number, "-" for a bullet."""
+    """Label of a list's level; `format` is "" for no number, "-" for a bullet."""
 
     format: str = "-"
     prefix: str = ""
@@ -33,15 +33,15 @@ class ListLevel(msgspec.Struct, frozen=True):
 
 
 class OdtStyles:
-    """The styles that were met so far; one of a part goes before the common one of its name."""
+    """Styles met so far; one of a part goes before the common one of its name."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
         self._hidden: dict[str, bool] = {}
         self._lists: dict[str, dict[int, ListLevel]] = {}
 
-    def learn(self, element: etree._Element) -> None:
-        """Take in a `style:style` or a `text:list-style`."""
+    def add(self, element: etree._Element) -> None:
+        """Add a `style:style` or a `text:list-style`."""
         name = element.get(f"{STYLE}name", "")
         if element.tag == f"{TEXT}list-style":
             self._lists[name] = dict(map(_level, element.iterchildren("{*}*")))
@@ -49,15 +49,15 @@ class OdtStyles:
         # Styles of paragraphs and of texts have names of their own each.
         key = f"{element.get(f'{STYLE}family', '')} {name}"
         self._parents[key] = element.get(f"{STYLE}parent-style-name", "")
-        looks = element.find(f"{STYLE}text-properties")
-        shown = None if looks is None else looks.get(f"{TEXT}display")
+        text_properties = element.find(f"{STYLE}text-properties")
+        shown = None if text_properties is None else text_properties.get(f"{TEXT}display")
         self._hidden.pop(key, None)
         if shown is not None:
             self._hidden[key] = shown == "none"
 
     def is_hidden(self, family: str, name: str | None) -> bool:
         """Whether a style of a family ("paragraph", "text") hides its text."""
-        for _ in range(_MOST_PARENTS):
+        for _ in range(_MAX_PARENTS):
             if not name:
                 break
             key = f"{family} {name}"
@@ -79,13 +79,13 @@ def _level(element: etree._Element) -> tuple[int, ListLevel]:
         element.get(f"{STYLE}num-format", ""),
         element.get(f"{STYLE}num-prefix", ""),
         element.get(f"{STYLE}num-suffix", ""),
-        count(element.get(f"{TEXT}start-value"), _MOST_COUNT),
+        count(element.get(f"{TEXT}start-value"), _MAX_COUNT),
         count(element.get(f"{TEXT}display-levels"), _LEVELS),
     )
 
 
 def label(levels: list[ListLevel], numbers: list[int]) -> str:
-    """Return the label of an item, by how its level and those above are labelled and counted."""
+    """Return the label of an item, by how its level and those above are labeled and counted."""
     own = levels[-1]
     if own.format == "-":
         return "-"
@@ -106,7 +106,7 @@ def _numeral(number: int, format_: str) -> str:
             # After z comes aa, then bb.
             times, letter = divmod(number - 1, _ALPHABET)
             text = chr(ord("a") + letter) * min(times + 1, _LEVELS)
-        case "i" | "I" if 0 < number < _MOST_ROMAN:
+        case "i" | "I" if 0 < number < _MAX_ROMAN:
             text = ""
             for value, signs in _ROMAN:
                 text += signs * (number // value)
@@ -117,13 +117,13 @@ def _numeral(number: int, format_: str) -> str:
 
 
 _INDENT = "  "
-_MOST_INDENTED = 10
+_MAX_INDENTED = 10
 
 
-class Lists:
-    """The lists that are open, one in the other, and how far those that are closed have counted.
+class ListNumbering:
+    """Numbering of lists: those that are open, nested, and how far closed ones have counted.
 
-    Use: `enter` and `leave` lists, `begin` their items, and ask for the `label` of each paragraph.
+    Use: `open_list`, `begin_item` for each of its items, `label` for each paragraph, `close_list`.
     """
 
     def __init__(self, styles: OdtStyles) -> None:
@@ -134,7 +134,7 @@ class Lists:
         self._is_due = False
         self._counted: dict[str, int] = {}
 
-    def enter(self, element: etree._Element) -> None:
+    def open_list(self, element: etree._Element) -> None:
         """Begin a list, which may go on counting where another one ended."""
         around = self._open[-1][0] if self._open else ""
         style = element.get(f"{TEXT}style-name", around)
@@ -147,17 +147,17 @@ class Lists:
         self._numbers.append(self._counted.get(continued, level.start - 1))
         self._is_due = False
 
-    def begin(self, element: etree._Element) -> None:
+    def begin_item(self, element: etree._Element) -> None:
         """Begin an item; a header of a list is none."""
         if not self._numbers or element.tag != f"{TEXT}list-item":
             self._is_due = False
             return
         start = element.get(f"{TEXT}start-value")
         number = self._numbers[-1] + 1
-        self._numbers[-1] = number if start is None else count(start, _MOST_COUNT, number)
+        self._numbers[-1] = number if start is None else count(start, _MAX_COUNT, number)
         self._is_due = True
 
-    def leave(self) -> None:
+    def close_list(self) -> None:
         """End the innermost list."""
         if not self._open:
             return
@@ -173,7 +173,7 @@ class Lists:
         """Return what stands before the next paragraph: indent, label and a blank; "" for none."""
         if not self._open:
             return ""
-        indent = _INDENT * (min(len(self._open), _MOST_INDENTED) - 1)
+        indent = _INDENT * (min(len(self._open), _MAX_INDENTED) - 1)
         if not self._is_due:
             return f"{indent}{_INDENT}"
         self._is_due = False

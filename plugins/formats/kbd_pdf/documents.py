@@ -29,22 +29,22 @@ from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
 
 __all__ = [
-    "MOST_ENTRIES",
+    "MAX_ENTRIES",
     "STREAM_BYTES",
     "OpenedPdf",
     "check_streams",
-    "has_end",
-    "may_act",
-    "opened",
-    "read_by_pypdf",
+    "has_end_mark",
+    "may_have_actions",
+    "open_by_pypdf",
+    "open_pdf",
     "table_entries",
 ]
 
 STREAM_BYTES = 64 << 20
-"""What a stream may unpack to (reliability, section 4)."""
+"""Bytes that a stream may unpack to (reliability, section 4)."""
 
 TOTAL_BYTES = 256 << 20
-"""What the large ones may unpack to all together (likewise)."""
+"""Bytes that the large ones may unpack to all together (likewise)."""
 
 DATA_BYTES = 300 << 20
 """What a picture or an attached file may unpack to: nobody unpacks them but to draw."""
@@ -52,15 +52,15 @@ DATA_BYTES = 300 << 20
 LARGE_BYTES = 16 << 10
 """A smaller stream is not looked at: deflate makes at most 1,032 bytes of one, so 16 MiB of it."""
 
-MOST_PAINTED = 1_000_000
+MAX_PAINTED = 1_000_000
 """What one stream may paint, each a line or a piece of text: 500 MB for pdfium."""
 
-MOST_ENTRIES = 300_000
+MAX_ENTRIES = 300_000
 """Objects that pypdf is given: it needs 4 µs and 250 bytes for each."""
 
 _PIECE_BYTES = 1 << 20
-_LEAST_PAINTED_BYTES = 4
-_MOST_LAYERS = 4
+_MIN_PAINTED_BYTES = 4
+_MAX_FILTERS = 4
 _HEAD_BYTES = 1024
 
 # Both begin with plain letters, which are found some ten times as fast as anything before them.
@@ -83,11 +83,11 @@ _PAINTS = (
 _NO_LETTERS = bytes(sorted(set(range(256)) - set(b"SsfFBbjJ'\"ohI")))
 """All but one letter of each of them."""
 
-_SPARSE = STREAM_BYTES // MOST_PAINTED
+_SPARSE = STREAM_BYTES // MAX_PAINTED
 
 
 def check_streams(path: Path, name: str) -> None:
-    """See that no stream of a file unpacks to more than is good.
+    """Check that no stream of a file unpacks to more than the limits.
 
     Args:
         path: Where the file is.
@@ -98,7 +98,7 @@ def check_streams(path: Path, name: str) -> None:
     """
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            _check(data, name)
+            _check_data(data, name)
     except ValueError as error:
         raise FileReadFailed(f"{name} is empty.") from error
     except OSError as error:
@@ -111,7 +111,7 @@ def table_entries(path: Path) -> int:
         return sum(int(found[1]) for found in _TABLE.finditer(data))
 
 
-def may_act(path: Path) -> bool:
+def may_have_actions(path: Path) -> bool:
     """Tell whether a page may have annotations or actions.
 
     Where no object is packed and no name is written in a roundabout way, the bytes tell that none
@@ -124,7 +124,7 @@ def may_act(path: Path) -> bool:
         return _ESCAPED.search(data) is not None
 
 
-def has_end(path: Path) -> bool:
+def has_end_mark(path: Path) -> bool:
     """Tell whether the mark that ends a file stands near its end."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
@@ -132,10 +132,11 @@ def has_end(path: Path) -> bool:
         return b"%%EOF" in file.read()
 
 
-def _check(data: mmap.mmap, name: str) -> None:
+def _check_data(data: mmap.mmap, name: str) -> None:
     total = 0
     for found in _STREAM.finditer(data):
         start = found.end()
+        # The same word ends a stream: "endstream".
         if data[found.start() - 3 : found.start()] == b"end":
             continue
         head = data[max(0, found.start() - _HEAD_BYTES) : found.start()]
@@ -174,16 +175,16 @@ def _page_bytes(pieces: Iterator[bytes], name: str) -> int:
         size += len(piece)
         waiting.append(piece)
         # Most streams are small, and then there is no need to count.
-        if size > MOST_PAINTED * _LEAST_PAINTED_BYTES:
-            painted += sum(map(_painted, waiting))
+        if size > MAX_PAINTED * _MIN_PAINTED_BYTES:
+            painted += sum(map(_count_painted, waiting))
             waiting = []
-        if painted > MOST_PAINTED:
-            msg = f"{name} holds a page that paints more than {MOST_PAINTED:,} things."
+        if painted > MAX_PAINTED:
+            msg = f"{name} holds a page that paints more than {MAX_PAINTED:,} things."
             raise FileReadFailed(f"{msg} It is not read.")
     return size
 
 
-def _painted(piece: bytes) -> int:
+def _count_painted(piece: bytes) -> int:
     # Letters are counted forty times as fast as operators, and where so few of them are that a
     # stream of the largest size could not paint too much, that is enough.
     if len(piece.translate(None, _NO_LETTERS)) * _SPARSE < len(piece):
@@ -197,16 +198,16 @@ def _pieces(data: mmap.mmap, start: int, end: int) -> Iterator[bytes]:
         yield data[place : min(end, place + _PIECE_BYTES)]
 
 
-def _unpacked(pieces: Iterator[bytes], layer: int) -> Iterator[bytes]:
+def _unpacked(pieces: Iterator[bytes], filters: int) -> Iterator[bytes]:
     """Yield what zlib data unpacks to, and that in turn if it is zlib data, too."""
     first = next(pieces, b"")
-    if layer > _MOST_LAYERS or not _is_zlib(first):
+    if filters > _MAX_FILTERS or not _is_zlib(first):
         # Of what is not packed, or not in this way, only what is under the packing counts.
-        if layer:
+        if filters:
             yield first
             yield from pieces
         return
-    yield from _unpacked(_inflated(first, pieces), layer + 1)
+    yield from _unpacked(_inflated(first, pieces), filters + 1)
 
 
 def _inflated(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -232,9 +233,9 @@ for _name in ("pypdf", "pypdfium2"):
     _logger.addHandler(logging.NullHandler())
     _logger.propagate = False
 
-_CATALOGUE = re.compile(rb"/Type\s{0,5}/Catalog\b")
-_BEGINNING = re.compile(rb"\b(\d{1,10}\s{1,5}\d{1,5})\s{1,5}obj\b")
-_BEGINNING_BYTES = 1000
+_CATALOG = re.compile(rb"/Type\s{0,5}/Catalog\b")
+_OBJECT_START = re.compile(rb"\b(\d{1,10}\s{1,5}\d{1,5})\s{1,5}obj\b")
+_OBJECT_START_BYTES = 1000
 """How far before its type an object is expected to begin."""
 
 _LIMITS: dict[str, Any] = {
@@ -248,7 +249,7 @@ _LIMITS: dict[str, Any] = {
 
 
 class OpenedPdf(msgspec.Struct, frozen=True):
-    """A file that is open.
+    """An open PDF file.
 
     Args:
         name: How it is called in messages.
@@ -264,18 +265,18 @@ class OpenedPdf(msgspec.Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def opened(source: Source) -> Iterator[OpenedPdf]:
+def open_pdf(source: Source) -> Iterator[OpenedPdf]:
     """Open a file.
 
     Raises:
         FileReadFailed: Neither library can, it needs a password, or it is past a limit.
     """
     check_streams(source.path, source.name)
-    notes = () if has_end(source.path) else (_CUT,)
-    document, is_locked = _by_pdfium(source)
+    notes = () if has_end_mark(source.path) else (_TRUNCATED,)
+    document, is_locked = _open_by_pdfium(source)
     if document is None:
-        count = _pages_by_pypdf(source, is_locked=is_locked)
-        yield OpenedPdf(source.name, count, None, (*notes, _SLOWLY))
+        count = _count_pages_by_pypdf(source, is_locked=is_locked)
+        yield OpenedPdf(source.name, count, None, (*notes, _OPENED_BY_PYPDF))
         return
     with document:
         # Needed for the values of forms and for drawing them; nothing that they do is run.
@@ -285,15 +286,15 @@ def opened(source: Source) -> Iterator[OpenedPdf]:
 
 
 @contextlib.contextmanager
-def read_by_pypdf(source: Source) -> Iterator[PdfReader]:
+def open_by_pypdf(source: Source) -> Iterator[PdfReader]:
     """Open a file with pypdf; what goes wrong inside the `with` is told as a damaged file, too.
 
     Raises:
         FileReadFailed: It cannot be opened, needs a password, or has more objects than pypdf is
             good for.
     """
-    if table_entries(source.path) > MOST_ENTRIES:
-        raise FileReadFailed(f"{source.name} claims more than {MOST_ENTRIES:,} objects.")
+    if table_entries(source.path) > MAX_ENTRIES:
+        raise FileReadFailed(f"{source.name} claims more than {MAX_ENTRIES:,} objects.")
     with (
         source.path.open("rb") as file,
         apply_configuration(**_LIMITS),
@@ -302,7 +303,7 @@ def read_by_pypdf(source: Source) -> Iterator[PdfReader]:
         try:
             reader = PdfReader(file)
             if reader.is_encrypted and not reader.decrypt(""):
-                raise _locked(source.name)
+                raise _password_error(source.name)
             yield reader
         except (KbdError, MemoryError):
             raise
@@ -311,7 +312,7 @@ def read_by_pypdf(source: Source) -> Iterator[PdfReader]:
             raise FileReadFailed(f"{source.name} is damaged ({type(error).__name__}).") from error
 
 
-def _by_pdfium(source: Source) -> tuple[pdfium.PdfDocument | None, bool]:
+def _open_by_pdfium(source: Source) -> tuple[pdfium.PdfDocument | None, bool]:
     """Return the file as pdfium opens it, or None and whether it wants a password."""
     try:
         return pdfium.PdfDocument(source.path), False
@@ -319,34 +320,34 @@ def _by_pdfium(source: Source) -> tuple[pdfium.PdfDocument | None, bool]:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             return None, True
     with contextlib.suppress(pdfium.PdfiumError):
-        return pdfium.PdfDocument(_mended(source)), False
+        return pdfium.PdfDocument(_repaired(source)), False
     return None, False
 
 
-def _mended(source: Source) -> bytes:
+def _repaired(source: Source) -> bytes:
     """Return a file's bytes with what pdfium cannot do without: a first line and a last entry.
 
-    A file that was cut off has lost the entry that names its catalogue, though that itself often
+    A file that was cut off has lost the entry that names its catalog, though that itself often
     stands near the beginning.
     """
     data = source.path.read_bytes()
     head = b"" if b"%PDF" in data[:1024] else b"%PDF-1.7\n"
-    roots = [found.start() for found in _CATALOGUE.finditer(data)]
+    roots = [found.start() for found in _CATALOG.finditer(data)]
     end = roots[-1] if roots else 0
-    begun = _BEGINNING.findall(data[max(0, end - _BEGINNING_BYTES) : end])
+    begun = _OBJECT_START.findall(data[max(0, end - _OBJECT_START_BYTES) : end])
     tail = b"\nendobj\ntrailer\n<</Root %s R>>\n%%%%EOF\n" % begun[-1] if begun else b""
     return head + data + tail
 
 
-def _pages_by_pypdf(source: Source, *, is_locked: bool) -> int:
+def _count_pages_by_pypdf(source: Source, *, is_locked: bool) -> int:
     """Return how many pages pypdf finds; raises FileReadFailed in the words that fit best."""
     try:
-        with read_by_pypdf(source) as reader:
+        with open_by_pypdf(source) as reader:
             count = len(reader.pages)
     except FileReadFailed as error:
         if is_locked:
-            raise _locked(source.name) from error
-        if not _has_mark(source):
+            raise _password_error(source.name) from error
+        if not _has_pdf_header(source):
             raise FileReadFailed(f"{source.name} is no PDF file.") from error
         raise
     if count == 0:
@@ -354,17 +355,17 @@ def _pages_by_pypdf(source: Source, *, is_locked: bool) -> int:
     return count
 
 
-def _has_mark(source: Source) -> bool:
+def _has_pdf_header(source: Source) -> bool:
     with source.path.open("rb") as file:
         return b"%PDF" in file.read(4096)
 
 
-def _locked(name: str) -> FileReadFailed:
+def _password_error(name: str) -> FileReadFailed:
     return FileReadFailed(
         f"{name} is encrypted and needs a password.",
         actions=("Save a copy without the password and add that.",),
     )
 
 
-_CUT = "The file has no proper end: it may be cut off, and was read as far as it goes."
-_SLOWLY = "The file is damaged: it was opened in a way that finds less text than usual."
+_TRUNCATED = "The file has no proper end: it may be cut off, and was read as far as it goes."
+_OPENED_BY_PYPDF = "The file is damaged: it was opened in a way that finds less text than usual."

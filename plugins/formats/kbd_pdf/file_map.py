@@ -1,6 +1,6 @@
-"""What a file is, and the map of its pages.
+"""Map of a PDF file: its properties, its pages, and its table of contents.
 
-The table of contents: titles with their levels and the pages that they lead to.
+The table of contents is titles with their levels and the pages that they lead to.
 """
 
 import contextlib
@@ -15,27 +15,34 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd_pdf.documents import OpenedPdf, may_act, opened, read_by_pypdf
-from kbd_pdf.pages import CHUNK_PAGES, MOST_PAGES, clean, has_text, kept_silent_pages, written
-from kbd_pdf.structure import Structure, structure_of
+from kbd_pdf.documents import OpenedPdf, may_have_actions, open_by_pypdf, open_pdf
+from kbd_pdf.pages import (
+    CHUNK_PAGES,
+    MAX_PAGES,
+    cached_textless_pages,
+    clean,
+    format_page_numbers,
+    has_text,
+)
+from kbd_pdf.structure import Structure, read_structure
 
-__all__ = ["MOST_ENTRIES", "contents", "contents_by_pypdf", "facts", "file_map"]
+__all__ = ["MAX_ENTRIES", "contents", "contents_by_pypdf", "facts", "file_map"]
 
-MOST_ENTRIES = 1000
+MAX_ENTRIES = 1000
 """Entries that a map lists."""
 
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 """Of a title."""
 
 
 def contents(document: pdfium.PdfDocument) -> list[dict[str, Any]]:
-    """Return the first `MOST_ENTRIES` + 1 entries: title, page from 1 or None, level from 1.
+    """Return the first `MAX_ENTRIES` + 1 entries: title, page from 1 or None, level from 1.
 
     Places are told by page, by name, or by an action that goes to one; pdfium follows them all. A
     page is None where an entry leads nowhere, or out of the file.
     """
     found = []
-    for entry in islice(document.get_toc(), MOST_ENTRIES + 1):
+    for entry in islice(document.get_toc(), MAX_ENTRIES + 1):
         place = entry.get_dest()
         index = None if place is None else place.get_index()
         found.append(_entry(entry.get_title(), index, entry.level + 1))
@@ -44,20 +51,20 @@ def contents(document: pdfium.PdfDocument) -> list[dict[str, Any]]:
 
 def contents_by_pypdf(reader: PdfReader) -> list[dict[str, Any]]:
     """Return the same, of a file that only pypdf can open."""
-    return list(islice(_walk(reader, reader.outline, 1), MOST_ENTRIES + 1))
+    return list(islice(_outline_entries(reader, reader.outline, 1), MAX_ENTRIES + 1))
 
 
-def _walk(reader: PdfReader, entries: Any, level: int) -> Iterator[dict[str, Any]]:
+def _outline_entries(reader: PdfReader, entries: Any, level: int) -> Iterator[dict[str, Any]]:
     for entry in entries:
         if isinstance(entry, list):
-            yield from _walk(reader, entry, level + 1)
+            yield from _outline_entries(reader, entry, level + 1)
         else:
             index = reader.get_destination_page_number(entry)
             yield _entry(str(entry.title), index, level)
 
 
 def _entry(title: str, index: int | None, level: int) -> dict[str, Any]:
-    words = " ".join(clean(title).split())[:MOST_CHARACTERS]
+    words = " ".join(clean(title).split())[:MAX_CHARACTERS]
     page = None if index is None or index < 0 else index + 1
     return {"title": words, "page": page, "level": level}
 
@@ -65,14 +72,14 @@ def _entry(title: str, index: int | None, level: int) -> dict[str, Any]:
 LOOKED_PAGES = 50
 """Pages that a map looks at for text, as long as nobody has read them all."""
 
-MOST_LABELS = 100
+MAX_LABELS = 100
 """Page labels that a map lists."""
 
 _POINTS_PER_INCH = 72
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(Z|[+-]\d\d(?:'\d\d)?)?", re.ASCII
 )
-_SAID = {
+_INFO_FIELDS = {
     "Title": "title", "Author": "author", "Subject": "subject", "Keywords": "keywords",
     "Creator": "creator", "Producer": "producer", "CreationDate": "created", "ModDate": "modified",
 }  # fmt: skip
@@ -84,13 +91,13 @@ def facts(source: Source) -> dict[str, Any]:
     Raises:
         FileReadFailed: It cannot be opened.
     """
-    with opened(source) as found:
-        told: dict[str, Any] = {"format": "pdf", "page_count": found.page_count}
+    with open_pdf(source) as found:
+        result: dict[str, Any] = {"format": "pdf", "page_count": found.page_count}
         if found.document is not None:
-            told |= _said(found.document)
+            result |= _document_info(found.document)
         if found.warnings:
-            told["warnings"] = list(found.warnings)
-        return told
+            result["warnings"] = list(found.warnings)
+        return result
 
 
 def file_map(source: Source) -> dict[str, Any]:
@@ -99,105 +106,108 @@ def file_map(source: Source) -> dict[str, Any]:
     Raises:
         FileReadFailed: It cannot be opened.
     """
-    with opened(source) as found:
+    with open_pdf(source) as found:
         warnings = list(found.warnings)
         structure, entries = Structure(), list[dict[str, Any]]()
         if found.document is not None:
             entries = contents(found.document)
         try:
-            with read_by_pypdf(source) as reader:
+            with open_by_pypdf(source) as reader:
                 if found.document is None:
                     entries = contents_by_pypdf(reader)
-                structure = structure_of(reader, with_pages=may_act(source.path))
+                structure = read_structure(reader, with_pages=may_have_actions(source.path))
         except FileReadFailed as error:
             warnings.append(f"{_UNKNOWN} ({error.message})")
-        told: dict[str, Any] = {
+        result: dict[str, Any] = {
             "page_count": found.page_count,
             "has_toc": bool(entries),
-            "toc": entries[:MOST_ENTRIES],
+            "toc": entries[:MAX_ENTRIES],
             "has_forms": structure.field_count > 0 or structure.is_xfa,
             "has_annotations": bool(structure.annotations),
         }
-        told |= _shown(structure)
-        told |= _pages(source, found)
+        result |= _optional_fields(structure)
+        result |= _pages(source, found)
         warnings += _warnings(found, entries, structure)
         if warnings:
-            told["warnings"] = warnings
-        return told
+            result["warnings"] = warnings
+        return result
 
 
-def _said(document: pdfium.PdfDocument) -> dict[str, Any]:
-    said = {
+def _document_info(document: pdfium.PdfDocument) -> dict[str, Any]:
+    values = {
         name: " ".join(clean(document.get_metadata_value(key)).split())[:300]
-        for key, name in _SAID.items()
+        for key, name in _INFO_FIELDS.items()
     }
     for name in ("created", "modified"):
-        said[name] = _iso(said[name])
-    told: dict[str, Any] = {name: value for name, value in said.items() if value}
+        values[name] = _iso_date(values[name])
+    result: dict[str, Any] = {name: value for name, value in values.items() if value}
+    # -1 without a security handler (ISO 32000-1, 7.6); a file may be encrypted without a password.
     if raw.FPDF_GetSecurityHandlerRevision(document) > 0:
-        told["is_encrypted"] = True
+        result["is_encrypted"] = True
     with contextlib.suppress(pdfium.PdfiumError):
         width, height = document.get_page_size(0)
-        told["page_size"] = {
+        result["page_size"] = {
             "width": round(width / _POINTS_PER_INCH, 2),
             "height": round(height / _POINTS_PER_INCH, 2),
         }
-    return told
+    return result
 
 
-def _iso(date: str) -> str:
+def _iso_date(date: str) -> str:
     """Return a date of a PDF (ISO 32000-1, 7.9.4) as an ISO one; what is none stays as it is."""
     found = _DATE.match(date)
     if found is None:
         return date
     year, month, day, hour, minute, second, zone = (part or "" for part in found.groups())
-    told = "-".join(filter(None, (year, month, day)))
+    result = "-".join(filter(None, (year, month, day)))
     if not minute:
-        return told
+        return result
     zone = zone.replace("'", ":").strip(":")
-    return f"{told}T{hour}:{minute}:{second or '00'}{'Z' if zone.startswith('Z') else zone}"
+    return f"{result}T{hour}:{minute}:{second or '00'}{'Z' if zone.startswith('Z') else zone}"
 
 
-def _shown(structure: Structure) -> dict[str, Any]:
+def _optional_fields(structure: Structure) -> dict[str, Any]:
     """Return the parts of a map that most files do not have."""
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if structure.fields:
-        told["form_fields"] = structure.fields
-        told["form_field_count"] = structure.field_count
+        result["form_fields"] = structure.fields
+        result["form_field_count"] = structure.field_count
     if structure.annotations:
-        told["annotations"] = dict(sorted(structure.annotations.items()))
+        result["annotations"] = dict(sorted(structure.annotations.items()))
     if structure.files:
-        told["attachments"] = structure.files
+        result["attachments"] = structure.files
     if structure.is_signed:
-        told["is_signed"] = True
-    return told
+        result["is_signed"] = True
+    return result
 
 
 def _pages(source: Source, found: OpenedPdf) -> dict[str, Any]:
     """Return which pages have no text or another label, and the chunks."""
-    told: dict[str, Any] = {"pages_without_text": []}
+    result: dict[str, Any] = {"pages_without_text": []}
     last = min(found.page_count, LOOKED_PAGES)
     document = found.document
     if document is not None:
-        silent = kept_silent_pages(source.shelf)
-        if silent is None:
-            silent = [number for number in range(1, last + 1) if not _has_text(document, number)]
+        textless = cached_textless_pages(source.shelf)
+        if textless is None:
+            textless = [number for number in range(1, last + 1) if not _has_text(document, number)]
             if last < found.page_count:
-                told["pages_looked_at"] = f"1-{last}"
-        told["pages_without_text"] = silent
-        if labels := list(_labels(document, min(found.page_count, MOST_PAGES))):
-            told["page_labels"] = labels[:MOST_LABELS]
+                result["pages_looked_at"] = f"1-{last}"
+        result["pages_without_text"] = textless
+        if labels := list(_labels(document, min(found.page_count, MAX_PAGES))):
+            result["page_labels"] = labels[:MAX_LABELS]
     else:
-        told["pages_looked_at"] = "none"
-    starts = range(1, min(found.page_count, MOST_PAGES) + 1, CHUNK_PAGES)
-    told["chunks"] = [
+        result["pages_looked_at"] = "none"
+    starts = range(1, min(found.page_count, MAX_PAGES) + 1, CHUNK_PAGES)
+    result["chunks"] = [
         {
             "index": index,
-            "pages": written(range(start, min(start + CHUNK_PAGES, found.page_count + 1))),
+            "pages": format_page_numbers(
+                range(start, min(start + CHUNK_PAGES, found.page_count + 1))
+            ),
         }
         for index, start in enumerate(starts)
     ]
-    return told
+    return result
 
 
 def _has_text(document: pdfium.PdfDocument, number: int) -> bool:
@@ -221,13 +231,13 @@ def _labels(document: pdfium.PdfDocument, last: int) -> Iterator[dict[str, Any]]
 def _warnings(
     found: OpenedPdf, entries: list[dict[str, Any]], structure: Structure
 ) -> Iterator[str]:
-    if len(entries) > MOST_ENTRIES:
-        yield f"The table of contents goes on; its first {MOST_ENTRIES:,} entries are listed."
+    if len(entries) > MAX_ENTRIES:
+        yield f"The table of contents goes on; its first {MAX_ENTRIES:,} entries are listed."
     if structure.field_count > len(structure.fields):
         yield f"The first {len(structure.fields)} of {structure.field_count:,} fields are listed."
-    if found.page_count > MOST_PAGES:
+    if found.page_count > MAX_PAGES:
         yield (
-            f"The map covers the first {MOST_PAGES:,} of {found.page_count:,} pages; the others "
+            f"The map covers the first {MAX_PAGES:,} of {found.page_count:,} pages; the others "
             "are read by number like these."
         )
     if structure.is_xfa:

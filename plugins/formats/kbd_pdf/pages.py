@@ -23,20 +23,20 @@ from kbd.formats.shelves import keep, kept
 
 __all__ = [
     "CHUNK_PAGES",
-    "MOST_PAGES",
-    "Unseen",
+    "MAX_PAGES",
+    "HiddenText",
+    "cache_textless_pages",
+    "cached_textless_pages",
     "clean",
+    "format_page_numbers",
     "has_text",
-    "keep_silent_pages",
-    "kept_silent_pages",
-    "page_numbers",
+    "hidden_text_of",
+    "parse_page_numbers",
     "text_of",
-    "unseen_of",
     "utf16",
-    "written",
 ]
 
-_UNSEEN = {code: None for code in range(32) if chr(code) not in "\t\n"}
+_CONTROL_CHARACTERS = {code: None for code in range(32) if chr(code) not in "\t\n"}
 
 
 def text_of(page: pdfium.PdfTextPage) -> str:
@@ -49,6 +49,7 @@ def text_of(page: pdfium.PdfTextPage) -> str:
     if count <= 0:
         return ""
     buffer = (ctypes.c_ushort * (count + 1))()
+    # It counts the zero that it writes at the end.
     got = raw.FPDFText_GetText(page, 0, count, buffer)
     return clean(bytes(buffer)[: max(0, got - 1) * 2].decode("utf-16-le", "replace"))
 
@@ -64,19 +65,19 @@ def clean(text: str) -> str:
     pdfium joins a line that ends in a hyphen to the next one, with U+FFFE between.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-\n")
-    return text if text.isprintable() else text.translate(_UNSEEN)
+    return text if text.isprintable() else text.translate(_CONTROL_CHARACTERS)
 
 
 CHUNK_PAGES = 5
 """Pages of a chunk (contract, section 8)."""
 
-MOST_PAGES = 2000
+MAX_PAGES = 2000
 """Pages that one call looks at (reliability, section 4)."""
 
 _PART = re.compile(r"\s*(\d{1,9})\s*(?:[-\u2013]\s*(\d{1,9})\s*)?")
 
 
-def page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
+def parse_page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
     """Return the pages that a text names, each once, in the order in which it names them.
 
     Args:
@@ -86,7 +87,7 @@ def page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
 
     Raises:
         ValidationFailed: It is no such text, a range is reversed, a page is not there, or there are
-            more than `MOST_PAGES`.
+            more than `MAX_PAGES`.
     """
     found: dict[int, None] = {}
     for part in pages.split(","):
@@ -100,18 +101,18 @@ def page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
             raise ValidationFailed(f"pages {first}-{last} are reversed: give {last}-{first}.")
         if first < 1 or last > count:
             missing = first if first < 1 or first > count else last
-            told = f"{count} pages, counted from 1" if count != 1 else "1 page"
-            raise ValidationFailed(f"{name} has {told}; page {missing} is not one of them.")
-        if last - first >= MOST_PAGES:
+            counted = f"{count} pages, counted from 1" if count != 1 else "1 page"
+            raise ValidationFailed(f"{name} has {counted}; page {missing} is not one of them.")
+        if last - first >= MAX_PAGES:
             raise _too_many(name)
         found.update(dict.fromkeys(range(first, last + 1)))
-        if len(found) > MOST_PAGES:
+        if len(found) > MAX_PAGES:
             raise _too_many(name)
     return tuple(found)
 
 
-def written(numbers: Sequence[int]) -> str:
-    """Return pages as `page_numbers` understands them: "2,7-9"."""
+def format_page_numbers(numbers: Sequence[int]) -> str:
+    """Return pages as `parse_page_numbers` understands them: "2,7-9"."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][1] == number - 1:
@@ -122,30 +123,30 @@ def written(numbers: Sequence[int]) -> str:
 
 
 def _too_many(name: str) -> ValidationFailed:
-    return ValidationFailed(f"{name} is read {MOST_PAGES:,} pages at a time; give fewer.")
+    return ValidationFailed(f"{name} is read {MAX_PAGES:,} pages at a time; give fewer.")
 
 
-_KEPT = "silent-pages.2"
+_SHELF_NAME = "silent-pages.2"
 """The name on the shelf, with the version of what is in it."""
 
 
-def kept_silent_pages(shelf: Path | None) -> list[int] | None:
+def cached_textless_pages(shelf: Path | None) -> list[int] | None:
     """Return the numbers of all pages without text, or None where nobody has looked yet."""
-    return kept(shelf, _KEPT, list[int])
+    return kept(shelf, _SHELF_NAME, list[int])
 
 
-def keep_silent_pages(shelf: Path | None, numbers: Sequence[int]) -> None:
-    """Keep them; where that cannot be, nothing is kept."""
-    keep(shelf, _KEPT, list(numbers))
+def cache_textless_pages(shelf: Path | None, numbers: Sequence[int]) -> None:
+    """Cache the numbers of all pages without text; without a shelf nothing is done."""
+    keep(shelf, _SHELF_NAME, list(numbers))
 
 
-SMALLEST_PT = 1.0
+MIN_SIZE_PT = 1.0
 """Smaller letters nobody reads."""
 
-MOST_OBJECTS = 20_000
+MAX_OBJECTS = 20_000
 """Things of a page that are looked at."""
 
-MOST_CHARACTERS = 4000
+MAX_CHARACTERS = 4000
 """Of unseen text that is shown apart; all of it stands in the text of the page, too."""
 
 _DEPTH = 4
@@ -154,11 +155,11 @@ _BLANK = ord(" ")
 _INVISIBLE = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP)
 
 
-class Unseen(msgspec.Struct, frozen=True):
-    """What people do not see of a page's text.
+class HiddenText(msgspec.Struct, frozen=True):
+    """Hidden text of a page.
 
     Args:
-        text: It, or "".
+        text: The text, or "".
         is_layer: Whether all text of the page is invisible and lies on a picture: that of a scan.
     """
 
@@ -166,61 +167,61 @@ class Unseen(msgspec.Struct, frozen=True):
     is_layer: bool = False
 
 
-def unseen_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> Unseen:
-    """Find the unseen text of a page, in at most `MOST_OBJECTS` things on it."""
+def hidden_text_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> HiddenText:
+    """Find the hidden text of a page, in at most `MAX_OBJECTS` things on it."""
     box = raw.FS_RECTF()
     has_box = raw.FPDF_GetPageBoundingBox(page, box)
-    place = _Place(box if has_box else None)
+    place = _VisibilityTest(box if has_box else None)
     hidden, shown, pictures = [], 0, 0
-    for thing, kind, depth in _things(page):
+    for page_object, kind, depth in _page_objects(page):
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             pictures += 1
         elif kind == _TEXT:
-            is_seen = raw.FPDFTextObj_GetTextRenderMode(thing) not in _INVISIBLE
+            is_seen = raw.FPDFTextObj_GetTextRenderMode(page_object) not in _INVISIBLE
             # In a form, its own scale and place would count.
-            if is_seen and (depth or place.is_seen(thing)):
+            if is_seen and (depth or place.is_seen(page_object)):
                 shown += 1
             else:
-                hidden.append(thing)
+                hidden.append(page_object)
     if not hidden:
-        return Unseen()
+        return HiddenText()
     if pictures and not shown:
-        return Unseen(is_layer=True)
-    return Unseen(_joined(hidden, textpage))
+        return HiddenText(is_layer=True)
+    return HiddenText(_text_of_objects(hidden, textpage))
 
 
 def has_text(page: pdfium.PdfPage) -> bool:
     """Tell whether a page has text that is more than blanks; cheaper than its text."""
-    if not any(kind == _TEXT for _, kind, _ in _things(page)):
+    if not any(kind == _TEXT for _, kind, _ in _page_objects(page)):
         return False
     textpage = page.get_textpage()
     try:
         # Letters may be painted of which nobody knows which they are: then there is no text.
-        count = min(raw.FPDFText_CountChars(textpage), MOST_OBJECTS)
+        count = min(raw.FPDFText_CountChars(textpage), MAX_OBJECTS)
         return any(raw.FPDFText_GetUnicode(textpage, place) > _BLANK for place in range(count))
     finally:
         textpage.close()
 
 
-def _things(page: pdfium.PdfPage) -> Iterator[tuple[Any, int, int]]:
-    """Yield what is on a page and in forms on it, with its kind, and how deep in forms it is."""
-    left = MOST_OBJECTS
+def _page_objects(page: pdfium.PdfPage) -> Iterator[tuple[Any, int, int]]:
+    """Yield the objects of a page and of forms on it: object, kind, depth in forms."""
+    left = MAX_OBJECTS
     waiting = [(raw.FPDFPage_GetObject, page.raw, raw.FPDFPage_CountObjects(page), 0)]
     while waiting:
         get, holder, count, depth = waiting.pop()
         count = min(count, left)
         left -= count
         for place in range(count):
-            thing = get(holder, place)
-            kind = raw.FPDFPageObj_GetType(thing)
-            yield thing, kind, depth
+            page_object = get(holder, place)
+            kind = raw.FPDFPageObj_GetType(page_object)
+            yield page_object, kind, depth
             if kind == raw.FPDF_PAGEOBJ_FORM and depth < _DEPTH:
-                inside = raw.FPDFFormObj_CountObjects(thing)
-                waiting.append((raw.FPDFFormObj_GetObject, thing, inside, depth + 1))
+                inside = raw.FPDFFormObj_CountObjects(page_object)
+                waiting.append((raw.FPDFFormObj_GetObject, page_object, inside, depth + 1))
 
 
-class _Place:
-    """Whether a piece of text stands on the page in letters that can be read."""
+class _VisibilityTest:
+    """Test whether a text object stands on the page in letters that can be read."""
 
     def __init__(self, box: Any | None) -> None:
         self._box = box
@@ -228,39 +229,40 @@ class _Place:
         self._size = ctypes.c_float()
         self._matrix = raw.FS_MATRIX()
 
-    def is_seen(self, thing: Any) -> bool:
-        """Tell so of a piece of text that is on the page itself."""
-        if not raw.FPDFPageObj_GetBounds(thing, *self._sides):
+    def is_seen(self, page_object: Any) -> bool:
+        """Tell whether people see a text object that is on the page itself."""
+        if not raw.FPDFPageObj_GetBounds(page_object, *self._sides):
             return True
         left, bottom, right, top = (side.value for side in self._sides)
         box = self._box
         if box and (right < box.left or left > box.right or top < box.bottom or bottom > box.top):
             return False
         # A full stop is low, too: only then the size of the letters is asked for.
-        return top - bottom >= SMALLEST_PT or self._letters_pt(thing) >= SMALLEST_PT
+        return top - bottom >= MIN_SIZE_PT or self._letters_pt(page_object) >= MIN_SIZE_PT
 
-    def _letters_pt(self, thing: Any) -> float:
-        is_known = raw.FPDFTextObj_GetFontSize(thing, self._size)
-        if not is_known or not raw.FPDFPageObj_GetMatrix(thing, self._matrix):
-            return SMALLEST_PT
+    def _letters_pt(self, page_object: Any) -> float:
+        is_known = raw.FPDFTextObj_GetFontSize(page_object, self._size)
+        if not is_known or not raw.FPDFPageObj_GetMatrix(page_object, self._matrix):
+            return MIN_SIZE_PT
         matrix = self._matrix
+        # The root of the determinant: the scale of an area, whatever the rotation.
         scale: float = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
         return abs(float(self._size.value)) * scale
 
 
-def _joined(things: list[Any], textpage: pdfium.PdfTextPage) -> str:
+def _text_of_objects(objects: list[Any], textpage: pdfium.PdfTextPage) -> str:
     parts: list[str] = []
     size = 0
-    for thing in things:
-        length = raw.FPDFTextObj_GetText(thing, textpage, None, 0)
+    for page_object in objects:
+        length = raw.FPDFTextObj_GetText(page_object, textpage, None, 0)
         buffer = ctypes.create_string_buffer(length)
         raw.FPDFTextObj_GetText(
-            thing, textpage, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), length
+            page_object, textpage, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), length
         )
         if part := clean(utf16(buffer)).strip():
             parts.append(part)
             size += len(part)
-        if size > MOST_CHARACTERS:
+        if size > MAX_CHARACTERS:
             parts.append("…")
             break
     return " ".join(parts)

@@ -1,4 +1,4 @@
-"""A page as a picture: upright, with its notes and the values of its form."""
+"""Previews of pages: upright, with notes and the values of forms drawn."""
 
 import io
 from itertools import islice
@@ -9,28 +9,28 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Preview, Source
-from kbd_pdf.documents import opened
+from kbd_pdf.documents import open_pdf
 
 __all__ = ["preview"]
 
-MOST_PIXELS = 200_000_000
+MAX_PIXELS = 200_000_000
 """Of all pictures on a page (reliability, section 4): drawing unpacks them."""
 
-MOST_BYTES = 5 * 1024 * 1024
+MAX_BYTES = 5 * 1024 * 1024
 """Of a preview (`kbd.formats.Preview`)."""
 
-MOST_PICTURES = 2000
+MAX_PICTURES = 2000
 """On a page, that are looked at."""
 
 _ALMOST = 0.001
-_MOST_POINTS = 1e7
+_MAX_POINTS = 1e7
 _QUALITIES = (90, 75, 50)
 _DEPTH = 4
 
 
 def preview(source: Source, index: int, edge_px: int) -> Preview:
     """Return a page as a picture whose longer edge has `edge_px`; see `Previewable.preview`."""
-    with opened(source) as found:
+    with open_pdf(source) as found:
         if not 0 <= index < found.page_count:
             msg = f"{source.name} has {found.page_count} pages; page {index + 1} is not one of them"
             raise ValidationFailed(f"{msg}.")
@@ -52,23 +52,23 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
 
 
 def _check_pictures(page: pdfium.PdfPage, name: str, index: int) -> None:
-    """See that drawing a page unpacks no more pixels than is good; raises FileReadFailed."""
+    """Check that drawing a page unpacks no more pixels than the limit; raises FileReadFailed."""
     pixels: dict[tuple[int, int, int], int] = {}
     things = page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH)
-    for picture in islice(things, MOST_PICTURES):
+    for picture in islice(things, MAX_PICTURES):
         width, height = picture.get_px_size()
         # One that is drawn a thousand times is unpacked once.
         size_bytes = raw.FPDFImageObj_GetImageDataRaw(picture, None, 0)
         pixels[width, height, size_bytes] = width * height
-    if sum(pixels.values()) > MOST_PIXELS:
+    if sum(pixels.values()) > MAX_PIXELS:
         msg = f"Page {index + 1} of {name} holds pictures of more than"
-        raise FileReadFailed(f"{msg} {MOST_PIXELS // 1_000_000} megapixels: it is not drawn.")
+        raise FileReadFailed(f"{msg} {MAX_PIXELS // 1_000_000} megapixels: it is not drawn.")
 
 
 def _drawn(page: pdfium.PdfPage, edge_px: int) -> Image.Image:
     # A page may be a thousand times as long as it is wide; then it is a line, one pixel wide.
     longer = max(page.get_size())
-    if not 0 < longer < _MOST_POINTS:
+    if not 0 < longer < _MAX_POINTS:
         raise FileReadFailed("The page has no size that can be drawn.")
     # Rounded up to whole pixels, so the edge is aimed at from just below.
     bitmap = page.render(scale=(edge_px - _ALMOST) / longer, rev_byteorder=True)
@@ -83,11 +83,11 @@ def _encoded(picture: Image.Image) -> tuple[bytes, str]:
     """Return a picture as PNG, or as JPEG where that is too large, as of photographs."""
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", compress_level=4)
-    if buffer.tell() <= MOST_BYTES:
+    if buffer.tell() <= MAX_BYTES:
         return buffer.getvalue(), "image/png"
     for quality in _QUALITIES:
         buffer = io.BytesIO()
         picture.save(buffer, "JPEG", quality=quality)
-        if buffer.tell() <= MOST_BYTES:
+        if buffer.tell() <= MAX_BYTES:
             break
     return buffer.getvalue(), "image/jpeg"

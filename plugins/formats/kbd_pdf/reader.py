@@ -1,7 +1,4 @@
-"""The text of pages, each under a line that says which page it is.
-
-What is written on a page beside its text: notes of people, and the values of form fields.
-"""
+"""Reader of pages: their text, notes and form values, each under a line that names the page."""
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
@@ -13,25 +10,25 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd_pdf.documents import OpenedPdf, opened, read_by_pypdf
+from kbd_pdf.documents import OpenedPdf, open_by_pypdf, open_pdf
 from kbd_pdf.pages import (
     CHUNK_PAGES,
-    MOST_PAGES,
+    MAX_PAGES,
+    cache_textless_pages,
     clean,
-    keep_silent_pages,
-    page_numbers,
+    format_page_numbers,
+    hidden_text_of,
+    parse_page_numbers,
     text_of,
-    unseen_of,
     utf16,
-    written,
 )
 
 __all__ = ["notes_of", "passages", "read_pages"]
 
-MOST_NOTES = 500
+MAX_NOTES = 500
 """Notes and fields of a page that are looked at."""
 
-MOST_NOTE_CHARACTERS = 2000
+MAX_NOTE_CHARACTERS = 2000
 """Of one of them."""
 
 _SILENT = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP)
@@ -43,20 +40,20 @@ Fill = Callable[[Any, int], int]
 
 
 def notes_of(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[str]:
-    """Yield a line in brackets for each note and each form field with a value."""
-    for place in range(min(raw.FPDFPage_GetAnnotCount(page), MOST_NOTES)):
+    """Yield a line in brackets for each annotation with text and each form field with a value."""
+    for place in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_NOTES)):
         note = raw.FPDFPage_GetAnnot(page, place)
         if not note:
             continue
         try:
             kind = raw.FPDFAnnot_GetSubtype(note)
             if kind == raw.FPDF_ANNOT_WIDGET:
-                told = _field(document.formenv, note)
+                text = _field(document.formenv, note)
             else:
-                told = "" if kind in _SILENT else _remark(note)
-            if told:
+                text = "" if kind in _SILENT else _comment(note)
+            if text:
                 hidden = "hidden " if raw.FPDFAnnot_GetFlags(note) & _HIDDEN else ""
-                yield f"[{hidden}{told}]"
+                yield f"[{hidden}{text}]"
         finally:
             raw.FPDFPage_CloseAnnot(note)
 
@@ -73,47 +70,48 @@ def _field(forms: pdfium.PdfFormEnv | None, note: Any) -> str:
     return f"form field {name}: {value}" if value else ""
 
 
-def _remark(note: Any) -> str:
-    words = _said(note, b"Contents")
+def _comment(note: Any) -> str:
+    words = _note_value(note, b"Contents")
     if not words:
         return ""
-    author = _said(note, b"T")
+    author = _note_value(note, b"T")
     return f"note by {author}: {words}" if author else f"note: {words}"
 
 
-def _said(note: Any, key: bytes) -> str:
+def _note_value(note: Any, key: bytes) -> str:
     return _text(lambda buffer, size: raw.FPDFAnnot_GetStringValue(note, key, buffer, size))
 
 
 def _text(fill: Fill) -> str:
+    # pdfium gives the size first; two bytes are the zero at the end of an empty text.
     size = fill(None, 0)
     if size <= 2:
         return ""
     buffer = ctypes.create_string_buffer(size)
     fill(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
     text = clean(utf16(buffer)).strip()
-    return text if len(text) <= MOST_NOTE_CHARACTERS else f"{text[:MOST_NOTE_CHARACTERS]}…"
+    return text if len(text) <= MAX_NOTE_CHARACTERS else f"{text[:MAX_NOTE_CHARACTERS]}…"
 
 
-MOST_CHARACTERS = 8_000_000
+MAX_CHARACTERS = 8_000_000
 """Of one reading: what 2,000 full pages have."""
 
 
 class PageRead(msgspec.Struct, frozen=True):
-    """A page as a reader gets it.
+    """The text of one page, as it is read.
 
     Args:
         number: Counted from 1.
         text: Under its label, with notes and values of form fields.
-        is_silent: Whether the page itself has no text.
-        has_unseen: Whether part of its text is not seen by people.
+        is_textless: Whether the page itself has no text.
+        has_hidden_text: Whether part of its text is not seen by people.
         is_damaged: Whether it could not be read.
     """
 
     number: int
     text: str
-    is_silent: bool = False
-    has_unseen: bool = False
+    is_textless: bool = False
+    has_hidden_text: bool = False
     is_damaged: bool = False
 
 
@@ -127,22 +125,25 @@ def read_pages(source: Source, region: Region) -> Reading:
     foreign = set(region.named()) - {"pages"}
     if foreign:
         raise ValidationFailed(f"{source.name} is read by pages, not by {min(foreign)}.")
-    with opened(source) as found:
+    with open_pdf(source) as found:
         count = found.page_count
         first = tuple(range(1, min(count, CHUNK_PAGES) + 1))
-        numbers = first if region.pages is None else page_numbers(region.pages, count, source.name)
+        numbers = (
+            first if region.pages is None else parse_page_numbers(region.pages, count, source.name)
+        )
         pages, size = [], 0
         for page in _pages(source, found, numbers):
             size += len(page.text)
-            if size > MOST_CHARACTERS:
-                msg = f"Pages {written(numbers)} of {source.name} are more than one reading holds"
-                raise ValidationFailed(f"{msg} ({MOST_CHARACTERS:,} characters); give fewer.")
+            if size > MAX_CHARACTERS:
+                listed = format_page_numbers(numbers)
+                msg = f"Pages {listed} of {source.name} are more than one reading holds"
+                raise ValidationFailed(f"{msg} ({MAX_CHARACTERS:,} characters); give fewer.")
             pages.append(page)
     if all(page.is_damaged for page in pages):
-        raise FileReadFailed(f"Pages {written(numbers)} of {source.name} are damaged.")
+        raise FileReadFailed(f"Pages {format_page_numbers(numbers)} of {source.name} are damaged.")
     return Reading(
         "\n\n".join(page.text for page in pages) + "\n",
-        _place(numbers, count),
+        _chunk_info(numbers, count),
         (*found.warnings, *_warnings(pages)),
     )
 
@@ -152,53 +153,53 @@ def passages(source: Source) -> Iterator[Passage]:
 
     Whoever asks for all of it has looked at every page, so which have no text is kept for the map.
     """
-    silent: list[int] = []
-    with opened(source) as found:
+    textless: list[int] = []
+    with open_pdf(source) as found:
         numbers = range(1, found.page_count + 1)
         for page in _pages(source, found, numbers):
-            if page.is_silent:
-                silent.append(page.number)
+            if page.is_textless:
+                textless.append(page.number)
             yield Passage(page.text, f"page {page.number}", _region(page))
         if found.document is not None:
-            keep_silent_pages(source.shelf, silent)
+            cache_textless_pages(source.shelf, textless)
 
 
 def _region(page: PageRead) -> Region | None:
     """Return how `read_pages` reads a page; it refuses those that are damaged or endless."""
-    if page.is_damaged or len(page.text) > MOST_CHARACTERS:
+    if page.is_damaged or len(page.text) > MAX_CHARACTERS:
         return None
     return Region(pages=str(page.number))
 
 
-def _place(numbers: Sequence[int], count: int) -> ChunkInfo | None:
+def _chunk_info(numbers: Sequence[int], count: int) -> ChunkInfo | None:
     """Tell where pages stand, unless they are the whole file in its order."""
     if tuple(numbers) == tuple(range(1, count + 1)):
         return None
     chunks = -(-count // CHUNK_PAGES)
     return ChunkInfo(
-        (numbers[0] - 1) // CHUNK_PAGES, chunks, max(numbers) < count, written(numbers)
+        (numbers[0] - 1) // CHUNK_PAGES, chunks, max(numbers) < count, format_page_numbers(numbers)
     )
 
 
 def _warnings(pages: Sequence[PageRead]) -> Iterator[str]:
     if damaged := [page.number for page in pages if page.is_damaged]:
-        yield f"Damaged, and left out: pages {written(damaged)}."
-    silent = [page.number for page in pages if page.is_silent and not page.is_damaged]
-    if silent:
+        yield f"Damaged, and left out: pages {format_page_numbers(damaged)}."
+    textless = [page.number for page in pages if page.is_textless and not page.is_damaged]
+    if textless:
         yield (
-            f"No text on pages {written(silent)}: they are blank, or pictures of text that was not "
-            "recognised."
+            f"No text on pages {format_page_numbers(textless)}: they are blank, or pictures of "
+            "text that was not recognised."
         )
-    if unseen := [page.number for page in pages if page.has_unseen]:
+    if hidden_text := [page.number for page in pages if page.has_hidden_text]:
         yield (
-            f"Text that people do not see is on pages {written(unseen)}: it is in their text, and "
-            "told again below it."
+            f"Text that people do not see is on pages {format_page_numbers(hidden_text)}: it is in "
+            "their text, and told again below it."
         )
 
 
 def _pages(source: Source, found: OpenedPdf, numbers: Sequence[int]) -> Iterator[PageRead]:
     if found.document is None:
-        yield from _slow_pages(source, numbers[:MOST_PAGES])
+        yield from _pages_by_pypdf(source, numbers[:MAX_PAGES])
         return
     for number in numbers:
         yield _page(found.document, number)
@@ -212,7 +213,7 @@ def _page(document: pdfium.PdfDocument, number: int) -> PageRead:
         return _damaged(number)
     try:
         text = text_of(textpage).rstrip()
-        unseen = unseen_of(page, textpage) if text else None
+        hidden_text = hidden_text_of(page, textpage) if text else None
         notes = list(notes_of(document, page))
     finally:
         textpage.close()
@@ -222,24 +223,24 @@ def _page(document: pdfium.PdfDocument, number: int) -> PageRead:
     state = ""
     if not text.strip():
         state = ", without text"
-    elif unseen and unseen.is_layer:
+    elif hidden_text and hidden_text.is_layer:
         state = ", the text layer of a scan"
     lines = [f"[{called or f'page {number}'}{state}]", text, *notes]
-    if unseen and unseen.text:
-        lines.append(f"[text on page {number} that people do not see: {unseen.text}]")
+    if hidden_text and hidden_text.text:
+        lines.append(f"[text on page {number} that people do not see: {hidden_text.text}]")
     shown = "\n".join(line for line in lines if line)
-    is_unseen = unseen is not None and bool(unseen.text)
-    return PageRead(number, shown, is_silent=not text.strip(), has_unseen=is_unseen)
+    is_partly_hidden = hidden_text is not None and bool(hidden_text.text)
+    return PageRead(number, shown, is_textless=not text.strip(), has_hidden_text=is_partly_hidden)
 
 
 def _damaged(number: int) -> PageRead:
-    return PageRead(number, f"[page {number}, damaged]", is_silent=True, is_damaged=True)
+    return PageRead(number, f"[page {number}, damaged]", is_textless=True, is_damaged=True)
 
 
-def _slow_pages(source: Source, numbers: Sequence[int]) -> list[PageRead]:
+def _pages_by_pypdf(source: Source, numbers: Sequence[int]) -> list[PageRead]:
     """Return the pages as pypdf reads them; it takes five to ten times as long."""
     found = []
-    with read_by_pypdf(source) as reader:
+    with open_by_pypdf(source) as reader:
         for number in numbers:
             try:
                 text = clean(reader.pages[number - 1].extract_text()).rstrip()
@@ -249,5 +250,5 @@ def _slow_pages(source: Source, numbers: Sequence[int]) -> list[PageRead]:
                 found.append(_damaged(number))
                 continue
             label = f"[page {number}]" if text else f"[page {number}, without text]"
-            found.append(PageRead(number, f"{label}\n{text}".rstrip(), is_silent=not text))
+            found.append(PageRead(number, f"{label}\n{text}".rstrip(), is_textless=not text))
     return found

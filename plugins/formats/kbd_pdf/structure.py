@@ -1,8 +1,7 @@
-"""What a file has beside text and pictures: form fields, annotations, attached files, actions.
+"""Structure of a PDF file beside text: form fields, annotations, attached files, actions.
 
-Told by pypdf, from the objects themselves; nothing is run, followed or unpacked.
-
-What a file would do in a program that lets it: told by kind and place, never done.
+It is read by pypdf, from the objects themselves; nothing is run, followed or unpacked. Actions are
+what a file would do in a program that lets it: named by kind and place, never done.
 """
 
 from collections import Counter
@@ -14,17 +13,17 @@ import msgspec
 from pypdf import PdfReader
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, StreamObject
 
-from kbd_pdf.pages import MOST_PAGES, clean
+from kbd_pdf.pages import MAX_PAGES, clean
 
-__all__ = ["Actions", "Structure", "actions_of", "structure_of"]
+__all__ = ["Actions", "Structure", "add_actions", "read_structure"]
 
-MOST_STEPS = 20
+MAX_STEPS = 20
 """Actions that one leads to and that are looked at."""
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Places or files that a warning names."""
 
-_DEEDS = {
+_ACTION_KINDS = {
     "/JavaScript": "JavaScript",
     "/Launch": "starting a program",
     "/SubmitForm": "sending what is in its form",
@@ -39,52 +38,53 @@ _DEEDS = {
 
 
 class Actions(msgspec.Struct):
-    """What was found.
+    """Actions of a file, counted, with the files, addresses and hosts that they name.
 
     Args:
-        deeds: How often what would be done where.
-        targets: Files and addresses that deeds name.
+        counts: How often each action is asked for, by its kind and its place.
+        targets: Files and addresses that actions name.
         links: How many links lead to each host on the web.
     """
 
-    deeds: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     targets: dict[str, None] = msgspec.field(default_factory=dict)
     links: Counter[str] = msgspec.field(default_factory=Counter)
 
     def warnings(self) -> list[str]:
         """Return what a reader should know, the dangerous first."""
         found = [
-            f"The file asks for {deed} {where}{f' ({count} times)' if count > 1 else ''}; that is "
+            f"The file asks for {what} {where}{f' ({count} times)' if count > 1 else ''}; that is "
             "never done here."
-            for (deed, where), count in sorted(self.deeds.items())
+            for (what, where), count in sorted(self.counts.items())
         ]
         if self.targets:
-            named = ", ".join(list(self.targets)[:MOST_NAMED])
+            named = ", ".join(list(self.targets)[:MAX_NAMED])
             found.append(f"Its actions name: {named}.")
         if self.links:
-            hosts = ", ".join(host for host, _ in self.links.most_common(MOST_NAMED))
-            more = ", …" if len(self.links) > MOST_NAMED else ""
+            hosts = ", ".join(host for host, _ in self.links.most_common(MAX_NAMED))
+            more = ", …" if len(self.links) > MAX_NAMED else ""
             found.append(f"Links lead out of the file, {self.links.total()} in all: {hosts}{more}.")
         return found
 
 
-def actions_of(found: Actions, value: Any, where: str) -> None:
+def add_actions(found: Actions, value: Any, where: str) -> None:
     """Add what an action does, and those that follow it; a place in the file is none."""
-    waiting, left = [value], MOST_STEPS
+    # Actions may lead to each other in a circle; each step counts.
+    waiting, left = [value], MAX_STEPS
     while waiting and left:
         given = waiting.pop()
         action = None if given is None else given.get_object()
         if isinstance(action, ArrayObject):
             # A list may be a place on a page, too; its parts are then no actions.
-            waiting.extend(list(action)[:MOST_STEPS])
+            waiting.extend(list(action)[:MAX_STEPS])
         if not isinstance(action, DictionaryObject):
             continue
         left -= 1
         kind = str(action.get("/S", ""))
         if kind == "/URI":
             found.links[_host(str(action.get("/URI", "")))] += 1
-        elif kind in _DEEDS:
-            found.deeds[_DEEDS[kind], where] += 1
+        elif kind in _ACTION_KINDS:
+            found.counts[_ACTION_KINDS[kind], where] += 1
             _note_target(found, action.get("/F"))
         waiting.append(action.get("/Next"))
 
@@ -93,7 +93,7 @@ def _note_target(found: Actions, value: Any) -> None:
     target = None if value is None else value.get_object()
     if isinstance(target, DictionaryObject):
         target = target.get("/UF") or target.get("/F")
-    if target is not None and len(found.targets) < MOST_NAMED:
+    if target is not None and len(found.targets) < MAX_NAMED:
         found.targets[str(target)[:200]] = None
 
 
@@ -106,34 +106,34 @@ def _host(address: str) -> str:
         return "an address"
 
 
-MOST_FIELDS = 300
+MAX_FIELDS = 300
 """Form fields that a map lists."""
 
-MOST_ANNOTATIONS = 20_000
+MAX_ANNOTATIONS = 20_000
 """Annotations that are looked at."""
 
-MOST_FILES = 100
+MAX_FILES = 100
 """Attached files that a map lists."""
 
-MOST_NODES = 1000
+MAX_NODES = 1000
 """Nodes of a tree of names that are looked at."""
 
-MOST_CHARACTERS = 200
+MAX_CHARACTERS = 200
 """Of a name or a value in a map."""
 
 _FIELD_KINDS = {"/Tx": "text", "/Btn": "checkbox", "/Ch": "choice", "/Sig": "signature"}
-_ABOVE: Mapping[str, Any] = {"/FT": "", "/Ff": 0, "/V": None}
-"""What a field has from the fields above it where it does not say otherwise."""
+_INHERITED: Mapping[str, Any] = {"/FT": "", "/Ff": 0, "/V": None}
+"""Attributes that a field inherits from those above it (ISO 32000-1, table 220)."""
 
 _RADIO, _PUSH = 1 << 15, 1 << 16
 """Flags of a button (ISO 32000-1, table 226)."""
 
 
 class Structure(msgspec.Struct):
-    """What was found.
+    """Form fields, annotations, attached files and actions of a file.
 
     Args:
-        fields: Form fields: name, type, value, at most `MOST_FIELDS`.
+        fields: Form fields: name, type, value, at most `MAX_FIELDS`.
         field_count: How many there are.
         annotations: How many of each kind; form fields and the windows of notes are not counted.
         files: Names of attached files.
@@ -151,12 +151,12 @@ class Structure(msgspec.Struct):
     is_xfa: bool = False
 
 
-def structure_of(reader: PdfReader, *, with_pages: bool = True) -> Structure:
+def read_structure(reader: PdfReader, *, with_pages: bool = True) -> Structure:
     """Look through the objects of a file; pypdf raises anything of a damaged one.
 
     Args:
         reader: The file.
-        with_pages: Whether pages are looked at, the first `MOST_PAGES` of them, for annotations
+        with_pages: Whether pages are looked at, the first `MAX_PAGES` of them, for annotations
             and actions.
     """
     found = Structure()
@@ -164,31 +164,31 @@ def structure_of(reader: PdfReader, *, with_pages: bool = True) -> Structure:
     _gather_form(found, _dictionary(root.get("/AcroForm")))
     names = _dictionary(root.get("/Names"))
     for name, value in _names(names.get("/EmbeddedFiles")):
-        if len(found.files) < MOST_FILES:
+        if len(found.files) < MAX_FILES:
             about = _dictionary(value)
-            found.files.append(_words(about.get("/UF") or about.get("/F") or name))
-    actions_of(found.actions, root.get("/OpenAction"), "when it is opened")
-    _more_actions(found, root)
+            found.files.append(_text(about.get("/UF") or about.get("/F") or name))
+    add_actions(found.actions, root.get("/OpenAction"), "when it is opened")
+    _add_additional_actions(found, root)
     for _, value in _names(names.get("/JavaScript")):
-        actions_of(found.actions, value, "when it is opened")
-    left = MOST_ANNOTATIONS
+        add_actions(found.actions, value, "when it is opened")
+    left = MAX_ANNOTATIONS
     for page in _pages(root.get("/Pages")) if with_pages else ():
-        _more_actions(found, page)
+        _add_additional_actions(found, page)
         left -= _gather_annotations(found, page, left)
     return found
 
 
 def _gather_form(found: Structure, form: DictionaryObject) -> None:
     found.is_xfa = form.get("/XFA") is not None
-    waiting = [(field, "", _ABOVE) for field in reversed(_array(form.get("/Fields")))]
+    waiting = [(field, "", _INHERITED) for field in reversed(_array(form.get("/Fields")))]
     seen: set[int] = set()
-    while waiting and len(seen) < MOST_ANNOTATIONS:
-        given, above, inherited = waiting.pop()
+    while waiting and len(seen) < MAX_ANNOTATIONS:
+        given, parent_name, inherited = waiting.pop()
         field = _dictionary(given)
         if id(field) in seen:
             continue
         seen.add(id(field))
-        name = ".".join(filter(None, (above, _words(field.get("/T")))))
+        name = ".".join(filter(None, (parent_name, _text(field.get("/T")))))
         known = {key: field.get(key, inherited[key]) for key in inherited}
         kids = [kid for kid in _array(field.get("/Kids")) if "/T" in _dictionary(kid)]
         if kids:
@@ -197,7 +197,7 @@ def _gather_form(found: Structure, form: DictionaryObject) -> None:
         found.field_count += 1
         kind, value = _kind(known), _value(known["/V"])
         found.is_signed |= kind == "signature" and value is not None
-        if len(found.fields) < MOST_FIELDS:
+        if len(found.fields) < MAX_FIELDS:
             found.fields.append({"name": name, "type": kind, "value": value})
 
 
@@ -216,23 +216,24 @@ def _gather_annotations(found: Structure, page: DictionaryObject, most: int) -> 
         kind = str(annotation.get("/Subtype", "")).lstrip("/")
         if kind == "FileAttachment":
             about = _dictionary(annotation.get("/FS"))
-            found.files.append(_words(about.get("/UF") or about.get("/F")))
+            found.files.append(_text(about.get("/UF") or about.get("/F")))
         if kind not in ("Widget", "Popup", ""):
             found.annotations[kind] += 1
         where = "in a form field" if kind == "Widget" else "at a click"
-        actions_of(found.actions, annotation.get("/A"), where)
-        _more_actions(found, annotation)
+        add_actions(found.actions, annotation.get("/A"), where)
+        _add_additional_actions(found, annotation)
     return len(annotations)
 
 
-def _more_actions(found: Structure, holder: DictionaryObject) -> None:
+def _add_additional_actions(found: Structure, holder: DictionaryObject) -> None:
+    # Triggers of a document, a page or a field (ISO 32000-1, 12.6.3).
     for action in _dictionary(holder.get("/AA")).values():
-        actions_of(found.actions, action, "by itself")
+        add_actions(found.actions, action, "by itself")
 
 
 def _pages(root: Any) -> Iterator[DictionaryObject]:
-    """Yield the first `MOST_PAGES` pages of a tree, each place in it once."""
-    waiting, seen, left = [root], set[int](), MOST_PAGES
+    """Yield the first `MAX_PAGES` pages of a tree, each place in it once."""
+    waiting, seen, left = [root], set[int](), MAX_PAGES
     while waiting and left:
         node = _dictionary(waiting.pop())
         if "/Kids" in node:
@@ -247,12 +248,12 @@ def _pages(root: Any) -> Iterator[DictionaryObject]:
 def _names(root: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the entries of a tree of names (ISO 32000-1, 7.9.6), of its first nodes."""
     waiting, seen = [root], set[int]()
-    while waiting and len(seen) < MOST_NODES:
+    while waiting and len(seen) < MAX_NODES:
         tree = _dictionary(waiting.pop())
         if id(tree) in seen:
             continue
         seen.add(id(tree))
-        pairs = _array(tree.get("/Names"))[: 2 * MOST_FILES]
+        pairs = _array(tree.get("/Names"))[: 2 * MAX_FILES]
         yield from zip(pairs[::2], pairs[1::2], strict=False)
         waiting.extend(reversed(_array(tree.get("/Kids"))))
 
@@ -273,16 +274,16 @@ def _value(value: Any) -> str | list[str] | None:
     if found is None or isinstance(found, NullObject):
         return None
     if isinstance(found, ArrayObject):
-        return [_words(each) for each in found[:50]]
+        return [_text(each) for each in found[:50]]
     if isinstance(found, StreamObject):
-        return _words(found.get_data()[:1000].decode("latin-1"))
+        return _text(found.get_data()[:1000].decode("latin-1"))
     if isinstance(found, NameObject):
         # The state of a button, "Off" where it is not ticked.
-        return _words(found)[1:]
-    return "signed" if isinstance(found, DictionaryObject) else _words(found)
+        return _text(found)[1:]
+    return "signed" if isinstance(found, DictionaryObject) else _text(found)
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     found = "" if value is None else value
     found = found.get_object() if hasattr(found, "get_object") else found
-    return clean(str(found)).strip()[:MOST_CHARACTERS]
+    return clean(str(found)).strip()[:MAX_CHARACTERS]

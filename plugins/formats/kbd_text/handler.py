@@ -1,4 +1,4 @@
-"""The declaration of the format; the work is in `reading`, which the worker loads once.
+"""The declaration of the format; the work is in `text_map`, which the worker loads once.
 
 The suffixes and whole names that are plain text, with their MIME types.
 """
@@ -78,18 +78,18 @@ class TextFormat(FormatHandler, Mappable, Readable):
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return line_count, char_count, encoding and chunks; for JSON its top level and keys."""
-        from kbd_text import text_map as reading  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_text import text_map  # noqa: PLC0415 - 100 ms for charset-normalizer
 
-        return reading.text_map(source)
+        return text_map.text_map(source)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return lines; of a long file without coordinates its first 200."""
-        from kbd_text import text_map as reading  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_text import text_map  # noqa: PLC0415 - 100 ms for charset-normalizer
 
-        return reading.read_lines(source, region)
+        return text_map.read_lines(source, region)
 
     def passages(self, source: Source) -> Iterator[Passage]:
         """Yield the text in pieces of up to 200 lines."""
-        from kbd_text import text_map as reading  # noqa: PLC0415 - 100 ms for charset-normalizer
+        from kbd_text import text_map  # noqa: PLC0415 - 100 ms for charset-normalizer
 
-        return reading.passages(source)
+        return text_map.passages(source)

@@ -1,9 +1,7 @@
-"""The map of a text file; reading and passages are those of `kbd.plaintext`.
+"""Map of a text file, with hints where it is JSON or rows; reading is that of `kbd.plaintext`.
 
-What a text is made of, where that is plain from its name and its beginning: JSON, or rows.
-
-A hint costs little: JSON is parsed whole only up to a size, of all else the first lines are looked
-at.
+Hints come from the name and the beginning of a text, and cost little: JSON is parsed whole only up
+to a size, of all else the first lines are looked at.
 """
 
 import csv
@@ -31,10 +29,10 @@ __all__ = [
 ]
 
 MAX_JSON_CHARS = 32 * 1024 * 1024
-"""Of larger JSON only the beginning is told: parsing takes some ten times as much memory."""
+"""Of larger JSON only the top level is given: parsing takes some ten times as much memory."""
 
 MAX_KEYS = 200
-"""Keys that a map lists; `key_count` tells how many there are."""
+"""Keys that a map lists; `key_count` is the number of all."""
 
 MAX_RECORD_CHARS = 1024 * 1024
 """Of one line that holds a record."""
@@ -45,14 +43,14 @@ _ROWS = ("", ".txt", ".text", ".log", ".out")
 """Suffixes of files that may be tables without saying so."""
 
 _SAMPLE_LINES = 50
-_FEWEST_LINES = 3
+_MIN_LINES = 3
 _SAMPLE_CHARS = 2_000
 _DELIMITERS = "\t;|,"
 _NUMBER = re.compile(r"\s*[-+]?[\d.,:/ -]*\d\s*%?\s*")
 
 
 def hints(source: Source, facts: TextFacts) -> dict[str, Any]:
-    """Return what a map says beside the size of a text, as far as anything is plain."""
+    """Return the hints of a map: the top level of JSON, or the columns of rows; {} for none."""
     suffix = PurePosixPath(source.name).suffix.lower()
     if suffix in _JSON:
         return _of_json(source, facts)
@@ -102,7 +100,7 @@ def _of_rows(source: Source, facts: TextFacts) -> dict[str, Any]:
     with open_text(source.path, facts.encoding) as file:
         sample = list(islice(_lines(file, _SAMPLE_CHARS), _SAMPLE_LINES))
     sample = [line for line in sample if line.strip()]
-    if len(sample) < _FEWEST_LINES or any(len(line) >= _SAMPLE_CHARS for line in sample):
+    if len(sample) < _MIN_LINES or any(len(line) >= _SAMPLE_CHARS for line in sample):
         return {}
     for delimiter in _DELIMITERS:
         try:
@@ -110,7 +108,7 @@ def _of_rows(source: Source, facts: TextFacts) -> dict[str, Any]:
         except csv.Error:
             continue
         widths = {len(row) for row in rows}
-        if len(widths) == 1 and widths != {1} and len(rows) >= _FEWEST_LINES:
+        if len(widths) == 1 and widths != {1} and len(rows) >= _MIN_LINES:
             return {
                 "looks_like": "table",
                 "delimiter": delimiter,
@@ -137,7 +135,7 @@ def _lines(file: io.TextIOWrapper, limit: int) -> Iterator[str]:
 
 
 MAX_CHUNKS = 500
-"""Chunks that a map lists, that is 100,000 lines; `chunk_count` tells how many there are."""
+"""Chunks that a map lists, that is 100,000 lines; `chunk_count` is the number of all."""
 
 
 def text_map(source: Source) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def column_number(letters: str) -> int:
 def whole_number(digits: str) -> int:
     """Return a number that a file holds as digits: 0 for anything else.
 
-    One that is larger than all that files count is told as 10**9: Python makes no numbers of
+    One that is larger than all that files count is 10**9: Python refuses to make numbers of
     thousands of digits.
     """
     if not (digits.isascii() and digits.isdigit()):

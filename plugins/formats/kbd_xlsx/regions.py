@@ -29,10 +29,10 @@ from kbd_xlsx.workbook_map import ROWS_PER_CHUNK
 __all__ = ["passages", "read_cells", "read_region"]
 
 MAX_READ_CHARS = 200_000
-"""What one reading holds at most: about 50,000 tokens, more than a model uses well."""
+"""Characters of one reading: about 50,000 tokens, more than a model uses well."""
 
 MAX_CELLS = 200_000
-"""What one reading of typed values holds at most."""
+"""Cells of one reading of typed values."""
 
 _SHOWN_RANGES = 10
 
@@ -87,9 +87,9 @@ def read_cells(source: Source, region: Region) -> Reading:
 def passages(source: Source) -> Iterator[Passage]:
     """Yield every sheet's text in chunks of 50 rows; places are as "Sheet1!A1:E50"."""
     done = 0
-    for anew in (False, True):
+    for ignores_cache in (False, True):
         try:
-            with WorkbookReader(source, anew=anew) as book:
+            with WorkbookReader(source, ignores_cache=ignores_cache) as book:
                 for passage in islice(_all_passages(book), done, None):
                     yield passage
                     done += 1
@@ -212,12 +212,12 @@ def _reading(
 
 
 def _notes(sheet: SheetReader, grid: _Grid) -> list[str]:
-    """Say what the reader must know of formulas and of what is hidden."""
+    """Return the notes on formulas and on hidden rows and columns."""
     notes = []
-    seen = {formula.standing for formula in grid.formulas.values() if formula.text}
+    seen = {formula.result_state for formula in grid.formulas.values() if formula.text}
     if seen:
         notes.append("Formula cells show their formula. " + " ".join(
-            note for standing, note in _NOTES.items() if standing in seen
+            note for result_state, note in _NOTES.items() if result_state in seen
         ))  # fmt: skip
     if grid.are_placeholders:
         notes.append(_PLACEHOLDERS)
@@ -266,7 +266,7 @@ def _formula_text(formula: Formula, result: str) -> str:
     if not formula.text:
         return formula.error
     result = formula.error or result or '""'
-    match formula.standing:
+    match formula.result_state:
         case "missing":
             return f"{formula.text} [not calculated]"
         case "momentary":
@@ -274,7 +274,7 @@ def _formula_text(formula: Formula, result: str) -> str:
         case "current":
             return f"{formula.text} [stored: {result}]"
         case _:
-            assert_never(formula.standing)
+            assert_never(formula.result_state)
 
 
 def _typed_rows(grid: _Grid, last_row: int) -> tuple[tuple[CellValue, ...], ...]:
@@ -294,6 +294,6 @@ def _typed_rows(grid: _Grid, last_row: int) -> tuple[tuple[CellValue, ...], ...]
         if not formula.text:
             cells[place] = value
             continue
-        is_current = formula.standing == "current" and not grid.are_placeholders
+        is_current = formula.result_state == "current" and not grid.are_placeholders
         cells[place] = {"formula": formula.text, "value": value, "current": is_current}
     return tuple(map(tuple, rows))

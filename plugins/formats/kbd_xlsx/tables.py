@@ -25,10 +25,10 @@ from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.references import MAX_COLUMN, Area, cell_name
 from kbd_xlsx.rows.cells import TypedRows
 from kbd_xlsx.rows.placement import (
-    AppendPlace,
+    AppendedRows,
     ColumnWidths,
-    RowPlacing,
-    Spot,
+    RowPlacer,
+    TargetCells,
     fit_tables,
     prepare_spot,
 )
@@ -128,10 +128,10 @@ def _size(area: Area) -> int:
 def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     """Warn of results that were stored, and of those that are missing."""
     stored = missing = errors = 0
-    for told, _ in sheet.told(area):
-        if told.error:
+    for facts, _ in sheet.facts(area):
+        if facts.error:
             errors += 1
-        elif told.is_empty_text or sheet.value(told.row, told.column) != "":
+        elif facts.is_empty_text or sheet.value(facts.row, facts.column) != "":
             stored += 1
         else:
             missing += 1
@@ -248,7 +248,7 @@ _TYPES: frozenset[str] = frozenset(get_args(ColumnType))
 
 
 def write_table(source: Source | None, rows: Path, placement: Placement, target: Path) -> Written:
-    """Write rows as the placement says.
+    """Write rows into a sheet, at the place and in the mode of the placement.
 
     Raises:
         ValidationFailed: There is no such sheet and none may be made, the rows do not fit, or
@@ -292,7 +292,7 @@ def _ensure(book: BookEdit, placement: Placement) -> bool:
 def _filled(
     book: BookEdit,
     name: str,
-    spot: Spot,
+    spot: TargetCells,
     columns: list[Column],
     stream: Iterator[Any],
     target: Path,
@@ -304,7 +304,7 @@ def _filled(
         raise ValidationFailed(f"{len(columns):,} columns do not fit from there on.")
     sheet = book.sheet(name)
     typed = TypedRows(from_1904=book.book.from_1904)
-    placing = RowPlacing(book, sheet, columns, typed, spot.top, spot.left)
+    placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left)
     widths = ColumnWidths(columns)
     has_header = spot.has_header and bool(columns)
     if has_header:
@@ -324,7 +324,7 @@ def _filled(
         area = Area(spot.top, spot.left, placing.next_row - 1, spot.left + len(columns) - 1)
     names = [column.name for column in columns]
     title = book.title(name)
-    landing = AppendPlace(title, names, area, has_header, spot.emptied, spot.joined)
+    landing = AppendedRows(title, names, area, has_header, spot.emptied, spot.joined)
     notes = fit_tables(book, landing)
     book.save(target)
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)

@@ -166,7 +166,7 @@ Held = str | int | float | bool | dt.date | dt.datetime | None
 
 
 class CellValue(msgspec.Struct, frozen=True):
-    """What goes into a cell: `kind` is openpyxl's letter for it (n, s, b, d, f)."""
+    """Checked value of a cell: `kind` is openpyxl's letter for it (n, s, b, d, f)."""
 
     held: Held
     kind: str

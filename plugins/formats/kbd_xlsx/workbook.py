@@ -1,4 +1,4 @@
-"""What a workbook says of itself: its sheets with their parts, its names, its pivots and tables."""
+"""Workbook part as it is read: its sheets with their parts, and its defined names."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ MAX_NAMES = 200
 """Defined names that a map lists."""
 
 _USUAL_MAIN = "xl/workbook.xml"
-"""Where some libraries look for the workbook, whatever the package says."""
+"""Path at which some libraries expect the workbook part, whatever the relations are."""
 
 _RELATION_ID = "/relationships}id"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -54,7 +54,7 @@ FAMILY = Family(
     },
     {f"{_EXCEL}.sheet.binary.macroEnabled.main": "a binary workbook"},
 )
-"""What the main part of a workbook may be (ECMA-376, part 1, 12.3.23)."""
+"""Content types of a workbook's main part (ECMA-376, part 1, 12.3.23)."""
 
 SUFFIXES = Suffixes(FAMILY, "workbook")
 
@@ -100,6 +100,7 @@ def read_workbook(package: Package) -> Workbook:
     """
     identity = identify(package, FAMILY)
     main = identity.part
+    # A library that takes the usual path would read another workbook than the relations name.
     if main != _USUAL_MAIN and _USUAL_MAIN in package:
         raise FileReadFailed(f"{package.name} is damaged: it holds two workbooks.")
     root = package.root(main)
@@ -108,6 +109,7 @@ def read_workbook(package: Package) -> Workbook:
     relations = {relation.id: relation for relation in package.relations(main)}
     sheets = []
     for element in root.iterfind("{*}sheets/{*}sheet"):
+        # The strict variant has another namespace for the same attribute.
         key = next(
             (v for k, v in element.attrib.items() if str(k).endswith("/relationships}id")), ""
         )
@@ -150,6 +152,7 @@ def _names(root: Any, sheets: list[SheetEntry]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for element in root.iterfind("{*}definedNames/{*}definedName"):
         name = element.get("name", "")
+        # Built-in names (print areas, filters) are settings, not names that people gave.
         if name.startswith("_xlnm.") or element.get("hidden") in ("1", "true"):
             continue
         scope = element.get("localSheetId")

@@ -17,7 +17,7 @@ ROWS_PER_CHUNK = 50
 """Contract, section 8."""
 
 MAX_ISLANDS = 100
-"""Islands that the map of one sheet lists; `island_count` tells how many there are."""
+"""Islands that the map of one sheet lists; `island_count` is the number of all."""
 
 _RARE = (
     "formula_count", "error_count", "merged_count", "conditional_format_count",

@@ -185,7 +185,7 @@ def take_figures(wording: Wording) -> list[Figure]:
 
 
 def measures_of(figures: Sequence[Figure], numbers: Sequence[ColumnIntent]) -> tuple[Measure, ...]:
-    """Return figures with their columns; one without a column takes its neighbour's.
+    """Return figures with their columns; one without a column takes its neighbor's.
 
     Args:
         figures: What was asked for.
@@ -249,8 +249,8 @@ def _sort_key(wording: Wording, start: int) -> tuple[str, int]:
     word = wording.word_at(start)
     function = FUNCTION_WORDS.get(singular(word.group())) if word else None
     if word is None or function is None:
-        said = wording.original[word.start() : word.end()] if word else "nothing"
-        raise UnclearError(f'it shall be sorted by "{said}", which is no column')
+        found_text = wording.original[word.start() : word.end()] if word else "nothing"
+        raise UnclearError(f'it shall be sorted by "{found_text}", which is no column')
     return f"@{function}", word.end()
 
 

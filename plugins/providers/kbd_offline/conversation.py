@@ -32,7 +32,7 @@ _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.DOTALL)
 _RECALL_CHARACTERS = 48_000
 _ERROR = "Error: "
 
-MOST_CALLS = 40
+MAX_CALLS = 40
 """Of a turn; the daemon takes 50 and answers the rest with an error (contract, section 5)."""
 
 
@@ -45,11 +45,11 @@ class PendingError(Exception):
 
 
 class CallFailedError(Exception):
-    """A tool call failed; the message is what the tool said."""
+    """Failed tool call, with the tool's message."""
 
 
 class PlannerConversation:
-    """What was said so far in a phase, and what the tools returned.
+    """Conversation of a phase so far: its opening messages and the results of tool calls.
 
     Args:
         request: The turn to be made.
@@ -144,7 +144,7 @@ class PlannerConversation:
     def _make(self, missing: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Have calls made, no more in a turn than the daemon takes; the rest follows."""
         once = {_key(*one): one for one in missing}.values()
-        calls = tuple(self._made(*one) for one in islice(once, MOST_CALLS))
+        calls = tuple(self._made(*one) for one in islice(once, MAX_CALLS))
         if calls:
             raise PendingError(calls)
 

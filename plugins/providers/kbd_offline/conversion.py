@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 from kbd.errors import ValidationFailed
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.files import BOOK_SUFFIX, RequestFiles, said_suffix
+from kbd_offline.files import BOOK_SUFFIX, RequestFiles, requested_suffix
 from kbd_offline.findings import Findings
 from kbd_offline.intents import SheetOut, Sheets, TableIntent
 from kbd_offline.names import free_name, split_suffix
 from kbd_offline.request_text import CONVERTING, UnclearError, Wording
 from kbd_offline.workbooks import WorkbookFacts
 
-__all__ = ["convert_sheet", "exported", "read_sheets", "rows_of"]
+__all__ = ["convert_sheet", "export_table", "read_sheets", "row_count_text"]
 
 
-def exported(
+def export_table(
     conversation: PlannerConversation,
     table: TableIntent,
     target: str,
@@ -46,10 +46,10 @@ def exported(
         raise ValidationFailed(f"{target} has {count} rows instead of {rows}.")
     # Of a text table they tell of its encoding and types; of a sheet, of what is not in its table.
     warnings = written.get("warnings", ()) if table.sheet else ()
-    return " ".join([f"{target} has {rows_of(count)}.", *map(str, warnings)])
+    return " ".join([f"{target} has {row_count_text(count)}.", *map(str, warnings)])
 
 
-def rows_of(count: int) -> str:
+def row_count_text(count: int) -> str:
     """Return a number of rows in words."""
     return "1 row" if count == 1 else f"{count:,} rows"
 
@@ -71,7 +71,7 @@ def read_sheets(
         PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     wording = Wording(files.text)
-    suffix = said_suffix(wording)
+    suffix = requested_suffix(wording)
     if suffix is None and re.search(r"\b(?:csv|tsv)\b", wording.folded):
         suffix = ".tsv" if "tsv" in wording.folded else ".csv"
     if suffix in (None, BOOK_SUFFIX):
@@ -89,7 +89,7 @@ def read_sheets(
 def convert_sheet(conversation: PlannerConversation, intent: Sheets, number: int) -> str:
     """Write one sheet and tell it; see `exported` for what it raises."""
     part = intent.parts[number - 1]
-    return exported(
+    return export_table(
         conversation, TableIntent(intent.source, part.sheet), part.target, rows=part.rows
     )
 

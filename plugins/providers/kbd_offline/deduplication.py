@@ -7,23 +7,23 @@ import msgspec
 from kbd_offline import sql
 from kbd_offline.clauses import columns_at, no_column
 from kbd_offline.conversation import PlannerConversation
-from kbd_offline.conversion import exported, rows_of
+from kbd_offline.conversion import export_table, row_count_text
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
     TABLE_SUFFIXES,
     RequestFiles,
     choose_files,
-    said_suffix,
+    requested_suffix,
     target_for,
 )
-from kbd_offline.findings import FileFinding, Findings, check_sheet, look_at
+from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_table
 from kbd_offline.intents import ColumnIntent, Deduped, RowSelection, TableIntent
 from kbd_offline.names import split_suffix
 from kbd_offline.request_text import DEDUPING, UnclearError, Wording
-from kbd_offline.workbooks import Sheet, fill_sheet, fitted_widths, on_sheet
+from kbd_offline.workbooks import Sheet, column_widths, fill_sheet, on_sheet
 
-__all__ = ["dedupe", "look"]
+__all__ = ["deduplicate", "research_deduplication"]
 
 _SHEET = "Sheet1"
 _IN_PLACE = (
@@ -55,7 +55,7 @@ _FILL = re.compile(
 _ALL = re.compile(r"(?:all|whole|entire|every|everything|rows?|exact|complete|full)\Z")
 
 
-def look(conversation: PlannerConversation, request: str) -> Findings:
+def research_deduplication(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request to take out duplicates and count them.
 
     Raises:
@@ -63,8 +63,8 @@ def look(conversation: PlannerConversation, request: str) -> Findings:
         PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     files = on_sheet(conversation, choose_files(request, conversation.paths))
-    seen = look_at(conversation, TableIntent(files.source, files.sheet))
-    intent = read(files, seen.columns)
+    seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
+    intent = parse_deduplication(files, seen.columns)
     if intent.target == files.source:
         _check_in_place(seen)
     table = seen.table.arguments
@@ -75,12 +75,12 @@ def look(conversation: PlannerConversation, request: str) -> Findings:
     rows = int(left["rows"][0][0])
     if split_suffix(intent.target)[1] == BOOK_SUFFIX:
         check_sheet(rows, len(intent.columns))
-    fitted = fitted_widths(intent.columns, widths["rows"][0])
+    fitted = column_widths(intent.columns, widths["rows"][0])
     measured = msgspec.structs.replace(intent, rows=rows, removed=seen.rows - rows, widths=fitted)
     return Findings(measured, seen.lines, seen.warnings, (f"{measured.removed} rows go",))
 
 
-def read(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Deduped:
+def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Deduped:
     """Return what a request asks to take out.
 
     Raises:
@@ -114,7 +114,7 @@ def read(files: RequestFiles, columns: tuple[ColumnIntent, ...]) -> Deduped:
     )
 
 
-def dedupe(conversation: PlannerConversation, intent: Deduped) -> str:
+def deduplicate(conversation: PlannerConversation, intent: Deduped) -> str:
     """Write the rows that stay and tell how many went.
 
     Raises:
@@ -131,10 +131,10 @@ def dedupe(conversation: PlannerConversation, intent: Deduped) -> str:
             intent.target, _SHEET, table, query, intent.columns, intent.rows, intent.widths
         )
         fill_sheet(conversation, sheet)
-        told = f"{intent.target} has {rows_of(intent.rows)}; read back and counted."
+        outcome = f"{intent.target} has {row_count_text(intent.rows)}; read back and counted."
     else:
-        told = exported(conversation, table, intent.target, query, intent.rows)
-    return f"{_found(intent)}. {told}{_formed(intent)}"
+        outcome = export_table(conversation, table, intent.target, query, intent.rows)
+    return f"{_found(intent)}. {outcome}{_formed(intent)}"
 
 
 def _found(intent: Deduped) -> str:
@@ -145,7 +145,9 @@ def _found(intent: Deduped) -> str:
     which = "a later" if intent.keeps_last else "an earlier"
     rows = "1 row was" if count == 1 else f"{count:,} rows were"
     blank = "; rows without any value there were all kept" if intent.keys else ""
-    return f"{rows} removed from {rows_of(intent.rows + count)}: {which} one has {same}{blank}"
+    return (
+        f"{rows} removed from {row_count_text(intent.rows + count)}: {which} one has {same}{blank}"
+    )
 
 
 def _named(columns: tuple[ColumnIntent, ...]) -> str:
@@ -153,7 +155,7 @@ def _named(columns: tuple[ColumnIntent, ...]) -> str:
 
 
 def _formed(intent: Deduped) -> str:
-    """Say that dates and fractions are written in one form, where there are any in a text table."""
+    """Return the note that a text table's dates and fractions are written in one form."""
     kinds = {column.type for column in intent.columns}
     if split_suffix(intent.target)[1] not in TABLE_SUFFIXES or not kinds & {"date", "float"}:
         return ""
@@ -192,8 +194,8 @@ def _target(files: RequestFiles, whole: Wording, *, in_place: bool) -> str:
     stem, suffix = split_suffix(files.source)
     stem = stem.rpartition("/")[2]
     plain = suffix if suffix in TABLE_SUFFIXES else BOOK_SUFFIX
-    said = said_suffix(whole)
-    kind = said or (BOOK_SUFFIX if plain in TABLE_SUFFIXES and whole.has(BOOK) else plain)
+    requested = requested_suffix(whole)
+    kind = requested or (BOOK_SUFFIX if plain in TABLE_SUFFIXES and whole.has(BOOK) else plain)
     return target_for(files, f"{stem}-deduped", kind)
 
 

@@ -1,4 +1,4 @@
-"""Which files a request is about: those to read, and the name for the result. Pure.
+"""Files of a request: those to read, and the name for the result. Pure.
 
 The name and kind of a result, as a request gives it or as it is by default. Pure.
 """
@@ -26,7 +26,7 @@ __all__ = [
     "chosen_files",
     "named_files",
     "only_target",
-    "said_suffix",
+    "requested_suffix",
     "target_for",
     "without_names",
     "without_stems",
@@ -61,7 +61,7 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"pdfs?(?:\s+files?)?\b", (".pdf",)),
     (r"text\s+files?\b", (".txt", ".md", ".markdown", ".text", ".log")),
 )
-"""How files of one kind are spoken of together."""
+"""Phrases for all files of one kind."""
 
 
 class NamedFiles(msgspec.Struct, frozen=True):
@@ -166,19 +166,19 @@ def chosen_files(
         UnclearError: It speaks of one file where there are several.
     """
     folded = fold(named.text)
-    spoken = set[str]()
+    mentioned = set[str]()
     for words, group in _GROUPS:
         for match in re.finditer(rf"\b{words}", folded):
             before = folded[: match.start()]
             if _AS_RESULT.search(before) or (named.sources and not _EACH.search(before)):
                 continue
-            spoken |= set(group)
+            mentioned |= set(group)
             some = [path for path in paths if split_suffix(path)[1] in group]
             if len(some) > 1 and not match.group().endswith("s") and _THE_ONE.search(before):
                 raise UnclearError(f"it may be about any of {', '.join(some[:8])}.")
     fitting = [path for path in paths if not suffixes or split_suffix(path)[1] in suffixes]
-    if spoken:
-        fitting = [path for path in fitting if split_suffix(path)[1] in spoken]
+    if mentioned:
+        fitting = [path for path in fitting if split_suffix(path)[1] in mentioned]
     elif named.sources:
         fitting = []
     return tuple(dict.fromkeys((*named.sources, *fitting)))
@@ -266,22 +266,22 @@ RESULT = (
     r"\b(?:to|into|as|in|an?)\s+(?:(?:an?|one|new|single|its|their|own|separate)\s+)*"
     r"(csv|tsv|tab[- ](?:separated|delimited)|excel|xlsx|workbook|spreadsheet|(?:work)?sheet)s?\b"
 )
-"""How the kind of the result is told; the first group is the kind."""
+"""Phrases for the kind of the result; the first group is the kind."""
 
 _PLAIN = {"csv": ".csv", "tsv": ".tsv"}
 
 
-def said_suffix(wording: Wording) -> str | None:
+def requested_suffix(wording: Wording) -> str | None:
     """Return the suffix of the kind of result that a request asks for, or None."""
-    said = list(re.finditer(RESULT, wording.folded))
-    if not said:
+    matches = list(re.finditer(RESULT, wording.folded))
+    if not matches:
         return None
-    kind = said[-1].group(1)
+    kind = matches[-1].group(1)
     return ".tsv" if kind.startswith("tab") else _PLAIN.get(kind, BOOK_SUFFIX)
 
 
 def target_for(files: RequestFiles, name: str, suffix: str) -> str:
-    """Return the name of the result: what the request says, else a free one of the right kind.
+    """Return the name of the result: the requested one, else a free one of the right kind.
 
     Raises:
         UnclearError: The request names a file that is there already.

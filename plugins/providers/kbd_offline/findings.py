@@ -22,7 +22,7 @@ from kbd_offline.intents import (
     SortOrder,
     Split,
     TableIntent,
-    written,
+    encode_intent,
 )
 from kbd_offline.request_text import UnclearError
 
@@ -32,12 +32,12 @@ __all__ = [
     "Findings",
     "PlanStep",
     "check_sheet",
-    "described",
+    "describe_intent",
+    "inspect_table",
+    "inspect_tables",
     "listed",
-    "look_at",
-    "look_at_all",
+    "plan_steps",
     "report",
-    "steps",
 ]
 
 _MAX_ITEM_TEXT = 480
@@ -57,7 +57,7 @@ class PlanStep(msgspec.Struct, frozen=True):
         return line if len(line) <= _MAX_ITEM_TEXT else line[: _MAX_ITEM_TEXT - 1] + "…"
 
 
-def steps(intent: Intent) -> tuple[PlanStep, ...]:
+def plan_steps(intent: Intent) -> tuple[PlanStep, ...]:
     """Return the items that an intent takes; their places are what the work goes by."""
     match intent:
         case Split():
@@ -82,16 +82,16 @@ def steps(intent: Intent) -> tuple[PlanStep, ...]:
                 for part in intent.parts
             )
         case Grouped(target=None) | Replaced():
-            return (PlanStep("Final: Answer", f"Answer: {described(intent)}"),)
+            return (PlanStep("Final: Answer", f"Answer: {describe_intent(intent)}"),)
         case Grouped() | RowsIntent() | Deduped() | Profiled():
-            return (PlanStep(f"Final: {intent.target}", described(intent)),)
+            return (PlanStep(f"Final: {intent.target}", describe_intent(intent)),)
         case Declined():
             return (PlanStep("Final: Answer", "Say what was understood and what can be done"),)
         case _:
             assert_never(intent)
 
 
-def described(intent: Intent) -> str:
+def describe_intent(intent: Intent) -> str:
     """Return an intent in one sentence."""
     match intent:
         case Split():
@@ -115,8 +115,8 @@ def described(intent: Intent) -> str:
             alike = (
                 f"the same {_names(intent.keys)}" if intent.keys else "the same values throughout"
             )
-            kept = "last" if intent.keeps_last else "first"
-            text = f"Only the {kept} of the rows{_of(intent.selection)} with {alike}"
+            which = "last" if intent.keeps_last else "first"
+            text = f"Only the {which} of the rows{_of(intent.selection)} with {alike}"
             return f"{text}, in {intent.target}"
         case Merged():
             tables = listed(part.table.label for part in intent.parts)
@@ -198,7 +198,7 @@ MAX_SHEET_COLUMNS = 200
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """What research has found.
+    """Findings of research.
 
     Args:
         intent: What is to be done.
@@ -222,7 +222,7 @@ class FileFinding(msgspec.Struct, frozen=True):
         rows: How many rows it has.
         facts: What `table_get_map` says.
         lines: It in words: the table and, below it, its columns.
-        warnings: What the tools said.
+        warnings: The warnings of the tools.
     """
 
     table: TableIntent
@@ -233,13 +233,15 @@ class FileFinding(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
-def look_at(conversation: PlannerConversation, table: TableIntent) -> FileFinding:
-    """Look at a table; see `PlannerConversation.call` for what it raises."""
-    return look_at_all(conversation, [table])[0]
+def inspect_table(conversation: PlannerConversation, table: TableIntent) -> FileFinding:
+    """Inspect a table; see `PlannerConversation.call` for what it raises."""
+    return inspect_tables(conversation, [table])[0]
 
 
-def look_at_all(conversation: PlannerConversation, tables: list[TableIntent]) -> list[FileFinding]:
-    """Look at tables; see `PlannerConversation.call` for what it raises."""
+def inspect_tables(
+    conversation: PlannerConversation, tables: list[TableIntent]
+) -> list[FileFinding]:
+    """Inspect tables; see `PlannerConversation.call` for what it raises."""
     wanted = [
         (tool, table.arguments) for table in tables for tool in ("table_get_map", "table_describe")
     ]
@@ -268,7 +270,7 @@ def report(findings: Findings) -> str:
         UnclearError: The intent is too long to be carried on by a plan.
     """
     intent = findings.intent
-    if len(written(intent)) > MAX_INTENT_CHARACTERS:
+    if len(encode_intent(intent)) > MAX_INTENT_CHARACTERS:
         raise UnclearError("the table has more columns or values than fit into a plan.")
     if isinstance(intent, Declined):
         return _declined(intent)
@@ -280,7 +282,7 @@ def report(findings: Findings) -> str:
             *findings.files,
             "",
             "## Request",
-            f"- {described(intent)}",
+            f"- {describe_intent(intent)}",
             "- Read by the rules of the offline provider, which is not a model.",
             "",
             "## Constraints",
@@ -289,7 +291,7 @@ def report(findings: Findings) -> str:
             "## Samples",
             *(f"- {one}" for one in findings.samples),
             "",
-            written(intent),
+            encode_intent(intent),
         ]
     )
 
@@ -300,8 +302,8 @@ def _seen(table: TableIntent, table_map: dict[str, Any], facts: dict[str, Any]) 
         f"- {table.label}: {facts['row_count']} rows, {len(columns)} columns",
         *(_column_line(fact) for fact in facts["columns"]),
     )
-    told = [str(one) for result in (table_map, facts) for one in result.get("warnings", ())]
-    warnings = tuple(dict.fromkeys(told))
+    messages = [str(one) for result in (table_map, facts) for one in result.get("warnings", ())]
+    warnings = tuple(dict.fromkeys(messages))
     return FileFinding(table, columns, int(facts["row_count"]), table_map, lines, warnings)
 
 
@@ -319,6 +321,6 @@ def _declined(intent: Declined) -> str:
             f"- Understood: {intent.understood}",
             f"- Not done: {intent.reason}",
             "",
-            written(intent),
+            encode_intent(intent),
         ]
     )

@@ -1,7 +1,7 @@
 """Cells of workbooks that hold a text, found by reading all sheets.
 
 A reading shows each cell on one line, text that could be taken for something else in quotes. Only
-texts are taken: formulas, numbers and dates that happen to hold the same signs are told of.
+texts are taken: formulas, numbers and dates that happen to hold the same signs are reported.
 
 Texts read whole, so that they can be written again with nothing else changed.
 """
@@ -21,7 +21,7 @@ __all__ = [
     "FoundCell",
     "FoundCells",
     "WholeText",
-    "cells_with",
+    "find_cells",
     "occurrences",
     "read_texts",
     "replaced",
@@ -166,7 +166,7 @@ class FoundCells(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def cells_with(
+def find_cells(
     conversation: PlannerConversation, path: str, search: str, *, match_case: bool
 ) -> FoundCells:
     """Return the cells of a workbook that hold a text.

@@ -1,4 +1,4 @@
-"""What a request was understood to ask, as records; they travel as JSON in research and plan.
+"""Intents of requests, as records; they travel as JSON in research and plan.
 
 Split      one sheet for each value of a column, and a sheet of totals if asked
 Grouped    totals, averages or counts by columns, into a file, or as an answer
@@ -41,8 +41,8 @@ __all__ = [
     "SortOrder",
     "Split",
     "TableIntent",
-    "found_in",
-    "written",
+    "decode_intent",
+    "encode_intent",
 ]  # fmt: skip
 
 Part = Literal["year", "quarter", "month"]
@@ -53,19 +53,19 @@ Operator = Literal[
 
 
 class ColumnIntent(msgspec.Struct, frozen=True):
-    """A column of the table as `table_describe` tells it."""
+    """Column of the table as `table_describe` reports it."""
 
     name: str
     type: str = "string"
 
     @property
     def is_number(self) -> bool:
-        """Whether it can be added up."""
+        """Whether its values can be added up."""
         return self.type in ("integer", "float")
 
     @property
     def is_moment(self) -> bool:
-        """Whether it holds dates or times."""
+        """Whether its values are dates or times."""
         return self.type in ("date", "datetime")
 
 
@@ -85,7 +85,7 @@ class SortOrder(msgspec.Struct, frozen=True):
 
 
 class Key(msgspec.Struct, frozen=True):
-    """What to group by: a column, or a part of its dates."""
+    """Key to group by: a column, or a part of its dates."""
 
     column: ColumnIntent
     part: Part | None = None
@@ -118,7 +118,7 @@ class TableIntent(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def label(self) -> str:
-        """How it is told apart from others."""
+        """Label by which it differs from others."""
         return f"{self.path}: {self.sheet}" if self.sheet else self.path
 
     @property
@@ -129,7 +129,7 @@ class TableIntent(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RowSelection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which rows of which table."""
+    """Rows of a table, by conditions."""
 
     source: str
     conditions: tuple[Condition, ...] = ()
@@ -239,7 +239,7 @@ class MergePart(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Merged(msgspec.Struct, frozen=True, tag="merged", tag_field="offline"):
-    """Tables below each other; `origin` names the column that tells where a row is from, if any."""
+    """Tables merged below each other; `origin` is the column with each row's file, if any."""
 
     parts: tuple[MergePart, ...]
     columns: tuple[ColumnIntent, ...]
@@ -250,7 +250,7 @@ class Merged(msgspec.Struct, frozen=True, tag="merged", tag_field="offline"):
 
     @property
     def rows(self) -> int:
-        """How many rows there will be."""
+        """Number of rows of the result."""
         return sum(part.rows for part in self.parts)
 
 
@@ -276,7 +276,7 @@ class Replaced(msgspec.Struct, frozen=True, tag="replaced", tag_field="offline")
         match_case: Whether capitals count.
         parts: The files in which it is replaced.
         target: The name of a copy that is changed in place of the only file, or "".
-        notes: What else is to be said: files without the text, files left out and why.
+        notes: Further notes: files without the text, files left out and why.
     """
 
     search: str
@@ -288,7 +288,7 @@ class Replaced(msgspec.Struct, frozen=True, tag="replaced", tag_field="offline")
 
 
 class Declined(msgspec.Struct, frozen=True, tag="declined", tag_field="offline"):
-    """What was understood, and why it is not done."""
+    """Declined request: what was understood, and the reason."""
 
     understood: str
     reason: str
@@ -300,14 +300,14 @@ _DECODER: msgspec.json.Decoder[Intent] = msgspec.json.Decoder(Intent)
 _LINE = re.compile(r'^\{"offline":.*\}$', re.MULTILINE)
 
 
-def written(intent: Intent) -> str:
+def encode_intent(intent: Intent) -> str:
     """Return an intent as a fenced line of JSON that `found_in` finds again."""
     # Nothing in it may look like the delimiter of a block or a fence.
     text = msgspec.json.encode(intent).decode().replace("<", "\\u003c").replace("`", "\\u0060")
     return f"```json\n{text}\n```"
 
 
-def found_in(text: str) -> Intent | None:
+def decode_intent(text: str) -> Intent | None:
     """Return the intent that a text holds, fenced or not, or None."""
     for line in _LINE.findall(text):
         try:

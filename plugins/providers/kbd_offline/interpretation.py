@@ -18,7 +18,7 @@ from kbd_offline.clauses import (
     take_keys,
     take_order,
 )
-from kbd_offline.files import BOOK, BOOK_SUFFIX, RESULT, RequestFiles, said_suffix, target_for
+from kbd_offline.files import BOOK, BOOK_SUFFIX, RESULT, RequestFiles, requested_suffix, target_for
 from kbd_offline.intents import (
     ColumnIntent,
     Declined,
@@ -41,7 +41,7 @@ from kbd_offline.request_text import (
     Wording,
 )
 
-__all__ = ["NOT_A_MODEL", "JobKind", "explained", "job_of", "refused", "shortened", "understand"]
+__all__ = ["NOT_A_MODEL", "JobKind", "decline_text", "job_of", "refused", "shortened", "understand"]
 
 
 class JobKind(Enum):
@@ -143,7 +143,7 @@ For anything else connect a model: set OPENAI_API_KEY (or OPENAI_BASE_URL for a 
 own) and use --model openai:NAME."""
 
 
-def explained(intent: Declined) -> str:
+def decline_text(intent: Declined) -> str:
     """Return what was understood, why it is not done, what can be done, how to connect a model."""
     return (
         "This was not done, and nothing was changed.\n\n"
@@ -278,9 +278,9 @@ def _asks_for_figures(wording: Wording) -> bool:
 
 def _suffix(files: RequestFiles, wording: Wording, *, book_by_default: bool) -> str:
     """Return the suffix of the result."""
-    said = said_suffix(wording)
-    if said is not None:
-        return said
+    suffix = requested_suffix(wording)
+    if suffix is not None:
+        return suffix
     if files.target is not None and split_suffix(files.target)[1]:
         return split_suffix(files.target)[1]
     is_book = book_by_default or bool(files.sheet) or wording.has(BOOK)

@@ -13,7 +13,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd_offline import sql
 from kbd_offline.conversation import PlannerConversation
-from kbd_offline.conversion import exported, rows_of
+from kbd_offline.conversion import export_table, row_count_text
 from kbd_offline.files import (
     BOOK,
     BOOK_SUFFIX,
@@ -23,26 +23,26 @@ from kbd_offline.files import (
     chosen_files,
     named_files,
     only_target,
-    said_suffix,
+    requested_suffix,
     target_for,
 )
-from kbd_offline.findings import FileFinding, Findings, check_sheet, listed, look_at_all
+from kbd_offline.findings import FileFinding, Findings, check_sheet, inspect_tables, listed
 from kbd_offline.intents import ColumnIntent, Merged, MergePart, TableIntent
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import MERGING, UnclearError, Wording
 from kbd_offline.workbooks import (
     Sheet,
-    fitted_widths,
+    column_widths,
+    create_sheet,
+    inspect_workbooks,
     is_book,
-    lay_out,
-    look_into,
     tables_in,
     take_sheets,
     wants_each_sheet,
     write_rows,
 )
 
-__all__ = ["look", "matched", "read", "stack", "take_origin"]
+__all__ = ["match_columns", "merge_tables", "parse_merge", "research_merge", "take_origin"]
 
 MAX_TABLES = 100
 _MATCHING = (
@@ -71,14 +71,14 @@ _GAPS = (
 )
 
 
-class _Asked(msgspec.Struct, frozen=True):
-    """What a request says of the result: whether fields may be missing, and its name."""
+class _MergeRequest(msgspec.Struct, frozen=True):
+    """Requested result: whether fields may be missing, and its name."""
 
     has_gaps: bool
     target: str
 
 
-def look(conversation: PlannerConversation, request: str) -> Findings:
+def research_merge(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request to merge tables and see whether their columns are the same.
 
     Raises:
@@ -88,9 +88,9 @@ def look(conversation: PlannerConversation, request: str) -> Findings:
     # First, for "called" may name the column, not the file.
     origin, rest = take_origin(request)
     tables, text, target = _tables(conversation, rest)
-    asked = read(text, tables, target, conversation.paths)
-    seen = look_at_all(conversation, list(tables))
-    columns, parts, notes = matched(seen, has_gaps=asked.has_gaps)
+    asked = parse_merge(text, tables, target, conversation.paths)
+    seen = inspect_tables(conversation, list(tables))
+    columns, parts, notes = match_columns(seen, has_gaps=asked.has_gaps)
     origin = _free_column(origin, columns)
     parts = _counted(conversation, columns, parts)
     merged = Merged(parts, columns, asked.target, origin, notes=notes)
@@ -105,10 +105,10 @@ def look(conversation: PlannerConversation, request: str) -> Findings:
     return Findings(merged, lines, (*notes, *warnings), (f"{merged.rows} rows in all",))
 
 
-def read(
+def parse_merge(
     text: str, tables: Sequence[TableIntent], target: str | None, taken: Sequence[str]
-) -> _Asked:
-    """Return what a request says of the result of a merge.
+) -> _MergeRequest:
+    """Parse the request of a merge.
 
     Raises:
         UnclearError: It asks for more than putting tables below each other.
@@ -123,19 +123,19 @@ def read(
     gaps = wording.find(_GAPS)
     if gaps:
         wording.take(*gaps.span())
-    suffix = said_suffix(Wording(text))
+    suffix = requested_suffix(Wording(text))
     if suffix is None:
         all_books = all(is_book(table.path) for table in tables)
         suffix = BOOK_SUFFIX if all_books or wording.has(BOOK) else ".csv"
     wording.check_rest(MERGING, [table.path for table in tables])
     files = RequestFiles("", target, text, tuple(taken))
-    return _Asked(gaps is not None, target_for(files, "merged", suffix))
+    return _MergeRequest(gaps is not None, target_for(files, "merged", suffix))
 
 
-def matched(
+def match_columns(
     seen: Sequence[FileFinding], *, has_gaps: bool
 ) -> tuple[tuple[ColumnIntent, ...], tuple[MergePart, ...], tuple[str, ...]]:
-    """Return the columns of a merge, what each table calls them, and what is to be said.
+    """Return the columns of a merge, their names in each table, and notes.
 
     Args:
         seen: The tables; the first one gives names and order.
@@ -153,8 +153,8 @@ def matched(
         missing = [key for key in keys if key not in names]
         if missing:
             first = {key: names[key].name for names in reversed(known) for key in names}
-            told = listed(f'"{first[key]}"' for key in missing)
-            notes.append(f"{one.table.label} has no column {told}")
+            missing_names = listed(f'"{first[key]}"' for key in missing)
+            notes.append(f"{one.table.label} has no column {missing_names}")
     if notes and not has_gaps:
         raise UnclearError(
             f'{"; ".join(notes)}. Say "missing columns stay empty" to put them together anyway.'
@@ -190,7 +190,7 @@ def _tables(
     text = named.text
     by_path: dict[str, tuple[TableIntent, ...]] = {path: (TableIntent(path),) for path in paths}
     if books:
-        found = look_into(conversation, books)
+        found = inspect_workbooks(conversation, books)
         chosen, text = take_sheets(text, [name for book in found for name in book.sheets])
         for book in found:
             own = [name for name in chosen if name in book.sheets]
@@ -213,11 +213,11 @@ def _tables(
 def take_origin(request: str) -> tuple[str, str]:
     """Return the name of the column of origins that is asked for, or "", and the other words."""
     wording = Wording(request)
-    told = wording.find(_ORIGIN)
-    if told is None:
+    origin_match = wording.find(_ORIGIN)
+    if origin_match is None:
         return "", request
-    spans, origin = [told.span()], "Source"
-    named = wording.find(_ORIGIN_NAME, told.end())
+    spans, origin = [origin_match.span()], "Source"
+    named = wording.find(_ORIGIN_NAME, origin_match.end())
     if named:
         origin = request[slice(*named.span("name"))].strip()
         spans.append(named.span())
@@ -304,13 +304,13 @@ def _widths(conversation: PlannerConversation, merged: Merged) -> tuple[int, ...
     if merged.origin:
         columns.append(ColumnIntent(merged.origin))
         longest.append(max(len(part.table.label) for part in merged.parts))
-    return fitted_widths(columns, longest)
+    return column_widths(columns, longest)
 
 
 _SHEET = "Sheet1"
 
 
-def stack(conversation: PlannerConversation, intent: Merged, number: int) -> str:
+def merge_tables(conversation: PlannerConversation, intent: Merged, number: int) -> str:
     """Add one table to the result and tell it; see `PlannerConversation.call` for what it raises.
 
     Raises:
@@ -321,7 +321,7 @@ def stack(conversation: PlannerConversation, intent: Merged, number: int) -> str
     if split_suffix(intent.target)[1] == BOOK_SUFFIX:
         count = _onto_sheet(conversation, intent, number, query)
     elif number == 1:
-        exported(conversation, part.table, intent.target, query, part.rows)
+        export_table(conversation, part.table, intent.target, query, part.rows)
         count = part.rows
     else:
         written = conversation.call(
@@ -335,11 +335,12 @@ def stack(conversation: PlannerConversation, intent: Merged, number: int) -> str
         count = int(written["row_count"])
     if count != part.rows:
         raise ValidationFailed(f"{part.table.label} gave {count} rows instead of {part.rows}.")
-    told = f"{rows_of(count)} of {part.table.label}"
+    summary = f"{row_count_text(count)} of {part.table.label}"
     if number < len(intent.parts):
-        return f"{told} are in {intent.target}."
+        return f"{summary} are in {intent.target}."
     _check(conversation, intent)
-    return f"{told}; {intent.target} now has {rows_of(intent.rows)} in all, read back and counted."
+    rows = row_count_text(intent.rows)
+    return f"{summary}; {intent.target} now has {rows} in all, read back and counted."
 
 
 def _query(intent: Merged, part: MergePart) -> str:
@@ -361,7 +362,7 @@ def _onto_sheet(conversation: PlannerConversation, intent: Merged, number: int, 
         widths=intent.widths,
     )
     if number == 1:
-        lay_out(conversation, sheet)
+        create_sheet(conversation, sheet)
     if not part.rows:
         return 0
     before = sum(other.rows for other in intent.parts[: number - 1])

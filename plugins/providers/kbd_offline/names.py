@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 __all__ = ["fold", "free_name", "sheet_name", "sheet_names", "split_suffix", "tokens"]
 
 MAX_SHEET_CHARS = 31
-"""What workbooks allow."""
+"""Characters of a sheet's name that workbooks allow."""
 
 _NOT_IN_SHEETS = frozenset("[]:*?/\\")
 _WORD = re.compile(r"[^\W_]+")

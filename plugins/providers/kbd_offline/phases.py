@@ -11,10 +11,10 @@ from typing import Any, assert_never
 import msgspec
 
 from kbd.errors import ValidationFailed
-from kbd_offline import deduplication, merge, profiles, replacement, sql
+from kbd_offline import sql
 from kbd_offline.conversation import CallFailedError, PlannerConversation
-from kbd_offline.conversion import convert_sheet, exported, read_sheets, rows_of
-from kbd_offline.deduplication import dedupe
+from kbd_offline.conversion import convert_sheet, export_table, read_sheets, row_count_text
+from kbd_offline.deduplication import deduplicate, research_deduplication
 from kbd_offline.files import (
     BOOK_SUFFIX,
     MAX_REQUEST_CHARACTERS,
@@ -27,10 +27,10 @@ from kbd_offline.findings import (
     EMPTY_FIELDS,
     Findings,
     check_sheet,
-    described,
-    look_at,
+    describe_intent,
+    inspect_table,
+    plan_steps,
     report,
-    steps,
 )
 from kbd_offline.intents import (
     ColumnIntent,
@@ -47,41 +47,41 @@ from kbd_offline.intents import (
     Sheets,
     Split,
     TableIntent,
-    found_in,
-    written,
+    decode_intent,
+    encode_intent,
 )
 from kbd_offline.interpretation import (
     NOT_A_MODEL,
     JobKind,
-    explained,
+    decline_text,
     job_of,
     refused,
     shortened,
     understand,
 )
-from kbd_offline.merge import stack
+from kbd_offline.merge import merge_tables, research_merge
 from kbd_offline.names import sheet_names, split_suffix
-from kbd_offline.profiles import profile
-from kbd_offline.replacement import not_found, substitute
+from kbd_offline.profiles import research_profiles, write_profile
+from kbd_offline.replacement import not_found_text, replace_text, research_replacement
 from kbd_offline.request_text import UnclearError
 from kbd_offline.workbooks import (
     Sheet,
+    column_widths,
     fill_sheet,
-    fitted_widths,
+    inspect_workbooks,
     is_book,
-    look_into,
     on_sheet,
     take_sheets,
     wants_each_sheet,
 )
 
-__all__ = ["implement", "is_declined", "look", "plan", "research", "summary"]
+__all__ = ["implement", "is_declined", "plan", "research", "research_table", "summary"]
 
 MAX_SHEETS = 100
 """More than anybody turns over; such a column is more likely one of names or amounts."""
 
 
-def look(conversation: PlannerConversation, request: str) -> Findings:
+def research_table(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request about one table and complete it by looking.
 
     Raises:
@@ -94,27 +94,27 @@ def look(conversation: PlannerConversation, request: str) -> Findings:
         conversation.call("list_files")
         raise UnclearError(refused(without_stems(request)) or str(unclear)) from None
     try:
-        return _looked(conversation, request, files)
+        return _inspected(conversation, request, files)
     except (CallFailedError, UnclearError) as failed:
         raise UnclearError(f"{files.source}: {failed}") from None
 
 
-def _looked(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
+def _inspected(conversation: PlannerConversation, request: str, files: RequestFiles) -> Findings:
     if is_book(files.source):
-        (book,) = look_into(conversation, [files.source])
+        (book,) = inspect_workbooks(conversation, [files.source])
         chosen, text = take_sheets(files.text, book.sheets)
         if len(chosen or book.filled) > 1 or wants_each_sheet(text):
             return read_sheets(
                 conversation, msgspec.structs.replace(files, text=text), book, chosen
             )
     files = on_sheet(conversation, files)
-    seen = look_at(conversation, TableIntent(files.source, files.sheet))
+    seen = inspect_table(conversation, TableIntent(files.source, files.sheet))
     intent = _measured(conversation, understand(request, files, seen.columns))
     return Findings(intent, seen.lines, (EMPTY_FIELDS, *seen.warnings), _samples(intent))
 
 
 def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:
-    """Complete an intent with what only looking tells: values, counts, widths."""
+    """Complete an intent with values, counts and widths from the tables."""
     match intent:
         case Split():
             return _measured_split(conversation, intent)
@@ -127,7 +127,7 @@ def _measured(conversation: PlannerConversation, intent: Intent) -> Intent:
             found = int(count["rows"][0][0])
             if split_suffix(intent.target)[1] == BOOK_SUFFIX:
                 check_sheet(found, len(intent.columns))
-            fitted = fitted_widths(intent.columns, widths["rows"][0])
+            fitted = column_widths(intent.columns, widths["rows"][0])
             return msgspec.structs.replace(intent, rows=found, widths=fitted)
         case _:
             return intent
@@ -152,7 +152,7 @@ def _measured_split(conversation: PlannerConversation, intent: Split) -> Split:
     reserved = (intent.summary_sheet,) if intent.measures else ()
     names = sheet_names((value or "" for value, _ in found), reserved)
     parts = (SheetExport(name, *one) for name, one in zip(names, found, strict=True))
-    fitted = fitted_widths(intent.columns, widths["rows"][0])
+    fitted = column_widths(intent.columns, widths["rows"][0])
     return msgspec.structs.replace(intent, parts=tuple(parts), widths=fitted)
 
 
@@ -167,47 +167,47 @@ def research(conversation: PlannerConversation) -> str:
     request = conversation.request
     try:
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
-        return report(_looking(job)(conversation, request))
+        return report(_research_of_kind(job)(conversation, request))
     except (CallFailedError, UnclearError) as failed:
         return report(Findings(Declined(shortened(request), str(failed))))
 
 
-def _looking(job: JobKind) -> Callable[[PlannerConversation, str], Findings]:
+def _research_of_kind(job: JobKind) -> Callable[[PlannerConversation, str], Findings]:
     match job:
         case JobKind.TABLE:
-            return look
+            return research_table
         case JobKind.DEDUPE:
-            return deduplication.look
+            return research_deduplication
         case JobKind.MERGE:
-            return merge.look
+            return research_merge
         case JobKind.PROFILE:
-            return profiles.look
+            return research_profiles
         case JobKind.REPLACE:
-            return replacement.look
+            return research_replacement
         case _:
             assert_never(job)
 
 
-MOST_TOLD = 3
-"""How many items are told one by one; a hundred sheets are not."""
+MAX_LISTED = 3
+"""Items that a summary lists one by one; a hundred sheets are not."""
 
-MOST_COUNTED = 20
+MAX_COUNTED = 20
 """The same where each item has a count of its own that the user asked for."""
 
 
 def plan(conversation: PlannerConversation) -> str:
     """Return plan.md: one item a sheet or file, and the intent in the notes."""
-    intent = found_in(conversation.block("research") or conversation.request)
+    intent = decode_intent(conversation.block("research") or conversation.request)
     if intent is None:
         reason = "the research was not made by this provider."
         intent = Declined(shortened(conversation.request), reason)
-    items = [f"- [ ] {place}. {step.line}" for place, step in enumerate(steps(intent), 1)]
+    items = [f"- [ ] {place}. {step.line}" for place, step in enumerate(plan_steps(intent), 1)]
     return "\n".join(
         [
             "# Execution Plan",
             "",
             "## Task",
-            " ".join(described(intent).split()),
+            " ".join(describe_intent(intent).split()),
             "",
             "## Items",
             "",
@@ -216,7 +216,7 @@ def plan(conversation: PlannerConversation) -> str:
             "## Notes",
             *_notes(intent),
             "- For the offline provider, which reads no prose:",
-            written(intent),
+            encode_intent(intent),
         ]
     )
 
@@ -225,21 +225,21 @@ def summary(conversation: PlannerConversation) -> str:
     """Return the message to the user: answers as they are, else what changed and what failed."""
     items = [dict(item) for item in conversation.json_block("results").get("items", [])]
     changes = [dict(change) for change in conversation.json_block("changes").get("changes", [])]
-    intent = found_in(conversation.block("plan"))
+    intent = decode_intent(conversation.block("plan"))
     failed = [item for item in items if item.get("state") == "failed"]
     if not changes and not failed and items:
-        said = "\n\n".join(str(item.get("text", "")) for item in items)
-        return said if isinstance(intent, Declined) else f"{said}\n\n{NOT_A_MODEL}"
+        text = "\n\n".join(str(item.get("text", "")) for item in items)
+        return text if isinstance(intent, Declined) else f"{text}\n\n{NOT_A_MODEL}"
     lines = [f"{_change(change)}." for change in changes] or ["Nothing was changed."]
     if intent is not None and changes and not failed:
-        lines.append(f"{described(intent)}.")
+        lines.append(f"{describe_intent(intent)}.")
     done = [str(item.get("text", "")) for item in items if item not in failed]
-    most = MOST_TOLD if isinstance(intent, Split) else MOST_COUNTED
+    most = MAX_LISTED if isinstance(intent, Split) else MAX_COUNTED
     if len(done) > most:
         lines.append(f"{len(done)} of {len(items)} items are done, among them:")
     lines += [f"- {text}" for text in done[-most:]]
     if isinstance(intent, Merged | Replaced):
-        lines += [f"- {note}." for note in intent.notes[:MOST_COUNTED]]
+        lines += [f"- {note}." for note in intent.notes[:MAX_COUNTED]]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
     if changes:
         lines += ["", "The changes wait in a draft until you have reviewed and published them."]
@@ -299,9 +299,9 @@ def implement(conversation: PlannerConversation) -> str:
         ValidationFailed: The plan is not of this provider, or a tool refused what was to be done:
             the item fails with that reason.
     """
-    intent = found_in(conversation.block("plan"))
+    intent = decode_intent(conversation.block("plan"))
     number = conversation.item_number
-    if intent is None or not 1 <= number <= len(steps(intent)):
+    if intent is None or not 1 <= number <= len(plan_steps(intent)):
         raise ValidationFailed("The offline provider can only carry out plans that it made itself.")
     try:
         if isinstance(intent, Split | Grouped | RowsIntent):
@@ -330,24 +330,24 @@ def _other_work(conversation: PlannerConversation, intent: _Other, number: int) 
         case Sheets():
             return convert_sheet(conversation, intent, number)
         case Deduped():
-            return dedupe(conversation, intent)
+            return deduplicate(conversation, intent)
         case Merged():
-            return stack(conversation, intent, number)
+            return merge_tables(conversation, intent, number)
         case Profiled():
-            return profile(conversation, intent)
+            return write_profile(conversation, intent)
         case Replaced(parts=()):
-            return not_found(intent)
+            return not_found_text(intent)
         case Replaced():
-            return substitute(conversation, intent, number)
+            return replace_text(conversation, intent, number)
         case Declined():
-            return explained(intent)
+            return decline_text(intent)
         case _:
             assert_never(intent)
 
 
 def is_declined(conversation: PlannerConversation) -> bool:
     """Tell whether the plan is that nothing is done."""
-    return isinstance(found_in(conversation.block("plan")), Declined)
+    return isinstance(decode_intent(conversation.block("plan")), Declined)
 
 
 def _split(conversation: PlannerConversation, intent: Split, number: int) -> str:
@@ -369,8 +369,9 @@ def _split(conversation: PlannerConversation, intent: Split, number: int) -> str
         totals=totals,
     )
     fill_sheet(conversation, sheet)
-    told = ", ".join(_told(intent.measures, figures))
-    return f'Sheet "{sheet.name}" has {rows_of(sheet.rows)} and a row of totals ({told}).'
+    figure_texts = ", ".join(_figure_texts(intent.measures, figures))
+    rows = row_count_text(sheet.rows)
+    return f'Sheet "{sheet.name}" has {rows} and a row of totals ({figure_texts}).'
 
 
 def _part(conversation: PlannerConversation, intent: Split, part: SheetExport) -> str:
@@ -386,15 +387,14 @@ def _part(conversation: PlannerConversation, intent: Split, part: SheetExport) -
         widths=intent.widths,
     )
     fill_sheet(conversation, sheet)
-    return (
-        f'Sheet "{part.sheet}" in {intent.target} has {rows_of(part.rows)}; read back and counted.'
-    )
+    rows = row_count_text(part.rows)
+    return f'Sheet "{part.sheet}" in {intent.target} has {rows}; read back and counted.'
 
 
 def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) -> str:
     table = intent.selection.table
     if split_suffix(target)[1] != _BOOK:
-        return exported(conversation, table, target, sql.grouped(intent))
+        return export_table(conversation, table, target, sql.grouped(intent))
     query = sql.grouped(intent, for_sheet=True)
     first, overall = conversation.calls(
         ("table_query", {**table.arguments, "query": query, "window_rows": 1}),
@@ -421,8 +421,8 @@ def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) ->
         totals=totals,
     )
     fill_sheet(conversation, sheet)
-    told = ", ".join(_told(intent.measures, figures))
-    return f"{target} has {rows_of(rows)}; over all of them: {told}."
+    figure_texts = ", ".join(_figure_texts(intent.measures, figures))
+    return f"{target} has {row_count_text(rows)}; over all of them: {figure_texts}."
 
 
 def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
@@ -430,7 +430,7 @@ def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
     query = sql.rows(intent.selection, intent.columns, intent.order, for_sheet=is_book)
     if not is_book:
         asked = None if intent.is_whole else query
-        return exported(conversation, table, intent.target, asked, intent.rows)
+        return export_table(conversation, table, intent.target, asked, intent.rows)
     sheet = Sheet(
         target=intent.target,
         name=_SHEET,
@@ -441,7 +441,7 @@ def _rows(conversation: PlannerConversation, intent: RowsIntent) -> str:
         widths=intent.widths,
     )
     fill_sheet(conversation, sheet)
-    return f"{intent.target} has {rows_of(intent.rows)}; read back and counted."
+    return f"{intent.target} has {row_count_text(intent.rows)}; read back and counted."
 
 
 def _answer(conversation: PlannerConversation, intent: Grouped) -> str:
@@ -455,8 +455,8 @@ def _answer(conversation: PlannerConversation, intent: Grouped) -> str:
     lines = []
     for row in found["rows"]:
         names = ", ".join(_value(value) for value in row[: len(row) - figures])
-        told = ", ".join(_told(intent.measures, row[len(row) - figures :]))
-        lines.append(f"- {names}: {told}" if names else told)
+        figure_texts = ", ".join(_figure_texts(intent.measures, row[len(row) - figures :]))
+        lines.append(f"- {names}: {figure_texts}" if names else figure_texts)
     more = int(found["total_row_count"]) - len(lines)
     if more > 0:
         lines.append(f"… and {more} more; ask for a workbook to get all of them.")
@@ -478,10 +478,10 @@ def _widths(
     found = _overall(conversation, table, sql.widths(columns, f"({query})"))
     last = (0 if value is None else len(str(value)) for value in totals)
     longest = [max(length or 0, other) for length, other in zip(found, last, strict=True)]
-    return fitted_widths(columns, longest)
+    return column_widths(columns, longest)
 
 
-def _told(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:
+def _figure_texts(measures: Sequence[Measure], figures: Sequence[Any]) -> list[str]:
     pairs = zip(measures, figures, strict=True)
     return [f"{measure.label} {_value(figure)}" for measure, figure in pairs]
 

@@ -17,16 +17,16 @@ from kbd_offline.findings import Findings
 from kbd_offline.intents import Profiled, TableIntent
 from kbd_offline.names import free_name, split_suffix
 from kbd_offline.request_text import PROFILING, UnclearError, Wording
-from kbd_offline.workbooks import HEADER, letters
+from kbd_offline.workbooks import HEADER, column_letters
 
 __all__ = [
     "REPORT_SUFFIXES",
     "ColumnProfile",
     "FileProfile",
     "collect",
-    "look",
-    "profile",
-    "read",
+    "parse_profiles",
+    "research_profiles",
+    "write_profile",
     "write_report",
 ]
 
@@ -82,15 +82,15 @@ class FileProfile(msgspec.Struct, frozen=True):
     @property
     def brief(self) -> str:
         """The file in a few words."""
-        told = [f"{name.lower()} {value}" for name, value in self.facts if name in _BRIEF]
-        return ", ".join([self.kind, *told, *(("not read",) if not self.facts else ())])
+        texts = [f"{name.lower()} {value}" for name, value in self.facts if name in _BRIEF]
+        return ", ".join([self.kind, *texts, *(("not read",) if not self.facts else ())])
 
 
 _BRIEF = ("Rows", "Columns", "Sheets", "Slides", "Pages", "Headings", "Lines")
 
 
 def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[FileProfile]:
-    """Look at files.
+    """Inspect files and return their profiles.
 
     Raises:
         UnclearError: They hold too many tables.
@@ -111,9 +111,9 @@ def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[Fil
     ]
     found = iter(conversation.outcomes(*asked))
     maps = {path: next(found) for path in mapped}
-    looks = {table: (next(found), next(found)) for table in every}
+    measured = {table: (next(found), next(found)) for table in every}
     return [
-        _profile(path, known[path], maps.get(path), [(t, *looks[t]) for t in tables[path]])
+        _profile(path, known[path], maps.get(path), [(t, *measured[t]) for t in tables[path]])
         for path in paths
     ]
 
@@ -140,7 +140,7 @@ def _profile(
     path: str,
     info: _Result,
     file_map: _Result | None,
-    looks: Sequence[tuple[TableIntent, _Result, _Result]],
+    measured: Sequence[tuple[TableIntent, _Result, _Result]],
 ) -> FileProfile:
     if isinstance(info, CallFailedError):
         return FileProfile(path, "unknown", (), notes=(f"it could not be read: {info}",))
@@ -150,11 +150,15 @@ def _profile(
     mapped = {} if file_map is None or isinstance(file_map, CallFailedError) else file_map
     facts = [("Size in bytes", f"{int(info['size_bytes']):,}")]
     headings = _headings(mapped)
-    told = {**mapped, **info}
-    facts += [(name, _shown(told[key])) for key, name in _FACTS if told.get(key) not in (None, "")]
+    properties = {**mapped, **info}
+    facts += [
+        (name, _shown(properties[key]))
+        for key, name in _FACTS
+        if properties.get(key) not in (None, "")
+    ]
     facts += _counted(info, mapped, headings)
     columns = list[ColumnProfile]()
-    for table, described, stats in looks:
+    for table, described, stats in measured:
         where = f"sheet {table.sheet}: " if table.sheet else ""
         if isinstance(described, CallFailedError) or isinstance(stats, CallFailedError):
             failed = described if isinstance(described, CallFailedError) else stats
@@ -245,15 +249,15 @@ def _shown(value: Any) -> str:
 
 REPORT_SUFFIXES = (".docx", ".md", ".txt", ".xlsx")
 
-_MOST_OPERATIONS = 400
+_MAX_OPERATIONS = 400
 """Of a call; the tools take 500."""
 
-_WIDEST = 60
+_MAX_WIDTH = 60
 _FIELDS = (
     "Column", "Type", "Filled", "Blank", "Distinct", "Min", "Max", "Mean", "Most common",
 )  # fmt: skip
 _NARROW = ("Column", "Type", "Filled (blank)", "Distinct", "Values")
-"""What fits side by side on a page."""
+"""Columns that fit side by side on a page."""
 
 
 def write_report(
@@ -309,8 +313,8 @@ def _text_lines(profiles: Sequence[FileProfile]) -> list[str]:
             lines += [f"  Sheet {sheet}"] if sheet else []
             for column in columns:
                 pairs = zip(_FIELDS[1:], _fields(column)[1:], strict=True)
-                told = ", ".join(f"{name.lower()} {value}" for name, value in pairs if value)
-                lines.append(f"  - {column.name}: {told}")
+                figures = ", ".join(f"{name.lower()} {value}" for name, value in pairs if value)
+                lines.append(f"  - {column.name}: {figures}")
         if one.headings:
             lines.append("  Headings")
             lines += [f"  {'  ' * (level - 1)}- {text}" for level, text in one.headings]
@@ -336,11 +340,11 @@ def _write_document(
             operations.append({**_paragraph(text, "List Bullet"), "indent_left": 0.25 * level})
         operations += [_paragraph(note, "Normal") for note in one.notes]
         operations.append(_paragraph("", "Normal"))
-    for start in range(0, len(operations), _MOST_OPERATIONS):
+    for start in range(0, len(operations), _MAX_OPERATIONS):
         conversation.call(
             "docx_operations",
             path=target,
-            operations=operations[start : start + _MOST_OPERATIONS],
+            operations=operations[start : start + _MAX_OPERATIONS],
             create_if_missing=True,
         )
     found = conversation.call("get_file_map", path=target)
@@ -385,11 +389,11 @@ def _sheet_operations(
     name: str, names: tuple[str, ...], rows: list[list[Any]]
 ) -> list[dict[str, Any]]:
     widths = [
-        min(max(len(str(value)) for value in column) + 2, _WIDEST)
+        min(max(len(str(value)) for value in column) + 2, _MAX_WIDTH)
         for column in zip(names, *rows, strict=True)
     ]
     typed = [[_typed(value) for value in row] for row in rows]
-    shown = [{"column": letters(n), "width": width} for n, width in enumerate(widths, 1)]
+    shown = [{"column": column_letters(n), "width": width} for n, width in enumerate(widths, 1)]
     heading = [[{"value": one, "type": "string"} for one in names]]
     operations: list[dict[str, Any]] = [
         {"op": "ensure_sheet", "sheet": name},
@@ -458,21 +462,21 @@ _SUFFIXES = {
 }  # fmt: skip
 
 
-def look(conversation: PlannerConversation, request: str) -> Findings:
+def research_profiles(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request for a report on files, and look at them.
 
     Raises:
         UnclearError: It has no reading, or names too many files.
         PendingError, ValidationFailed: As for `PlannerConversation.call`.
     """
-    intent = read(request, conversation.paths)
+    intent = parse_profiles(request, conversation.paths)
     profiles = collect(conversation, intent.paths)
     lines = tuple(f"- {one.path}: {one.brief}" for one in profiles)
     notes = tuple(f"{one.path}: {note}" for one in profiles for note in one.notes)
     return Findings(intent, lines, notes)
 
 
-def read(request: str, paths: tuple[str, ...]) -> Profiled:
+def parse_profiles(request: str, paths: tuple[str, ...]) -> Profiled:
     """Return which files a report is asked of, and its name.
 
     Raises:
@@ -498,7 +502,7 @@ def read(request: str, paths: tuple[str, ...]) -> Profiled:
     return Profiled(tuple(chosen), target)
 
 
-def profile(conversation: PlannerConversation, intent: Profiled) -> str:
+def write_profile(conversation: PlannerConversation, intent: Profiled) -> str:
     """Write the report and tell what is in it.
 
     Raises:

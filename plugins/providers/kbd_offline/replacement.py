@@ -24,7 +24,7 @@ from kbd_offline.findings import Findings
 from kbd_offline.found_texts import (
     FoundCell,
     WholeText,
-    cells_with,
+    find_cells,
     occurrences,
     read_texts,
     replaced,
@@ -33,7 +33,7 @@ from kbd_offline.intents import Replaced, ReplacePart
 from kbd_offline.names import fold, split_suffix
 from kbd_offline.request_text import QUOTED, REPLACING, UnclearError, Wording
 
-__all__ = ["look", "not_found", "read", "substitute"]
+__all__ = ["not_found_text", "parse_replacement", "replace_text", "research_replacement"]
 
 _TOO_FINE = (
     (
@@ -82,10 +82,10 @@ _VAGUE = (
     r"\b(?:columns?|rows?|cells?|values?|everything|texts?|it|them|empty|blanks?|missing"
     r"|nothing)\b"
 )
-"""What speaks of things rather than being a text itself, unless it stands in quotes."""
+"""Words that describe a text rather than being one, unless they stand in quotes."""
 
 
-class Wish(msgspec.Struct, frozen=True):
+class ReplaceRequest(msgspec.Struct, frozen=True):
     """A text, what stands in its place, whether capitals count, and the rest of the request."""
 
     search: str
@@ -94,14 +94,14 @@ class Wish(msgspec.Struct, frozen=True):
     rest: str
 
 
-def look(conversation: PlannerConversation, request: str) -> Findings:
+def research_replacement(conversation: PlannerConversation, request: str) -> Findings:
     """Read a request to replace a text and count where that can be done beforehand.
 
     Raises:
         UnclearError: It has no reading, or more than one.
         PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
-    wish = read(request)
+    wish = parse_replacement(request)
     named = named_files(wish.rest, conversation.paths, in_place=True)
     Wording(named.text).check_rest(REPLACING)
     chosen = chosen_files(named, conversation.paths)
@@ -120,11 +120,11 @@ def look(conversation: PlannerConversation, request: str) -> Findings:
     return Findings(intent, lines, tuple(notes))
 
 
-def read(request: str) -> Wish:
+def parse_replacement(request: str) -> ReplaceRequest:
     """Return which text a request replaces by which.
 
     Raises:
-        UnclearError: That cannot be told, or it asks for more than plain text.
+        UnclearError: That is unclear, or it asks for more than plain text.
     """
     pairs = list(_quoted_pairs(request))
     if len(pairs) > 1:
@@ -144,16 +144,16 @@ def read(request: str) -> Wish:
             raise UnclearError(reason)
     match_case = True
     for pattern, is_exact in ((_IGNORE_CASE, False), (_MATCH_CASE, True)):
-        said = re.search(pattern, fold(rest))
-        if said:
+        match = re.search(pattern, fold(rest))
+        if match:
             match_case = is_exact
-            rest = rest[: said.start()] + " " * (said.end() - said.start()) + rest[said.end() :]
+            rest = rest[: match.start()] + " " * (match.end() - match.start()) + rest[match.end() :]
             break
     if not search:
         raise UnclearError("the text to be replaced is empty.")
     if search == replacement:
         raise UnclearError("both texts are the same.")
-    return Wish(search, replacement, match_case, rest)
+    return ReplaceRequest(search, replacement, match_case, rest)
 
 
 def _quoted_pairs(request: str) -> list[tuple[str, str, int, int]]:
@@ -188,9 +188,9 @@ def _erased(request: str, quoted: Sequence[re.Match[str]]) -> Iterator[tuple[str
 
 
 def _counted(
-    conversation: PlannerConversation, paths: Sequence[str], wish: Wish, *, is_named: bool
+    conversation: PlannerConversation, paths: Sequence[str], wish: ReplaceRequest, *, is_named: bool
 ) -> tuple[tuple[ReplacePart, ...], list[str]]:
-    """Return the files that have the text, as far as that is known, and what is to be said."""
+    """Return the files that have the text, as far as that is known, and notes."""
     parts, notes = dict[str, ReplacePart](), list[str]()
     plain = list[str]()
     for path in paths:
@@ -198,7 +198,7 @@ def _counted(
         if suffix in (*DOCUMENT_SUFFIXES, *DECK_SUFFIXES):
             parts[path] = ReplacePart(path)
         elif suffix in BOOK_SUFFIXES:
-            found = cells_with(conversation, path, wish.search, match_case=wish.match_case)
+            found = find_cells(conversation, path, wish.search, match_case=wish.match_case)
             notes += found.notes
             if found.hits:
                 parts[path] = ReplacePart(path, found.hits)
@@ -221,7 +221,7 @@ def _counted(
     return tuple(parts[path] for path in paths if path in parts), notes
 
 
-def _breaking(text: WholeText, wish: Wish) -> str:
+def _breaking(text: WholeText, wish: ReplaceRequest) -> str:
     """Return why a replacement would change more than texts of a table, or ""."""
     signs = sorted(set(text.separators) & set(wish.search + wish.replacement))
     return f"{' and '.join(signs)} would change where its fields end" if signs else ""
@@ -231,7 +231,7 @@ _CHECKED_CELLS = 20
 _COUNT = re.compile(r"(\d+) replacement")
 
 
-def substitute(conversation: PlannerConversation, intent: Replaced, number: int) -> str:
+def replace_text(conversation: PlannerConversation, intent: Replaced, number: int) -> str:
     """Replace the text in one file and tell how often.
 
     Raises:
@@ -257,8 +257,8 @@ def substitute(conversation: PlannerConversation, intent: Replaced, number: int)
     return f"{hits} replacement{'' if hits == 1 else 's'} in {path}."
 
 
-def not_found(intent: Replaced) -> str:
-    """Return what is said where no file has the text."""
+def not_found_text(intent: Replaced) -> str:
+    """Return the answer where no file has the text."""
     notes = "; ".join(intent.notes)
     return f'"{intent.search}" was not found, and nothing was replaced. {notes}'.strip()
 
@@ -285,7 +285,7 @@ def _by_operation(
 
 
 def _in_cells(conversation: PlannerConversation, intent: Replaced, part: ReplacePart) -> int:
-    found = cells_with(conversation, part.path, intent.search, match_case=intent.match_case)
+    found = find_cells(conversation, part.path, intent.search, match_case=intent.match_case)
     if found.hits != part.hits:
         raise ValidationFailed(f"{part.path} has the text {found.hits} times, not {part.hits}.")
     by_sheet = dict[str, list[dict[str, Any]]]()
@@ -303,10 +303,10 @@ def _in_cells(conversation: PlannerConversation, intent: Replaced, part: Replace
         ("read_file", {"path": path, "sheet": cell.sheet, "range": cell.name})
         for cell, _ in checked
     ]
-    for (cell, text), read in zip(checked, conversation.calls(*places), strict=True):
+    for (cell, text), parse_replacement in zip(checked, conversation.calls(*places), strict=True):
         # As readings show it, and one word of it, which no line end or quote parts.
         words = text.replace("\\", "\\\\").split()
-        if words and words[0] not in str(read["text"]):
+        if words and words[0] not in str(parse_replacement["text"]):
             raise ValidationFailed(f"{cell.name} of {cell.sheet} in {path} was not changed.")
     return found.hits
 

@@ -65,7 +65,7 @@ REFUSED = (
     ("work that out", _SUMS),
     ("style sheets as asked", r"\b(?:colou?r|highlight|conditional|formula|macro)\w*\b"),
 )
-"""What is asked for often and cannot be done by rules, each with the words that give it away."""
+"""Requests that are frequent and cannot be done by rules, each with the words that show it."""
 
 _POLITE = """
 a all also an and any are as at be been both by called can contain contains could data do does each
@@ -248,15 +248,15 @@ QUOTED = (
 """A text in quotes of any kind; the text itself is the one group that is there."""
 
 TAKEN = "\x00"
-"""What stands in the place of text that was taken; neither a blank nor part of a word."""
+"""Character in place of text that was consumed; neither a blank nor part of a word."""
 
 _WORD = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"[\s\-_/()'\"%#&.]*\Z")
-_LONGEST_NAME = 8
+_MAX_NAME_WORDS = 8
 
 
 class UnclearError(Exception):
-    """The request has no reading, or more than one; the message says which."""
+    """Unclear request: it has no reading, or more than one, as the message explains."""
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -373,14 +373,14 @@ class Wording:
         for word in _WORD.finditer(self.folded):
             one = singular(word.group())
             if word.group() not in harmless and (one == word.group() or one not in things):
-                said = self.original[word.start() : word.end()]
-                raise UnclearError(f'I do not know what to make of "{said}" here.')
+                word_text = self.original[word.start() : word.end()]
+                raise UnclearError(f'I do not know what to make of "{word_text}" here.')
 
     def _words(self, start: int) -> list[re.Match[str]]:
         """Return the words from a place on, as long as they may belong to one name."""
         words: list[re.Match[str]] = []
         for word in _WORD.finditer(self.folded, start):
-            if not _GAP.match(self.folded[start : word.start()]) or len(words) == _LONGEST_NAME:
+            if not _GAP.match(self.folded[start : word.start()]) or len(words) == _MAX_NAME_WORDS:
                 break
             words.append(word)
             start = word.end()

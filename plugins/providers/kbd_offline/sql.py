@@ -102,10 +102,10 @@ def unique(intent: Deduped, *, for_sheet: bool = False) -> str:
     place, time = identifier(_PLACE), identifier(_TIME)
     alike = ", ".join(identifier(column.name) for column in keys)
     blank = " AND ".join(f"{identifier(column.name)} IS NULL" for column in intent.keys)
-    kept = f"{time} = 1 OR ({blank})" if blank else f"{time} = 1"
+    condition = f"{time} = 1 OR ({blank})" if blank else f"{time} = 1"
     return (
         f"SELECT {shown} FROM (SELECT *, row_number() OVER (PARTITION BY {alike}"
-        f" ORDER BY {place}{way}) AS {time} FROM {_NUMBERED}) WHERE {kept} ORDER BY {place}"
+        f" ORDER BY {place}{way}) AS {time} FROM {_NUMBERED}) WHERE {condition} ORDER BY {place}"
     )
 
 

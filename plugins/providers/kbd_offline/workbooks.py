@@ -21,12 +21,12 @@ __all__ = [
     "HEADER",
     "Sheet",
     "WorkbookFacts",
+    "column_letters",
+    "column_widths",
+    "create_sheet",
     "fill_sheet",
-    "fitted_widths",
+    "inspect_workbooks",
     "is_book",
-    "lay_out",
-    "letters",
-    "look_into",
     "on_sheet",
     "take_sheets",
     "wants_each_sheet",
@@ -60,7 +60,9 @@ def is_book(path: str) -> bool:
     return split_suffix(path)[1] in BOOK_SUFFIXES
 
 
-def look_into(conversation: PlannerConversation, paths: Sequence[str]) -> list[WorkbookFacts]:
+def inspect_workbooks(
+    conversation: PlannerConversation, paths: Sequence[str]
+) -> list[WorkbookFacts]:
     """Return workbooks with their sheets; see `PlannerConversation.call` for what it raises."""
     infos = conversation.calls(*(("get_file_info", {"path": path}) for path in paths))
     return [
@@ -84,17 +86,17 @@ def take_sheets(text: str, sheets: Sequence[str]) -> tuple[tuple[str, ...], str]
     names = "|".join(re.escape(fold(name)) for name in sorted(sheets, key=len, reverse=True))
     one = rf"[{_QUOTES}]?(?:{names})(?![\w-])[{_QUOTES}]?"
     many = rf"{one}(?:\s*(?:,|and|&|,\s*and)\s*{one})*"
-    spoken = (
+    pattern = (
         rf"\b{_SHEET}\s+(?:(?:called|named)\s+)?(?P<after>{many})"
         rf"|(?P<before>{many})\s+{_SHEET}\b"
     )
     folded = fold(text)
-    found = re.search(spoken, folded) if sheets else None
+    found = re.search(pattern, folded) if sheets else None
     if found is None:
         missing = re.search(rf"\b{_SHEET}\s+(?:called\s+|named\s+)?[\"“`]([^\"”`]+)[\"”`]", folded)
         if missing:
-            said, there = text[missing.start(1) : missing.end(1)], ", ".join(sheets)
-            raise UnclearError(f'there is no sheet "{said}"; there are {there}')
+            named, there = text[missing.start(1) : missing.end(1)], ", ".join(sheets)
+            raise UnclearError(f'there is no sheet "{named}"; there are {there}')
         return (), text
     listed = found.group("after") or found.group("before")
     by_name = {fold(name): name for name in sheets}
@@ -116,7 +118,7 @@ def on_sheet(conversation: PlannerConversation, files: RequestFiles) -> RequestF
     """
     if not is_book(files.source):
         return files
-    (book,) = look_into(conversation, [files.source])
+    (book,) = inspect_workbooks(conversation, [files.source])
     chosen, text = take_sheets(files.text, book.sheets)
     meant = chosen or book.filled
     if len(meant) > 1 or wants_each_sheet(text):
@@ -136,12 +138,12 @@ HEADER = {
     "fill_color": "#D9E1F2",
     "border_bottom": {"style": "thin", "color": "#8EA9DB"},
 }
-"""How headings look."""
+"""Style of headings."""
 
 _TOTALS = {"font_bold": True, "border_top": {"style": "thin", "color": "#8EA9DB"}}
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AMOUNT = "#,##0.00"
-_NARROWEST, _WIDEST = 6, 60
+_MIN_WIDTH, _MAX_WIDTH = 6, 60
 _MOMENT_WIDTHS = {"date": 12, "datetime": 20}
 _MAX_STYLED_ROWS = 20_000
 """A style is given with a cell's value, here blanks; beyond this the call would be too long."""
@@ -177,14 +179,14 @@ def fill_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
     Raises:
         ValidationFailed: What can be read back is not what was to be written.
     """
-    lay_out(conversation, sheet)
+    create_sheet(conversation, sheet)
     if sheet.rows:
         write_rows(conversation, sheet, 2)
         _check(conversation, sheet)
 
 
-def lay_out(conversation: PlannerConversation, sheet: Sheet) -> None:
-    """Make a sheet with all but its rows: headings, looks, widths, totals."""
+def create_sheet(conversation: PlannerConversation, sheet: Sheet) -> None:
+    """Make a sheet with all but its rows: headings, styles, widths, totals."""
     conversation.call(
         "xlsx_operations",
         path=sheet.target,
@@ -208,7 +210,7 @@ def write_rows(conversation: PlannerConversation, sheet: Sheet, row: int) -> int
     return int(written["row_count"])
 
 
-def fitted_widths(
+def column_widths(
     columns: Sequence[ColumnIntent], longest: Sequence[int | None]
 ) -> tuple[int, ...]:
     """Return widths that show headings in bold and, within reason, values.
@@ -218,7 +220,7 @@ def fitted_widths(
         longest: The characters of the longest value of each as plain text, None where none is.
     """
     return tuple(
-        min(max(_value_width(column, length or 0), len(column.name) * 9 // 8 + 2), _WIDEST)
+        min(max(_value_width(column, length or 0), len(column.name) * 9 // 8 + 2), _MAX_WIDTH)
         for column, length in zip(columns, longest, strict=True)
     )
 
@@ -227,11 +229,11 @@ def _value_width(column: ColumnIntent, length: int) -> int:
     """Return the width of the longest value as it is shown."""
     if column.type == "float":
         # Two decimals may be added, and a comma after every third digit.
-        return max(length + 2 + length // 3, _NARROWEST) + 2
-    return max(_MOMENT_WIDTHS.get(column.type, length + 2), _NARROWEST)
+        return max(length + 2 + length // 3, _MIN_WIDTH) + 2
+    return max(_MOMENT_WIDTHS.get(column.type, length + 2), _MIN_WIDTH)
 
 
-def letters(number: int) -> str:
+def column_letters(number: int) -> str:
     """Return the letters of a column counted from 1: A, Z, AA."""
     text = ""
     while number:
@@ -244,7 +246,8 @@ def _operations(sheet: Sheet) -> list[dict[str, Any]]:
     name = sheet.name
     headings = [_heading(column) for column in sheet.columns]
     widths = [
-        {"column": letters(place), "width": width} for place, width in enumerate(sheet.widths, 1)
+        {"column": column_letters(place), "width": width}
+        for place, width in enumerate(sheet.widths, 1)
     ]
     operations: list[dict[str, Any]] = [
         {"op": "ensure_sheet", "sheet": name},
@@ -280,7 +283,7 @@ def _styled_column(name: str, place: int, rows: int, style: dict[str, Any]) -> d
     return {
         "op": "set_range",
         "sheet": name,
-        "start": f"{letters(place)}2",
+        "start": f"{column_letters(place)}2",
         "values": [[None]] * rows,
         "style": style,
     }
@@ -290,7 +293,7 @@ def _totals_row(sheet: Sheet) -> dict[str, Any]:
     row = sheet.rows + 2
     cells = [
         {
-            "cell": f"{letters(place)}{row}",
+            "cell": f"{column_letters(place)}{row}",
             **_typed(value, column),
             "style": _TOTALS | ({"number_format": _AMOUNT} if column.type == "float" else {}),
         }

@@ -1,4 +1,4 @@
-"""The pieces of a stream become a reply. Pure: no network, no client library.
+"""Assembly of a streamed reply from its pieces. Pure: no network, no client library.
 
 A reply is complete when a finish reason arrived; whatever ends before that was cut short, however
 cleanly the connection was closed. `chat` and `responses` read what servers send and put the pieces
@@ -20,7 +20,7 @@ from kbd.messages import ToolCall, Usage
 from kbd.providers import Emit, MalformedReply, ModelReply, ModelRequest
 from kbd.types import CallId
 
-__all__ = ["Assembly", "Writing"]
+__all__ = ["Assembly", "PartialCall"]
 
 MAX_REPLY_CHARACTERS = 32 * 1024 * 1024
 """Far above what a model writes in one turn; a server that never stops must not fill memory."""
@@ -32,11 +32,11 @@ CHARACTERS_PER_TOKEN = 4
 """The usual rule of thumb for English text, used only where the server gives no usage."""
 
 
-class Writing:
-    """A call in the making.
+class PartialCall:
+    """A tool call while its pieces arrive.
 
     Args:
-        place: What the server calls it by while it writes it.
+        place: The index or id by which the server names it while it writes it.
     """
 
     def __init__(self, place: int | str | None) -> None:
@@ -64,12 +64,12 @@ class Assembly:
         self._emit = emit
         self._text: list[str] = []
         self._characters = 0
-        self.calls: list[Writing] = []
+        self.calls: list[PartialCall] = []
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
 
-    def say(self, text: str | None) -> None:
-        """Take a piece of text.
+    def add_text(self, text: str | None) -> None:
+        """Add a piece of text and emit it.
 
         Raises:
             MalformedReply: The reply is far too long.
@@ -79,7 +79,7 @@ class Assembly:
             self._text.append(text)
             self._emit(text)
 
-    def begin(self, place: int | str | None) -> Writing:
+    def begin_call(self, place: int | str | None) -> PartialCall:
         """Begin a call.
 
         Raises:
@@ -87,11 +87,11 @@ class Assembly:
         """
         if len(self.calls) >= MAX_CALLS:
             raise MalformedReply("The answer does not end: it makes ever more calls.")
-        self.calls.append(Writing(place))
+        self.calls.append(PartialCall(place))
         return self.calls[-1]
 
-    def write(self, call: Writing, arguments: str | None) -> None:
-        """Take a piece of a call's arguments.
+    def add_arguments(self, call: PartialCall, arguments: str | None) -> None:
+        """Add a piece of a call's arguments.
 
         Raises:
             MalformedReply: The reply is far too long.
@@ -125,6 +125,7 @@ class Assembly:
             if not call.name:
                 raise MalformedReply("The answer calls a tool without naming it.")
             name = CallId(call.id)
+            # Some servers give no id, or the same one in each turn: results would be mixed up.
             if not name or name in taken:
                 name = self._made_up_id(position, call.id)
             taken.add(name)

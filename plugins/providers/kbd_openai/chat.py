@@ -1,4 +1,4 @@
-"""Chat completions: what is sent, and how what comes is read. Pure.
+"""Chat completions: the body of a request, and a reader of the streamed chunks. Pure.
 
 What real servers send and what is made of it:
 
@@ -16,9 +16,9 @@ import msgspec
 
 from kbd.messages import Message, ToolCall, Usage
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
-from kbd_openai.assembly import Assembly, Writing
+from kbd_openai.assembly import Assembly, PartialCall
 from kbd_openai.faults import ServerFault
-from kbd_openai.request_body import effort_of, is_sent, is_strict, mended
+from kbd_openai.request_body import effort_of, is_sent, is_strict, repaired_history
 
 __all__ = ["ChatReader", "chat_body"]
 
@@ -33,7 +33,7 @@ def chat_body(request: ModelRequest, *, official: bool) -> dict[str, Any]:
     """
     fields: dict[str, Any] = {
         "model": request.model,
-        "messages": [_message(message) for message in mended(request.messages)],
+        "messages": [_message(message) for message in repaired_history(request.messages)],
         "stream": True,
     }
     if is_sent("usage", request):
@@ -108,7 +108,7 @@ class _Chunk(msgspec.Struct):
 
 
 class ChatReader:
-    """Reads the chunks of one turn.
+    """Reader of the streamed chunks of one turn.
 
     Args:
         assembly: Where the pieces go.
@@ -135,21 +135,22 @@ class ChatReader:
             spent = Usage(piece.usage.prompt_tokens or 0, piece.usage.completion_tokens or 0)
             self._assembly.usage = spent
         for choice in piece.choices or ():
+            # One choice was asked for; a further one would be mixed into its text.
             if not choice.index:
                 self._take(choice)
 
     def _take(self, choice: _Choice) -> None:
         delta = choice.delta or _Delta()
-        self._assembly.say((delta.content or "") + (delta.refusal or ""))
+        self._assembly.add_text((delta.content or "") + (delta.refusal or ""))
         for piece in delta.tool_calls or ():
             function = piece.function or _Function()
             call = self._call_for(piece, function)
             call.id = call.id or piece.id or ""
             call.name = call.name or function.name or ""
-            self._assembly.write(call, _text_of(function.arguments))
+            self._assembly.add_arguments(call, _text_of(function.arguments))
         self._assembly.finish_reason = choice.finish_reason or self._assembly.finish_reason
 
-    def _call_for(self, piece: _CallPiece, function: _Function) -> Writing:
+    def _call_for(self, piece: _CallPiece, function: _Function) -> PartialCall:
         calls = self._assembly.calls
         if piece.index is not None:
             known = next((call for call in reversed(calls) if call.place == piece.index), None)
@@ -159,7 +160,7 @@ class ChatReader:
             begins = known is None or bool(
                 piece.id != known.id if piece.id else function.name  # the rest follows its start
             )
-        return self._assembly.begin(piece.index) if known is None or begins else known
+        return self._assembly.begin_call(piece.index) if known is None or begins else known
 
 
 def _text_of(arguments: str | dict[str, Any] | None) -> str | None:

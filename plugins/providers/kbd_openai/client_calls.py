@@ -1,4 +1,4 @@
-"""What is sent, with the client library. Imported on the first call only."""
+"""Calls of a server with the client library. Imported on the first call only."""
 
 from collections.abc import Mapping, Sequence
 from json import JSONDecodeError
@@ -30,7 +30,7 @@ from kbd_openai.faults import (
     fault_of_status,
     fault_of_stream,
     retry_after_s,
-    too_much,
+    size_fault,
 )
 from kbd_openai.request_body import refused_option
 from kbd_openai.responses import ResponsesReader, responses_body
@@ -47,7 +47,7 @@ MAX_EMBEDDINGS_BYTES = 64 * 1024 * 1024
 """Ten times what 32 of the longest vectors there are take as JSON."""
 
 NOT_OFFERED = frozenset({404, 405, 501})
-"""How servers answer that list no models; the connection was made all the same."""
+"""Statuses of servers that list no models; the connection was made all the same."""
 
 _BROKEN = (
     openai.APIConnectionError,
@@ -56,7 +56,7 @@ _BROKEN = (
     JSONDecodeError,
     UnicodeDecodeError,
 )
-"""How an answer breaks off; the others say what went wrong."""
+"""Errors of an answer that breaks off; the others say what went wrong."""
 
 _FAULTS = (*_BROKEN, openai.APIError, ServerFault)
 
@@ -65,7 +65,7 @@ class Caller:
     """Calls one server; building it blocks for some 50 ms the first time.
 
     Args:
-        access: What is lent for the call. The HTTP client is not closed.
+        access: The key, the address and the HTTP client of the call; the client is not closed.
         own_url: Another address than the access's; the key is not for it.
     """
 
@@ -117,9 +117,11 @@ class Caller:
                     if size_bytes > MAX_EMBEDDINGS_BYTES:
                         raise MalformedReply("The answer does not end.")
         except openai.APIStatusError as error:
-            raise too_much(error.status_code, _said(error)) or self._told(error, None) from None
+            raise size_fault(error.status_code, _server_message(error)) or self._translated(
+                error, None
+            ) from None
         except _FAULTS as error:
-            raise self._told(error, None) from None
+            raise self._translated(error, None) from None
         return b"".join(pieces)
 
     async def check(self) -> None:
@@ -130,9 +132,9 @@ class Caller:
             answer.json()
         except openai.APIStatusError as error:
             if error.status_code not in NOT_OFFERED:
-                raise self._told(error, None) from None
+                raise self._translated(error, None) from None
         except _FAULTS as error:
-            raise self._told(error, None) from None
+            raise self._translated(error, None) from None
 
     async def _turn(
         self,
@@ -153,11 +155,11 @@ class Caller:
         except _FAULTS as error:
             # What was said to its end stands, though the usage or the end mark did not come.
             if assembly.finish_reason is None or not isinstance(error, _BROKEN):
-                raise self._told(error, request) from None
+                raise self._translated(error, request) from None
         return assembly.reply()
 
-    def _told(self, error: Exception, request: ModelRequest | None) -> KbdError:
-        """Return what went wrong in kbd's words."""
+    def _translated(self, error: Exception, request: ModelRequest | None) -> KbdError:
+        """Return the error of kbd for one of the client library."""
         key = self._access.api_key
         match error:
             case openai.APIStatusError():
@@ -167,13 +169,13 @@ class Caller:
             case openai.APIError():
                 return fault_of_stream(error.body, error.message, key)
             case ServerFault():
-                return fault_of_stream(error.said, "the provider failed", key)
+                return fault_of_stream(error.body, "the provider failed", key)
             case _:
                 return MalformedReply("The answer was not JSON.")
 
     def _refusal(self, error: openai.APIStatusError, request: ModelRequest | None) -> KbdError:
         fields = error.body if isinstance(error.body, dict) else {"message": error.message}
-        text, code = clean(_said(error), self._access.api_key), str(error.code or "")
+        text, code = clean(_server_message(error), self._access.api_key), str(error.code or "")
         wait_s = retry_after_s(error.response.headers)
         fault = fault_of_status(error.status_code, code, text, wait_s)
         option = refused_option(error.status_code, fields, request) if request else None
@@ -197,8 +199,8 @@ class Caller:
         return NetworkUnavailable("The connection to the provider could not be made, or it broke.")
 
 
-def _said(error: openai.APIStatusError) -> object:
-    """Return what a server says for itself, as it stands."""
+def _server_message(error: openai.APIStatusError) -> object:
+    """Return the server's own message, as it stands."""
     fields = error.body if isinstance(error.body, dict) else {}
     return fields.get("message") or fields.get("detail") or error.message
 

@@ -1,10 +1,9 @@
-"""The embedder `openai`: how it is set up, and one request's vectors.
+"""Embedder `openai`: its settings, one request's vectors, and the instructions of models.
 
-What models want to be told with a text: whether it is looked for or looked in. Pure.
-
-A server passes texts on as they are, so whoever asks puts the words in front that a model was
-trained with; without them it finds less. They are those of the models' own cards (2026); a model
-that is not known here gets its texts bare.
+Instructions stand before a text and say whether it is a query or a passage. A server passes texts
+on as they are, so the client puts the words in front that a model was trained with; without them it
+finds less. They are those of the models' own cards (2026); a model that is not known here gets its
+texts bare.
 """
 
 import re
@@ -17,37 +16,37 @@ import msgspec
 
 from kbd.errors import ContextExhausted, ProviderNotConfigured
 from kbd.providers import Access, Embedder, Embeddings, EmbedRequest, ProviderStatus
-from kbd_openai.provider import endpoint_of, prepared, stays_here
+from kbd_openai.provider import endpoint_of, is_local_address, load_caller
 
-__all__ = ["OpenAIEmbedder", "instructed"]
+__all__ = ["OpenAIEmbedder", "with_instructions"]
 
-_ASKED = "Represent this sentence for searching relevant passages: "
+_SEARCH_QUERY = "Represent this sentence for searching relevant passages: "
 
-_TASK = (
+_SEARCH_TASK = (
     "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 )
 
-_WORDS: tuple[tuple[re.Pattern[str], str, str], ...] = (
+_INSTRUCTIONS: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (re.compile(r"nomic-embed-(?!code)"), "search_query: ", "search_document: "),
     (re.compile(r"e5-.*instruct"), "Instruct: Find passages that answer the query\nQuery: ", ""),
     (re.compile(r"(?:^|[/-])e5-"), "query: ", "passage: "),
-    (re.compile(r"bge-(?:small|base|large)-en"), _ASKED, ""),
-    (re.compile(r"mxbai-embed-large"), _ASKED, ""),
+    (re.compile(r"bge-(?:small|base|large)-en"), _SEARCH_QUERY, ""),
+    (re.compile(r"mxbai-embed-large"), _SEARCH_QUERY, ""),
     (re.compile(r"arctic-embed2|arctic-embed-[lm]-v2"), "query: ", ""),
-    (re.compile(r"arctic-embed"), _ASKED, ""),
+    (re.compile(r"arctic-embed"), _SEARCH_QUERY, ""),
     (re.compile(r"embeddinggemma"), "task: search result | query: ", "title: none | text: "),
-    (re.compile(r"qwen3-embedding"), _TASK, ""),
+    (re.compile(r"qwen3-embedding"), _SEARCH_TASK, ""),
 )
 """Families of models, by their names in small letters: what stands before a query, and before a
 passage. The first that fits counts."""
 
 
-def instructed(
+def with_instructions(
     model: str, purpose: Literal["query", "passage"], texts: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return texts with what their model wants to be told before each."""
+    """Return texts with the instruction of their model before each."""
     name = model.lower().replace("_", "-")
-    for family, query, passage in _WORDS:
+    for family, query, passage in _INSTRUCTIONS:
         if family.search(name):
             words = query if purpose == "query" else passage
             return tuple(words + text for text in texts)
@@ -61,9 +60,9 @@ NO_SERVER = (
 NO_MODEL = "No model is named: set OPENAI_EMBEDDING_MODEL, or search.embedder = openai:NAME."
 
 OFFICIAL_MODEL = "text-embedding-3-small"
-"""What is asked for at OpenAI itself where none is named: the cheapest one that is not outdated."""
+"""Model at OpenAI itself where none is named: the cheapest one that is not outdated."""
 
-MOST_CUTS = 10
+MAX_CUTS = 10
 """A text that is too long for its model is halved so often at most: one that never got a vector
 would be asked for again and again. What it is about stands at its beginning, too."""
 
@@ -94,12 +93,12 @@ class OpenAIEmbedder(Embedder):
     def status(self) -> ProviderStatus:
         """Return how the embedder is set up; `default_model` tells whether a model is named."""
         has_key = bool(self._settings.get("has_key")) and not self._own_url
-        reason = self._misset()
+        reason = self._setting_error()
         if reason is None and not (self._base_url or has_key):
             reason = NO_SERVER
         return ProviderStatus(
             configured=reason is None,
-            leaves_machine=not stays_here(self._base_url),
+            leaves_machine=not is_local_address(self._base_url),
             reason=reason,
             auth_mode="api_key" if has_key or not self._base_url else "none",
             endpoint=endpoint_of(self._base_url),
@@ -111,12 +110,12 @@ class OpenAIEmbedder(Embedder):
         return str(named) if named else "" if self._base_url else OFFICIAL_MODEL
 
     async def fingerprint(self, model: str) -> str:
-        """Return the hash of the address, the model and what its texts are told with.
+        """Return the hash of the address, the model and its instructions.
 
         A server that serves another model under the same name is not found out by it.
         """
-        parts = (endpoint_of(self._base_url), model, *instructed(model, "passage", ("",)))
-        parts = (*parts, *instructed(model, "query", ("",)))
+        parts = (endpoint_of(self._base_url), model, *with_instructions(model, "passage", ("",)))
+        parts = (*parts, *with_instructions(model, "query", ("",)))
         return sha256(msgspec.json.encode(parts)).hexdigest()[:24]
 
     async def embed(self, request: EmbedRequest, access: Access) -> Embeddings:
@@ -130,25 +129,25 @@ class OpenAIEmbedder(Embedder):
         model = request.model or self.default_model()
         if not model:
             raise ProviderNotConfigured(NO_MODEL)
-        if reason := self._misset():
+        if reason := self._setting_error():
             raise ProviderNotConfigured(reason)
         if not (self._own_url or access.base_url or access.api_key):
             raise ProviderNotConfigured(NO_SERVER)
-        caller = await anyio.to_thread.run_sync(prepared, access, self._own_url)
-        texts = instructed(model, request.purpose, request.texts)
+        caller = await anyio.to_thread.run_sync(load_caller, access, self._own_url)
+        texts = with_instructions(model, request.purpose, request.texts)
         bodies: list[tuple[bytes, int]] = []
         for start in range(0, len(texts), self._batch):
-            bodies += await _answers(caller, model, texts[start : start + self._batch])
+            bodies += await _embed_in_parts(caller, model, texts[start : start + self._batch])
         return await anyio.to_thread.run_sync(_read, bodies, texts)
 
-    def _misset(self) -> str | None:
-        """Say which setting is not what it must be."""
+    def _setting_error(self) -> str | None:
+        """Return why a setting is invalid, None if all are valid."""
         if type(self._batch) is int and self._batch >= 1:
             return None
         return "The setting plugins.openai.embedding_batch is a number from 1 up."
 
 
-async def _answers(
+async def _embed_in_parts(
     caller: Any, model: str, texts: Sequence[str], cuts: int = 0
 ) -> list[tuple[bytes, int]]:
     """Return what a server answers for some texts, by as many requests as it takes.
@@ -161,12 +160,12 @@ async def _answers(
     except ContextExhausted:
         half = len(texts) // 2
         if half:
-            first = await _answers(caller, model, texts[:half])
-            return first + await _answers(caller, model, texts[half:])
+            first = await _embed_in_parts(caller, model, texts[:half])
+            return first + await _embed_in_parts(caller, model, texts[half:])
         shorter = texts[0][: len(texts[0]) // 2]
-        if cuts == MOST_CUTS or not shorter.strip():
+        if cuts == MAX_CUTS or not shorter.strip():
             raise
-    return await _answers(caller, model, (shorter,), cuts + 1)
+    return await _embed_in_parts(caller, model, (shorter,), cuts + 1)
 
 
 def _read(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -> Embeddings:

@@ -1,4 +1,4 @@
-"""What went wrong, in kbd's words: statuses, errors in a stream, waiting times.
+"""Errors of servers as errors of kbd: statuses, errors in a stream, waiting times.
 
 A message here never holds a key: what a server says is cleaned of the key in use and of whatever
 looks like one, and cut.
@@ -26,22 +26,22 @@ __all__ = [
     "fault_of_status",
     "fault_of_stream",
     "retry_after_s",
-    "too_much",
+    "size_fault",
 ]
 
 MAX_QUOTED = 300
 
 
 class ServerFault(Exception):
-    """A server says in the middle of an answer that it failed.
+    """Error that a server reports in the middle of an answer.
 
     Args:
-        said: What it says: an error object, or anything.
+        body: Its error object, or anything.
     """
 
-    def __init__(self, said: object) -> None:
+    def __init__(self, body: object) -> None:
         super().__init__()
-        self.said = said
+        self.body = body
 
 
 _KEY_LIKE = re.compile(r"(?i)\b(?:sk|pk|key)-[\w*-]{4,}|\bbearer\s+\S+")
@@ -49,12 +49,12 @@ _TOO_LONG = re.compile(
     r"(?i)context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens"
     r"|reduce the length"
 )
-_TOO_MUCH = re.compile(
+_TEXTS_TOO_LARGE = re.compile(
     r"(?i)context.?(?:length|window|size)|batch.?size|too (?:long|large|many)|reduce the length"
     r"|must have less than|max(?:imum)? number of inputs|maximum (?:input|sequence) length"
 )
 """As OpenAI, vLLM, llama.cpp's server, Ollama, Text Embeddings Inference and DashScope say it."""
-MOST_SEARCHED = 20_000
+MAX_SEARCHED_CHARACTERS = 20_000
 
 _STATUS_OF_CODE = {
     "invalid_api_key": 401,
@@ -67,11 +67,11 @@ _STATUS_OF_CODE = {
 
 def clean(text: object, api_key: str | None) -> str:
     """Return what a server said, fit to be shown: no key, one line, at most 300 characters."""
-    said = " ".join(str(text).split())
+    cleaned = " ".join(str(text).split())
     if api_key:
-        said = said.replace(api_key, "***")
-    said = _KEY_LIKE.sub("***", said)
-    return said if len(said) <= MAX_QUOTED else said[: MAX_QUOTED - 1] + "…"
+        cleaned = cleaned.replace(api_key, "***")
+    cleaned = _KEY_LIKE.sub("***", cleaned)
+    return cleaned if len(cleaned) <= MAX_QUOTED else cleaned[: MAX_QUOTED - 1] + "…"
 
 
 def fault_of_status(status: int, code: str, text: str, wait_s: float | None = None) -> KbdError:
@@ -95,15 +95,15 @@ def fault_of_status(status: int, code: str, text: str, wait_s: float | None = No
     return ValidationFailed(f"The provider refused the request ({status}): {text}")
 
 
-def too_much(status: int, said: object) -> ContextExhausted | None:
+def size_fault(status: int, message: object) -> ContextExhausted | None:
     """Return the error for a refusal of texts that are too many or too long; None for another one.
 
     Args:
         status: Of the answer to a request for embeddings; llama.cpp's server says 500.
-        said: What the server said.
+        message: What the server said.
     """
-    told = _TOO_MUCH.search(str(said)[:MOST_SEARCHED])
-    if status == 413 or (status in (400, 422, 500) and told):
+    match = _TEXTS_TOO_LARGE.search(str(message)[:MAX_SEARCHED_CHARACTERS])
+    if status == 413 or (status in (400, 422, 500) and match):
         msg = f"The texts are too many or too long for the server ({status})."
         return ContextExhausted(msg)
     return None

@@ -1,4 +1,4 @@
-"""The provider `openai`: how it is set up, and one turn."""
+"""Provider `openai`: its settings, and one turn."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
@@ -19,7 +19,7 @@ from kbd.providers import (
     ProviderStatus,
 )
 
-__all__ = ["OpenAIProvider", "endpoint_of", "prepared", "stays_here"]
+__all__ = ["OpenAIProvider", "endpoint_of", "is_local_address", "load_caller"]
 
 NO_KEY = (
     "No key and no address are set: set OPENAI_API_KEY, "
@@ -71,14 +71,14 @@ class OpenAIProvider(Provider):
         """Return how the provider is set up: without a model's name it has no default to offer."""
         base_url = self._settings.get("base_url") or None
         has_key = bool(self._settings.get("has_key"))
-        reason = self._misset()
+        reason = self._setting_error()
         if reason is None and not (base_url or has_key):
             reason = NO_KEY
         elif reason is None and not self._settings.get("model"):
             reason = NO_MODEL
         return ProviderStatus(
             configured=reason is None,
-            leaves_machine=not stays_here(base_url),
+            leaves_machine=not is_local_address(base_url),
             reason=reason,
             auth_mode="api_key" if has_key or not base_url else "none",
             endpoint=endpoint_of(base_url),
@@ -109,18 +109,18 @@ class OpenAIProvider(Provider):
     async def _caller(self, access: Access) -> Any:
         if not (access.api_key or access.base_url):
             raise ProviderNotConfigured(NO_KEY)
-        if reason := self._misset():
+        if reason := self._setting_error():
             raise ProviderNotConfigured(reason)
-        return await anyio.to_thread.run_sync(prepared, access)
+        return await anyio.to_thread.run_sync(load_caller, access)
 
-    def _misset(self) -> str | None:
-        """Say which setting is not what it must be."""
+    def _setting_error(self) -> str | None:
+        """Return why a setting is invalid, None if all are valid."""
         if self._api in PROTOCOLS:
             return None
         return f"The setting plugins.openai.api is {' or '.join(PROTOCOLS)}, not {self._api[:40]}."
 
 
-def stays_here(base_url: str | None) -> bool:
+def is_local_address(base_url: str | None) -> bool:
     """Tell whether what is sent to an address stays on this machine.
 
     Only what is certain counts: a loopback address, `localhost`.
@@ -147,11 +147,11 @@ def endpoint_of(base_url: str | None) -> str:
         return "invalid address"
 
 
-def prepared(access: Access, own_url: str | None = None) -> Any:
-    """Return what calls a server; the first time it blocks while the client library is read.
+def load_caller(access: Access, own_url: str | None = None) -> Any:
+    """Return the caller of a server; the first time it blocks while the client library loads.
 
     Args:
-        access: What is lent for the call.
+        access: The key, the address and the HTTP client of the call.
         own_url: Another address than the provider's, which gets no key; or None.
     """
     from kbd_openai.client_calls import Caller  # noqa: PLC0415 - 0.9 to 1.7 s, once, off the loop

@@ -27,12 +27,12 @@ from kbd.messages import Message, ToolCall
 from kbd.providers import OPTIONS, ModelRequest, Option, ToolSchema
 from kbd.types import CallId
 
-__all__ = ["effort_of", "is_sent", "is_strict", "mended", "refused_option"]
+__all__ = ["effort_of", "is_sent", "is_strict", "refused_option", "repaired_history"]
 
 REFUSING = frozenset({400, 404, 422, 501})
 """A bad request; no endpoint that offers it; a validator's; "not implemented"."""
 
-MOST_READ = 20_000
+MAX_READ_CHARACTERS = 20_000
 """A refusal may quote the whole request; what it says stands at its beginning."""
 
 _NAMES: Mapping[Option, re.Pattern[str]] = {
@@ -90,13 +90,13 @@ def refused_option(status: int, fields: Mapping[str, Any], request: ModelRequest
     if status not in REFUSING:
         return None
     sent = [option for option in OPTIONS if is_sent(option, request)]
-    said = str(fields.get("message") or fields.get("detail") or fields)[:MOST_READ]
-    places = (str(fields.get("param") or ""), *_LOCATION.findall(said))
-    for told in (*places, str(fields.get("code") or ""), said):
-        found = {option: match.start() for option in sent if (match := _NAMES[option].search(told))}
+    message = str(fields.get("message") or fields.get("detail") or fields)[:MAX_READ_CHARACTERS]
+    places = (str(fields.get("param") or ""), *_LOCATION.findall(message))
+    for text in (*places, str(fields.get("code") or ""), message):
+        found = {option: match.start() for option in sent if (match := _NAMES[option].search(text))}
         if found:
             return min(found, key=found.__getitem__)
-    if "tool_choice" in sent and request.tool_choice == "required" and _REQUIRED.search(said):
+    if "tool_choice" in sent and request.tool_choice == "required" and _REQUIRED.search(message):
         return "tool_choice"
     return None
 
@@ -105,13 +105,13 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """What every server takes: OpenAI's longest id of a call was 40 characters for a long time."""
 
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
-MOST_NAME_CHARACTERS = 64
+MAX_NAME_CHARACTERS = 64
 
 NO_RESULT = "No result of this call was kept."
 NOTHING = "(an empty answer)"
 
 
-def mended(messages: Sequence[Message]) -> tuple[Message, ...]:
+def repaired_history(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the conversation as it may be sent; one that is well-formed comes back as it is."""
     taken: set[CallId] = set()
     sent: list[Message] = []
@@ -126,7 +126,7 @@ def mended(messages: Sequence[Message]) -> tuple[Message, ...]:
         sent += _unanswered(open_calls)
         open_calls = []
         if message.role == "assistant":
-            calls = tuple(_mended_call(call, taken) for call in message.tool_calls)
+            calls = tuple(_repaired_call(call, taken) for call in message.tool_calls)
             open_calls = [
                 (given.id, call.id) for given, call in zip(message.tool_calls, calls, strict=True)
             ]
@@ -140,14 +140,14 @@ def _unanswered(open_calls: Sequence[tuple[CallId, CallId]]) -> list[Message]:
     return [Message("tool", NO_RESULT, tool_call_id=call_id) for _, call_id in open_calls]
 
 
-def _mended_call(call: ToolCall, taken: set[CallId]) -> ToolCall:
+def _repaired_call(call: ToolCall, taken: set[CallId]) -> ToolCall:
     """Return a call as it may be sent, and take its id."""
     call_id = call.id
     if not _ID.fullmatch(call_id) or call_id in taken:
         made = sha256(f"{len(taken)}:{call.id}".encode("utf-8", "replace")).hexdigest()
         call_id = CallId(f"call_{made[:24]}")
     taken.add(call_id)
-    name = _STRANGE.sub("_", call.name)[:MOST_NAME_CHARACTERS] or "unnamed"
+    name = _STRANGE.sub("_", call.name)[:MAX_NAME_CHARACTERS] or "unnamed"
     return ToolCall(call_id, name, _well_formed(call.arguments))
 
 

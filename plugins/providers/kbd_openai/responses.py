@@ -1,8 +1,8 @@
-"""The Responses API: what is sent, and how its events are read. Pure.
+"""Responses API: the body of a request, and a reader of the streamed events. Pure.
 
-Nothing is kept at the server (`store` is false): the whole conversation goes with each request, as
-items. A turn is complete when its response is told to be completed or incomplete; an item that was
-not told piece by piece is taken when it is told whole, at the latest with the end.
+Nothing is stored at the server (`store` is false): the whole conversation goes with each request,
+as items. A turn is complete when its response is reported as completed or incomplete; an item that
+did not come in pieces is taken when it comes whole, at the latest with the end.
 """
 
 from typing import Any, TypeVar
@@ -11,9 +11,9 @@ import msgspec
 
 from kbd.messages import Message, Usage
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
-from kbd_openai.assembly import Assembly, Writing
+from kbd_openai.assembly import Assembly, PartialCall
 from kbd_openai.faults import ServerFault
-from kbd_openai.request_body import effort_of, is_sent, is_strict, mended
+from kbd_openai.request_body import effort_of, is_sent, is_strict, repaired_history
 
 __all__ = ["ResponsesReader", "responses_body"]
 
@@ -24,7 +24,9 @@ def responses_body(request: ModelRequest) -> dict[str, Any]:
     """Return the body of a request."""
     fields: dict[str, Any] = {
         "model": request.model,
-        "input": [item for message in mended(request.messages) for item in _items(message)],
+        "input": [
+            item for message in repaired_history(request.messages) for item in _items(message)
+        ],
         "stream": True,
         "store": False,
     }
@@ -58,12 +60,16 @@ def _items(message: Message) -> list[dict[str, Any]]:
 
 
 def _tool(tool: ToolSchema, request: ModelRequest) -> dict[str, Any]:
-    told: dict[str, Any] = {"type": "function", "name": tool.name, "description": tool.description}
+    fields: dict[str, Any] = {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+    }
     if is_strict(tool, request):
-        return told | {"parameters": tool.strict, "strict": True}
-    told["parameters"] = tool.parameters
-    # Left out it means true here; said of a schema that is not strict, it must be said to be false.
-    return told if "strict" in request.without else told | {"strict": False}
+        return fields | {"parameters": tool.strict, "strict": True}
+    fields["parameters"] = tool.parameters
+    # Left out, `strict` means true in this API; for a schema that is not strict it must be false.
+    return fields if "strict" in request.without else fields | {"strict": False}
 
 
 class _Part(msgspec.Struct):
@@ -109,7 +115,7 @@ class _Delta(msgspec.Struct):
     item_id: str | None = None
 
 
-class _Told(msgspec.Struct):
+class _ItemEvent(msgspec.Struct):
     item: _Item
     output_index: int | None = None
 
@@ -119,7 +125,7 @@ class _End(msgspec.Struct):
 
 
 class ResponsesReader:
-    """Reads the events of one turn.
+    """Reader of the streamed events of one turn.
 
     Args:
         assembly: Where the pieces go.
@@ -127,7 +133,7 @@ class ResponsesReader:
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
-        self._spoken: set[int | str | None] = set()
+        self._text_places: set[int | str | None] = set()
         self._refused = False
 
     def feed(self, event: object) -> None:
@@ -137,65 +143,65 @@ class ResponsesReader:
             MalformedReply: Its shape makes no sense, or the reply is far too long.
             Fault: It tells that the server failed.
         """
-        told = _shaped(event, _Kind)
-        if told.error:
-            raise ServerFault(told.error)
-        match told.type:
+        header = _converted(event, _Kind)
+        if header.error:
+            raise ServerFault(header.error)
+        match header.type:
             case "response.output_text.delta" | "response.refusal.delta":
-                delta = _shaped(event, _Delta)
-                self._refused = self._refused or told.type == "response.refusal.delta"
-                self._spoken.add(_place(delta.output_index, delta.item_id))
-                self._assembly.say(delta.delta)
+                delta = _converted(event, _Delta)
+                self._refused = self._refused or header.type == "response.refusal.delta"
+                self._text_places.add(_place(delta.output_index, delta.item_id))
+                self._assembly.add_text(delta.delta)
             case "response.function_call_arguments.delta":
-                delta = _shaped(event, _Delta)
+                delta = _converted(event, _Delta)
                 call = self._call(_place(delta.output_index, delta.item_id))
-                self._assembly.write(call, delta.delta)
+                self._assembly.add_arguments(call, delta.delta)
             case "response.function_call_arguments.done":
-                delta = _shaped(event, _Delta)
+                delta = _converted(event, _Delta)
                 call = self._call(_place(delta.output_index, delta.item_id))
                 self._rewrite(call, delta.arguments)
             case "response.output_item.added" | "response.output_item.done":
-                whole = _shaped(event, _Told)
+                whole = _converted(event, _ItemEvent)
                 self._take(whole.item, _place(whole.output_index, whole.item.id))
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._end(_shaped(event, _End).response, told.type.partition(".")[2])
+                self._end(_converted(event, _End).response, header.type.partition(".")[2])
             case "error":
                 raise ServerFault(event)
             case _:
                 pass  # Reasoning, progress, tools of the server's own: no part of the answer.
 
     def _take(self, item: _Item, place: int | str | None) -> None:
-        """Take what is new of an item that is told whole, or begun."""
+        """Add what is new of an item that comes whole, or is begun."""
         if item.type == "function_call":
             call = self._call(place)
             call.id = call.id or item.call_id or ""
             call.name = call.name or item.name or ""
             self._rewrite(call, item.arguments)
-        elif item.type == "message" and place not in self._spoken and item.content:
-            self._spoken.add(place)
+        elif item.type == "message" and place not in self._text_places and item.content:
+            self._text_places.add(place)
             for part in item.content:
                 self._refused = self._refused or bool(part.refusal)
-                self._assembly.say(part.text or part.refusal)
+                self._assembly.add_text(part.text or part.refusal)
 
-    def _call(self, place: int | str | None) -> Writing:
+    def _call(self, place: int | str | None) -> PartialCall:
         calls = reversed(self._assembly.calls)
         known = next((call for call in calls if call.place == place), None)
-        return known or self._assembly.begin(place)
+        return known or self._assembly.begin_call(place)
 
-    def _rewrite(self, call: Writing, arguments: str | None) -> None:
-        """Take arguments that are told whole, in the place of the pieces that came before."""
+    def _rewrite(self, call: PartialCall, arguments: str | None) -> None:
+        """Replace the pieces of a call's arguments by the arguments as a whole."""
         if arguments and arguments != "".join(call.pieces):
             call.pieces.clear()
-            self._assembly.write(call, arguments)
+            self._assembly.add_arguments(call, arguments)
 
     def _end(self, response: _Response, kind: str) -> None:
         status = response.status or kind
         if status in ("failed", "cancelled"):
             raise ServerFault(response.error or {"message": f"the response was {status}"})
-        told = {*self._spoken, *(call.place for call in self._assembly.calls)}
+        known_places = {*self._text_places, *(call.place for call in self._assembly.calls)}
         for place, item in enumerate(response.output or ()):
             # A server that counts no places before has its items told by their ids.
-            self._take(item, item.id if item.id in told else place)
+            self._take(item, item.id if item.id in known_places else place)
         if response.usage:
             spent = Usage(response.usage.input_tokens or 0, response.usage.output_tokens or 0)
             self._assembly.usage = spent
@@ -214,7 +220,7 @@ def _place(output_index: int | None, item_id: str | None) -> int | str | None:
     return item_id if output_index is None else output_index
 
 
-def _shaped(event: object, kind: type[T]) -> T:
+def _converted(event: object, kind: type[T]) -> T:
     try:
         return msgspec.convert(event, kind)
     except msgspec.ValidationError as error:

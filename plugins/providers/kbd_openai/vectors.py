@@ -1,4 +1,4 @@
-"""How an answer with embeddings is read. Pure; imported on the first call only, for it takes numpy.
+"""Vectors of an answer with embeddings. Pure; imported on the first call only: it takes numpy.
 
 What real servers send and what is made of it:
 
@@ -9,7 +9,7 @@ What real servers send and what is made of it:
     too few, too many, of two sizes    refused: what belongs to which text is not known
     not a number, or all zeros         refused: it points nowhere
     no usage                           estimated
-    an error in the place of data      told as such
+    an error in the place of data      raised as such
 """
 
 import binascii
@@ -59,7 +59,7 @@ def read_embeddings(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -
         KbdError: One of them tells of an error.
     """
     answers = [(_answer(body), count) for body, count in bodies]
-    rows = [_vector(row) for answer, count in answers for row in _ordered(answer, count)]
+    rows = [_decoded_vector(row) for answer, count in answers for row in _ordered(answer, count)]
     sizes = {len(row) for row in rows}
     if len(sizes) != 1 or 0 in sizes:
         raise MalformedReply("The answer holds vectors of different sizes, or empty ones.")
@@ -98,7 +98,7 @@ def _ordered(answer: _Answer, count: int) -> Iterator[_Row]:
     yield from (by_place[place] for place in range(count))
 
 
-def _vector(row: _Row) -> Vectors:
+def _decoded_vector(row: _Row) -> Vectors:
     if isinstance(row.embedding, list):
         with np.errstate(over="ignore"):  # What float32 cannot hold is found out as infinite.
             return np.array(row.embedding, np.float64).astype(np.float32)

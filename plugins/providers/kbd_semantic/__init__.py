@@ -1,8 +1,8 @@
 """An embedder that runs a sentence model on this machine's processor, without a GPU stack.
 
 Read in this order: `embedder` (what kbd sees), `sidecar` (the process that runs the model, seen
-from here), `wire` (what passes between the two), `process` (that process), `runner` (texts become
-vectors) and `folder` (what the files of a model say).
+from here), `messages` (what passes between the two), `process` (that process), `runner` (texts
+become vectors) and `folder` (what the files of a model say).
 
 Nothing here imports the libraries that run a model but `runner`, in its own process.
 """

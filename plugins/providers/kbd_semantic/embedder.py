@@ -12,20 +12,20 @@ import anyio.to_thread
 
 from kbd.errors import NotFound, ProviderNotConfigured
 from kbd.providers import Access, Embedder, Embeddings, EmbedRequest, ProviderStatus
-from kbd_semantic.folder import DOWNLOAD, encoder_file, find_folder, unfit
+from kbd_semantic.folder import DOWNLOAD, encoder_file, find_folder, unfit_reason
+from kbd_semantic.messages import Texts
 from kbd_semantic.sidecar import Sidecar
-from kbd_semantic.wire import Texts
 
 __all__ = ["LocalEmbedder"]
 
 _LIBRARIES = ("onnxruntime", "tokenizers")
 _EDITION = "encoder 1, float32"
-"""How a model is run; another one where its vectors would differ."""
+"""Part of the fingerprint; raised where the same files would give other vectors."""
 
-_AT_ONCE = 8
-"""Texts of one exchange: a cancelled call, and a query that waits, wait no longer than these."""
+_BATCH_TEXTS = 8
+"""Texts of one exchange: a canceled call, and a query that waits, wait no longer than these."""
 
-_MOST_THREADS, _MOST_NAMED_THREADS = 8, 256
+_MAX_THREADS, _MAX_NAMED_THREADS = 8, 256
 _OWN_FILES = (
     "config.json",
     "tokenizer.json",
@@ -40,11 +40,11 @@ _OWN_FILES = (
 )
 
 _Stamp = tuple[tuple[str, int, int, int], ...]
-"""By which a change of the model's files is seen."""
+"""Name, size, time of change and inode of the model's files: it differs once one has changed."""
 
 
 class LocalEmbedder(Embedder):
-    """Runs the sentence model of a folder.
+    """Embedder that runs the sentence model of a folder.
 
     Args:
         settings: `model`, a folder, or nothing for none; `threads`, how many texts are made vectors
@@ -56,8 +56,8 @@ class LocalEmbedder(Embedder):
     def __init__(self, settings: Mapping[str, Any]) -> None:
         named, threads = settings.get("model"), settings.get("threads")
         self._named = named if isinstance(named, str) else ""
-        self._threads = min(_processors(), _MOST_THREADS)
-        if isinstance(threads, int) and 0 < threads <= _MOST_NAMED_THREADS:
+        self._threads = min(_processors(), _MAX_THREADS)
+        if isinstance(threads, int) and 0 < threads <= _MAX_NAMED_THREADS:
             self._threads = threads
         self._guard = threading.Lock()
         self._sidecar: tuple[_Stamp, Sidecar] | None = None
@@ -65,13 +65,13 @@ class LocalEmbedder(Embedder):
 
     def status(self) -> ProviderStatus:
         """Return whether libraries and a model are there; imports and reads neither."""
-        reason = self._reason()
+        reason = self._configuration_error()
         return ProviderStatus(configured=reason is None, leaves_machine=False, reason=reason)
 
     def default_model(self) -> str:
         """Return the name of the folder; "" for none."""
         folder = find_folder(self._named)
-        return "" if folder is None or unfit(folder) else folder.name
+        return "" if folder is None or unfit_reason(folder) else folder.name
 
     async def fingerprint(self, model: str) -> str:
         """Return the hash of the model's files and of how it is run.
@@ -92,35 +92,35 @@ class LocalEmbedder(Embedder):
     async def embed(self, request: EmbedRequest, access: Access) -> Embeddings:
         """Make the vectors, in the model's process.
 
-        A call that is cancelled leaves at once; what its process has begun is finished and dropped.
+        A call that is canceled leaves at once; what its process has begun is finished and dropped.
 
         Raises:
             ProviderNotConfigured: A library or a model is missing, or it cannot be run here.
             FileReadFailed: The model's files are damaged.
             ProviderUnavailable: The process died twice, or a few texts took it too long.
         """
-        is_unwanted = threading.Event()
+        is_cancelled = threading.Event()
         try:
             return await anyio.to_thread.run_sync(
-                self.embed_now, request, access.timeout_s, is_unwanted, abandon_on_cancel=True
+                self.embed_now, request, access.timeout_s, is_cancelled, abandon_on_cancel=True
             )
         finally:
-            is_unwanted.set()
+            is_cancelled.set()
 
     def embed_now(
-        self, request: EmbedRequest, timeout_s: float, is_unwanted: threading.Event | None = None
+        self, request: EmbedRequest, timeout_s: float, is_cancelled: threading.Event | None = None
     ) -> Embeddings:
         """Make the vectors, in the caller's own thread.
 
         Args:
             request: The texts.
             timeout_s: The longest wait for a few of them.
-            is_unwanted: Set when nobody waits any more; then what is returned is not whole.
+            is_cancelled: Set when nobody waits any more; then what is returned is not whole.
         """
         folder = self._folder(request.model)
         data, size = bytearray(), 0
-        for texts in _few_at_once(request.texts):
-            if is_unwanted is not None and is_unwanted.is_set():
+        for texts in _batches(request.texts):
+            if is_cancelled is not None and is_cancelled.is_set():
                 break
             asked = Texts(texts, is_query=request.purpose == "query")
             vectors = self._running(folder).ask(asked, timeout_s)
@@ -136,36 +136,36 @@ class LocalEmbedder(Embedder):
     def close(self) -> None:
         """End the process, in the caller's own thread."""
         with self._guard:
-            kept, self._sidecar = self._sidecar, None
-        if kept is not None:
-            kept[1].close()
+            current, self._sidecar = self._sidecar, None
+        if current is not None:
+            current[1].close()
 
     def _running(self, folder: Path) -> Sidecar:
         """The process for the files as they are now."""
         stamp = _stamp(folder)
         with self._guard:
-            kept = self._sidecar
-            if kept is not None and kept[0] == stamp:
-                return kept[1]
+            current = self._sidecar
+            if current is not None and current[0] == stamp:
+                return current[1]
             self._sidecar = stamp, (fresh := Sidecar(folder, self._threads))
-        if kept is not None:
-            kept[1].close()
+        if current is not None:
+            current[1].close()
         return fresh
 
     def _folder(self, model: str) -> Path:
-        reason, folder = self._reason(), find_folder(self._named)
+        reason, folder = self._configuration_error(), find_folder(self._named)
         if reason is not None or folder is None:
             raise ProviderNotConfigured(reason or "there is no sentence model")
         if model and model != self.default_model():
             raise NotFound(f"The sentence model here is {self.default_model()}, not {model}.")
         return folder
 
-    def _reason(self) -> str | None:
-        """What is missing, and what to do about it; None if nothing is."""
+    def _configuration_error(self) -> str | None:
+        """Return what is missing and what to do about it, None if nothing is."""
         if missing := [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]:
-            told = " and ".join(missing)
+            names = " and ".join(missing)
             return (
-                f'What runs sentence models is not installed ({told}): pip install "kbd[semantic]"'
+                f'What runs sentence models is not installed ({names}): pip install "kbd[semantic]"'
             )
         folder = find_folder(self._named)
         if folder is None:
@@ -173,17 +173,17 @@ class LocalEmbedder(Embedder):
                 f"there is no sentence model: {DOWNLOAD}, and name the folder"
                 " ([plugins.semantic] model, SEMANTIC_MODEL)"
             )
-        return unfit(folder) or None
+        return unfit_reason(folder) or None
 
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _few_at_once(texts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _batches(texts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """A few texts at a time, as well-formed Unicode: half a pair of surrogates becomes "?"."""
-    for start in range(0, len(texts), _AT_ONCE):
-        few = texts[start : start + _AT_ONCE]
+    for start in range(0, len(texts), _BATCH_TEXTS):
+        few = texts[start : start + _BATCH_TEXTS]
         yield tuple(text.encode("utf-8", "replace").decode() for text in few)
 
 
@@ -198,10 +198,10 @@ def _stamp(folder: Path) -> _Stamp:
     found = []
     for name, file in _files(folder):
         try:
-            kept = file.stat()
+            status = file.stat()
         except OSError:
             continue
-        found.append((name, kept.st_size, kept.st_mtime_ns, kept.st_ino))
+        found.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
     return tuple(found)
 
 

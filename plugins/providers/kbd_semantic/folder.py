@@ -1,4 +1,4 @@
-"""A folder with a sentence model: what its files say.
+"""Folder of a sentence model: its files and their settings.
 
 The files are those that sentence models are published with:
 
@@ -18,7 +18,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed, ProviderNotConfigured
 
-__all__ = ["DOWNLOAD", "SentenceModel", "encoder_file", "find_folder", "read_model", "unfit"]
+__all__ = ["DOWNLOAD", "SentenceModel", "encoder_file", "find_folder", "read_model", "unfit_reason"]
 
 DOWNLOAD = (
     "hf download sentence-transformers/all-MiniLM-L6-v2"
@@ -31,11 +31,11 @@ _EXPORT = "optimum-cli export onnx --model FOLDER NEW_FOLDER"
 
 _ENCODERS = ("model.onnx", "onnx/model.onnx")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-_MOST_JSON_BYTES = 1 << 20
-_MOST_TOKENIZER_BYTES = 128 << 20
+_MAX_JSON_BYTES = 1 << 20
+_MAX_TOKENIZER_BYTES = 128 << 20
 """Four times that of the largest vocabularies, of 256,000 tokens."""
 
-_MOST_ENCODER_BYTES = (1 << 31) - 1
+_MAX_ENCODER_BYTES = (1 << 31) - 1
 """The largest file that the format allows; more lies in files beside it."""
 
 _KNOWN_MODULES = frozenset({"Transformer", "Pooling", "Normalize"})
@@ -46,13 +46,13 @@ T = TypeVar("T")
 
 
 class SentenceModel(msgspec.Struct, frozen=True):
-    """What a folder's files say.
+    """Settings of a sentence model, as its files have them.
 
     Args:
         encoder: The file with the encoder.
         tokenizer: The file that says how texts become tokens.
         pooling: "mean" of the vectors of all tokens, or that of the first one ("cls").
-        most_tokens: As many tokens of a text are looked at.
+        max_tokens: As many tokens of a text are looked at.
         lower_case: Whether texts are made lower-case first.
         prompts: What is put before a text, by what it is for.
     """
@@ -60,7 +60,7 @@ class SentenceModel(msgspec.Struct, frozen=True):
     encoder: Path
     tokenizer: Path
     pooling: str
-    most_tokens: int
+    max_tokens: int
     lower_case: bool
     prompts: Mapping[str, str]
 
@@ -92,7 +92,7 @@ def encoder_file(folder: Path) -> Path | None:
     return next((folder / name for name in _ENCODERS if (folder / name).is_file()), None)
 
 
-def unfit(folder: Path) -> str:
+def unfit_reason(folder: Path) -> str:
     """Return why a folder is no model that is run here and what to do; "" if it has the files."""
     if encoder_file(folder) is None:
         if weights := next((name for name in _WEIGHTS if (folder / name).is_file()), ""):
@@ -114,12 +114,12 @@ def read_model(folder: Path) -> SentenceModel:
         FileReadFailed: A file is damaged.
     """
     encoder, tokenizer = encoder_file(folder), folder / "tokenizer.json"
-    reason = unfit(folder)
+    reason = unfit_reason(folder)
     if encoder is None or reason:
         raise ProviderNotConfigured(reason)
-    # What loads these reads them whole, before anybody could look into them.
-    _check_size(encoder, _MOST_ENCODER_BYTES)
-    _check_size(tokenizer, _MOST_TOKENIZER_BYTES)
+    # The libraries read these whole, so that a size can only be refused before.
+    _check_size(encoder, _MAX_ENCODER_BYTES)
+    _check_size(tokenizer, _MAX_TOKENIZER_BYTES)
     config = _read(folder, "config.json", _Config, _Config())
     sentences = _read(folder, "sentence_bert_config.json", _Sentences, _Sentences())
     own = sentences.max_seq_length or config.max_position_embeddings
@@ -133,20 +133,20 @@ def read_model(folder: Path) -> SentenceModel:
         encoder=encoder,
         tokenizer=tokenizer,
         pooling=pooling,
-        most_tokens=min(own, config.max_position_embeddings),
+        max_tokens=min(own, config.max_position_embeddings),
         lower_case=sentences.do_lower_case,
         prompts=prompts.prompts or {},
     )
 
 
-def _check_size(file: Path, most_bytes: int) -> None:
+def _check_size(file: Path, max_bytes: int) -> None:
     try:
         size = file.stat().st_size
     except OSError as fault:
         raise FileReadFailed(f"{file.name} cannot be read: {fault.strerror}") from None
-    if size > most_bytes:
+    if size > max_bytes:
         raise FileReadFailed(
-            f"{file.name} is too large for a sentence model: {size:,} bytes, at most {most_bytes:,}"
+            f"{file.name} is too large for a sentence model: {size:,} bytes, at most {max_bytes:,}"
         )
 
 
@@ -167,15 +167,15 @@ def _pooling(config: Mapping[str, Any]) -> str:
         case ["mean" | "cls" as pooling]:
             return str(pooling)
         case _:
-            told = ", ".join(map(str, chosen))
-            raise ProviderNotConfigured(f"The model pools in a way that is not run here: {told}.")
+            modes = ", ".join(map(str, chosen))
+            raise ProviderNotConfigured(f"The model pools in a way that is not run here: {modes}.")
 
 
 def _read(folder: Path, name: str, kind: type[T], absent: T) -> T:
     """Return what a JSON file says, `absent` if there is no such file."""
     try:
         with (folder / name).open("rb") as stream:
-            text = stream.read(_MOST_JSON_BYTES)
+            text = stream.read(_MAX_JSON_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return absent
     except OSError as fault:

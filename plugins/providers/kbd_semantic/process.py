@@ -1,4 +1,4 @@
-"""The process of the model: it answers texts with vectors until it is not needed.
+"""Process of the model: it answers texts with vectors until it is not needed.
 
     python -I -m kbd_semantic.process FOLDER THREADS
 
@@ -14,12 +14,12 @@ import msgspec
 
 from kbd.errors import KbdError, ProviderNotConfigured, ProviderUnavailable
 from kbd_semantic.folder import read_model
-from kbd_semantic.wire import Answer, Failed, Texts, Vectors, receive, send
+from kbd_semantic.messages import Answer, Failed, Texts, Vectors, receive, send
 
 __all__ = ["IDLE_S", "answer_all", "main"]
 
 IDLE_S = 300.0
-"""So long a process waits for another request."""
+"""Seconds that the process waits for another request."""
 
 
 def main() -> None:

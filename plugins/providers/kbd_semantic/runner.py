@@ -31,11 +31,11 @@ Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 _LOG_NOTHING = 4
 _QUERY, _PASSAGE = ("query",), ("passage", "document")
-"""Under which names models keep what they want before texts of each purpose."""
+"""Names of a model's prompts for texts of each purpose."""
 
 
 class Runner:
-    """A model that is loaded.
+    """Loaded sentence model.
 
     Args:
         model: Which.
@@ -48,7 +48,7 @@ class Runner:
 
     def __init__(self, model: SentenceModel, threads: int) -> None:
         self._model = model
-        self._tokens = _tokenizer(model.tokenizer, model.most_tokens)
+        self._tokens = _tokenizer(model.tokenizer, model.max_tokens)
         self._encode = _Encoder(model.encoder, model.pooling)
         self._threads = ThreadPoolExecutor(threads)
 
@@ -125,12 +125,12 @@ def _session(file: Path) -> Any:
         ) from None
 
 
-def _tokenizer(file: Path, most_tokens: int) -> Tokenizer:
+def _tokenizer(file: Path, max_tokens: int) -> Tokenizer:
     """Return the tokenizer, with the model's limit in place of what its file says."""
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception:  # noqa: BLE001 - the library raises plain Exception
         raise FileReadFailed(f"{file.name} is damaged: it is not a tokenizer.") from None
     tokenizer.no_padding()
-    tokenizer.enable_truncation(most_tokens)
+    tokenizer.enable_truncation(max_tokens)
     return tokenizer

@@ -1,4 +1,4 @@
-"""The process of the model, seen from kbd: started when it is needed, and again when it died."""
+"""Client of the model's process: started when it is needed, and again when it died."""
 
 import socket
 import subprocess
@@ -12,15 +12,15 @@ from pathlib import Path
 import msgspec
 
 from kbd.errors import ProviderUnavailable, error_with_code
-from kbd_semantic.wire import Answer, Failed, Texts, Vectors, receive, send
+from kbd_semantic.messages import Answer, Failed, Texts, Vectors, receive, send
 
 __all__ = ["Sidecar"]
 
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
-"""All that the process sees: no key, no home, no proxy."""
+"""Environment of the process: no key, no home, no proxy."""
 
 _END_S = 2.0
-"""So long a process may take to end by itself."""
+"""Seconds that a process may take to end by itself."""
 
 _ANSWERS: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
 
@@ -51,7 +51,7 @@ class Sidecar:
             ProviderUnavailable: It died over this request, did not answer in time, or was closed.
             KbdError: What the process answers.
         """
-        with self._own_turn(is_query=texts.is_query):
+        with self._exclusive_turn(is_query=texts.is_query):
             try:
                 answer = self._exchange(texts, timeout_s)
             except _Ended:
@@ -71,9 +71,10 @@ class Sidecar:
         """End the process at once, over whatever it does, and start no other."""
         with self._turn:
             self._is_closed = True
+            # Killed before the turn is waited for: whoever has it waits for this process.
             if self._process is not None:
                 self._process.kill()
-        with self._own_turn(is_query=True):
+        with self._exclusive_turn(is_query=True):
             self._end()
 
     def _exchange(self, texts: Texts, timeout_s: float) -> Answer:
@@ -92,7 +93,7 @@ class Sidecar:
                 f"The sentence model did not answer within {timeout_s:g} s."
             ) from None
         except (EOFError, OSError):
-            raise _Ended(process.told()) from None
+            raise _Ended(process.exit_reason()) from None
         finally:
             # After anything but an answer, the next request shall find a process that is sound.
             if not is_whole:
@@ -105,10 +106,11 @@ class Sidecar:
             process.end()
 
     @contextmanager
-    def _own_turn(self, *, is_query: bool) -> Iterator[None]:
+    def _exclusive_turn(self, *, is_query: bool) -> Iterator[None]:
         with self._turn:
             self._queries += is_query
             try:
+                # Passages wait while there is a query: it is answered first.
                 self._turn.wait_for(lambda: not self._is_taken and (is_query or not self._queries))
             finally:
                 self._queries -= is_query
@@ -141,6 +143,7 @@ class _Process:
                 umask=0o077,
                 env=_ENVIRONMENT,
             )
+        # Ends the child also when nobody closes it, at the latest when the interpreter exits.
         self.end = weakref.finalize(self, _end, self._end, self._child)
 
     def exchange(self, texts: Texts, timeout_s: float) -> Answer:
@@ -153,8 +156,8 @@ class _Process:
         """Kill it; whoever waits for its answer is told that it ended."""
         self._child.kill()
 
-    def told(self) -> str:
-        """Return how it ended."""
+    def exit_reason(self) -> str:
+        """Return the signal or exit status of its end."""
         try:
             status = self._child.wait(_END_S)
         except subprocess.TimeoutExpired:

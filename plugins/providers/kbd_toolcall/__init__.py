@@ -1,10 +1,8 @@
 """A provider that lets a model which can only write text call tools, by a protocol of text.
 
-Its models are those of other providers: `toolcall:openai:llama3`. Read in this order: `provider`
-(one turn), `telling` (what the model is told of the protocol and of its tools), `names` (what the
-tools are called there), `shapes` (a JSON schema in few words), `history` (a conversation in the
-protocol), `hearing` (what the model says, shown as it comes, without its calls), `replies` (what it
-said, as a turn).
+Its models are those of other providers: `toolcall:openai:llama3`. `provider` makes one turn, shows
+the model's text as it comes without its calls, and reads the calls; `protocol` writes what the
+model is sent: the protocol, the tools with their schemas in few words, and the conversation.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,23 +1,21 @@
-"""What a model is told of the protocol and of its tools. Pure.
+"""Text protocol of tool calls: its instructions, the tools, and a conversation in it. Pure.
 
-It stands behind the system message and is the same in every turn of a chain, so that servers which
-keep what they have read need not read it again; what changes stands at the end of the last message.
+Instructions stand behind the system message and are the same in every turn of a chain, so that
+servers which cache a prefix need not read it again; what changes stands at the end of the last
+message. Tools of the workspace have a dot in their names, as models are taught.
 
-How tools are called in the protocol: those of the workspace have a dot, as it is taught them.
-
-A JSON schema in few words, for models with small windows. Pure.
+A JSON schema is written in few words, for models with small windows:
 
     {"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer",
      "default": 5}}, "required": ["path"]}
 
-is told as `{path: string, limit?: integer = 5}`. Bounds are left out: who passes one is told it.
-An object that occurs more than once is told once and has a name.
+is written as `{path: string, limit?: integer = 5}`. Bounds are left out: a call that passes one is
+answered with it. An object that occurs more than once is written once and has a name.
 
-A conversation in the protocol: calls and results are texts, roles alternate. Pure.
-
-No text but a rendered call or result holds a tag, so what a file or a person wrote cannot be taken
-for either. Templates of many models want user and assistant to alternate and one system message at
-the beginning, so neighbours of one role become one message.
+In a conversation calls and results are texts, and roles alternate. No text but a rendered call or
+result holds a tag, so what a file or a person wrote cannot be taken for either. Templates of many
+models want user and assistant to alternate and one system message at the beginning, so adjacent
+messages of one role become one.
 """
 
 import json
@@ -34,59 +32,65 @@ from kbd.providers import ModelRequest, ToolSchema
 from kbd.toolcall.blocks import escape_tags, render_toolcall, wrap_toolresult
 
 __all__ = [
-    "Shapes",
-    "choice_told",
+    "SchemaText",
+    "choice_text",
     "in_protocol",
     "known_name",
-    "protocol_told",
+    "protocol_text",
     "shown_name",
-    "tools_told",
+    "tools_text",
 ]
 
-_OURS, _SHOWN = "workspace_", "workspace."
+_TOOL_PREFIX, _SHOWN_PREFIX = "workspace_", "workspace."
 
 
 def shown_name(name: str) -> str:
     """Return a tool's name as the protocol has it."""
-    return _SHOWN + name.removeprefix(_OURS) if name.startswith(_OURS) else name
+    return (
+        _SHOWN_PREFIX + name.removeprefix(_TOOL_PREFIX) if name.startswith(_TOOL_PREFIX) else name
+    )
 
 
 def known_name(shown: str, offered: AbstractSet[str]) -> str:
     """Return the name of the tool that is meant; of one that is not offered, what was written."""
-    name = _OURS + shown.removeprefix(_SHOWN) if shown.startswith(_SHOWN) else shown
+    name = (
+        _TOOL_PREFIX + shown.removeprefix(_SHOWN_PREFIX)
+        if shown.startswith(_SHOWN_PREFIX)
+        else shown
+    )
     return name if name in offered else shown
 
 
-LEAST_NAMED_CHARACTERS = 160
-"""A shorter schema of an object is told where it stands."""
+MIN_NAMED_CHARACTERS = 160
+"""A shorter schema of an object is written where it stands."""
 
-MOST_LEVELS = 12
-"""What is nested deeper is not told."""
+MAX_LEVELS = 12
+"""A schema that is nested deeper is left out."""
 
-MOST_DESCRIPTION_CHARACTERS = 160
+MAX_DESCRIPTION_CHARACTERS = 160
 
 Schema = Mapping[str, Any]
 
 
-class Shapes:
-    """Tells schemas, and once what they share.
+class SchemaText:
+    """Writer of JSON schemas in few words, with what they share written once.
 
     Args:
         schemas: The schemas, each of an object.
-        is_brief: Whether to leave out what is said of the fields of inner objects.
+        is_brief: Whether to leave out the descriptions of the fields of inner objects.
     """
 
     def __init__(self, schemas: Sequence[Schema], *, is_brief: bool = False) -> None:
         self._is_brief = is_brief
         objects = [each for schema in schemas for each in _objects(schema, 0)]
-        # The schemas are kept by whoever asks, so their ids stay theirs meanwhile.
+        # The caller holds the schemas, so no other object gets one of these ids meanwhile.
         self._keys = {id(each): _key(each) for each in objects}
         counts = Counter(self._keys[id(each)] for each in objects)
         self._names: dict[str, str] = {}
         self._shared: dict[str, Schema] = {}
         for each in objects:
             key = self._keys[id(each)]
-            is_worth_it = counts[key] > 1 and len(key) >= LEAST_NAMED_CHARACTERS
+            is_worth_it = counts[key] > 1 and len(key) >= MIN_NAMED_CHARACTERS
             if is_worth_it and key not in self._names:
                 self._names[key] = f"SHAPE{len(self._names) + 1}"
                 self._shared[self._names[key]] = each
@@ -106,16 +110,16 @@ class Shapes:
         return f"{{{', '.join(fields)}}}"
 
     def _field(self, name: str, schema: Schema, level: int, *, is_required: bool) -> str:
-        told = self._shape(schema, level + 1, is_optional=not is_required)
+        shape = self._shape(schema, level + 1, is_optional=not is_required)
         if not is_required and schema.get("default") is not None:
-            told += f" = {_json(schema['default'])}"
-        said = schema.get("description")
-        if said and not (self._is_brief and level):
-            told += f" ({str(said)[:MOST_DESCRIPTION_CHARACTERS].rstrip('.')})"
-        return f"{name}{'' if is_required else '?'}: {told}"
+            shape += f" = {_json(schema['default'])}"
+        description = schema.get("description")
+        if description and not (self._is_brief and level):
+            shape += f" ({str(description)[:MAX_DESCRIPTION_CHARACTERS].rstrip('.')})"
+        return f"{name}{'' if is_required else '?'}: {shape}"
 
     def _shape(self, schema: Schema, level: int, *, is_optional: bool = False) -> str:
-        if level > MOST_LEVELS:
+        if level > MAX_LEVELS:
             return "…"
         if "const" in schema:
             return _json(schema["const"])
@@ -123,8 +127,8 @@ class Shapes:
             return "|".join(map(_json, schema["enum"]))
         if choices := _choices(schema):
             # That null stands for what is left out goes without saying.
-            kept = [each for each in choices if not (is_optional and each.get("type") == "null")]
-            return "|".join(dict.fromkeys(self._shape(each, level + 1) for each in kept))
+            shown = [each for each in choices if not (is_optional and each.get("type") == "null")]
+            return "|".join(dict.fromkeys(self._shape(each, level + 1) for each in shown))
         match schema.get("type"):
             case "object":
                 name = self._names.get(self._keys.get(id(schema), ""))
@@ -144,7 +148,7 @@ def _objects(schema: Schema, level: int) -> Iterator[Schema]:
     inner = [*schema.get("properties", {}).values(), *_choices(schema)]
     if isinstance(schema.get("items"), Mapping):
         inner.append(schema["items"])
-    for each in inner if level <= MOST_LEVELS else ():
+    for each in inner if level <= MAX_LEVELS else ():
         if each.get("properties"):
             yield each
         yield from _objects(each, level + 1)
@@ -163,11 +167,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-MOST_TOOL_CHARACTERS = 4_000
-MOST_SHAPE_CHARACTERS = 8_000
-"""Of a longer description, and of longer arguments, the beginning is told."""
+MAX_TOOL_CHARACTERS = 4_000
+MAX_SHAPE_CHARACTERS = 8_000
+"""Longer descriptions and longer arguments are cut."""
 
-BRIEF_SENTENCES, MOST_BRIEF_CHARACTERS = 2, 300
+BRIEF_SENTENCES, MAX_BRIEF_CHARACTERS = 2, 300
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 
@@ -198,15 +202,15 @@ REQUIRED = "(Answer with a tool call now.)"
 NO_TOOLS = "(No tool can be called any more. Answer with text, without a block.)"
 
 
-def protocol_told(tools: str) -> str:
-    """Return what is told of the protocol, before what is told of tools."""
+def protocol_text(tools: str) -> str:
+    """Return the instructions of the protocol, followed by the text of the tools."""
     call = render_toolcall("read_file", {"path": "notes.txt"})
-    told = PROTOCOL.replace("{call}", call).replace("{result}", wrap_toolresult("…"))
-    return told + tools
+    text = PROTOCOL.replace("{call}", call).replace("{result}", wrap_toolresult("…"))
+    return text + tools
 
 
-def choice_told(request: ModelRequest) -> str:
-    """Return what is told of whether a call is asked for or ruled out; "" if that is open."""
+def choice_text(request: ModelRequest) -> str:
+    """Return the note that asks for a call or rules one out; "" if that is open."""
     match request.tool_choice if request.tools else "none":
         case "required":
             return REQUIRED
@@ -216,19 +220,19 @@ def choice_told(request: ModelRequest) -> str:
             return ""
 
 
-def tools_told(tools: Sequence[ToolSchema], *, is_brief: bool = False) -> str:
-    """Return what is told of tools: each with its arguments and what it does.
+def tools_text(tools: Sequence[ToolSchema], *, is_brief: bool = False) -> str:
+    """Return the text of tools: each with its arguments and its description.
 
     Args:
         tools: The tools.
-        is_brief: Whether to tell of each only the beginning, for a small window.
+        is_brief: Whether descriptions are cut to their beginning, for a small window.
     """
-    shapes = Shapes([tool.parameters for tool in tools], is_brief=is_brief)
+    shapes = SchemaText([tool.parameters for tool in tools], is_brief=is_brief)
     lines = [f"{name} stands for {shape}" for name, shape in shapes.named()]
     for tool in tools:
-        arguments = _begun(shapes.of(tool.parameters), MOST_SHAPE_CHARACTERS)
+        arguments = _shortened(shapes.of(tool.parameters), MAX_SHAPE_CHARACTERS)
         description = _brief(tool.description) if is_brief else tool.description
-        description = _begun(description, MOST_TOOL_CHARACTERS)
+        description = _shortened(description, MAX_TOOL_CHARACTERS)
         lines.append(f"### {shown_name(tool.name)} {arguments}\n{description}")
     return escape_tags("\n".join(lines))
 
@@ -236,33 +240,33 @@ def tools_told(tools: Sequence[ToolSchema], *, is_brief: bool = False) -> str:
 def _brief(description: str) -> str:
     """Return the first two sentences of a description."""
     sentences = _SENTENCE.split(description, BRIEF_SENTENCES)[:BRIEF_SENTENCES]
-    return _begun(" ".join(sentences), MOST_BRIEF_CHARACTERS)
+    return _shortened(" ".join(sentences), MAX_BRIEF_CHARACTERS)
 
 
-def _begun(text: str, most: int) -> str:
+def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 NO_CALL = "(a call that could not be read)"
-"""What stands for a block that was malformed: repeating it would teach it."""
+"""Text in place of a malformed block: repeating it would teach it."""
 
 NOTHING = "(an empty answer)"
 
 
-def in_protocol(request: ModelRequest, told: str) -> tuple[Message, ...]:
+def in_protocol(request: ModelRequest, instructions: str) -> tuple[Message, ...]:
     """Return the messages of a request as a model that only writes text is sent them.
 
     Args:
         request: The request.
-        told: What is told of the protocol and of the tools; "" if none is offered.
+        instructions: The text of the protocol and of the tools; "" if none is offered.
     """
     messages = list(_merged([_as_text(message) for message in request.messages]))
-    if told:
+    if instructions:
         if messages and messages[0].role == "system":
-            messages[0] = _with(messages[0], told)
+            messages[0] = _with(messages[0], instructions)
         else:
-            messages.insert(0, Message("system", told))
-    note = choice_told(request)
+            messages.insert(0, Message("system", instructions))
+    note = choice_text(request)
     if note and messages and messages[-1].role == "user":
         messages[-1] = _with(messages[-1], note)
     elif note:
@@ -294,7 +298,7 @@ def _call(call: ToolCall) -> str:
 
 
 def _merged(messages: Sequence[Message]) -> Iterator[Message]:
-    """Yield the messages, neighbours of one role as one."""
+    """Yield the messages, adjacent ones of one role as one."""
     waiting: Message | None = None
     for message in messages:
         if waiting is not None and waiting.role == message.role:

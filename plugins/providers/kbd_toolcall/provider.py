@@ -1,10 +1,8 @@
-"""The provider `toolcall`: one turn of a model that can only write text.
+"""Provider `toolcall`: one turn of a model that can only write text.
 
-What a model says, shown as it comes: what stands before its first block; the rest at the end.
-
-A block is never shown, nor what may become one. Where it ends is sure only when all is there.
-
-What a model said, as a turn: its text, its calls, and what cannot be taken as one.
+Text before the first block is shown as it comes, the rest at the end. A block is never shown, nor
+what may become one: where it ends is certain only when all has come. The whole text is then read as
+a turn: its text, its calls, and blocks that cannot be read as one.
 """
 
 import json
@@ -31,14 +29,14 @@ from kbd.providers import (
 from kbd.toolcall import MalformedToolcall, Toolcall, parse_toolcalls
 from kbd.toolcall.blocks import shown_length
 from kbd.types import CallId
-from kbd_toolcall.protocol import in_protocol, known_name, protocol_told, tools_told
+from kbd_toolcall.protocol import in_protocol, known_name, protocol_text, tools_text
 
-__all__ = ["Hearing", "ToolcallProvider", "reply_of"]
+__all__ = ["TextStream", "ToolcallProvider", "reply_of"]
 
 _LONE = re.compile("[\ud800-\udfff]")
 
 CUT_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
-"""How servers say that an answer is not whole."""
+"""Finish reasons of an answer that was cut off."""
 
 TOO_LONG = (
     "the answer was cut off within this call, at the longest one that you can give. Nothing was "
@@ -51,17 +49,17 @@ OUTSIDE = (
 )
 
 
-def reply_of(said: ModelReply, request: ModelRequest) -> ModelReply:
+def reply_of(reply: ModelReply, request: ModelRequest) -> ModelReply:
     """Return a turn of text as a turn with calls.
 
     A block that cannot be read becomes a call that is refused with the reason, so that the model
     can mend it. Calls that the model made in its server's own way follow those of its text.
 
     Args:
-        said: What the model said.
-        request: What it was asked, for its tools, and for the names of calls.
+        reply: The model's reply in text.
+        request: The request, for its tools, and for the names of calls.
     """
-    parsed = parse_toolcalls(said.text)
+    parsed = parse_toolcalls(reply.text)
     offered = frozenset(tool.name for tool in request.tools)
     found: list[ToolCall] = []
     for call in parsed.calls:
@@ -70,15 +68,15 @@ def reply_of(said: ModelReply, request: ModelRequest) -> ModelReply:
                 name, arguments = known_name(call.name, offered), _json(call.arguments)
                 found.append(ToolCall(CallId(""), name, arguments))
             case MalformedToolcall():
-                is_too_long = call.is_cut and said.finish_reason in CUT_REASONS
+                is_too_long = call.is_cut and reply.finish_reason in CUT_REASONS
                 fault = TOO_LONG if is_too_long else call.reason
                 name = known_name(call.name, offered)
                 name = name if name in offered else UNREADABLE
                 found.append(ToolCall(CallId(""), name, call.written, fault))
     if not found and (bare := _bare_call(parsed.text, offered)):
         found.append(ToolCall(CallId(""), bare, parsed.text, OUTSIDE))
-    calls = (*_named(found, request), *said.tool_calls)
-    return msgspec.structs.replace(said, text=parsed.text, tool_calls=calls)
+    calls = (*_named(found, request), *reply.tool_calls)
+    return msgspec.structs.replace(reply, text=parsed.text, tool_calls=calls)
 
 
 def _bare_call(text: str, offered: frozenset[str]) -> str | None:
@@ -111,8 +109,8 @@ def _named(calls: list[ToolCall], request: ModelRequest) -> list[ToolCall]:
     return named
 
 
-class Hearing:
-    """Takes the text of a reply in pieces and passes on what is no block.
+class TextStream:
+    """Stream of a reply's text that passes on what is no block.
 
     Args:
         emit: Takes what may be shown.
@@ -125,7 +123,7 @@ class Hearing:
         self._is_over = False
 
     def __call__(self, piece: str) -> None:
-        """Take a piece."""
+        """Add a piece."""
         if self._is_over:
             return
         waiting = self._waiting + piece
@@ -133,7 +131,7 @@ class Hearing:
         self._show(waiting[:length])
         self._waiting = waiting[length:]
         # What waits longer than any beginning of a tag is one.
-        self._is_over = len(self._waiting) > MOST_WAITING
+        self._is_over = len(self._waiting) > MAX_WAITING
 
     def finish(self, text: str) -> None:
         """Pass on what is left of the reply's text: no more comes."""
@@ -145,7 +143,7 @@ class Hearing:
             self._emit(text)
 
 
-MOST_WAITING = 64
+MAX_WAITING = 64
 """More characters than the beginning of a tag can have."""
 
 
@@ -160,7 +158,7 @@ class ToolcallProvider(Provider):
     conversation has no calls is passed on as it is.
 
     Args:
-        is_brief: Whether to tell of each tool only the beginning, for a small window.
+        is_brief: Whether descriptions of tools are cut to their beginning, for a small window.
     """
 
     name: ClassVar[str] = "toolcall"
@@ -170,8 +168,8 @@ class ToolcallProvider(Provider):
 
     def __init__(self, *, is_brief: bool = False) -> None:
         self._is_brief = is_brief
-        # The last tools, as the model is told of them: they stay the same through a chain.
-        self._told: tuple[tuple[ToolSchema, ...], str] = ((), "")
+        # Cache of one: tools stay the same through a chain, and their text takes time to write.
+        self._tools_text: tuple[tuple[ToolSchema, ...], str] = ((), "")
 
     def models(self) -> Sequence[ModelInfo]:
         """Return none: whatever another provider has can be wrapped."""
@@ -182,8 +180,8 @@ class ToolcallProvider(Provider):
         return ProviderStatus(configured=True, leaves_machine=False)
 
     def told_bytes(self, tools: Sequence[ToolSchema]) -> int | None:
-        """Return how many bytes the model is told of tools."""
-        return len(self._tools_told(tuple(tools)).encode())
+        """Return the size of the tools' text in bytes."""
+        return len(self._cached_tools_text(tuple(tools)).encode())
 
     async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
         """Make one turn; see `Provider.complete` for what it raises."""
@@ -191,20 +189,22 @@ class ToolcallProvider(Provider):
             raise ProviderNotConfigured("A model to wrap is named: toolcall:provider:model.")
         if not request.tools and not any(message.tool_calls for message in request.messages):
             return await access.ask(request, emit)
-        told = protocol_told(self._tools_told(request.tools)) if request.tools else ""
-        asked = msgspec.structs.replace(
-            request, messages=in_protocol(request, told), tools=(), tool_choice="none"
+        instructions = (
+            protocol_text(self._cached_tools_text(request.tools)) if request.tools else ""
         )
-        hearing = Hearing(emit)
-        said = await access.ask(asked, hearing)
-        if len(said.text) > LONG_CHARACTERS:
-            reply = await anyio.to_thread.run_sync(reply_of, said, request)
+        asked = msgspec.structs.replace(
+            request, messages=in_protocol(request, instructions), tools=(), tool_choice="none"
+        )
+        stream = TextStream(emit)
+        answer = await access.ask(asked, stream)
+        if len(answer.text) > LONG_CHARACTERS:
+            reply = await anyio.to_thread.run_sync(reply_of, answer, request)
         else:
-            reply = reply_of(said, request)
-        hearing.finish(reply.text)
+            reply = reply_of(answer, request)
+        stream.finish(reply.text)
         return reply
 
-    def _tools_told(self, tools: tuple[ToolSchema, ...]) -> str:
-        if self._told[0] != tools:
-            self._told = tools, tools_told(tools, is_brief=self._is_brief)
-        return self._told[1]
+    def _cached_tools_text(self, tools: tuple[ToolSchema, ...]) -> str:
+        if self._tools_text[0] != tools:
+            self._tools_text = tools, tools_text(tools, is_brief=self._is_brief)
+        return self._tools_text[1]

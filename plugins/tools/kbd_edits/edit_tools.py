@@ -62,7 +62,7 @@ def _first_paragraph(key: str, value: Any) -> Any:
     return value
 
 
-_MOST_OPERATIONS = 500
+_MAX_OPERATIONS = 500
 
 CreateNew = Annotated[bool, Meta(description="Make a new file; the path must not exist yet.")]
 CreateIfMissing = Annotated[bool, Meta(description="Make the file if missing, else edit it.")]
@@ -141,7 +141,7 @@ def _arguments(name: str, records: Sequence[type[msgspec.Struct]]) -> type[msgsp
     operation = Annotated[dict[str, Any], Meta(extra_json_schema=operations_schema(records))]
     operations = Annotated[
         list[operation],
-        Meta(description="The operations, in order.", max_length=_MOST_OPERATIONS),
+        Meta(description="The operations, in order.", max_length=_MAX_OPERATIONS),
     ]
     return msgspec.defstruct(
         f"{name.title()}OperationsArguments",
@@ -158,7 +158,7 @@ def _arguments(name: str, records: Sequence[type[msgspec.Struct]]) -> type[msgsp
     )
 
 
-_MOST_ASSETS = 200
+_MAX_ASSETS = 200
 
 FilePath = Annotated[str, Meta(description="The file's name in the workbench.")]
 
@@ -191,13 +191,13 @@ class CopyArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Meta(
             description='Each "kind:name" as get_styles lists it, or {asset_id, target}.',
             min_length=1,
-            max_length=_MOST_ASSETS,
+            max_length=_MAX_ASSETS,
         ),
     ]
 
 
 class GetStylesTool(Tool):
-    """The tool that tells how files of one format look.
+    """Tool that lists the styles of files of one format.
 
     Args:
         handler: The format.
@@ -214,7 +214,7 @@ class GetStylesTool(Tool):
         )
 
     async def run(self, context: ToolContext, arguments: StylesArguments) -> ToolResult:
-        """Return what the format tells of its styles.
+        """Return the styles of the file, as its format lists them.
 
         Raises:
             ValidationFailed: The file is of another format, or there is no such sheet.
@@ -226,7 +226,7 @@ class GetStylesTool(Tool):
 
 
 class CopyAssetsTool(Tool):
-    """The tool that carries looks and media of one format's files into others.
+    """Tool that copies styles and media between files of one format.
 
     Args:
         handler: The format.
@@ -258,7 +258,7 @@ class CopyAssetsTool(Tool):
             self._handler,
             arguments.source_path,
             arguments.target_path,
-            tuple(_pick(asset) for asset in arguments.assets),
+            tuple(_asset_pick(asset) for asset in arguments.assets),
         )
         value = {
             "copied": list(edited.changed),
@@ -283,7 +283,7 @@ def styles_tools(handler: FormatHandler) -> list[Tool]:
     return tools
 
 
-def _pick(asset: str | Asset) -> AssetPick:
+def _asset_pick(asset: str | Asset) -> AssetPick:
     if isinstance(asset, str):
         return AssetPick(asset)
     return AssetPick(asset.asset_id, asset.target)

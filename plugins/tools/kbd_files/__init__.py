@@ -3,7 +3,7 @@
 Their descriptions are built at start from the formats that are installed, so that a model is told
 to look at a file's map first and which coordinates each format understands.
 
-`file_tools` holds them, with what is said of formats.
+`file_tools` holds them.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,6 @@
-"""Tools that look at files without reading their contents.
+"""Tools for files: list, inspect, map, read and write them, and recall earlier results.
 
-The tool that reads a file's text by region.
-
-The tool that writes a text file whole.
-
-The tool that shows earlier results again.
-
-What descriptions say about the installed formats.
+Their descriptions name the installed formats, with the coordinates that each is read by.
 """
 
 from typing import Annotated, ClassVar
@@ -49,7 +43,7 @@ def mappable_names(formats: FormatCatalog) -> str:
 
 
 def reading_guide(formats: FormatCatalog) -> str:
-    """Say, one line a format, which coordinates it is read by and how to use it well."""
+    """Return a line for each format: the coordinates that it is read by, and its guidance."""
     lines = []
     for handler in formats.handlers():
         if not isinstance(handler, Readable):
@@ -61,7 +55,7 @@ def reading_guide(formats: FormatCatalog) -> str:
 
 
 def writing_guide(formats: FormatCatalog) -> str:
-    """Say which formats are written with operations of their own instead."""
+    """Return the formats that are written with operations of their own instead."""
     return ", ".join(
         f"{h.name} with {h.name}_operations" for h in formats.handlers() if isinstance(h, Editable)
     )
@@ -290,7 +284,7 @@ def _check_content(context: ToolContext, name: FileName) -> None:
 
 
 _PAGE_CHARACTERS = 16_000
-_MOST_CHARACTERS = 64_000
+_MAX_CHARACTERS = 64_000
 
 
 class RecallArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -299,7 +293,7 @@ class RecallArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entry_id: Annotated[int, Meta(description="The entry id that the receipt names.", ge=1)]
     offset: Annotated[int, Meta(description="The first character, counted from 0.", ge=0)] = 0
     limit: Annotated[
-        int, Meta(description="How many characters at most.", ge=1, le=_MOST_CHARACTERS)
+        int, Meta(description="How many characters at most.", ge=1, le=_MAX_CHARACTERS)
     ] = _PAGE_CHARACTERS
 
 

@@ -1,7 +1,4 @@
-"""The tools that list, read and summarize documents.
-
-The tool that searches.
-"""
+"""Tools that search, list, read and summarize documents."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -66,7 +63,7 @@ class ListDocumentsTool(Tool):
             ToolTimeout: Documents are still being read.
         """
         del arguments
-        documents = [_told(known) for known in await context.search.documents()]
+        documents = [_document_entry(known) for known in await context.search.documents()]
         return ToolResult({"documents": documents, "total": len(documents)})
 
 
@@ -91,7 +88,7 @@ class GetDocumentTool(Tool):
             ToolTimeout: Documents are still being read.
         """
         known, text = await context.search.text(arguments.doc_id or None, arguments.title or None)
-        return ToolResult({**_told(known), "text": text, "length": len(text)})
+        return ToolResult({**_document_entry(known), "text": text, "length": len(text)})
 
 
 class SummarizeTool(Tool):
@@ -130,17 +127,17 @@ class SummarizeTool(Tool):
         return ToolResult({**value, "warnings": list(made.warnings)} if made.warnings else value)
 
 
-def _told(known: KnownDocument) -> dict[str, object]:
-    told: dict[str, object] = {
+def _document_entry(known: KnownDocument) -> dict[str, object]:
+    entry: dict[str, object] = {
         "doc_id": known.doc_id,
         "title": known.title,
         "path": known.path,
     }
-    return {**told, "warnings": list(known.warnings)} if known.warnings else told
+    return {**entry, "warnings": list(known.warnings)} if known.warnings else entry
 
 
 _HEAD_SNIPPET_CHARACTERS = 120
-"""So that the head of five pieces fits into a receipt."""
+"""Characters of a snippet in a receipt: the heads of five pieces fit into one."""
 
 
 class SearchArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

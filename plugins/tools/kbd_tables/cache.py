@@ -1,7 +1,4 @@
-"""From a file to its typed Parquet, once a content.
-
-What is known of a table once it has been read and typed.
-"""
+"""Cache of typed tables: a Parquet file and its record, made once for each content."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -25,9 +22,9 @@ __all__ = [
     "OpenTable",
     "TableColumn",
     "TableRecord",
-    "ask",
-    "ensure_tabular",
     "open_table",
+    "run_job",
+    "tabular_handler",
 ]
 
 ROWS_PER_CHUNK = 500
@@ -43,7 +40,7 @@ class TableColumn(msgspec.Struct, frozen=True):
 
 
 class TableRecord(msgspec.Struct, frozen=True):
-    """What stands beside the typed Parquet of a table.
+    """Record beside the typed Parquet of a table.
 
     Args:
         columns: The columns in order; names are unique without regard to case, as SQL needs them.
@@ -63,7 +60,7 @@ class TableRecord(msgspec.Struct, frozen=True):
 
 
 class OpenTable(msgspec.Struct, frozen=True):
-    """A table that is ready: whose it is, what is known of it, and its Parquet file."""
+    """Table that is ready for jobs: its file's name, its record, and its Parquet file."""
 
     name: FileName
     record: TableRecord
@@ -72,10 +69,10 @@ class OpenTable(msgspec.Struct, frozen=True):
 
 
 _VERSION = 3
-"""Raise it when inference or the record changes."""
+"""Version of the cache; raise it when inference or the record changes."""
 
 
-async def ask(
+async def run_job(
     context: ToolContext,
     path: str,
     sheet: str | None,
@@ -113,10 +110,10 @@ async def open_table(context: ToolContext, path: str, sheet: str | None) -> Open
     """Return a file's table, read and typed now or at an earlier call with the same content.
 
     Raises:
-        NotFound, ValidationFailed, FileReadFailed: As for `ask`.
+        NotFound, ValidationFailed, FileReadFailed: As for `run_job`.
     """
     file = context.files.get(path)
-    ensure_tabular(context, file)
+    tabular_handler(context, file)
     key = _key(context, file, sheet, await run_sync(_engine))
     parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")
     if not await anyio.Path(parquet).exists() or not await anyio.Path(beside).exists():
@@ -126,7 +123,7 @@ async def open_table(context: ToolContext, path: str, sheet: str | None) -> Open
     return OpenTable(name=file.name, record=record, parquet=str(parquet), size_bytes=size)
 
 
-def ensure_tabular(context: ToolContext, file: FileRef) -> Tabular:
+def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:
     """Return the handler of a table's format.
 
     Raises:
@@ -141,7 +138,7 @@ def ensure_tabular(context: ToolContext, file: FileRef) -> Tabular:
 
 @cache
 def _engine() -> str:
-    """Return DuckDB's version, without the engine; another version reads its own cache."""
+    """Return DuckDB's version without importing it; each version has a cache of its own."""
     from importlib.metadata import version  # noqa: PLC0415 - 15 ms of the daemon's start
 
     return version("duckdb")
@@ -178,12 +175,14 @@ async def _make(
     loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
     staged = context.files.stage()
     await anyio.Path(staged).write_bytes(_record(table, loaded))
+    # The record last: a table counts as cached only when both are there, so a process that ends
+    # in between leaves no record without its Parquet.
     await anyio.Path(typed).replace(parquet)
     await anyio.Path(staged).replace(beside)
 
 
 def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
-    """Return the record of a table, packed: what the format said and what the types are."""
+    """Return the packed record of a table: the facts of its format, and the inferred types."""
     return msgspec.msgpack.encode(
         {
             "columns": loaded["columns"],

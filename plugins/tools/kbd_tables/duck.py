@@ -1,7 +1,4 @@
-"""Connections to DuckDB, and its errors in kbd's words.
-
-Values of DuckDB as plain JSON values.
-"""
+"""Connections to DuckDB, its errors as errors of kbd, and its values as JSON values."""
 
 import math
 import re
@@ -19,15 +16,16 @@ from kbd.formats import ColumnType
 __all__ = [
     "CELL_CHARACTERS",
     "closing_connection",
-    "ident",
+    "duckdb_message",
     "json_value",
+    "quoted_name",
+    "quoted_text",
     "reported_type",
-    "said",
-    "sql_text",
 ]
 
 _PATH = re.compile(r"(?<=')/[^']+(?=')|(?<=\")/[^\"]+(?=\")|(?:[A-Za-z]:)?(?:/[^\s/'\"]+){2,}")
 """A path in quotes goes as a whole: it may hold blanks."""
+# Nothing is fetched or loaded: an extension would be code from outside in the worker.
 _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -68,23 +66,23 @@ def closing_connection(
     except duckdb.Error as error:
         # Statements from outside have their errors translated where they run; what comes here is
         # about the cached table itself.
-        raise FileReadFailed(said(error), detail={"stale_table": True}) from None
+        raise FileReadFailed(duckdb_message(error), detail={"stale_table": True}) from None
     finally:
         connection.close()
 
 
-def said(error: Exception) -> str:
+def duckdb_message(error: Exception) -> str:
     """Return DuckDB's own message without absolute paths and advice about settings."""
     message = str(error).split("\n\nPossible solutions")[0].strip()
     return _PATH.sub("(path)", message)
 
 
-def ident(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def sql_text(value: str) -> str:
+def quoted_text(value: str) -> str:
     """Return a text quoted for SQL."""
     return "'" + value.replace("'", "''") + "'"
 

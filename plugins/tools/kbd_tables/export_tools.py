@@ -1,6 +1,6 @@
-"""The tools that write tables: to a new file, or into a sheet of a workbook.
+"""Tools that export tables: to a new file, or into a sheet of a workbook.
 
-Rows from a table to the file that a format will read them from.
+Rows go through a file, which the target's format reads.
 """
 
 import re
@@ -15,22 +15,22 @@ from kbd.formats import FormatHandler, Placement, Readable, Tabular, Written
 from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
-from kbd_tables.cache import OpenTable, ask, open_table
+from kbd_tables.cache import OpenTable, open_table, run_job
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, worker_limits
 from kbd_tables.read_tools import SourceSheet, TablePath
 
-__all__ = ["Handover", "TableExport", "TableUpdateFromExport", "hand_over"]
+__all__ = ["RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
 
 
-class Handover(msgspec.Struct, frozen=True):
-    """Which rows go over.
+class RowExport(msgspec.Struct, frozen=True):
+    """Rows to export.
 
     Args:
         path: The table's file.
         sheet: Its sheet.
-        query: What makes the rows of it; None hands the whole table over.
-        keep_text: Whether numbers keep the form they have in the file, where that is possible.
-        limits: What a statement may use.
+        query: The statement that makes the rows; None for the whole table.
+        keep_text: Whether numbers stay as they are written in the file, where that is possible.
+        limits: Time, memory and threads of a statement.
     """
 
     path: str
@@ -40,41 +40,43 @@ class Handover(msgspec.Struct, frozen=True):
     limits: QueryLimits
 
 
-async def hand_over(context: ToolContext, handover: Handover, rows: Path) -> list[str]:
+async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -> list[str]:
     """Write the rows to a path; return what the reader of the export must know.
 
     Raises:
-        ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for `kbd_tables.cache.ask`.
+        ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for `kbd_tables.cache.run_job`.
     """
-    if handover.query is None and handover.keep_text:
-        return await _plain(context, handover, rows)
-    opened = await open_table(context, handover.path, handover.sheet)
+    if row_export.query is None and row_export.keep_text:
+        return await _plain(context, row_export, rows)
+    opened = await open_table(context, row_export.path, row_export.sheet)
     request = {
         "row_count": opened.record.row_count,
-        "sql": handover.query,
-        "limits": msgspec.to_builtins(handover.limits),
+        "sql": row_export.query,
+        "limits": msgspec.to_builtins(row_export.limits),
         "now_us": context.now_us,
         "target": rows,
     }
 
     def limits(table: OpenTable) -> CallLimits:
-        if handover.query is None:
+        if row_export.query is None:
             return WORK_LIMITS
-        return worker_limits(handover.limits, table.size_bytes)
+        return worker_limits(row_export.limits, table.size_bytes)
 
-    table, answer = await ask(context, handover.path, handover.sheet, jobs.export, request, limits)
+    table, answer = await run_job(
+        context, row_export.path, row_export.sheet, jobs.export, request, limits
+    )
     notes = list(table.record.warnings)
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
     return notes
 
 
-async def _plain(context: ToolContext, handover: Handover, rows: Path) -> list[str]:
-    """Hand the whole table over with its numbers as they are written in the file."""
+async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> list[str]:
+    """Export the whole table with its numbers as they are written in the file."""
     plain = context.files.stage()
-    file = context.files.get(handover.path)
-    opened = await open_table(context, handover.path, handover.sheet)
-    read = await context.formats.read_table(file, handover.sheet, plain)
+    file = context.files.get(row_export.path)
+    opened = await open_table(context, row_export.path, row_export.sheet)
+    read = await context.formats.read_table(file, row_export.sheet, plain)
     request = {
         "plain": plain,
         "names": [column.name for column in read.columns],
@@ -94,7 +96,7 @@ TargetPath = Annotated[str, Meta(description="The file to write, in the draft.")
 
 
 def has_sheets(handler: FormatHandler) -> bool:
-    """Whether a format keeps typed cells in sheets; else it is a table as plain text."""
+    """Tell whether a format has typed cells in sheets; else it is a table as plain text."""
     return isinstance(handler, Readable) and "sheet" in handler.coordinates
 
 
@@ -124,11 +126,11 @@ class UpdateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _ExportTool(Tool):
-    """What the writing tools have in common.
+    """Base of the tools that export.
 
     Args:
-        limits: What a statement may use.
-        formats: The installed formats, for what can be written.
+        limits: Time, memory and threads of a statement.
+        formats: The installed formats.
     """
 
     effect: ClassVar[Effect] = Effect.WRITE
@@ -180,14 +182,14 @@ class TableExport(_ExportTool):
         if existing is not None and has_sheets(handler):
             placement, source = Placement(sheet=arguments.sheet, mode="replace_sheet"), existing
             warnings.append(f"{name} exists: sheet {arguments.sheet} was written, others are kept")
-        handover = Handover(
+        row_export = RowExport(
             path=arguments.path,
             sheet=arguments.source_sheet,
             query=arguments.query,
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, notes = await _write(context, handover, handler, name, source, placement)
+        written, notes = await _write(context, row_export, handler, name, source, placement)
         value = {
             "target_path": name,
             "format": handler.name,
@@ -241,14 +243,14 @@ class TableUpdateFromExport(_ExportTool):
             create_sheet_if_missing=arguments.create_sheet_if_missing,
             clear_target_range=arguments.clear_target_range,
         )
-        handover = Handover(
+        row_export = RowExport(
             path=arguments.path,
             sheet=arguments.source_sheet,
             query=arguments.query,
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, notes = await _write(context, handover, handler, name, existing, placement)
+        written, notes = await _write(context, row_export, handler, name, existing, placement)
         value = {
             "target_path": name,
             "sheet": arguments.sheet if has_sheets(handler) else None,
@@ -263,7 +265,7 @@ class TableUpdateFromExport(_ExportTool):
 def _can_append(
     handler: FormatHandler, existing: FileRef | None, arguments: UpdateArguments
 ) -> bool:
-    """Whether rows can be added to a table without sheets: at its end, in its own form."""
+    """Tell whether rows can be added to a table without sheets: at its end, in its own form."""
     is_table = existing is not None and isinstance(handler, Tabular)
     return is_table and arguments.mode == "append_rows"
 
@@ -326,17 +328,17 @@ def _target(
 
 async def _write(
     context: ToolContext,
-    handover: Handover,
+    row_export: RowExport,
     handler: FormatHandler,
     name: FileName,
     source: FileRef | None,
     placement: Placement,
 ) -> tuple[Written, list[str]]:
-    """Hand the rows over, have the format write them, and stage the file for the draft."""
+    """Export the rows, have the format write them, and stage the file for the draft."""
     rows = context.files.stage()
     # A format with several suffixes writes what the suffix says: commas or tabs.
     target = context.files.stage(PurePosixPath(name).suffix)
-    notes = await hand_over(context, handover, rows)
+    notes = await export_rows(context, row_export, rows)
     written = await context.formats.write_table(handler, source, rows, placement, target)
     context.files.put(name, target, notes=written.warnings)
     return written, notes

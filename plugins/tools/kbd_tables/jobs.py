@@ -85,7 +85,7 @@ WORK_LIMITS = CallLimits(memory_bytes=3 * _GIB, cpu_s=60)
 
 
 class QueryLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one statement may use (contract, section 7).
+    """Limits of one statement (contract, section 7).
 
     Args:
         query_seconds: Seconds, the loading of the table not counted.

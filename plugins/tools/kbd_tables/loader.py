@@ -15,7 +15,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType
-from kbd_tables.duck import closing_connection, ident, said, sql_text
+from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 
 __all__ = ["Candidate", "Choice", "candidates_for", "choose", "load", "plain_rows_sql", "sql_for"]
 
@@ -37,7 +37,7 @@ _FACTS = {
     "scale": "max(length(regexp_extract({plain}, '[.]([0-9]+)', 1)))",
     "digits": "max(length(regexp_extract({plain}, '^-?([0-9]+)', 1)))",
 }
-"""What must be known of decimals: the most digits after and before the point."""
+"""SQL of a decimal column's digits: the most after and before the point."""
 
 _COMMA_FACTS = _FACTS | {
     "commas": "count(*) FILTER (WHERE contains({v}, ','))",
@@ -48,7 +48,7 @@ _COMMA_FACTS = _FACTS | {
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A type a column may have.
+    """Type that a column may have, with its test.
 
     Args:
         name: For telling candidates apart.
@@ -81,7 +81,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What a column is: the reported type, the SQL type, the typed value and a note, or ""."""
+    """Type chosen for a column: the reported type, the SQL type, the typed value, a note or ""."""
 
     type: ColumnType = "string"
     sql_type: str = "VARCHAR"
@@ -189,17 +189,17 @@ def sql_for(template: str, column: str, **parts: object) -> str:
     return template
 
 
-def choose(name: str, held: Sequence[Candidate], facts: Mapping[str, int]) -> Choice:
+def choose(name: str, candidates: Sequence[Candidate], facts: Mapping[str, int]) -> Choice:
     """Return what a column is.
 
     Args:
         name: The column's.
-        held: The candidates whose test every value passed, in their order.
+        candidates: The candidates whose test every value passed, in their order.
         facts: Of decimals, the `Candidate.facts`.
 
     An 18-digit decimal is exact in sums; numbers that do not fit become doubles.
     """
-    names = [candidate.name for candidate in held]
+    names = [candidate.name for candidate in candidates]
     if any(day in names and month in names for day, month in _EITHER_ORDER):
         return Choice(
             note=f"{name}: day and month cannot be told apart in its dates; it is kept as text "
@@ -210,7 +210,7 @@ def choose(name: str, held: Sequence[Candidate], facts: Mapping[str, int]) -> Ch
             note=f'column "{name}": decimal and thousands commas cannot be told apart in its '
             "numbers; it is kept as text (use replace and CAST to say which is meant)"
         )
-    for candidate in held:
+    for candidate in candidates:
         if candidate.has_commas and not facts["commas"]:
             continue
         note = candidate.note.replace("{name}", name)
@@ -224,12 +224,12 @@ def choose(name: str, held: Sequence[Candidate], facts: Mapping[str, int]) -> Ch
 
 
 _SAMPLE_ROWS = 1_000
-_LONGEST_LINE = 32 * 1024 * 1024
+_MAX_LINE_BYTES = 32 * 1024 * 1024
 _BATCH = 50
 _COMPRESSION = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1"
 
 T = TypeVar("T")
-Held = dict[int, list[Candidate]]
+CandidatesByColumn = dict[int, list[Candidate]]
 Facts = dict[int, dict[str, int]]
 
 
@@ -257,20 +257,20 @@ def load(
     """
     with closing_connection() as connection:
         found = _untyped(connection, plain, raw, len(columns), row_count)
-        held = _held(connection, raw, [known for _, known in columns])
-        facts = _decimal_facts(connection, raw, held)
+        candidates = _passed_candidates(connection, raw, [known for _, known in columns])
+        facts = _decimal_facts(connection, raw, candidates)
         names, warnings = _distinct([name for name, _ in columns])
         typed, selected = [], []
         for index, name in enumerate(names):
-            choice = choose(name, held[index], facts.get(index, {}))
+            choice = choose(name, candidates[index], facts.get(index, {}))
             if choice.note:
                 warnings.append(choice.note)
             typed.append({"name": name, "type": choice.type, "sql_type": choice.sql_type})
             value = sql_for(choice.cast, f"c{index}", raw=f"c{index}")
-            selected.append(f"{value} AS {ident(name)}")
+            selected.append(f"{value} AS {quoted_name(name)}")
         connection.execute(
-            f"COPY (SELECT {', '.join(selected)} FROM read_parquet({sql_text(raw)}))"
-            f" TO {sql_text(target)} ({_COMPRESSION})"
+            f"COPY (SELECT {', '.join(selected)} FROM read_parquet({quoted_text(raw)}))"
+            f" TO {quoted_text(target)} ({_COMPRESSION})"
         )
     return {"columns": typed, "row_count": found, "warnings": warnings}
 
@@ -279,9 +279,9 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
     """Return the SQL that reads the plain form, all text, columns named c0, c1, ..."""
     columns = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(width))
     return (
-        f"read_csv({sql_text(plain)}, columns = {{{columns}}}, header = true,"
+        f"read_csv({quoted_text(plain)}, columns = {{{columns}}}, header = true,"
         " auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
-        f" new_line = '\\n', strict_mode = true, max_line_size = {_LONGEST_LINE},"
+        f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
         f" parallel = {str(parallel).lower()})"
     )
 
@@ -298,46 +298,48 @@ def _untyped(
         Path(raw).unlink(missing_ok=True)
         source = plain_rows_sql(plain, width, parallel=parallel)
         try:
-            connection.execute(f"COPY (FROM {source}) TO {sql_text(raw)} ({_COMPRESSION})")
+            connection.execute(f"COPY (FROM {source}) TO {quoted_text(raw)} ({_COMPRESSION})")
         except duckdb.Error as error:
             if not parallel:
-                raise FileReadFailed(f"the table cannot be loaded: {said(error)}") from None
+                raise FileReadFailed(
+                    f"the table cannot be loaded: {duckdb_message(error)}"
+                ) from None
             continue
-        count = connection.execute(f"SELECT count(*) FROM read_parquet({sql_text(raw)})")
+        count = connection.execute(f"SELECT count(*) FROM read_parquet({quoted_text(raw)})")
         found = int(_first(count)[0])
         if found == row_count:
             return found
     raise FileReadFailed(f"the table cannot be loaded whole: {row_count} rows were expected")
 
 
-def _held(
+def _passed_candidates(
     connection: duckdb.DuckDBPyConnection, raw: str, known: Sequence[ColumnType | None]
-) -> Held:
+) -> CandidatesByColumn:
     """Return for each column the candidates that every value passes.
 
     The first rows rule most out, so that all rows are only tested for what is likely. What has
     commas is tested last: every plain number passes, and need not be read again for that.
     """
-    source = f"read_parquet({sql_text(raw)})"
-    likely = _likely(connection, source, known)
-    held: Held = {index: [] for index in likely}
+    source = f"read_parquet({quoted_text(raw)})"
+    likely = _likely_candidates(connection, source, known)
+    candidates: CandidatesByColumn = {index: [] for index in likely}
     for commas in (False, True):
         tests = [
             (index, candidate)
             for index in likely
-            if not held[index]
+            if not candidates[index]
             for candidate in likely[index]
             if candidate.has_commas == commas
         ]
-        _test(connection, source, tests, held)
-    return held
+        _test(connection, source, tests, candidates)
+    return candidates
 
 
 def _test(
     connection: duckdb.DuckDBPyConnection,
     source: str,
     tests: Sequence[tuple[int, Candidate]],
-    held: Held,
+    candidates: CandidatesByColumn,
 ) -> None:
     """Add to each column the candidates that every value passes."""
     for batch in _batches(tests):
@@ -349,19 +351,23 @@ def _test(
         for (index, candidate), passed in zip(batch, answers, strict=True):
             # NULL: the column has no value at all, and so no type.
             if passed:
-                held[index].append(candidate)
+                candidates[index].append(candidate)
 
 
-def _likely(
+def _likely_candidates(
     connection: duckdb.DuckDBPyConnection, source: str, known: Sequence[ColumnType | None]
-) -> Held:
+) -> CandidatesByColumn:
     """Return for each column the candidates that its values in the first rows pass.
 
     The sample is turned on its side, so that each test is planned once, not once a column:
     planning thousands of expressions takes far longer than running them.
     """
-    likely: Held = {index: list(candidates_for(kind)) for index, kind in enumerate(known)}
-    tests = {candidate.name: candidate for held in likely.values() for candidate in held}
+    likely: CandidatesByColumn = {
+        index: list(candidates_for(kind)) for index, kind in enumerate(known)
+    }
+    tests = {
+        candidate.name: candidate for candidates in likely.values() for candidate in candidates
+    }
     if not tests:
         return likely
     selected = ", ".join(f"bool_and({sql_for(test.test, 'v')})" for test in tests.values())
@@ -376,14 +382,16 @@ def _likely(
     return likely
 
 
-def _decimal_facts(connection: duckdb.DuckDBPyConnection, raw: str, held: Held) -> Facts:
+def _decimal_facts(
+    connection: duckdb.DuckDBPyConnection, raw: str, candidates: CandidatesByColumn
+) -> Facts:
     """Return what must be known of the columns that may be decimals."""
     facts: Facts = {}
     # Where both meanings of a comma fit, either's facts tell so.
-    asked = [(i, c.facts(f"c{i}")) for i in held for c in held[i] if not c.sql_type]
+    asked = [(i, c.facts(f"c{i}")) for i in candidates for c in candidates[i] if not c.sql_type]
     for batch in _batches(asked):
         selected = ", ".join(sql for _, found in batch for sql in found.values())
-        statement = f"SELECT {selected} FROM read_parquet({sql_text(raw)})"
+        statement = f"SELECT {selected} FROM read_parquet({quoted_text(raw)})"
         answers = iter(_first(connection.execute(statement)))
         for index, found in batch:
             facts[index] = {name: int(next(answers)) for name in found}

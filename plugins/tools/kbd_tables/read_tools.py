@@ -1,7 +1,4 @@
-"""The tools that look at a table without SQL.
-
-The tool that runs SQL.
-"""
+"""Tools that read tables: map, columns, statistics, rows by number, and SQL."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -12,7 +9,7 @@ from kbd.errors import ValidationFailed
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_tables import jobs
-from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, ask, open_table
+from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, open_table, run_job
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, worker_limits
 
 __all__ = [
@@ -24,8 +21,8 @@ __all__ = [
     "TableStats",
 ]
 
-_MOST_ROWS = 10_000
-_MOST_COLUMNS = 100
+_MAX_ROWS = 10_000
+_MAX_COLUMNS = 100
 _PRELOAD = ("kbd_tables.loader", "kbd_tables.results", "kbd_tables.sandbox")
 
 TablePath = Annotated[str, Meta(description="The table's file in the workbench.")]
@@ -59,13 +56,13 @@ class RowsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     row_start: Annotated[
         int, Meta(description="The first row, counted from 1; the header is no row.", ge=1)
     ]
-    row_count: Annotated[int, Meta(description="How many rows.", ge=1, le=_MOST_ROWS)]
+    row_count: Annotated[int, Meta(description="How many rows.", ge=1, le=_MAX_ROWS)]
     columns: ColumnNames = None
     source_sheet: SourceSheet = None
 
 
 class _TableTool(Tool):
-    """What the tools that only look have in common."""
+    """Base of the tools that read without SQL."""
 
     effect: ClassVar[Effect] = Effect.READ
     limits: ClassVar[CallLimits] = WORK_LIMITS
@@ -117,7 +114,7 @@ class TableDescribe(_TableTool):
         """Return `{row_count, column_count, columns[...]}`."""
         table = await open_table(context, arguments.path, arguments.source_sheet)
         request = {"row_count": table.record.row_count}
-        table, columns = await ask(
+        table, columns = await run_job(
             context, arguments.path, arguments.source_sheet, jobs.describe, request
         )
         value = {
@@ -147,13 +144,13 @@ class TableStats(_TableTool):
         """
         table = await open_table(context, arguments.path, arguments.source_sheet)
         chosen = _chosen(table, arguments.columns)
-        left_out = chosen[_MOST_COLUMNS:]
-        table, columns = await ask(
+        left_out = chosen[_MAX_COLUMNS:]
+        table, columns = await run_job(
             context,
             arguments.path,
             arguments.source_sheet,
             jobs.stats,
-            {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MOST_COLUMNS]]},
+            {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MAX_COLUMNS]]},
         )
         value = {"row_count": table.record.row_count, "columns": columns}
         more = (f"{len(left_out)} columns left out; name them in `columns`",) if left_out else ()
@@ -183,7 +180,9 @@ class TableReadRows(_TableTool):
             "row_start": arguments.row_start,
             "row_count": arguments.row_count,
         }
-        table, rows = await ask(context, arguments.path, arguments.source_sheet, jobs.rows, request)
+        table, rows = await run_job(
+            context, arguments.path, arguments.source_sheet, jobs.rows, request
+        )
         total = table.record.row_count
         value: dict[str, Any] = {
             "columns": [column.name for column in chosen],
@@ -225,7 +224,7 @@ def _with_warnings(
     return ToolResult(value)
 
 
-_MOST_WINDOW_ROWS = 10_000
+_MAX_WINDOW_ROWS = 10_000
 
 
 class QueryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -234,7 +233,7 @@ class QueryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: TablePath
     query: Annotated[str, Meta(description="One reading SQL statement (DuckDB); FROM data.")]
     window_rows: Annotated[
-        int, Meta(description="How many rows to return.", ge=1, le=_MOST_WINDOW_ROWS)
+        int, Meta(description="How many rows to return.", ge=1, le=_MAX_WINDOW_ROWS)
     ] = 100
     window_offset: Annotated[int, Meta(description="Rows to skip before them.", ge=0)] = 0
     source_sheet: SourceSheet = None
@@ -244,7 +243,7 @@ class TableQuery(Tool):
     """`table_query`: one read-only statement over a table.
 
     Args:
-        limits: What a statement may use.
+        limits: Time, memory and threads of a statement.
     """
 
     name: ClassVar[str] = "table_query"
@@ -282,7 +281,7 @@ class TableQuery(Tool):
         def limits(table: Any) -> CallLimits:
             return worker_limits(self._limits, table.size_bytes)
 
-        table, found = await ask(
+        table, found = await run_job(
             context, arguments.path, arguments.source_sheet, jobs.query, request, limits
         )
         return _result(arguments, found, table.record.warnings)

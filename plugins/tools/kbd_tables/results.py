@@ -16,13 +16,13 @@ from typing import Any
 import duckdb
 import msgpack
 
-from kbd_tables.duck import closing_connection, ident, json_value, reported_type, sql_text
-from kbd_tables.sandbox import Columns, boxed
+from kbd_tables.duck import closing_connection, json_value, quoted_name, quoted_text, reported_type
+from kbd_tables.sandbox import Columns, sandboxed
 
 __all__ = ["describe", "export", "export_plain", "rows", "stats"]
 
 _EXACT_DISTINCT_ROWS = 100_000
-_MOST_COMMON = 5
+_MAX_COMMON_VALUES = 5
 _BATCH = 50
 
 
@@ -100,10 +100,10 @@ def stats(parquet: str, columns: Columns) -> list[dict[str, Any]]:
 
 def rows(parquet: str, columns: Columns, row_start: int, row_count: int) -> list[list[Any]]:
     """Return rows by their 1-based number, in the file's order."""
-    selected = ", ".join(ident(name) for name, _, _ in columns)
+    selected = ", ".join(quoted_name(name) for name, _, _ in columns)
     # Parquet is written and read in order: DuckDB preserves insertion order by default.
     statement = (
-        f"SELECT {selected} FROM read_parquet({sql_text(parquet)})"
+        f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})"
         f" LIMIT {row_count} OFFSET {row_start - 1}"
     )
     with closing_connection() as connection:
@@ -120,9 +120,11 @@ def _aggregates(
     result: list[tuple[Any, ...]] = []
     for start in range(0, len(asked), _BATCH):
         batch = asked[start : start + _BATCH]
-        selected = ", ".join(part.format(ident(name)) for name, parts in batch for part in parts)
+        selected = ", ".join(
+            part.format(quoted_name(name)) for name, parts in batch for part in parts
+        )
         answer = connection.execute(
-            f"SELECT {selected} FROM read_parquet({sql_text(parquet)})"
+            f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})"
         ).fetchone()
         values = iter(answer or ())
         result += [tuple(itertools.islice(values, len(parts))) for _, parts in batch]
@@ -133,16 +135,17 @@ def _most_common(
     connection: duckdb.DuckDBPyConnection, parquet: str, name: str
 ) -> list[dict[str, Any]]:
     """Return the values that occur most, equally common ones in their own order."""
-    column = ident(name)
+    column = quoted_name(name)
     found = connection.execute(
-        f"SELECT {column}, count(*) AS n FROM read_parquet({sql_text(parquet)})"
-        f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY n DESC, {column} LIMIT {_MOST_COMMON}"
+        f"SELECT {column}, count(*) AS n FROM read_parquet({quoted_text(parquet)})"
+        f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY n DESC, {column}"
+        f" LIMIT {_MAX_COMMON_VALUES}"
     ).fetchall()
     return [{"value": json_value(value), "count": count} for value, count in found]
 
 
 _FETCHED = 5_000
-_LARGEST_FIELD = 64 * 1024 * 1024
+_MAX_FIELD_BYTES = 64 * 1024 * 1024
 
 
 def export(
@@ -160,15 +163,15 @@ def export(
         `{row_count, column_count, is_ordered}`.
 
     Raises:
-        ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.boxed`.
+        ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandboxed`.
     """
     if sql is None:
-        selected = ", ".join(ident(name) for name, _, _ in columns)
+        selected = ", ".join(quoted_name(name) for name, _, _ in columns)
         with closing_connection() as connection:
-            connection.execute(f"SELECT {selected} FROM read_parquet({sql_text(parquet)})")
+            connection.execute(f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})")
             written, width = _write(connection, target)
         return {"row_count": written, "column_count": width, "is_ordered": True}
-    with boxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
+    with sandboxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
         connection.execute(statement.sql)
         written, width = _write(connection, target)
     return {
@@ -188,7 +191,7 @@ def export_plain(columns: Columns, plain: str, names: Sequence[str], target: str
         As `export`.
     """
     kinds = [kind if kind in ("integer", "float") else "string" for _, kind, _ in columns]
-    csv.field_size_limit(_LARGEST_FIELD)
+    csv.field_size_limit(_MAX_FIELD_BYTES)
     with Path(plain).open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file, strict=True)
         next(reader, None)

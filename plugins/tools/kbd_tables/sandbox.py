@@ -27,9 +27,16 @@ import duckdb
 import msgspec
 
 from kbd.errors import ToolTimeout, ValidationFailed
-from kbd_tables.duck import closing_connection, ident, json_value, reported_type, said, sql_text
+from kbd_tables.duck import (
+    closing_connection,
+    duckdb_message,
+    json_value,
+    quoted_name,
+    quoted_text,
+    reported_type,
+)
 
-__all__ = ["CLOCKS", "Columns", "Statement", "admit", "boxed", "pin", "query"]
+__all__ = ["CLOCKS", "Columns", "Statement", "checked_statement", "pin_clock", "query", "sandboxed"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SEEDS = 2**32
@@ -48,13 +55,13 @@ CLOCKS = frozenset((*_INSTANTS, *_DAYS, *_TIMES, *_LOCAL_TIMES, *_LOCAL_INSTANTS
 """The functions that read a clock; each is one of ours while a statement runs."""
 
 
-def pin(connection: duckdb.DuckDBPyConnection, now_us: int, sql: str) -> None:
-    """Have a connection answer the same statement at the same time in the same way.
+def pin_clock(connection: duckdb.DuckDBPyConnection, now_us: int, sql: str) -> None:
+    """Pin the clock and the random seed of a connection, so that a statement is repeatable.
 
     Args:
-        connection: It, before its configuration is locked.
+        connection: The connection, before its configuration is locked.
         now_us: The time of the call in microseconds since 1970 UTC.
-        sql: The statement; each has its own chance.
+        sql: The statement; each has its own seed.
     """
     connection.execute("SET threads = 1")
     connection.execute("SET TimeZone = 'UTC'")
@@ -92,11 +99,11 @@ def _clocks(now_us: int) -> str:
     return "".join(made)
 
 
-_LONGEST = 100_000
+_MAX_STATEMENT_CHARACTERS = 100_000
 _READING_NODES = frozenset(
     ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE", "STATEMENT_NODE")
 )
-_MOMENTARY = frozenset(
+_VOLATILE = frozenset(
     ("duckdb_eviction_queues", "duckdb_logs", "duckdb_memory", "pg_timezone_names")
 )
 _HIDING = frozenset(("json_execute_serialized_sql", "query"))
@@ -118,7 +125,9 @@ class Statement(msgspec.Struct, frozen=True):
     columns: tuple[str, ...] | None
 
 
-def admit(connection: duckdb.DuckDBPyConnection, query: str, columns: Sequence[str]) -> Statement:
+def checked_statement(
+    connection: duckdb.DuckDBPyConnection, query: str, columns: Sequence[str]
+) -> Statement:
     """Return a query as a statement that may run.
 
     Args:
@@ -129,14 +138,14 @@ def admit(connection: duckdb.DuckDBPyConnection, query: str, columns: Sequence[s
     Raises:
         ValidationFailed: It is not one statement that only reads, or does not parse.
     """
-    if len(query) > _LONGEST:
-        raise ValidationFailed(f"the query is longer than {_LONGEST} characters")
+    if len(query) > _MAX_STATEMENT_CHARACTERS:
+        raise ValidationFailed(f"the query is longer than {_MAX_STATEMENT_CHARACTERS} characters")
     if "\0" in query:
         raise ValidationFailed("the query holds a NUL character")
     try:
         statements = connection.extract_statements(query)
     except duckdb.Error as error:
-        raise ValidationFailed(said(error)) from None
+        raise ValidationFailed(duckdb_message(error)) from None
     if len(statements) != 1:
         raise ValidationFailed(f"the query must be {_ALLOWED}; it has {len(statements)} statements")
     if statements[0].type != duckdb.StatementType.SELECT:
@@ -145,8 +154,8 @@ def admit(connection: duckdb.DuckDBPyConnection, query: str, columns: Sequence[s
     sql = _without_end(query)
     tree = _tree(connection, sql)
     _check_nodes(tree)
-    _check_steady(tree)
-    return Statement(sql=sql, is_ordered=_is_ordered(tree), columns=_needed(tree, columns))
+    _check_repeatable(tree)
+    return Statement(sql=sql, is_ordered=_is_ordered(tree), columns=_needed_columns(tree, columns))
 
 
 def _without_end(query: str) -> str:
@@ -182,27 +191,27 @@ def _check_nodes(tree: Any) -> None:
     Raises:
         ValidationFailed: A CTE or a subquery writes.
     """
-    for part in _parts(tree):
+    for part in _nodes(tree):
         kind = part.get("type")
         if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _READING_NODES:
             what = kind.removesuffix("_NODE").removesuffix("_QUERY")
             raise ValidationFailed(f"the query must be {_ALLOWED}; it holds a {what}")
 
 
-def _check_steady(tree: Any) -> None:
+def _check_repeatable(tree: Any) -> None:
     """Refuse what would answer otherwise when the statement is run again.
 
     Raises:
-        ValidationFailed: It goes past the pinned clock, tells of the moment, hides a statement in
-            a text, or takes a sample that chance alone decides.
+        ValidationFailed: It goes past the pinned clock, depends on the moment, hides a statement
+            in a text, or takes a sample that chance alone decides.
     """
-    for part in _parts(tree):
+    for part in _nodes(tree):
         if part.get("class") == "FUNCTION":
             name = part.get("function_name", "").lower()
             path = part.get("qualified_name", {}).get("path", ())
             if name in CLOCKS and "system" in [step.lower() for step in path[:-1]]:
                 raise ValidationFailed(f"write {name} without the schema system before it")
-            if name in _MOMENTARY:
+            if name in _VOLATILE:
                 raise ValidationFailed(f"{name} is not allowed: it answers otherwise each time")
             if name in _HIDING:
                 raise ValidationFailed(f"{name} is not allowed; write the statement itself")
@@ -216,19 +225,19 @@ def _check_steady(tree: Any) -> None:
 
 
 def _is_ordered(tree: Any) -> bool:
-    """Whether the outermost query orders its rows."""
+    """Tell whether the outermost query orders its rows."""
     modifiers = tree["node"].get("modifiers", ())
     return any(modifier.get("type") == "ORDER_MODIFIER" for modifier in modifiers)
 
 
-def _needed(tree: Any, columns: Sequence[str]) -> tuple[str, ...] | None:
+def _needed_columns(tree: Any, columns: Sequence[str]) -> tuple[str, ...] | None:
     """Return the columns that a query names, or None where it may need all.
 
     Only used to load less; a name that is no column may stand for a whole row, so it means all.
     """
     known = {name.lower(): name for name in columns}
     needed: set[str] = set()
-    for part in _parts(tree):
+    for part in _nodes(tree):
         if part.get("class") == "STAR" or part.get("type") == "SHOW_REF":
             return None
         if part.get("ref_type") in ("NATURAL", "POSITIONAL"):
@@ -242,7 +251,7 @@ def _needed(tree: Any, columns: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(name for name in columns if name in needed) or tuple(columns[:1])
 
 
-def _parts(tree: Any) -> Iterator[dict[str, Any]]:
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
     """Yield every object of a tree; a stack, since trees nest deeper than Python calls may."""
     stack = [tree]
     while stack:
@@ -259,17 +268,17 @@ Columns = Sequence[tuple[str, str, str]]
 
 _LOAD_MEMORY_MB = 1024
 _MANY_VALUES = 2_000_000
-"""From so many values on only the columns that a statement names are loaded."""
+"""Values of a table from which on only the columns that a statement names are loaded."""
 
 _RESULT_BYTES = 4 * 1024 * 1024
-"""A window that would be larger as text is cut after a row, and says so."""
+"""Text of one window; a larger one is cut after a row, and marked as cut."""
 
 
 @contextmanager
-def boxed(
+def sandboxed(
     parquet: str, columns: Columns, row_count: int, sql: str, limits: dict[str, Any], now_us: int
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Statement]]:
-    """Open the box with the table in it, for one admitted statement.
+    """Open a sandbox with the table in it, for one checked statement.
 
     Inside the block the clock runs: past its seconds the statement is interrupted.
 
@@ -287,10 +296,10 @@ def boxed(
     """
     names = [name for name, _, _ in columns]
     with closing_connection(_LOAD_MEMORY_MB, limits["query_threads"]) as connection:
-        statement = admit(connection, sql, names)
+        statement = checked_statement(connection, sql, names)
         large = row_count * len(columns) > _MANY_VALUES
-        _fill(connection, parquet, (large and statement.columns) or names)
-        pin(connection, now_us, statement.sql)
+        _load_table(connection, parquet, (large and statement.columns) or names)
+        pin_clock(connection, now_us, statement.sql)
         _lock(connection, limits["query_memory_mb"])
         clock = threading.Timer(limits["query_seconds"], connection.interrupt)
         clock.daemon = True
@@ -300,11 +309,11 @@ def boxed(
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
             raise
         except duckdb.Error as error:
-            shown = ", ".join(f"{ident(name)} {kind}" for name, kind, _ in columns[:60])
+            shown = ", ".join(f"{quoted_name(name)} {kind}" for name, kind, _ in columns[:60])
             more = f" and {len(columns) - 60} more" if len(columns) > 60 else ""
             hint = f"The table is called data; its columns are {shown}{more}."
             # Lines are counted in the statement that this one was nested in.
-            message = said(error).split("\n\nLINE ")[0]
+            message = duckdb_message(error).split("\n\nLINE ")[0]
             raise ValidationFailed(f"{message}\n{hint}") from None
         finally:
             clock.cancel()
@@ -326,9 +335,9 @@ def query(
         `{columns, column_types, rows, total_row_count, is_ordered, is_cut, elapsed_ms}`.
 
     Raises:
-        ValidationFailed, ToolTimeout: As for `boxed`.
+        ValidationFailed, ToolTimeout: As for `sandboxed`.
     """
-    with boxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
+    with sandboxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
         began = time.perf_counter()
         nested = f"(\n{statement.sql}\n)"
         window = connection.execute(
@@ -353,12 +362,12 @@ def query(
     }
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, parquet: str, names: Sequence[str]) -> None:
+def _load_table(connection: duckdb.DuckDBPyConnection, parquet: str, names: Sequence[str]) -> None:
     """Copy the table into memory under the name `data`."""
-    selected = ", ".join(ident(name) for name in names)
+    selected = ", ".join(quoted_name(name) for name in names)
     try:
         connection.execute(
-            f"CREATE TABLE data AS SELECT {selected} FROM read_parquet({sql_text(parquet)})"
+            f"CREATE TABLE data AS SELECT {selected} FROM read_parquet({quoted_text(parquet)})"
         )
     except duckdb.OutOfMemoryException:
         raise ToolTimeout(
@@ -368,7 +377,10 @@ def _fill(connection: duckdb.DuckDBPyConnection, parquet: str, names: Sequence[s
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, memory_mb: int) -> None:
-    """Close every way out; the statement gets its memory on top of what the table takes."""
+    """Lock the connection; the statement gets its memory on top of what the table takes.
+
+    The order matters: settings are refused once the configuration is locked.
+    """
     used = connection.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchone()
     table_mb = int((used[0] or 0) if used else 0) // (1024 * 1024) + 1
     connection.execute(f"SET memory_limit = '{memory_mb + table_mb}MiB'")

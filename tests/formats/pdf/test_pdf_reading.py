@@ -13,7 +13,7 @@ from pypdf.annotations import FreeText, Text
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_pdf import PdfFormat
-from kbd_pdf.pages import page_numbers, written
+from kbd_pdf.pages import format_page_numbers, parse_page_numbers
 from pdf_forge import locked_by_owner, one_page, rows, shown, stream, text_pages
 
 PDF = PdfFormat()
@@ -55,7 +55,7 @@ def test_pages_are_read_in_the_order_given(
     assert reading.text == expected(numbers)
     assert reading.warnings == ()
     assert reading.chunk_info is not None
-    assert page_numbers(reading.chunk_info.range, 12, "a.pdf") == tuple(numbers)
+    assert parse_page_numbers(reading.chunk_info.range, 12, "a.pdf") == tuple(numbers)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_pages_that_are_not_there_are_refused(tmp_path: Path, pages: str, words:
 
 def test_too_many_pages_are_refused() -> None:
     """2,000 may be asked for at once, however they are written."""
-    assert len(page_numbers("1-2000", 5000, "a.pdf")) == 2000
+    assert len(parse_page_numbers("1-2000", 5000, "a.pdf")) == 2000
     for pages in ("1-2001", "1-1500,2000-2600", ",".join(map(str, range(1, 2002)))):
         with pytest.raises(ValidationFailed, match="2,000 pages at a time"):
-            page_numbers(pages, 5000, "a.pdf")
-    assert written((9, 1, 2, 3, 5)) == "9,1-3,5"
+            parse_page_numbers(pages, 5000, "a.pdf")
+    assert format_page_numbers((9, 1, 2, 3, 5)) == "9,1-3,5"
 
 
 def test_a_long_file_gives_its_first_chunk(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ NUMBERS = ["1", "-2.5", "1E+20", "0"]
 
 def restyle(base: int, edit: CellEdit) -> int:
     """A stand-in for styles: each look moves the index on by so many."""
-    return (base + sum(int(look["by"]) for look in edit.looks)) % STYLES
+    return (base + sum(int(look["by"]) for look in edit.styles)) % STYLES
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import pytest
 
 from calculation_books import book
-from kbd_xlsx.calculation import mentions, standing, volatile
+from kbd_xlsx.calculation import mentions, result_state, volatile
 
 
 def test_mentions() -> None:
@@ -60,5 +60,5 @@ def test_mentions_are_bounded() -> None:
 def test_volatile(text: str, *, is_volatile: bool) -> None:
     """A formula is volatile by the functions that it calls, not by what its texts say."""
     assert volatile(text) == is_volatile
-    assert standing(text, is_stored=True) == ("momentary" if is_volatile else "current")
-    assert standing(text, is_stored=False) == "missing"
+    assert result_state(text, is_stored=True) == ("momentary" if is_volatile else "current")
+    assert result_state(text, is_stored=False) == "missing"

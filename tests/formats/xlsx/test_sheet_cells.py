@@ -65,7 +65,7 @@ def test_unknown_attributes_of_a_cell_stay() -> None:
 def test_only_looks() -> None:
     """A look changes the style index and not a byte of the content, not of a rich text either."""
     row = '<row r="1"><c r="A1" t="inlineStr" s="2"><is><r><t>a</t></r></is></c></row>'
-    look = CellEdit(looks=({"by": 5},))
+    look = CellEdit(styles=({"by": 5},))
 
     assert edited(row, (1, 1, look)) == row.replace('s="2"', 's="7"')
     assert edited(row.replace(' s="2"', ""), (1, 1, look)) == row.replace(' s="2"', "").replace(
@@ -85,7 +85,7 @@ def test_later_edits_win_and_looks_add_up() -> None:
 
 def test_a_look_after_a_value_keeps_the_value() -> None:
     """A later edit of looks, or one that forgets, leaves the value that came before."""
-    look, forget = CellEdit(looks=({"by": 1},)), CellEdit(forget=True)
+    look, forget = CellEdit(styles=({"by": 1},)), CellEdit(forget=True)
 
     assert edited("", (1, 1, FIVE), (1, 1, look), (1, 1, forget)) == (
         '<row r="1"><c r="A1" s="1"><v>5</v></c></row>'
@@ -95,7 +95,7 @@ def test_a_look_after_a_value_keeps_the_value() -> None:
 def test_blank_edits_make_no_cells() -> None:
     """Emptying what is not there makes nothing, under a column's style as well; a look does."""
     head = '<cols><col min="1" max="9" style="4" width="9"/></cols>'
-    blank, look = CellEdit(BLANK), CellEdit(looks=({"by": 1},))
+    blank, look = CellEdit(BLANK), CellEdit(styles=({"by": 1},))
 
     assert edited("", (1, 1, blank), head=head) == ""
     assert edited("", (1, 1, blank), (1, 2, look), head=head) == (
@@ -251,7 +251,7 @@ def test_changed_areas_are_joined() -> None:
     for row in (1, 2, 3, 7):
         for column in (2, 3):
             sheet.set(row, column, FIVE)
-    sheet.set(9, 9, CellEdit(looks=({"by": 1},)))
+    sheet.set(9, 9, CellEdit(styles=({"by": 1},)))
 
     assert sheet.changed_areas() == [Area(1, 2, 3, 3), Area(7, 2, 7, 3)]
 

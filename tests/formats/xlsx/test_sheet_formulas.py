@@ -30,7 +30,7 @@ def test_children_of_a_shared_formula_live_on() -> None:
 
 def test_a_child_alone_is_plain() -> None:
     """A child is overwritten without a change of any other cell; a look changes no formula."""
-    looks = CellEdit(looks=({"by": 1},))
+    looks = CellEdit(styles=({"by": 1},))
 
     assert edited(SHARED, (1, 2, FIVE)) == SHARED.replace(
         '<c r="B1" s="2"><f t="shared" ca="1" si="0"/><v>8</v></c>',
@@ -112,7 +112,7 @@ def test_a_group_goes_as_a_whole(rows: str) -> None:
 
 def test_looks_of_a_group_are_free() -> None:
     """Cells of an array can look otherwise; nothing else of them changes."""
-    look = CellEdit(looks=({"by": 1},))
+    look = CellEdit(styles=({"by": 1},))
 
     assert edited(ARRAY, (2, 2, look)) == ARRAY.replace('<c r="B2">', '<c r="B2" s="1">')
 
@@ -179,7 +179,7 @@ def test_a_formula_that_is_set_has_no_result() -> None:
     [
         (FIVE, True),
         (CellEdit(BLANK), True),
-        (CellEdit(looks=({"by": 1},)), False),
+        (CellEdit(styles=({"by": 1},)), False),
         (CellEdit(forget=True), False),
     ],
 )

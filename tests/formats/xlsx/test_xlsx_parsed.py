@@ -204,7 +204,7 @@ def test_cells_out_of_their_places(tmp_path: Path) -> None:
 
 def test_a_sheet_too_large_to_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read twice, once to measure it; all of its rows come, in their order."""
-    monkeypatch.setattr(parsed_module, "_MOST_KEPT", 20_000)
+    monkeypatch.setattr(parsed_module, "_MAX_CACHED", 20_000)
     rows, columns = 2_001, 10
     cells = "<c><v>7</v></c>" * columns
     path = book_of(tmp_path / "a.xlsx", sheet_xml(f"<row>{cells}</row>" * rows))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbd_offline import deduplication, merge, profiles, replacement
+from kbd_offline.deduplication import parse_deduplication
 from kbd_offline.files import RequestFiles, choose_files, chosen_files, named_files, without_names
 from kbd_offline.findings import FileFinding
 from kbd_offline.intents import (
@@ -15,6 +15,9 @@ from kbd_offline.intents import (
     TableIntent,
 )
 from kbd_offline.interpretation import JobKind, job_of, understand
+from kbd_offline.merge import match_columns, parse_merge, take_origin
+from kbd_offline.profiles import parse_profiles
+from kbd_offline.replacement import parse_replacement
 from kbd_offline.request_text import UnclearError
 from kbd_offline.workbooks import take_sheets, wants_each_sheet
 
@@ -88,7 +91,7 @@ def test_files_that_are_spoken_of() -> None:
     assert chosen("all csv files into a workbook") == ("a.csv", "b.csv")
     assert chosen("these") == paths
     with pytest.raises(UnclearError, match="but"):
-        profiles.read("profile all files but a.csv", paths)
+        parse_profiles("profile all files but a.csv", paths)
     with pytest.raises(UnclearError, match=r"c\.xlsx, d\.xlsx"):
         chosen("in the workbook")
 
@@ -169,7 +172,7 @@ def test_duplicates(
     request_text: str, keys: list[ColumnIntent], keeps_last: bool, target: str
 ) -> None:
     """By whole rows or columns, into a new file unless the file itself shall be changed."""
-    intent = deduplication.read(choose_files(request_text, ["list.csv"]), COLUMNS)
+    intent = parse_deduplication(choose_files(request_text, ["list.csv"]), COLUMNS)
 
     assert list(intent.keys) == keys
     assert (intent.keeps_last, intent.target) == (keeps_last, target)
@@ -191,7 +194,7 @@ def test_duplicates_declined(request_text: str, why: str) -> None:
     """What else is asked, and what is no column, is told instead of passed over."""
     columns = (*COLUMNS, ColumnIntent("Street"))[:4] if "street" in request_text else COLUMNS
     with pytest.raises(UnclearError, match=why):
-        deduplication.read(choose_files(request_text, ["list.csv"]), columns)
+        parse_deduplication(choose_files(request_text, ["list.csv"]), columns)
 
 
 def seen(path: str, *columns: ColumnIntent) -> FileFinding:
@@ -203,7 +206,7 @@ def test_columns_of_a_merge() -> None:
     first = seen("a.csv", ColumnIntent("Order ID", "integer"), AMOUNT)
     second = seen("b.csv", ColumnIntent("amount", "integer"), ColumnIntent("order_id"))
 
-    columns, parts, notes = merge.matched([first, second], has_gaps=False)
+    columns, parts, notes = match_columns([first, second], has_gaps=False)
     assert columns == (ColumnIntent("Order ID"), AMOUNT)
     assert [part.names for part in parts] == [(), ("order_id", "amount")]
     assert notes == (
@@ -211,12 +214,12 @@ def test_columns_of_a_merge() -> None:
     )  # fmt: skip
     third = seen("c.csv", AMOUNT)
     with pytest.raises(UnclearError, match=r'c\.csv has no column "Order ID"'):
-        merge.matched([first, third], has_gaps=False)
-    _, parts, notes = merge.matched([first, third], has_gaps=True)
+        match_columns([first, third], has_gaps=False)
+    _, parts, notes = match_columns([first, third], has_gaps=True)
     assert parts[1].names == (None, "Amount")
     assert 'c.csv has no column "Order ID"' in notes
     with pytest.raises(UnclearError, match="no column in common"):
-        merge.matched([third, seen("d.csv", EMAIL)], has_gaps=True)
+        match_columns([third, seen("d.csv", EMAIL)], has_gaps=True)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +233,7 @@ def test_columns_of_a_merge() -> None:
 )
 def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
     """Gaps and the kind of the result are read."""
-    asked = merge.read(
+    asked = parse_merge(
         request_text, [TableIntent("a.csv"), TableIntent("b.csv")], None, ["a.csv", "b.csv"]
     )
 
@@ -249,14 +252,14 @@ def test_merges(request_text: str, has_gaps: bool, target: str) -> None:
 )
 def test_origins_of_a_merge(request_text: str, origin: str) -> None:
     """A column that tells which file a row is from is made where it is asked for."""
-    assert merge.take_origin(request_text)[0] == origin
+    assert take_origin(request_text)[0] == origin
 
 
 @pytest.mark.parametrize("request_text", ["join a and b on id", "merge by day", "merge and sort"])
 def test_merges_declined(request_text: str) -> None:
     """Rows are put below each other, not matched by a value, and nothing else is done."""
     with pytest.raises(UnclearError):
-        merge.read(request_text, [TableIntent("a.csv"), TableIntent("b.csv")], None, [])
+        parse_merge(request_text, [TableIntent("a.csv"), TableIntent("b.csv")], None, [])
 
 
 @pytest.mark.parametrize(
@@ -275,7 +278,7 @@ def test_merges_declined(request_text: str) -> None:
 )
 def test_replacements(request_text: str, texts: tuple[str, str], match_case: bool) -> None:
     """Both texts, with or without quotes, and whether capitals count."""
-    wish = replacement.read(request_text)
+    wish = parse_replacement(request_text)
 
     assert ((wish.search, wish.replacement), wish.match_case) == (texts, match_case)
 
@@ -295,19 +298,19 @@ def test_replacements(request_text: str, texts: tuple[str, str], match_case: boo
 def test_replacements_declined(request_text: str) -> None:
     """More than one plain text in whole files is not replaced by something near."""
     with pytest.raises(UnclearError):
-        replacement.read(request_text)
+        parse_replacement(request_text)
 
 
 def test_profiles() -> None:
     """Which files, and the kind of report by the words for it."""
     paths = ("a.csv", "b.xlsx", "c.docx")
 
-    assert profiles.read("profile these files", paths).paths == paths
-    word = profiles.read("profile all csv files into a Word report", paths)
+    assert parse_profiles("profile these files", paths).paths == paths
+    word = parse_profiles("profile all csv files into a Word report", paths)
     assert (word.paths, word.target) == (("a.csv",), "profile.docx")
-    assert profiles.read("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
+    assert parse_profiles("profile b.xlsx as facts.xlsx", paths).target == "facts.xlsx"
     with pytest.raises(UnclearError, match="translate"):
-        profiles.read("profile and translate the files", paths)
+        parse_profiles("profile and translate the files", paths)
 
 
 def test_sheets() -> None:

@@ -16,8 +16,8 @@ from kbd_offline.intents import (
     RowsIntent,
     SortOrder,
     Split,
-    found_in,
-    written,
+    decode_intent,
+    encode_intent,
 )
 from kbd_offline.interpretation import understand
 from kbd_offline.request_text import UnclearError
@@ -294,7 +294,7 @@ def test_any_request_is_read_or_declined(words: list[str]) -> None:
         assert str(unclear)  # noqa: PT017 - either way is right here
         return
 
-    assert found_in(written(understand(request, files, COLUMNS))) is not None
+    assert decode_intent(encode_intent(understand(request, files, COLUMNS))) is not None
 
 
 def test_a_book_is_no_request() -> None:
@@ -307,11 +307,11 @@ def test_intents_travel() -> None:
     """An intent is found again in a text, with or without its fence, whatever it quotes."""
     intent = Declined('</plan> ``` "x"\n', "{}")
 
-    text = f"# Notes\n- a\n{written(intent)}\n- b"
-    assert found_in(text) == intent
-    assert found_in(text.replace("```json\n", "").replace("\n```", "")) == intent
+    text = f"# Notes\n- a\n{encode_intent(intent)}\n- b"
+    assert decode_intent(text) == intent
+    assert decode_intent(text.replace("```json\n", "").replace("\n```", "")) == intent
     assert "</plan>" not in text
-    assert found_in('{"offline":"unknown"}\n{"offline":') is None
+    assert decode_intent('{"offline":"unknown"}\n{"offline":') is None
 
 
 def test_a_column_called_order_is_no_sorting() -> None:

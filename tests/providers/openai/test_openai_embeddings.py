@@ -25,7 +25,7 @@ from kbd.messages import Usage
 from kbd.providers import Embeddings, EmbedRequest, MalformedReply
 from kbd.testing.providers import check_embedder
 from kbd_openai import client_calls, kbd_register_embedders
-from kbd_openai.embedder import OpenAIEmbedder, instructed
+from kbd_openai.embedder import OpenAIEmbedder, with_instructions
 from meanings import vector_of
 from model_server import model_server, text
 from providers.openai.lent import KEY, Lent, lending
@@ -331,8 +331,8 @@ async def test_vectors_are_kept_by_address_and_model() -> None:
 )  # fmt: skip
 def test_models_are_told_what_they_were_trained_with(model: str, query: str, passage: str) -> None:
     """What a family of models wants before a text stands there; others get it bare."""
-    assert instructed(model, "query", ("t",)) == (query,)
-    assert instructed(model, "passage", ("t",)) == (passage,)
+    assert with_instructions(model, "query", ("t",)) == (query,)
+    assert with_instructions(model, "passage", ("t",)) == (passage,)
 
 
 def test_nothing_heavy_is_imported_at_start() -> None:

@@ -11,7 +11,7 @@ from kbd.messages import Message, ToolCall
 from kbd.providers import ModelRequest
 from kbd.types import CallId
 from kbd_openai.chat import chat_body
-from kbd_openai.request_body import mended
+from kbd_openai.request_body import repaired_history
 from kbd_openai.responses import responses_body
 
 
@@ -36,12 +36,12 @@ def test_what_is_well_formed_stays_as_it_is() -> None:
         Message("assistant", "said"),
     )
 
-    assert mended(messages) == messages
+    assert repaired_history(messages) == messages
 
 
 def test_what_servers_refuse_is_mended() -> None:
     """Broken arguments, repeated and strange ids, unanswered calls, orphans, empty turns, names."""
-    sent = mended(
+    sent = repaired_history(
         (
             Message("user", "u"),
             Message("assistant", "", (call("a", '{"x": '), call("a", "[1]"), call("", '"t"'))),
@@ -113,4 +113,4 @@ def test_any_conversation_is_sent_well_formed(messages: list[Message]) -> None:
 
     assert sorted(asked) == sorted(answered)
     assert len(asked) == len(set(asked))
-    assert mended(mended(messages)) == mended(messages)
+    assert repaired_history(repaired_history(messages)) == repaired_history(messages)

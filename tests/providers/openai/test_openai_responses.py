@@ -194,7 +194,7 @@ def test_a_failure_within_the_stream(event: Event, kind: type[KbdError]) -> None
     with pytest.raises(ServerFault) as caught:
         told(event)
 
-    assert type(fault_of_stream(caught.value.said, "", None)) is kind
+    assert type(fault_of_stream(caught.value.body, "", None)) is kind
 
 
 @on_asyncio

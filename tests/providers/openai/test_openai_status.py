@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from kbd_openai import OpenAIProvider, kbd_register_providers
-from kbd_openai.provider import stays_here
+from kbd_openai.provider import is_local_address
 
 
 def test_without_settings() -> None:
@@ -64,7 +64,7 @@ def test_a_server_of_ones_own() -> None:
 )
 def test_what_stays_here(url: str | None, *, stays: bool) -> None:
     """Only what is certain to be this machine counts as staying."""
-    assert stays_here(url) is stays
+    assert is_local_address(url) is stays
 
 
 def test_the_library_is_not_imported_at_start() -> None:

@@ -16,9 +16,9 @@ from kbd.errors import FileReadFailed, NotFound, ProviderNotConfigured, Provider
 from kbd.providers import EmbedRequest
 from kbd.testing.providers import check_embedder
 from kbd_semantic import LocalEmbedder
+from kbd_semantic.messages import Texts
 from kbd_semantic.process import answer_all
 from kbd_semantic.sidecar import Sidecar
-from kbd_semantic.wire import Texts
 from providers.semantic.sentence_models import SIZE, Lent, write_model
 
 pytest.importorskip("onnxruntime", reason="the extra semantic is not installed")
@@ -181,14 +181,14 @@ def test_a_query_goes_before_what_waits(folder: Path) -> None:
     sidecar, order = Sidecar(folder, 1), list[str]()
 
     def wait(name: str, *, is_query: bool) -> None:
-        with sidecar._own_turn(is_query=is_query):
+        with sidecar._exclusive_turn(is_query=is_query):
             order.append(name)
 
     waiting = [
         threading.Thread(target=wait, args=(name,), kwargs={"is_query": name == "query"})
         for name in ("passage", "passage", "query")
     ]
-    with sidecar._own_turn(is_query=False):
+    with sidecar._exclusive_turn(is_query=False):
         for count, thread in enumerate(waiting, 1):
             thread.start()
             while len(sidecar._turn._waiters) < count:  # type: ignore[attr-defined]

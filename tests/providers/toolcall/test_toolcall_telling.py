@@ -8,7 +8,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import Settings
 from kbd.providers import ToolSchema
 from kbd_toolcall import kbd_register_providers
-from kbd_toolcall.protocol import Shapes, tools_told
+from kbd_toolcall.protocol import SchemaText, tools_text
 
 POINT: dict[str, Any] = {
     "type": "object",
@@ -36,7 +36,7 @@ LINE: dict[str, Any] = {
 
 def test_a_schema_in_few_words() -> None:
     """Names, types, choices, defaults, what may be left out; a shared object is told once."""
-    shapes = Shapes([LINE])
+    shapes = SchemaText([LINE])
     assert shapes.of(LINE) == (
         '{op: "line", style?: "thin"|"thick" = "thin", points: [SHAPE1], '
         "end: SHAPE1|null (Where it ends), more?: object, any?: any, either?: string|integer}"
@@ -46,7 +46,7 @@ def test_a_schema_in_few_words() -> None:
         "y: number (From the top, in points, or null for the line), label?: string}"
     )
     assert dict(shapes.named()) == {"SHAPE1": point}
-    brief = Shapes([LINE], is_brief=True)
+    brief = SchemaText([LINE], is_brief=True)
     assert dict(brief.named()) == {"SHAPE1": "{x: number, y: number, label?: string}"}
     assert "(Where it ends)" in brief.of(LINE)
 
@@ -56,14 +56,14 @@ def test_a_schema_without_end_is_told_to_its_bound() -> None:
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(100):
         deep = {"type": "object", "properties": {"a": deep}}
-    assert Shapes([deep]).of(deep).count("a?: ") < 20
+    assert SchemaText([deep]).of(deep).count("a?: ") < 20
 
 
 def test_brief_tells_the_first_two_sentences() -> None:
     """And half of the bytes is room for files, in a small window."""
     tool = ToolSchema("t", "First. Second one.\nThird, and " + "long " * 2000, LINE)
-    assert tools_told([tool], is_brief=True).endswith("\nFirst. Second one.")
-    assert len(tools_told([tool])) < 5_000
+    assert tools_text([tool], is_brief=True).endswith("\nFirst. Second one.")
+    assert len(tools_text([tool])) < 5_000
     (whole,), (brief,) = (kbd_register_providers(given) for given in ({}, {"brief": True}))
     assert (brief.told_bytes([tool]) or 0) < (whole.told_bytes([tool]) or 0) / 5
 
@@ -73,7 +73,7 @@ def test_the_tools_of_the_daemon_in_less_than_half_of_their_schemas() -> None:
     found = [EntryPoint("edits", "kbd_edits"), EntryPoint("tables", "kbd_tables")]
     tools = [e.schema for e in Catalog(Plugins.discover(Settings(), found=found)).tools()]
     schemas = sum(len(str(tool.parameters)) for tool in tools)
-    told = tools_told(tools)
+    told = tools_text(tools)
     assert len(tools) > 5
     assert len(told) - sum(len(tool.description) for tool in tools) < schemas / 2
     for tool in tools:

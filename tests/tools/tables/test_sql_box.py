@@ -11,7 +11,7 @@ from kbd.testing.tools import Workbench
 from kbd.tools import Tool
 from kbd_tables import kbd_register_tools
 from kbd_tables.duck import closing_connection
-from kbd_tables.sandbox import _fill, _lock
+from kbd_tables.sandbox import _load_table, _lock
 from tools.tables.conftest import Ask
 
 READS = [
@@ -170,7 +170,7 @@ def test_the_box_holds_without_the_gate(tmp_path: Path, places: dict[str, Path])
             said = ""
             try:
                 with closing_connection() as connection:
-                    _fill(connection, str(parquet), ["a", "b"])
+                    _load_table(connection, str(parquet), ["a", "b"])
                     _lock(connection, 512)
                     said = str(connection.execute(statement).fetchall())
             except KbdError:

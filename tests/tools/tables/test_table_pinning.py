@@ -13,7 +13,7 @@ import pytest
 from kbd.errors import ValidationFailed
 from kbd.testing.tools import Workbench
 from kbd_tables import results
-from kbd_tables.sandbox import CLOCKS, pin, query
+from kbd_tables.sandbox import CLOCKS, pin_clock, query
 from tools.tables.conftest import Ask
 
 THEN_US = 951_827_696_789_012
@@ -119,7 +119,7 @@ def test_nothing_of_duckdb_reads_a_clock_unseen() -> None:
     """
     year = str(datetime.now(UTC).year)
     with duckdb.connect(":memory:") as connection:
-        pin(connection, THEN_US, "")
+        pin_clock(connection, THEN_US, "")
         names = connection.execute(
             "SELECT DISTINCT function_name FROM duckdb_functions()"
             " WHERE function_type IN ('scalar', 'macro') AND len(parameters) = 0"

@@ -1,4 +1,4 @@
-"""What `copy_assets` does: looks, widths, pictures and charts carried into another workbook.
+"""Assets copied into another workbook: styles, widths, pictures, charts, conditional formats.
 
 Asset references of workbooks: kinds, and the places that assets go to.
 """
@@ -13,7 +13,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
 from kbd.office.assets import AssetRef, parse_asset_ref
 from kbd.opc.package import Package
-from kbd_xlsx.assets.copy_formatting import LookCopier, Restyling
+from kbd_xlsx.assets.copy_formatting import FormattingCopier, Restyling
 from kbd_xlsx.assets.copy_objects import ObjectCopier, WorkbookPartCopier
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.references import Area, parse_area
@@ -108,7 +108,7 @@ def copy_assets(
         if into is None:
             SUFFIXES.type_of_new(target.name)
             book = BookEdit.blank(target.name)
-            _carry_theme(package, book)
+            _copy_theme(package, book)
         else:
             book = BookEdit.opened(stack.enter_context(Package(into)))
             book.fit(target.name)
@@ -119,8 +119,8 @@ def copy_assets(
     return Applied(len(changed), changed, book.warnings, book.notices.external)
 
 
-def _carry_theme(package: Package, book: BookEdit) -> None:
-    """Give a new workbook the theme that the looks to come were made for."""
+def _copy_theme(package: Package, book: BookEdit) -> None:
+    """Give a new workbook the theme of the source, which its styles take colors from."""
     theme = workbook_parts(package).get("theme")
     if theme and not package.is_strict:
         part = WorkbookPartCopier(package, book.rewriting, book.notices).copy(theme)
@@ -133,7 +133,7 @@ class _Copying:
     def __init__(self, package: Package, book: BookEdit) -> None:
         self._book = book
         self._workbook = read_workbook(package)
-        self._looks = LookCopier(package, self._workbook, book)
+        self._formatting = FormattingCopier(package, self._workbook, book)
         self._objects = ObjectCopier(package, self._workbook, book)
 
     def copied(self, pick: XlsxAssetRef) -> str:
@@ -142,19 +142,19 @@ class _Copying:
             case "cell_style":
                 return self._cell_style(pick)
             case "named_style":
-                return self._placed(pick, self._looks.named_style(pick.name))
+                return self._placed(pick, self._formatting.named_style(pick.name))
             case "number_format":
                 if pick.target is None or pick.target.area is None:
                     raise ValidationFailed(
                         f"{pick.asset_id} needs a target: the cells that get the number format."
                     )
-                return self._placed(pick, self._looks.number_format(pick.name))
+                return self._placed(pick, self._formatting.number_format(pick.name))
             case "column_widths":
                 sheet = self._source_sheet(pick.name)
-                return self._looks.column_widths(sheet, self._title(pick.target, sheet))
+                return self._formatting.column_widths(sheet, self._title(pick.target, sheet))
             case "conditional_formats":
                 sheet = self._source_sheet(pick.name)
-                return self._looks.conditional_formats(sheet, self._title(pick.target, sheet))
+                return self._formatting.conditional_formats(sheet, self._title(pick.target, sheet))
             case "image" | "chart":
                 found, _, _ = self._objects.find(pick.kind, pick.name)
                 title = self._title(pick.target, found.name)
@@ -166,7 +166,7 @@ class _Copying:
 
     def finish(self) -> None:
         """Write what was gathered."""
-        self._looks.finish()
+        self._formatting.finish()
 
     def _cell_style(self, pick: XlsxAssetRef) -> str:
         place = parse_place(pick.name)
@@ -176,7 +176,7 @@ class _Copying:
         target = WorkbookPlace(sheet, place.area)
         if pick.target is not None:
             target = WorkbookPlace(pick.target.sheet or sheet, pick.target.area or place.area)
-        restyling = self._looks.cell_style(sheet, place.area)
+        restyling = self._formatting.cell_style(sheet, place.area)
         title = self._title(target, sheet)
         return self._put(pick, title, target.area or place.area, restyling)
 
@@ -189,7 +189,7 @@ class _Copying:
         return self._put(pick, title, pick.target.area, restyling)
 
     def _put(self, pick: XlsxAssetRef, title: str, area: Area, restyling: Restyling) -> str:
-        self._looks.place(title, area, restyling)
+        self._formatting.place(title, area, restyling)
         return f"{title}!{area}: {pick.asset_id}"
 
     def _source_sheet(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Looks of cells, widths and conditional formats copied into another workbook.
+"""Formatting of cells, widths and conditional formats copied into another workbook.
 
 Conditional formats entered into a sheet of another workbook.
 """
@@ -18,17 +18,17 @@ from kbd_xlsx.parts.sheet_elements import with_element
 from kbd_xlsx.parts.style_elements import translated
 from kbd_xlsx.parts.stylesheet import MAIN, STRICT_MAIN, XlsxStyleSheet, number_of
 from kbd_xlsx.references import Area
-from kbd_xlsx.styles.sheet_formatting import read_sheet_looks
+from kbd_xlsx.styles.sheet_formatting import read_sheet_formatting
 from kbd_xlsx.styles.theme import XlsxTheme, fix_colors, read_workbook_theme, workbook_parts
 from kbd_xlsx.workbook import Workbook, find_sheet
 
-__all__ = ["LookCopier", "RuleCopy"]
+__all__ = ["FormattingCopier", "RuleCopy"]
 
 _PRIORITY = re.compile(rb"<(?:[\w.-]+:)?cfRule\s[^>]*?\bpriority=[\"'](\d{1,9})[\"']")
 
 
 class RuleCopy:
-    """Copies conditional formats with the looks that they give.
+    """Copier of conditional formats with the formatting that they give.
 
     Args:
         styles: Of the workbook that gets them.
@@ -71,13 +71,13 @@ class RuleCopy:
             self.count += 1
             rule.set("priority", str(after + number_of(rule, "priority")))
             if rule.get("dxfId") is not None:
-                rule.set("dxfId", str(self._look(number_of(rule, "dxfId"))))
+                rule.set("dxfId", str(self._style_of_rule(number_of(rule, "dxfId"))))
             for formula in rule.iterchildren("{*}formula"):
                 if "!" in (formula.text or ""):
                     self.reaching.setdefault(formula.text or "")
         return etree.tostring(made, encoding="unicode", with_tail=False)
 
-    def _look(self, index: int) -> int:
+    def _style_of_rule(self, index: int) -> int:
         """Enter a differential format and return its position."""
         tables = self._styles.tables
         entries = self._other.tables.pool("dxfs").entries
@@ -103,8 +103,8 @@ Restyling = Callable[[int], int]
 """Gives the position of a cell format from the one that a cell has."""
 
 
-class LookCopier:
-    """Copies looks.
+class FormattingCopier:
+    """Copier of cell styles, named styles, widths and conditional formats.
 
     Args:
         source: The workbook that has them.
@@ -156,12 +156,12 @@ class LookCopier:
         self._placed.setdefault(title, []).append((area, restyling))
 
     def finish(self) -> None:
-        """Write the placed looks into their sheets.
+        """Write the placed styles into their sheets.
 
         Raises:
             ValidationFailed: A sheet cannot be changed safely, or there are too many formats.
         """
-        self._book.settle()
+        self._book.flush()
         for title, placed in self._placed.items():
             part = self._book.part(title)
             sheet = SheetPart(self._book.rewriting.read(part), title)
@@ -169,7 +169,7 @@ class LookCopier:
             for count, (area, restyling) in enumerate(placed):
                 changes[str(count)] = restyling
                 # The sheet hands this back for each cell; here it only names the change.
-                edit = CellEdit(looks=({"change": str(count)},))
+                edit = CellEdit(styles=({"change": str(count)},))
                 for row in range(area.top, area.bottom + 1):
                     for column in range(area.left, area.right + 1):
                         sheet.set(row, column, edit)
@@ -182,7 +182,7 @@ class LookCopier:
             ValidationFailed: There is no such sheet, it has no widths, or there are too many.
         """
         part = find_sheet(self._workbook, sheet).part
-        spans = read_sheet_looks(self._source, part).columns
+        spans = read_sheet_formatting(self._source, part).columns
         widths = [(span.first, span.last, span.width) for span in spans if span.width is not None]
         if not widths:
             raise ValidationFailed(f"Sheet {sheet} has no widths of its own.")
@@ -204,23 +204,23 @@ class LookCopier:
         Raises:
             ValidationFailed: There is no such sheet, it has none, or some that cannot be copied.
         """
-        looks = read_sheet_looks(self._source, find_sheet(self._workbook, sheet).part)
-        if not looks.rules:
+        formatting = read_sheet_formatting(self._source, find_sheet(self._workbook, sheet).part)
+        if not formatting.rules:
             raise ValidationFailed(f"Sheet {sheet} has no conditional formats.")
-        if looks.extended_rules:
+        if formatting.extended_rules:
             raise ValidationFailed(
                 f"The conditional formats of {sheet} cannot be copied without a loss: some are "
                 "of the extended kind (data bars, icons or rules over other sheets)."
             )
-        if any(block.get("pivot") in ("1", "true") for block in looks.rules):
+        if any(block.get("pivot") in ("1", "true") for block in formatting.rules):
             raise ValidationFailed(
                 f"The conditional formats of {sheet} belong to a pivot table, which stays behind."
             )
-        self._book.settle()
+        self._book.flush()
         part = self._book.part(title)
         rules = RuleCopy(self._book.styles, self._source_styles())
         self._book.rewriting.put(
-            part, rules.added(looks.rules, self._book.rewriting.read(part), title)
+            part, rules.added(formatting.rules, self._book.rewriting.read(part), title)
         )
         for formula in rules.reaching:
             self._book.notices.warn(
@@ -240,7 +240,7 @@ class LookCopier:
         return known
 
     def _source_styles(self) -> XlsxStyleSheet:
-        """Return the styles of the source, with colours that mean the same in the target."""
+        """Return the styles of the source, with colors that mean the same in the target."""
         if self._styles is None:
             parts = workbook_parts(self._source)
             root = self._source.root(parts["styles"]) if "styles" in parts else None
@@ -259,7 +259,7 @@ class LookCopier:
 
 def _restyle(changes: Mapping[str, Restyling]) -> Restyle:
     def restyle(base: int, edit: CellEdit) -> int:
-        for look in edit.looks:
+        for look in edit.styles:
             base = changes[look["change"]](base)
         return base
 

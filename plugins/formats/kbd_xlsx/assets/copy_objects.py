@@ -141,7 +141,7 @@ def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
 
 
 def _size(anchor: etree._Element, picture: etree._Element) -> tuple[int, int] | None:
-    """Return a picture's width and height in English Metric Units, if they are told."""
+    """Return a picture's size in English Metric Units, None where its anchor has none."""
     extent = anchor.find("{*}ext")
     if extent is None:
         extent = picture.find("./{*}spPr/{*}xfrm/{*}ext")
@@ -254,7 +254,7 @@ class ObjectCopier:
     def _drawing(self, sheet: str, drawn: DrawnObject) -> str:
         """Return the part of a sheet's drawing, which is made if there is none."""
         # What is pending on the sheet is written first: later it would undo what is put here.
-        self._book.settle()
+        self._book.flush()
         rewriting, part = self._book.rewriting, self._book.part(sheet)
         for relation in rewriting.relations(part):
             if relation.kind == "drawing" and relation.target in rewriting:

@@ -35,7 +35,7 @@ _NUMBER = re.compile("([0-9]+)")
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    """What formulas of one shape refer to.
+    """Shape of formulas that differ only in numbers, with the operands of all of them.
 
     Args:
         references: Sheet, first and last column, which sides are relative, and the places of the
@@ -91,7 +91,7 @@ class OperandReader:
 
 
 def _shape(key: Sequence[str], numbers: Sequence[str], operands: Operands) -> _Shape | None:
-    """Return the shape of a formula that was scanned, None if another scan tells too little."""
+    """Return the shape of a scanned formula, None if a further scan cannot find its rows."""
     if operands.spans or not operands.is_clear or len(numbers) > MAX_NUMBERS:
         return None
     marks = [str(_FIRST_MARK + place) for place in range(len(numbers))]
@@ -213,7 +213,7 @@ def _formula(sheet: int, cell: FormulaCell, operands: Operands, meaning: Meaning
     area = _filled(cell)
     is_growing = _is_growing(cell, operands)
     if is_growing:
-        _add_room(sheet, cell, area, meaning)
+        _add_spill_range(sheet, cell, area, meaning)
     elif area is not None and cell.kind == "dataTable":
         _add_inputs(sheet, cell, area, meaning)
     return BookFormula(sheet, cell, area, meaning, is_growing)
@@ -252,7 +252,7 @@ def _add_inputs(sheet: int, cell: FormulaCell, area: Area, meaning: Meaning) -> 
     meaning.cells.append((sheet, *around, area.bottom, area.right))
 
 
-def _add_room(sheet: int, cell: FormulaCell, area: Area | None, meaning: Meaning) -> None:
+def _add_spill_range(sheet: int, cell: FormulaCell, area: Area | None, meaning: Meaning) -> None:
     """Add the room of a dynamic array, as its result is another when a value is in the way.
 
     That is the area that it fills. A result that is an error may be one for want of room, so

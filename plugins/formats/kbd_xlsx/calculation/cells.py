@@ -62,7 +62,7 @@ _ANY_FORMULA = re.compile(rb"[<:]f[\s/>]")
 _PLACE = re.compile(rb"""\sr\s*=\s*["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _ATTRIBUTE = re.compile(rb"""\s([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 # What else the cell tells of a formula: that it is a dynamic array, that its result is an error.
-_TELLING = re.compile(rb"""\s(?:cm\s*=|t\s*=\s*["']e["'])""")
+_RELEVANT_ATTRIBUTES = re.compile(rb"""\s(?:cm\s*=|t\s*=\s*["']e["'])""")
 _DIGITS = re.compile("[0-9]{1,7}")
 _ESCAPE = re.compile(r"_x(0[0-9A-Fa-f]{3})_")
 
@@ -124,7 +124,7 @@ def _searched(data: bytes, prefix: bytes, start: int, end: int) -> Iterator[Form
             letters, digits = place.groups()
         attributes, text, result, value = found.groups()
         row, column, text = int(digits), _number(letters), _decoded(text or b"")
-        if attributes or not value or (rest and _TELLING.search(rest)):
+        if attributes or not value or (rest and _RELEVANT_ATTRIBUTES.search(rest)):
             # An empty result is one only where it is text.
             of_cell = _attributes(rest)
             is_stored = bool(value) or (result is not None and of_cell.get("t") == "str")

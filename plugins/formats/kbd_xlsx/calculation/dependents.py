@@ -211,26 +211,26 @@ def _mentions(book: FormulaBook, title: str) -> Iterator[str]:
         return
     for name in book.names:
         if name.scope is None or name.scope.casefold() != title.casefold():
-            how = reader.how(name.text)
-            if how is not None:
-                yield f"the name {name.name}{how}"
+            reference_text = reader.reference_text(name.text)
+            if reference_text is not None:
+                yield f"the name {name.name}{reference_text}"
     for number, (other, data) in enumerate(book.sheets):
         if number == reader.number:
             continue
         sharing: dict[str, str] = {}
         for cell in formula_cells(data, other):
             if cell.group is not None and not cell.text:
-                how = sharing.get(cell.group)
+                reference_text = sharing.get(cell.group)
             else:
-                how = reader.how(cell.text)
-                if cell.group is not None and how is not None:
-                    sharing[cell.group] = how
-            if how is not None:
-                yield f"{_quoted(other)}!{cell_name(cell.row, cell.column)}{how}"
+                reference_text = reader.reference_text(cell.text)
+                if cell.group is not None and reference_text is not None:
+                    sharing[cell.group] = reference_text
+            if reference_text is not None:
+                yield f"{_quoted(other)}!{cell_name(cell.row, cell.column)}{reference_text}"
 
 
 class _Reader:
-    """Tells of formulas whether they refer to one sheet."""
+    """Finder of references to one sheet in the texts of formulas."""
 
     def __init__(self, book: FormulaBook, title: str) -> None:
         titles = [each.casefold() for each in book.titles]
@@ -241,7 +241,7 @@ class _Reader:
             table.name.casefold() for table in book.tables if table.sheet.casefold() == self._title
         }
 
-    def how(self, text: str) -> str | None:
+    def reference_text(self, text: str) -> str | None:
         """Return None for no mention, "" for a reference, else a remark on the mention."""
         if "!" not in text and '"' not in text and not self._tables:
             return None

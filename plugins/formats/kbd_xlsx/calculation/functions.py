@@ -12,13 +12,13 @@ import re
 from typing import Literal
 
 __all__ = [
-    "MOMENTARY",
     "PLAIN",
     "SPILLING",
     "SPILLING_CALLS",
-    "Standing",
+    "VOLATILE",
+    "ResultState",
     "known_name",
-    "standing",
+    "result_state",
     "volatile",
 ]
 
@@ -77,9 +77,9 @@ YEARFRAC YEARS YIELD YIELDDISC YIELDMAT Z.TEST ZTEST
 PLAIN = frozenset(_PLAIN_NAMES.split())
 """Functions that read no cell but through references among their arguments."""
 
-_MOMENTARY_NAMES = "CELL INDIRECT INFO NOW OFFSET RAND RANDARRAY RANDBETWEEN RTD STOCKHISTORY TODAY"
+_VOLATILE_NAMES = "CELL INDIRECT INFO NOW OFFSET RAND RANDARRAY RANDBETWEEN RTD STOCKHISTORY TODAY"
 
-MOMENTARY = frozenset(_MOMENTARY_NAMES.split())
+VOLATILE = frozenset(_VOLATILE_NAMES.split())
 """Functions that are calculated each time, or that fetch: their result may differ at once."""
 
 _SPILLING_NAMES = """
@@ -107,7 +107,7 @@ def known_name(call: str) -> str:
     return name
 
 
-Standing = Literal["missing", "momentary", "current"]
+ResultState = Literal["missing", "momentary", "current"]
 """missing: none is stored; momentary: it was right when it was stored; current: it is right."""
 
 # Strings and quoted sheet names are passed over, so that no call is seen in them.
@@ -121,11 +121,11 @@ def volatile(text: str) -> bool:
     elsewhere, or find the cells that they read while they calculate.
     """
     return any(
-        known_name(found[1]) in MOMENTARY for found in _CALL.finditer(text) if found[1] is not None
+        known_name(found[1]) in VOLATILE for found in _CALL.finditer(text) if found[1] is not None
     )
 
 
-def standing(text: str, *, is_stored: bool) -> Standing:
+def result_state(text: str, *, is_stored: bool) -> ResultState:
     """Tell what a formula's stored result is worth.
 
     Args:

@@ -165,14 +165,14 @@ _NameKey = tuple[int | None, str]
 
 
 class _Named(msgspec.Struct):
-    """What names mean to the formula that is read now, and how many of them lead to this one."""
+    """Names of the formula that is read, and how deep they are nested."""
 
     known: dict[_NameKey, Meaning] = msgspec.field(default_factory=dict)
     depth: int = 0
 
 
 class OperandRanges:
-    """What the operands of formulas mean in one workbook.
+    """Resolver of the operands of formulas in one workbook.
 
     Args:
         titles: Of the sheets, in the order of the tabs; they are compared without case.

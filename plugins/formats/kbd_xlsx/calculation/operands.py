@@ -1,4 +1,4 @@
-"""What a formula's text refers to: cells, names, tables and functions.
+"""Operands of a formula's text: cells, names, tables and functions.
 
 The text is scanned, not parsed: whatever stands between operands is passed over, but for the
 colon, which makes a range of what stands around it ("A1:INDEX(A:A,5)"). Text that cannot be
@@ -67,7 +67,7 @@ Operand = Reference | NameUse | TableUse
 
 
 class Operands(msgspec.Struct):
-    """All that a formula refers to.
+    """Operands of one formula.
 
     Args:
         references: Cells that it names.

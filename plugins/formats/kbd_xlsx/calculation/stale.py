@@ -1,4 +1,4 @@
-"""Which stored results an edit makes old.
+"""Stale results: the stored ones that an edit makes old.
 
 A result is old if its formula reads, through other formulas or not, a cell that the edit changed.
 What a formula reads is told by its text; one whose text does not tell (INDIRECT, GETPIVOTDATA,
@@ -30,13 +30,13 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.dependents import SheetIndex
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 
-__all__ = ["MAX_STEPS", "SpillRoom", "stale_results"]
+__all__ = ["MAX_STEPS", "SpillRange", "stale_results"]
 
 Place = tuple[int, int, int]
 """A cell: the number of its sheet, its row and its column."""
 
 
-class SpillRoom:
+class SpillRange:
     """The cells that results may spread over.
 
     Args:
@@ -80,7 +80,7 @@ def _before_next(places: list[int], place: int, last: int) -> int:
 
 
 MAX_STEPS = 20_000_000
-"""Looks at references after which every result counts as old: a few seconds of work."""
+"""References that are followed before every result counts as old: a few seconds of work."""
 
 
 def stale_results(
@@ -182,12 +182,12 @@ class _Graph:
         if area is None:
             area = Area(row, column, row, column)
         if number in self._growing:
-            area = self._room.of((sheet, row, column), area)
+            area = self._spill_range.of((sheet, row, column), area)
         return sheet, area.top, area.left, area.bottom, area.right
 
     @cached_property
-    def _room(self) -> SpillRoom:
-        return SpillRoom(map(self._place, self._growing), map(self._place, range(len(self._rows))))
+    def _spill_range(self) -> SpillRange:
+        return SpillRange(map(self._place, self._growing), map(self._place, range(len(self._rows))))
 
     def _place(self, number: int) -> tuple[int, int, int]:
         return self._sheets[number], self._rows[number], self._columns[number]

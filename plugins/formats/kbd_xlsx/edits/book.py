@@ -69,7 +69,7 @@ class WorkbookWarnings(EditWarnings):
 
     @property
     def external(self) -> tuple[str, ...]:
-        """What the workbook reaches out to now, the first ones if it is much."""
+        """Targets outside of the workbook that it now refers to, the first ones if many."""
         found = super().external
         if len(found) <= _MAX_LISTED:
             return found
@@ -105,7 +105,7 @@ def old_pivots(rewriting: Rewriting, main: str, changed: Mapping[str, Sequence[A
 
 
 def _area(text: str) -> Area:
-    """Return a range, or the whole sheet where none is told."""
+    """Return a range, or the whole sheet where none is given."""
     try:
         return parse_area(text, _WHOLE) if text else _WHOLE
     except ValidationFailed:
@@ -137,11 +137,11 @@ def without_stale_results(
         sheet = SheetPart(parts[title], title)
         for area in areas:
             sheet.forget(area)
-        found[title] = sheet.xml(_as_it_is)
+        found[title] = sheet.xml(_unchanged)
     return found
 
 
-def _as_it_is(base: int, _: object) -> int:
+def _unchanged(base: int, _: object) -> int:
     return base
 
 
@@ -158,7 +158,7 @@ _OTHER_SHEETS = {
     "xlIntlMacrosheet": "of Excel 4 macros",
 }
 _FORMATS = {"date": "yyyy-mm-dd", "datetime": "yyyy-mm-dd hh:mm:ss", "time": "hh:mm:ss"}
-"""How dates are shown in cells that have no format of their own for them."""
+"""Number formats of dates in cells that have none of their own."""
 
 
 class _Worksheet(msgspec.Struct):
@@ -172,7 +172,7 @@ class _Worksheet(msgspec.Struct):
 
 
 class BookEdit:
-    """Changes to a workbook, kept until it is saved.
+    """Workbook that is edited: its changes are pending until it is saved.
 
     Made by `blank` or `opened`.
 
@@ -257,7 +257,7 @@ class BookEdit:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader of the result must know."""
+        """Warnings of the edit so far."""
         skipped = self._styles.warnings if self._styles is not None else {}
         return (*skipped, *self.notices.texts)
 
@@ -364,14 +364,14 @@ class BookEdit:
                 "A number was written into a cell that shows dates, and is shown as one; give it "
                 "a number_format to have it shown as a number."
             )
-        for look in edit.looks:
+        for look in edit.styles:
             index = self.styles.styled(index, look)
         return index
 
     def _shows_as_date(self, index: int, edit: CellEdit) -> bool:
         if edit.content is None or edit.content.kind != "number" or not index:
             return False
-        return not any("number_format" in look for look in edit.looks) and self.styles.is_date(
+        return not any("number_format" in look for look in edit.styles) and self.styles.is_date(
             index
         )
 
@@ -383,7 +383,7 @@ class BookEdit:
         """
         if not self._sheets:
             raise ValidationFailed("A workbook needs a sheet; begin with ensure_sheet.")
-        self.settle()
+        self.flush()
         self._forget_results()
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
@@ -395,7 +395,7 @@ class BookEdit:
             self.rewriting.put(self.main, self.book.xml())
         self.rewriting.save(target)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Write the changed sheets into their parts, so that what follows sees them."""
         for sheet in self._sheets:
             cells = sheet.cells
@@ -420,6 +420,7 @@ class BookEdit:
         if not any(map(has_formulas, parts.values())):
             return
         self.book.ask_for_calculation()
+        # Taken out as well: programs that do not calculate on opening would show old results.
         for title, data in without_stale_results(self.formulas(parts), parts, changed).items():
             self.rewriting.put(self.part(title), data)
 
@@ -442,7 +443,10 @@ class BookEdit:
         return FormulaBook(list(parts.items()), names, tables)
 
     def drop_calculation_chain(self) -> None:
-        """Drop the list of cells to calculate, which programs make anew, if there is one."""
+        """Drop the calculation chain, if there is one; programs make it anew.
+
+        It lists the cells with formulas: one that names a cell without a formula is damage.
+        """
         for relation in self.rewriting.relations(self.main):
             if relation.kind == "calcChain" and relation.target in self.rewriting:
                 self.rewriting.drop(relation.target)

@@ -81,25 +81,25 @@ def _write(
         text = checked_text(name, f"{title}!{cell_name(1, column)}")
         sheet.set(1, column, CellEdit(Content("text", text), (_BOLD,)))
     broken = any(amount % 1 for _, amounts in rows for amount in amounts)
-    looks = (_TWO_DECIMALS,) if broken else ()
+    styles = (_TWO_DECIMALS,) if broken else ()
     for row, (name, amounts) in enumerate(rows, 2):
         place = f"{title}!{cell_name(row, 1)}"
         sheet.set(row, 1, CellEdit(Content("text", checked_text(name, place))))
         for column, amount in enumerate((*amounts, sum(amounts, Decimal(0))), 2):
             content = Content("number", format(amount.normalize(), "f"))
-            sheet.set(row, column, CellEdit(content, looks))
+            sheet.set(row, column, CellEdit(content, styles))
     return f"{title}!{area}"
 
 
 def _read_all(
     book: BookEdit, sources: list[str], operation: SummarizeByCategory, target: Path
 ) -> list[_Amounts]:
-    with _as_it_is(book, target) as source, WorkbookReader(source) as found:
+    with _as_edited(book, target) as source, WorkbookReader(source) as found:
         return [_read(found, name, operation) for name in sources]
 
 
 @contextlib.contextmanager
-def _as_it_is(book: BookEdit, target: Path) -> Iterator[Source]:
+def _as_edited(book: BookEdit, target: Path) -> Iterator[Source]:
     """Write the workbook as it is so far beside its target, for as long as it is read."""
     path = target.with_name(f"{target.name}.so-far")
     try:
@@ -119,7 +119,7 @@ def _read(book: WorkbookReader, name: str, operation: SummarizeByCategory) -> _A
         category = _column(sheet, used, header, operation.category_col)
         amount = _column(sheet, used, header, operation.amount_col)
         below = Area(header + 1, amount, used.bottom, amount)
-        formulas = {told.row for told, _ in sheet.told(below)}
+        formulas = {facts.row for facts, _ in sheet.facts(below)}
         for row, values in sheet.rows(Area(header + 1, used.left, used.bottom, used.right)):
             label = " ".join(plain_text(values[category - used.left]).split())
             if not label:

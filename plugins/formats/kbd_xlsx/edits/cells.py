@@ -61,14 +61,14 @@ class CellWriter:
         self._tally(len(operation.cells))
         for setting in operation.cells:
             row, column = parse_cell(setting.cell)
-            looks = () if setting.style is None else (setting.style,)
+            styles = () if setting.style is None else (setting.style,)
             if isinstance(setting.value, msgspec.UnsetType):
                 _check_look(setting)
-                sheet.set(row, column, CellEdit(None, looks))
+                sheet.set(row, column, CellEdit(None, styles))
                 continue
             content = self._content(setting.value, setting.type, sheet.name, row, column)
             headers.check(row, column, content)
-            sheet.set(row, column, CellEdit(content, looks))
+            sheet.set(row, column, CellEdit(content, styles))
         places = [setting.cell for setting in operation.cells]
         more = f" and {len(places) - 10} more" if len(places) > 10 else ""
         return f"{sheet.name}!{', '.join(places[:10])}{more}"
@@ -88,10 +88,10 @@ class CellWriter:
         shared = () if operation.style is None else (operation.style,)
         for row, values in enumerate(operation.values, top):
             for column, value in enumerate(values, left):
-                content, looks = self._typed(value, shared, sheet.name, row, column)
+                content, styles = self._typed(value, shared, sheet.name, row, column)
                 if headers.tables:
                     headers.check(row, column, content)
-                sheet.set(row, column, CellEdit(content, looks))
+                sheet.set(row, column, CellEdit(content, styles))
         return f"{sheet.name}!{area}"
 
     def clear_range(self, operation: ClearRange) -> str:
@@ -118,17 +118,17 @@ class CellWriter:
     def _typed(
         self,
         value: Scalar | TypedValue,
-        looks: tuple[Mapping[str, Any], ...],
+        styles: tuple[Mapping[str, Any], ...],
         sheet: str,
         row: int,
         column: int,
     ) -> tuple[Content, tuple[Mapping[str, Any], ...]]:
         if not isinstance(value, TypedValue):
             plain = _plain(value)
-            return plain or self._content(value, None, sheet, row, column), looks
+            return plain or self._content(value, None, sheet, row, column), styles
         if value.style is not None:
-            looks = (*looks, value.style)
-        return self._content(value.value, value.type, sheet, row, column), looks
+            styles = (*styles, value.style)
+        return self._content(value.value, value.type, sheet, row, column), styles
 
     def _content(
         self, value: Scalar, kind: ValueType | None, sheet: str, row: int, column: int

@@ -156,7 +156,9 @@ MAX_LISTED = 5
 _HYPERLINK = re.compile(rb"<(?:[\w.-]+:)?hyperlink\b[^>]*>")
 _NO_CELLS = b"<worksheet/>"
 # Parts in which a sheet's name is text or history, not a reference to its cells.
-_TELLS_ONLY = re.compile(r"(?:^|/)(?:sharedStrings|comments\d*|app|core|custom)\.xml$|^docProps/")
+_WITHOUT_REFERENCES = re.compile(
+    r"(?:^|/)(?:sharedStrings|comments\d*|app|core|custom)\.xml$|^docProps/"
+)
 
 
 def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
@@ -166,10 +168,10 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
         ValidationFailed: Something that stays refers to it, or no visible sheet would be left.
     """
     title = book.title(operation.sheet)
-    book.settle()
+    book.flush()
     _check_remaining(book, title)
     _check_formulas(book, title)
-    owned = _only_of(book, title)
+    owned = _parts_only_of(book, title)
     _check_parts(book, title, owned)
     if book.book.locks_structure:
         book.notices.warn("The workbook's structure is protected; a sheet was deleted anyway.")
@@ -218,7 +220,7 @@ def _check_parts(book: BookEdit, title: str, owned: set[str]) -> None:
     marks = _marks(title)
     linked = False
     for part in book.rewriting.parts():
-        if part in owned or not part.endswith(".xml") or _TELLS_ONLY.search(part):
+        if part in owned or not part.endswith(".xml") or _WITHOUT_REFERENCES.search(part):
             continue
         if part == book.main:
             continue
@@ -243,14 +245,14 @@ def _marks(title: str) -> list[bytes]:
     return [mark.encode() for mark in spelt]
 
 
-def _only_of(book: BookEdit, title: str) -> set[str]:
+def _parts_only_of(book: BookEdit, title: str) -> set[str]:
     """Return the parts that nothing would lead to without the sheet."""
     part = book.part(title)
     if not part:
         return set()
     rewriting = book.rewriting
-    kept = _reached(rewriting, "", part)
-    own = {part, *_reached(rewriting, part, "")} - kept
+    reachable = _reached(rewriting, "", part)
+    own = {part, *_reached(rewriting, part, "")} - reachable
     return {name for name in own if name in rewriting}
 
 

@@ -73,13 +73,13 @@ class BookPart:
 
     @property
     def from_1904(self) -> bool:
-        """Whether its dates are counted from 1904."""
+        """Whether dates are counted from 1904 (`date1904`)."""
         found = self._child("workbookPr")
         return found is not None and found.get("date1904") in _TRUE
 
     @property
     def locks_structure(self) -> bool:
-        """Whether its sheets are protected from being added, moved or taken away."""
+        """Whether adding, moving and deleting of sheets is locked."""
         found = self._child("workbookProtection")
         return found is not None and found.get("lockStructure") in _TRUE
 
@@ -100,6 +100,7 @@ class BookPart:
         sheet = self._sheets()[tab]
         sheet.getparent().remove(sheet)
         parent = self._child("definedNames")
+        # localSheetId is the place of a sheet, not its sheetId: those behind move down by one.
         for element in list(parent) if parent is not None else ():
             scope = element.get("localSheetId", "")
             if not scope.isdigit() or whole_number(scope) < tab:
@@ -109,6 +110,7 @@ class BookPart:
             else:
                 element.set("localSheetId", str(whole_number(scope) - 1))
         self._drop_if_empty("definedNames")
+        # So are activeTab and firstSheet; one past the last sheet would be damage.
         for view in self._root.iterfind("{*}bookViews/{*}workbookView"):
             for key in ("activeTab", "firstSheet"):
                 shown = view.get(key, "")
@@ -117,7 +119,7 @@ class BookPart:
         self.is_changed = True
 
     def set_name(self, name: str, tab: int, text: str) -> None:
-        """Set a hidden name of a sheet, as programs keep them for their own use."""
+        """Set a hidden name of a sheet, such as that of its filter."""
         parent = self._child("definedNames")
         if parent is None:
             parent = self._made("definedNames")
@@ -134,7 +136,10 @@ class BookPart:
         self.is_changed = True
 
     def ask_for_calculation(self) -> None:
-        """Have programs that calculate do so when they open the workbook."""
+        """Have programs that calculate do so when they open the workbook.
+
+        Not all do: LibreOffice passes over it, so stale results are taken out as well.
+        """
         found = self._child("calcPr")
         if found is None:
             found = self._made("calcPr")
@@ -218,12 +223,12 @@ class TablePart:
 
     @property
     def header_rows(self) -> int:
-        """How many rows of names it has: 1 or 0."""
+        """Number of header rows: 1 or 0."""
         return _count(self._root.get("headerRowCount", "1"))
 
     @property
     def totals_rows(self) -> int:
-        """How many rows of totals it has: 0 or 1."""
+        """Number of totals rows: 0 or 1."""
         return _count(self._root.get("totalsRowCount", "0"))
 
     @property
@@ -244,6 +249,7 @@ class TablePart:
             )
         element = self._columns()[column]
         if _plain(element.get("name", "")) != name:
+            # An attribute cannot hold a line break: the format escapes it.
             element.set("name", name.replace("\n", "_x000a_"))
             self.is_changed = True
 

@@ -23,11 +23,11 @@ __all__ = [
 ]
 
 _SHIFT = 4
-_MOST_BUCKETS = 64
+_MAX_BUCKETS = 64
 
 
 class AreaIndex:
-    """Finds areas by buckets of 16 rows; those over very many rows are kept apart.
+    """Index of areas by buckets of 16 rows; those over very many rows have a list of their own.
 
     Args:
         areas: The areas.
@@ -38,7 +38,7 @@ class AreaIndex:
         self._buckets: dict[int, list[Area]] = {}
         for area in areas:
             first, last = area.top >> _SHIFT, area.bottom >> _SHIFT
-            if last - first > _MOST_BUCKETS:
+            if last - first > _MAX_BUCKETS:
                 self._tall.append(area)
                 continue
             for bucket in range(first, last + 1):
@@ -94,7 +94,7 @@ ContentKind = Literal["blank", "number", "text", "boolean", "formula"]
 
 
 class Content(msgspec.Struct, frozen=True):
-    """What a cell holds after an edit.
+    """Content of a cell after an edit.
 
     Args:
         kind: What it is.
@@ -113,19 +113,19 @@ class CellEdit(msgspec.Struct, frozen=True):
 
     Args:
         content: What it holds from now on; None keeps what it holds.
-        looks: Style objects of operations, applied in order.
+        styles: Style objects of operations, applied in order.
         forget: Drop the stored result of a formula; the formula stays.
     """
 
     content: Content | None = None
-    looks: tuple[Mapping[str, Any], ...] = ()
+    styles: tuple[Mapping[str, Any], ...] = ()
     forget: bool = False
 
 
 Restyle = Callable[[int, CellEdit], int]
 """Returns the style index of an edited cell from the index that it has, or would inherit.
 
-It is asked only for edits with looks, or whose content is shown as a date or time.
+It is called only for edits with styles, or whose content is shown as a date or time.
 """
 
 BLANK = Content("blank")
@@ -145,6 +145,7 @@ def cell_xml(prefix: str, place: str, style: int, content: Content) -> str:
         case "number":
             return f'<{prefix}c r="{place}"{look}><{prefix}v>{content.text}</{prefix}v></{prefix}c>'
         case "text":
+            # Inline, so that the part of shared strings stays as it is.
             word = ' t="inlineStr"'
         case "formula":
             word = ""
@@ -219,7 +220,7 @@ class PendingCells:
         )
 
     def set(self, row: int, column: int, edit: CellEdit) -> None:
-        """Change a cell; the later content wins, looks add up."""
+        """Change a cell; the later content wins, styles add up."""
         cells = self.edits.get(row)
         if cells is None:
             cells = self.edits[row] = {}
@@ -227,7 +228,7 @@ class PendingCells:
         if old is not None:
             content = old.content if edit.content is None else edit.content
             forget = edit.forget or (old.forget and edit.content is None)
-            edit = CellEdit(content, old.looks + edit.looks, forget)
+            edit = CellEdit(content, old.styles + edit.styles, forget)
         cells[column] = edit
 
     def clear(self, area: Area) -> None:
@@ -238,7 +239,7 @@ class PendingCells:
             cells = self.edits[row]
             for column, edit in cells.items():
                 if area.left <= column <= area.right:
-                    cells[column] = CellEdit(BLANK, edit.looks)
+                    cells[column] = CellEdit(BLANK, edit.styles)
 
     def clears_of(self, row: int) -> tuple[Area, ...]:
         """Return the clears that reach a row, those after it was put if it was."""

@@ -1,4 +1,4 @@
-"""What a worksheet holds once its edits are made, and where they change it."""
+"""Contents of a worksheet with its pending edits, and the areas that they change."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -105,7 +105,7 @@ class CellContents:
 
 
 def changed_areas(pending: PendingCells) -> list[Area]:
-    """Return where pending edits change values, neighbours together."""
+    """Return the areas in which pending edits change values, adjacent cells together."""
     rows = (
         (
             number,
@@ -123,7 +123,7 @@ def pending_box(pending: PendingCells) -> Area | None:
         columns = [
             column
             for column, edit in cells.items()
-            if edit.looks or (edit.content is not None and edit.content.kind != "blank")
+            if edit.styles or (edit.content is not None and edit.content.kind != "blank")
         ]
         if columns:
             box = _around(box, number, min(columns), max(columns))
@@ -172,7 +172,7 @@ def _joined(rows: Iterable[tuple[int, list[int]]]) -> Iterator[Area]:
 
 
 def _stacked(areas: Iterable[Area]) -> Iterator[Area]:
-    """Yield areas of one row each with equal neighbours below joined."""
+    """Yield areas of one row each, joined with equal ones directly below."""
     open_: dict[tuple[int, int], tuple[int, int]] = {}
     for area in areas:
         key = (area.left, area.right)

@@ -112,10 +112,10 @@ MAX_FORMAT_CHARACTERS = 255
 """Of a number format's code, as in Excel."""
 
 MAX_FONT_NAME_CHARACTERS = 31
-"""As in Excel."""
+"""Of a font's name, as in Excel."""
 
 MAX_FONT_SIZE = 409
-"""As in Excel."""
+"""In points, as in Excel."""
 
 _BORDER_STYLES = (
     "none", "thin", "medium", "thick", "dashed", "dotted", "double", "hair", "mediumDashed",
@@ -141,7 +141,7 @@ class BorderSide(msgspec.Struct, frozen=True):
 
 
 class CellFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a style object changes; None leaves it as it is.
+    """Formatting that a style object sets; None leaves it as it is.
 
     The words are those of the file format: `font_underline` and `fill_pattern` may be "none".
     """
@@ -165,7 +165,7 @@ class CellFormatting(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def read_cell_formatting(style: Mapping[str, Any]) -> tuple[CellFormatting, tuple[str, ...]]:
-    """Return what a style object says, and a warning for each thing that was skipped."""
+    """Return the formatting of a style object, and a warning for each field that was skipped."""
     warnings: list[str] = []
     fields = read_formatting(style, _FIELDS, warnings.append, "style ")
     return CellFormatting(**fields), tuple(warnings)

@@ -30,7 +30,7 @@ __all__ = ["Group", "Groups", "SharedFormulas", "checked_groups"]
 
 
 class Group(NamedTuple):
-    """An area with one formula; `spills` tells that it is what a dynamic formula spills into."""
+    """Area with one formula; with `spills` it is that into which a dynamic formula spills."""
 
     area: Area
     is_table: bool
@@ -71,6 +71,7 @@ class Groups:
                 if area is not None and size_of(area) > 1:
                     begin = scan.rfind(b"<", 0, found.start())
                     cell = scan[begin : found.start()]
+                    # Cell metadata marks a dynamic array; a legacy one has none.
                     spills = kind == "array" and attribute(cell[2:], b"cm") is not None
                     self.areas.append(Group(area, kind == "dataTable", spills))
 

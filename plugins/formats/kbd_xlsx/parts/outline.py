@@ -171,7 +171,7 @@ class RowMarkup(NamedTuple):
 
 
 class CellMarkup(NamedTuple):
-    """A cell, and where it lies in its row's data; `is_named` tells whether it names its place."""
+    """Cell, and where it lies in its row's data; with `is_named` it has an address of its own."""
 
     column: int
     attributes: bytes

@@ -33,7 +33,7 @@ _OF_VALUES = re.compile(rb"\s(?:t|cm|vm)\s*=")
 
 
 class Reach(msgspec.Struct, frozen=True):
-    """What reaches a row by whole areas.
+    """Areas of pending edits that reach a row.
 
     `clears` empty cells, `forgets` drop results of formulas; in `members` what cells without a
     formula hold is such a result, too.
@@ -195,7 +195,7 @@ class RowWriter:
 
     def _style(self, base: int, edit: CellEdit) -> int:
         content = edit.content
-        if edit.looks or (
+        if edit.styles or (
             content is not None and content.kind == "number" and (base or content.show)
         ):
             return self._restyle(base, edit)

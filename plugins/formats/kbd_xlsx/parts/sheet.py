@@ -23,7 +23,7 @@ from kbd_xlsx.parts.markup import (
 )
 from kbd_xlsx.parts.outline import Outline, RowMarkup, Rows
 from kbd_xlsx.parts.row_writer import measure, row_splices, row_style
-from kbd_xlsx.parts.sheet_elements import ColumnStyles, Ends, with_frozen, with_widths
+from kbd_xlsx.parts.sheet_elements import ColumnStyles, SheetElements, with_frozen, with_widths
 from kbd_xlsx.references import Area, cell_name, overlaps
 
 __all__ = ["SheetPart", "merged_areas", "with_merges"]
@@ -62,12 +62,12 @@ def _entries(text: bytes, prefix: str) -> list[tuple[str, bytes]]:
     return [(attribute(entry[1], b"ref") or "", entry[0]) for entry in found]
 
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 """Cells that a message names."""
 
 
 class SheetPart:
-    """What is to change in a worksheet, and its part as it will be.
+    """Worksheet part with its pending changes.
 
     Attributes:
         name: The sheet's title, for messages.
@@ -88,7 +88,7 @@ class SheetPart:
         self._original = data
         self._outline = Outline(data, name)
         self.prefix = self._outline.prefix
-        self._ends = Ends(self._outline)
+        self._ends = SheetElements(self._outline)
         self._columns = ColumnStyles(self._ends.seen("cols"), self.prefix)
         self._had_merges = merged_areas(self._ends.seen("mergeCells"), self.prefix)
         self.merges = list(self._had_merges)
@@ -102,13 +102,13 @@ class SheetPart:
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything is to change."""
+        """Whether any change is pending."""
         return bool(self._pending or self._widths or self._ends or self.merges != self._had_merges)
 
     def style_at(self, row: int, column: int) -> int:
         """Return the style index that a cell has, or would inherit from its row or column.
 
-        It is the style before pending looks.
+        It is the style before pending ones.
         """
         number, styles = self._styles
         if number != row:
@@ -137,7 +137,7 @@ class SheetPart:
         return found
 
     def set(self, row: int, column: int, edit: CellEdit) -> None:
-        """Change a cell; later edits win, looks add up.
+        """Change a cell; later edits win, styles add up.
 
         Raises:
             ValidationFailed: A value would go into a merged area, but not its first cell.
@@ -233,9 +233,9 @@ class SheetPart:
             )
         held = self._held_within(area)
         if held:
-            more = " and more" if len(held) > _MOST_NAMED else ""
+            more = " and more" if len(held) > _MAX_NAMED else ""
             raise ValidationFailed(
-                f"{self.name}!{area}: {', '.join(held[:_MOST_NAMED])}{more} hold values that "
+                f"{self.name}!{area}: {', '.join(held[:_MAX_NAMED])}{more} hold values that "
                 "merging would hide; clear them first."
             )
         self.merges.append(area)
@@ -250,7 +250,7 @@ class SheetPart:
                 for column in contents.columns(number)
                 if area.left <= column <= area.right and (number, column) != (area.top, area.left)
             ]
-            if len(held) > _MOST_NAMED:
+            if len(held) > _MAX_NAMED:
                 break
         return held
 
@@ -313,7 +313,7 @@ class SheetPart:
         return found
 
     def removes_or_adds_formulas(self) -> bool:
-        """Whether a formula is written or taken away."""
+        """Whether an edit writes or removes a formula."""
         return self._contents().removes_or_adds_formulas()
 
     def xml(self, restyle: Restyle) -> bytes:
@@ -365,7 +365,7 @@ class SheetPart:
         return found
 
     def _box(self, known: Area | None) -> Area | None:
-        """Return the area that the part says it has cells in, from the one that it said."""
+        """Return the new `dimension` of the part, from the old one."""
         box = pending_box(self._pending)
         if known is None or not len(self._all_rows()):
             return box or (Area(1, 1, 1, 1) if self._pending.is_wiped else known)

@@ -22,7 +22,7 @@ from kbd_xlsx.parts.markup import (
 from kbd_xlsx.parts.outline import Outline
 from kbd_xlsx.references import MAX_COLUMN, cell_name, whole_number
 
-__all__ = ["ColumnStyles", "Ends", "with_element", "with_frozen", "with_widths"]
+__all__ = ["ColumnStyles", "SheetElements", "with_element", "with_frozen", "with_widths"]
 
 # ECMA-376, CT_Worksheet.
 _ORDER = {
@@ -42,7 +42,7 @@ _ORDER = {
 }  # fmt: skip
 
 
-class Ends:
+class SheetElements:
     """The elements around the rows.
 
     Args:
@@ -147,7 +147,7 @@ class ColumnStyles:
 
 
 def with_widths(cols: bytes, prefix: str, widths: Mapping[int, str]) -> bytes:
-    """Return the element with other widths of some columns; all else that it says of them stays.
+    """Return the element with new widths of some columns; their other attributes stay.
 
     Args:
         cols: The element, b"" if there is none.
@@ -301,7 +301,7 @@ def with_element(data: bytes, title: str, name: str, make: Callable[[str], str])
         FileReadFailed: It is damaged.
     """
     outline = Outline(data, title)
-    ends = Ends(outline)
+    ends = SheetElements(outline)
     ends.put(name, ends.text(name) + make(outline.prefix).encode())
     pieces: list[bytes] = []
     place = 0

@@ -17,7 +17,7 @@ from kbd.errors import ValidationFailed
 from kbd_xlsx.parts.formatting import BorderSide, CellFormatting
 
 __all__ = [
-    "Pool",
+    "EntryPool",
     "aligned",
     "bordered",
     "canonical",
@@ -42,7 +42,7 @@ def canonical(element: etree._Element) -> tuple[Any, ...]:
     return element.tag, tuple(sorted(element.attrib.items())), text, children
 
 
-class Pool:
+class EntryPool:
     """The entries of one section, found by content and only ever appended.
 
     Args:
@@ -121,7 +121,7 @@ _BORDER_ORDER = (
 _XF_ORDER = ("alignment", "protection", "extLst")
 
 _STRICT_SIDES = {"left": "start", "right": "end"}
-"""What the strict variant calls two of the sides."""
+"""Names of two sides in the strict variant."""
 
 
 def new_element(like: etree._Element, name: str) -> etree._Element:
@@ -153,7 +153,7 @@ def placed(parent: etree._Element, name: str, order: Sequence[str]) -> etree._El
 
 
 def with_font(font: etree._Element, formatting: CellFormatting) -> etree._Element:
-    """Return a font changed as formatting says."""
+    """Return a font with formatting applied."""
     font = deepcopy(font)
     for name, flag in (("b", formatting.font_bold), ("i", formatting.font_italic)):
         if flag is not None:
@@ -179,7 +179,7 @@ def with_font(font: etree._Element, formatting: CellFormatting) -> etree._Elemen
 
 
 def filled(fill: etree._Element, formatting: CellFormatting) -> etree._Element:
-    """Return a fill changed as formatting says; a gradient gives way to a pattern."""
+    """Return a fill with formatting applied; a gradient gives way to a pattern."""
     old = next((child for child in fill if local_name(child) == "patternFill"), None)
     before = old.get("patternType", "none") if old is not None else "none"
     kind = formatting.fill_pattern or (before if before != "none" else "solid")
@@ -200,7 +200,7 @@ def filled(fill: etree._Element, formatting: CellFormatting) -> etree._Element:
 
 
 def bordered(border: etree._Element, formatting: CellFormatting, *, strict: bool) -> etree._Element:
-    """Return a border changed as formatting says."""
+    """Return a border with formatting applied."""
     border = deepcopy(border)
     sides: dict[str, BorderSide | None] = {
         "left": formatting.border_left,

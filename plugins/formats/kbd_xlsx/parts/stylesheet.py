@@ -25,7 +25,7 @@ from kbd_xlsx.parts.formatting import (
     shows_date,
 )
 from kbd_xlsx.parts.style_elements import (
-    Pool,
+    EntryPool,
     aligned,
     bordered,
     canonical,
@@ -121,10 +121,10 @@ class StyleTables:
         self.root = root
         self.is_strict = name.namespace == STRICT_MAIN
         self.is_changed = False
-        self._pools: dict[str, Pool] = {}
+        self._pools: dict[str, EntryPool] = {}
         self._codes: dict[int, str] | None = None
 
-    def pool(self, section: str) -> Pool:
+    def pool(self, section: str) -> EntryPool:
         """Return the entries of a section; one that must not be empty has at least one.
 
         Raises:
@@ -134,7 +134,7 @@ class StyleTables:
         if known is None:
             element = placed(self.root, section, _ORDER)
             limit = MAX_CELL_FORMATS if section == "cellXfs" else MAX_ENTRIES
-            known = self._pools[section] = Pool(element, _ENTRIES[section], limit)
+            known = self._pools[section] = EntryPool(element, _ENTRIES[section], limit)
             if not known.entries and section not in _MAY_BE_EMPTY:
                 blank = blank_styles(strict=self.is_strict)
                 for entry in blank.iterfind(f"{{*}}{section}/*"):
@@ -160,7 +160,7 @@ class StyleTables:
         return index
 
     def plain_format(self) -> etree._Element:
-        """Return a new cell format that looks like nothing in particular."""
+        """Return a new cell format without any formatting."""
         xf = new_element(self.root, "xf")
         for name in ("numFmtId", "fontId", "fillId", "borderId"):
             xf.set(name, "0")
@@ -238,7 +238,7 @@ def adopt_format(tables: StyleTables, other: StyleTables, index: int) -> tuple[i
     if not tables.pool("cellXfs").entries:
         # The first format is that of every cell without one, so it must be a plain one.
         tables.add("cellXfs", tables.plain_format())
-    xf = _carried(tables, other, old)
+    xf = _copied_entry(tables, other, old)
     name = other.name_of(number_of(old, "xfId"))
     kept = ""
     if name is None:
@@ -299,7 +299,7 @@ def _same_builtin(tables: StyleTables, entry: etree._Element) -> etree._Element 
 def _adopted_name(
     tables: StyleTables, other: StyleTables, entry: etree._Element
 ) -> tuple[int, bool]:
-    """Return the position of a named style's format, and whether it looks as in the other one."""
+    """Return the position of a named style's format, and whether both are equal."""
     old = other.entry("cellStyleXfs", number_of(entry, "xfId"))
     known = find_name(tables, entry.get("name", ""))
     if known is None:
@@ -310,14 +310,14 @@ def _adopted_name(
         return index, _content(tables, tables, there) == _content(tables, other, old)
     # Not found by content: two named styles of one look are still two.
     formats = tables.pool("cellStyleXfs")
-    index = formats.append(_carried(tables, other, old))
+    index = formats.append(_copied_entry(tables, other, old))
     made = translated(entry, tables.root)
     made.set("xfId", str(index))
     tables.add("cellStyles", made)
     return index, True
 
 
-def _carried(tables: StyleTables, other: StyleTables, old: etree._Element) -> etree._Element:
+def _copied_entry(tables: StyleTables, other: StyleTables, old: etree._Element) -> etree._Element:
     """Return a format with its positions in another style sheet, where its parts are entered."""
     xf = translated(old, tables.root)
     xf.tail = None
@@ -340,7 +340,7 @@ def _code(tables: StyleTables, other: StyleTables, xf: etree._Element) -> str | 
 
 
 def _content(tables: StyleTables, other: StyleTables, xf: etree._Element) -> tuple[object, ...]:
-    """Return what a format looks like, for comparing, whatever its positions and flags."""
+    """Return a format's contents for comparing, whatever its positions and flags."""
     parts = [other.entry(section, number_of(xf, key)) for section, key in _POINTERS]
     parts.extend(child for child in xf if isinstance(child.tag, str))
     number = number_of(xf, "numFmtId")
@@ -368,18 +368,18 @@ class XlsxStyleSheet:
         self.warnings: dict[str, None] = {}
         self._is_new = root is None
         self._known: dict[tuple[int, int], int] = {}
-        self._kept: dict[int, Mapping[str, Any]] = {}
+        self._unchanged: dict[int, Mapping[str, Any]] = {}
         self._by_text: dict[tuple[int, str], int] = {}
-        self._looks: dict[str, CellFormatting] = {}
+        self._known_formats: dict[str, CellFormatting] = {}
         self._dates: dict[int, bool] = {}
 
     @property
     def is_changed(self) -> bool:
-        """Whether `xml` differs from what was there."""
+        """Whether `xml` differs from the part."""
         return self._is_new or self.tables.is_changed
 
     def styled(self, base: int, style: Mapping[str, Any]) -> int:
-        """Return the position of the cell format that is `base` changed as a style object says.
+        """Return the position of the cell format that is `base` with a style object applied.
 
         Args:
             base: A cell format; one that does not exist counts as the first.
@@ -395,7 +395,7 @@ class XlsxStyleSheet:
             known = self._styled(base, style)
             self._known[base, id(style)] = known
             # Held, so that no other object gets its id.
-            self._kept[id(style)] = style
+            self._unchanged[id(style)] = style
         return known
 
     def formatted(self, base: int, code: str) -> int:
@@ -404,7 +404,7 @@ class XlsxStyleSheet:
         Raises:
             ValidationFailed: There are too many formats.
         """
-        return self._dressed(base, CellFormatting(number_format=code))
+        return self._with_formatting(base, CellFormatting(number_format=code))
 
     def is_date(self, index: int) -> bool:
         """Tell whether a cell format shows dates or times."""
@@ -447,16 +447,16 @@ class XlsxStyleSheet:
         text = repr(style)
         known = self._by_text.get((base, text))
         if known is None:
-            look = self._looks.get(text)
+            look = self._known_formats.get(text)
             if look is None:
                 look, warnings = read_cell_formatting(style)
-                self._looks[text] = look
+                self._known_formats[text] = look
                 self.warnings.update(dict.fromkeys(warnings))
-            known = self._dressed(base, look)
+            known = self._with_formatting(base, look)
             self._by_text[base, text] = known
         return known
 
-    def _dressed(self, base: int, look: CellFormatting) -> int:
+    def _with_formatting(self, base: int, look: CellFormatting) -> int:
         tables = self.tables
         formats = tables.pool("cellXfs")
         if not formats.entries:

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Raw = int | float | str | bool | dt.date | dt.datetime | dt.time | dt.timedelta
-"""What calamine makes of a cell."""
+"""Value of a cell as calamine gives it."""
 
 BLANK = ""
 
@@ -64,7 +64,7 @@ class Stamp(msgspec.Struct, frozen=True):
 
 
 Value = bool | int | float | str | Stamp
-"""What a cell holds; "" is nothing."""
+"""Value of a cell; "" is none."""
 
 
 class PackedColumn(msgspec.Struct, array_like=True):
@@ -155,7 +155,7 @@ def plain_value(value: Value) -> CellValue:
 
 
 def shown(value: Value) -> str:
-    """Return a value as readings show it: on one line, text that looks typed in quotes."""
+    """Return a value as readings show it: on one line, ambiguous text in quotes."""
     text = plain_text(value)
     if not isinstance(value, str):
         return text

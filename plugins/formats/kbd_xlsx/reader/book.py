@@ -17,12 +17,12 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
-from kbd_xlsx.calculation import Standing, standing
+from kbd_xlsx.calculation import ResultState, result_state
 from kbd_xlsx.reader.blocks import PackedColumn, Value, column_values, plain_text, unpack
-from kbd_xlsx.reader.builder import BookValues, PackedSheet, Stretch, build, opened
+from kbd_xlsx.reader.builder import BookValues, PackedBlock, PackedSheet, build, open_values
 from kbd_xlsx.reader.features import SAMPLE_ROWS, Island, names_columns
 from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
-from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, keep
+from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, write_sections
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
@@ -37,12 +37,12 @@ class Formula(msgspec.Struct, frozen=True):
     Args:
         text: The formula with its "=", "" if there is none.
         error: The error that is its value or result, "" if it is another.
-        standing: What the stored result is worth; "missing" if there is none.
+        result_state: What the stored result is worth; "missing" if there is none.
     """
 
     text: str
     error: str
-    standing: Standing
+    result_state: ResultState
 
 
 class SheetReader:
@@ -60,7 +60,7 @@ class SheetReader:
         self.features = index.features
         self._index = index
         self._sections = sections
-        self._latest: tuple[Stretch | None, list[PackedColumn]] = (None, [])
+        self._latest: tuple[PackedBlock | None, list[PackedColumn]] = (None, [])
         self._texts = FormulaTexts()
 
     def __enter__(self) -> Self:
@@ -128,7 +128,7 @@ class SheetReader:
         for stretch in self._index.blocks:
             yield stretch.top, self._index.left, self._columns(stretch)
 
-    def told(self, area: Area) -> Iterator[tuple[FormulaFacts, FormulaBatch]]:
+    def facts(self, area: Area) -> Iterator[tuple[FormulaFacts, FormulaBatch]]:
         """Yield an area's cells with formulas or errors, in no order that could be relied on."""
         for stretch in self._index.batches:
             if stretch.top > area.bottom or stretch.bottom < area.top:
@@ -140,15 +140,17 @@ class SheetReader:
 
     def formulas(self, area: Area) -> dict[tuple[int, int], Formula]:
         """Return an area's formulas and errors by row and column."""
-        found = list(self.told(area))
+        found = list(self.facts(area))
         if not found:
             return {}
         values = dict(self.rows(area))
         return {
-            (told.row, told.column): self._formula(
-                told, batch, values[told.row][told.column - area.left] if told.row in values else ""
+            (facts.row, facts.column): self._formula(
+                facts,
+                batch,
+                values[facts.row][facts.column - area.left] if facts.row in values else "",
             )
-            for told, batch in found
+            for facts, batch in found
         }
 
     def value(self, row: int, column: int) -> Value:
@@ -173,26 +175,26 @@ class SheetReader:
         """Return the ranges of hidden columns in an area."""
         return _within(list(self.features.hidden_columns), area.left, area.right)
 
-    def _formula(self, told: FormulaFacts, batch: FormulaBatch, value: Value) -> Formula:
-        if told.text is None:
-            return Formula("", told.error, "missing")
-        text = self._texts.text(told, batch)
-        stored = told.is_empty_text or bool(told.error) or value != ""
-        worth = standing(text, is_stored=stored)
-        if worth == "current" and told.is_recalculated:
-            worth = "momentary"
-        return Formula(text, told.error, worth)
+    def _formula(self, facts: FormulaFacts, batch: FormulaBatch, value: Value) -> Formula:
+        if facts.text is None:
+            return Formula("", facts.error, "missing")
+        text = self._texts.text(facts, batch)
+        stored = facts.is_empty_text or bool(facts.error) or value != ""
+        state = result_state(text, is_stored=stored)
+        if state == "current" and facts.is_recalculated:
+            state = "momentary"
+        return Formula(text, facts.error, state)
 
     def island(self, area: Area) -> Island:
         """Return an island with the headers that its first row has, if it is one."""
         sample = Area(area.top, area.left, min(area.bottom, area.top + SAMPLE_ROWS - 1), area.right)
         width = area.right - area.left + 1
         rows = dict(self.rows(sample))
-        for told, batch in self.told(sample):
-            values = rows.setdefault(told.row, [""] * width)
-            if values[told.column - area.left] == "":
-                text = told.error or self._texts.text(told, batch)
-                values[told.column - area.left] = text
+        for facts, batch in self.facts(sample):
+            values = rows.setdefault(facts.row, [""] * width)
+            if values[facts.column - area.left] == "":
+                text = facts.error or self._texts.text(facts, batch)
+                values[facts.column - area.left] = text
         filled = [rows.get(row, [""] * width) for row in range(sample.top, sample.bottom + 1)]
         headers = tuple(map(plain_text, filled[0])) if names_columns(filled) else None
         return Island(area, headers)
@@ -201,8 +203,8 @@ class SheetReader:
         stretch = self._latest[0]
         return stretch is not None and stretch.top <= row <= stretch.bottom
 
-    def _columns(self, stretch: Stretch) -> list[PackedColumn]:
-        """Return a block's columns; the latest is kept, for islands lie side by side."""
+    def _columns(self, stretch: PackedBlock) -> list[PackedColumn]:
+        """Return a block's columns; the latest is cached, for islands lie side by side."""
         if self._latest[0] is not stretch:
             try:
                 columns = unpack(self._sections.section(stretch.section))
@@ -223,7 +225,7 @@ def _within(ranges: list[tuple[int, int]], first: int, last: int) -> list[tuple[
 
 
 def with_workbook(source: Source, work: Callable[["WorkbookReader"], T]) -> T:
-    """Do some work with a workbook; once more, and without what was kept, if that is damaged.
+    """Do some work with a workbook; once more, without its cache, if that is damaged.
 
     Raises:
         FileReadFailed: It is no workbook, is encrypted or damaged, or is too large.
@@ -232,7 +234,7 @@ def with_workbook(source: Source, work: Callable[["WorkbookReader"], T]) -> T:
         with WorkbookReader(source) as book:
             return work(book)
     except ShelfDamagedError:
-        with WorkbookReader(source, anew=True) as book:
+        with WorkbookReader(source, ignores_cache=True) as book:
             return work(book)
 
 
@@ -241,15 +243,15 @@ class WorkbookReader:
 
     Args:
         source: The file.
-        anew: Whether what is kept of it is made anew.
+        ignores_cache: Whether its cache is made anew.
 
     Raises:
         FileReadFailed: It is no workbook, is encrypted or damaged, or is too large.
     """
 
-    def __init__(self, source: Source, *, anew: bool = False) -> None:
+    def __init__(self, source: Source, *, ignores_cache: bool = False) -> None:
         self._source = source
-        self._anew = anew
+        self._anew = ignores_cache
         self._open = ExitStack()
         self._package: Package | None = None
         self._values: BookValues | None = None
@@ -266,7 +268,7 @@ class WorkbookReader:
         return find_sheet(self.workbook, name)
 
     def sheet(self, part: SheetEntry) -> SheetReader:
-        """Look into a sheet.
+        """Open a sheet, from the cache or from the file.
 
         Raises:
             FileReadFailed: It is damaged, or its used range is too large.
@@ -283,18 +285,18 @@ class WorkbookReader:
         package = self._opened_package()
         sections, index = build(package, self._opened_values(package), part)
         if place is not None:
-            keep(place, sections)
+            write_sections(place, sections)
         return SheetReader(part, index, sections)
 
     def _place(self, name: str) -> Path | None:
         return None if self._source.shelf is None else self._source.shelf / name
 
     def _find_workbook(self) -> Workbook:
-        """Return the workbook part, as kept or read."""
+        """Return the workbook part, cached or read."""
         place = self._place("book")
         if place is not None and not self._anew:
-            kept = contextlib.suppress(OSError, ShelfDamagedError, msgspec.MsgspecError)
-            with kept, SectionFile.opened(place) as sections:
+            ignored = contextlib.suppress(OSError, ShelfDamagedError, msgspec.MsgspecError)
+            with ignored, SectionFile.opened(place) as sections:
                 return _decoded(sections, Workbook)
         package = self._opened_package()
         try:
@@ -307,7 +309,7 @@ class WorkbookReader:
         if place is not None:
             sections = SectionFile()
             sections.index = msgspec.msgpack.encode(workbook)
-            keep(place, sections)
+            write_sections(place, sections)
         return workbook
 
     def _opened_package(self) -> Package:
@@ -317,7 +319,7 @@ class WorkbookReader:
 
     def _opened_values(self, package: Package) -> BookValues:
         if self._values is None:
-            self._values = self._open.enter_context(opened(self._source, package))
+            self._values = self._open.enter_context(open_values(self._source, package))
         return self._values
 
 

@@ -52,10 +52,10 @@ from kbd_xlsx.reader.section_file import FileSection, SectionFile
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry
 
-__all__ = ["BookValues", "PackedSheet", "Scan", "Stretch", "build", "opened", "scan_sheet"]
+__all__ = ["BookValues", "PackedBlock", "PackedSheet", "Scan", "build", "open_values", "scan_sheet"]
 
 _ALSO_UNPACKED = ("xl/sharedStrings.xml", "xl/styles.xml")
-"""What calamine unpacks of a package beside its sheets, into memory."""
+"""Parts of a package that calamine unpacks into memory beside its sheets."""
 
 _DECLARATION = re.compile(r"^<\?xml[^>]*\?>")
 
@@ -80,7 +80,7 @@ class BookValues:
         """
         if self._book is not None:
             try:
-                return self._quickly(self._book, sheet)
+                return self._cells_by_calamine(self._book, sheet)
             except _CalamineFailedError:
                 pass
         return self._parsed.cells(sheet)
@@ -89,7 +89,7 @@ class BookValues:
     def _parsed(self) -> ParsedBook:
         return ParsedBook(self._package)
 
-    def _quickly(self, book: CalamineWorkbook, sheet: str) -> Cells | None:
+    def _cells_by_calamine(self, book: CalamineWorkbook, sheet: str) -> Cells | None:
         if sheet not in book.sheet_names:
             return None
         with _calamine_errors():
@@ -120,7 +120,7 @@ class BookValues:
 
 
 @contextmanager
-def opened(source: Source, package: Package) -> Iterator[BookValues]:
+def open_values(source: Source, package: Package) -> Iterator[BookValues]:
     """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
     package.prove(*_ALSO_UNPACKED)
     with _readable(source, package) as file:
@@ -180,27 +180,27 @@ _NUMBER = re.compile(rb"\sr=[\"'](\d{1,7})[\"']")
 
 
 class Scan(msgspec.Struct):
-    """What a sheet holds beside values.
+    """Findings of the pass over a sheet's XML, beside its values.
 
     Args:
         features: Counted and named.
         merged: Merged ranges from top to bottom.
         batches: Formulas and errors, packed, each with its first and last row.
-        told: The columns of formula and error cells by row, as bits, bit 0 for A.
-        told_anywhere: The same of all rows together.
+        formula_columns: The columns of formula and error cells by row, as bits, bit 0 for A.
+        any_formula_columns: The same of all rows together.
         hidden_rows: Ranges of row numbers.
     """
 
     features: Features = Features()
     merged: list[Area] = []
     batches: list[tuple[int, int, bytes]] = []
-    told: dict[int, int] = {}
-    told_anywhere: int = 0
+    formula_columns: dict[int, int] = {}
+    any_formula_columns: int = 0
     hidden_rows: list[tuple[int, int]] = []
 
 
 def scan_sheet(package: Package, sheet: SheetEntry) -> Scan:
-    """Look through a sheet and bound its extent.
+    """Scan a sheet's XML and bound its extent.
 
     Raises:
         FileReadFailed: Its used range is too large to be read, or a part is damaged.
@@ -226,10 +226,10 @@ def _scanned(package: Package, sheet: SheetEntry, *, parsed: bool = False) -> Sc
     if parsed:
         collections.deque(rows, 0)
         for batch in batches_of_part(package, sheet.part):
-            _take(scan, batch)
+            _add_piece(scan, batch)
     else:
         for batch in batches_of_rows(rows):
-            _take(scan, batch)
+            _add_piece(scan, batch)
     # Whatever its kind is said to be: a library goes by other words.
     check_extent(package, sheet, bound, overlapping(package, sheet.part))
     return scan
@@ -247,13 +247,13 @@ def _rows(scan: Scan, bound: Bound, found: Iterable[XmlPiece]) -> Iterator[XmlPi
             case "rows":
                 bound.take(piece.data)
                 if b"hidden=" in piece.data:
-                    _take_hidden(scan, piece.data)
+                    _add_hidden(scan, piece.data)
                 yield piece
             case _:
                 assert_never(piece.kind)
 
 
-def _take_hidden(scan: Scan, data: bytes) -> None:
+def _add_hidden(scan: Scan, data: bytes) -> None:
     for row in _ROW.findall(data):
         number = _NUMBER.search(row)
         if number is None or not _HIDDEN.search(row):
@@ -266,14 +266,14 @@ def _take_hidden(scan: Scan, data: bytes) -> None:
             ranges.append((place, place))
 
 
-def _take(scan: Scan, batch: FormulaBatch) -> None:
+def _add_piece(scan: Scan, batch: FormulaBatch) -> None:
     """Pack some formulas and errors, and note where they are."""
     formulas = errors = 0
-    told = scan.told
+    formula_columns = scan.formula_columns
     for cell in batch.cells:
         bit = 1 << (cell.column - 1)
-        told[cell.row] = told.get(cell.row, 0) | bit
-        scan.told_anywhere |= bit
+        formula_columns[cell.row] = formula_columns.get(cell.row, 0) | bit
+        scan.any_formula_columns |= bit
         formulas += cell.text is not None
         errors += cell.error != ""
     rows = [cell.row for cell in batch.cells]
@@ -288,10 +288,10 @@ def _take(scan: Scan, batch: FormulaBatch) -> None:
 _BLOCK_CELLS = 5000
 """Cells of a block: what is unpacked at least to read one row."""
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 
 
-class Stretch(msgspec.Struct, frozen=True, array_like=True):
+class PackedBlock(msgspec.Struct, frozen=True, array_like=True):
     """A section that is about some rows."""
 
     top: int
@@ -300,7 +300,7 @@ class Stretch(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
-    """What a cache file holds of a sheet.
+    """Record of a sheet in its cache file.
 
     Args:
         area: The used range: where values, formulas and errors are.
@@ -314,15 +314,15 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
 
     area: Area | None
     left: int
-    blocks: tuple[Stretch, ...]
-    batches: tuple[Stretch, ...]
+    blocks: tuple[PackedBlock, ...]
+    batches: tuple[PackedBlock, ...]
     islands: FileSection
     hidden_rows: FileSection
     features: Features
 
 
 def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[SectionFile, PackedSheet]:
-    """Look through a sheet and pack what is found.
+    """Build the packed sheet.
 
     Raises:
         FileReadFailed: It is too large, or damaged.
@@ -330,13 +330,13 @@ def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[Sectio
     scan = scan_sheet(package, sheet)
     sections = SectionFile()
     cells = book.cells(sheet.name) if sheet.part else None
-    blocks: list[Stretch] = []
+    blocks: list[PackedBlock] = []
     content = list(joined(_all_runs(package.name, scan, cells, sections, blocks)))
     index = PackedSheet(
         area=_around(content),
         left=cells.area.left if cells else 1,
         blocks=tuple(blocks),
-        batches=tuple(Stretch(top, end, sections.add(data)) for top, end, data in scan.batches),
+        batches=tuple(PackedBlock(top, end, sections.add(data)) for top, end, data in scan.batches),
         islands=sections.add(
             msgspec.msgpack.encode([msgspec.structs.astuple(a) for a in find_areas(content)])
         ),
@@ -348,32 +348,32 @@ def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[Sectio
 
 
 def _all_runs(
-    name: str, scan: Scan, cells: Cells | None, sections: SectionFile, blocks: list[Stretch]
+    name: str, scan: Scan, cells: Cells | None, sections: SectionFile, blocks: list[PackedBlock]
 ) -> Iterator[RowRun]:
     """Yield the runs of all rows, and pack the values on the way."""
     if cells is None:
-        yield from _told_runs(scan, 0, 1 << 30)
+        yield from _formula_runs(scan, 0, 1 << 30)
         return
-    yield from _told_runs(scan, 0, cells.area.top - 1)
+    yield from _formula_runs(scan, 0, cells.area.top - 1)
     merged = _Merged(name, scan.merged, cells.area)
     area = cells.area
-    height = max(1, min(_MOST_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
+    height = max(1, min(_MAX_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
     top = area.top
     while rows := list(islice(cells.rows, height)):
         merged.empty(rows, top)
         packed, filled = pack(rows)
         bottom = top + len(rows) - 1
         if any(flags is None or 1 in flags for flags in filled):
-            blocks.append(Stretch(top, bottom, sections.add(packed)))
+            blocks.append(PackedBlock(top, bottom, sections.add(packed)))
         yield from _runs(top, bottom, area.left, filled, scan)
         top = bottom + 1
-    yield from _told_runs(scan, area.bottom + 1, 1 << 30)
+    yield from _formula_runs(scan, area.bottom + 1, 1 << 30)
 
 
-def _told_runs(scan: Scan, first: int, last: int) -> Iterator[RowRun]:
+def _formula_runs(scan: Scan, first: int, last: int) -> Iterator[RowRun]:
     """Yield the rows between two that have formulas or errors."""
-    for row in sorted(row for row in scan.told if first <= row <= last):
-        yield RowRun(row, row, scan.told[row])
+    for row in sorted(row for row in scan.formula_columns if first <= row <= last):
+        yield RowRun(row, row, scan.formula_columns[row])
 
 
 def _runs(
@@ -387,7 +387,7 @@ def _runs(
             whole |= 1 << place
         else:
             partial.append((1 << place, flags))
-    if not partial and not scan.told_anywhere & ~whole:
+    if not partial and not scan.any_formula_columns & ~whole:
         yield RowRun(top, bottom, whole)
         return
     rows = zip(*(flags for _, flags in partial), strict=True) if partial else None
@@ -398,7 +398,7 @@ def _runs(
         if mask is None:
             bits = zip(partial, pattern, strict=True)
             mask = masks[pattern] = whole | sum(bit for (bit, _), flag in bits if flag)
-        yield RowRun(row, row, mask | scan.told.get(row, 0))
+        yield RowRun(row, row, mask | scan.formula_columns.get(row, 0))
 
 
 def _around(runs: list[RowRun]) -> Area | None:

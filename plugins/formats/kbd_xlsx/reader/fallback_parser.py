@@ -120,8 +120,8 @@ _SPACE = " \t\r\n"
 _PRESERVED = "{http://www.w3.org/XML/1998/namespace}space"
 _TRUE = ("1", "true")
 
-_MOST_KEPT = 20_000
-"""Cells of a sheet that are kept from measuring it; one with more is read twice."""
+_MAX_CACHED = 20_000
+"""Cells that are cached while a sheet is measured; one with more is read twice."""
 
 Place = tuple[int, int, Raw]
 """A cell with a value, blank ones of no text and errors included: row, column, value."""
@@ -156,20 +156,20 @@ class ParsedBook:
         top = left = 1 << 30
         bottom = right = 0
         is_rising = True
-        kept: list[Place] | None = []
+        places: list[Place] | None = []
         for place in self._filled(part):
             row, column, _ = place
-            if kept is not None:
-                kept.append(place)
-                if len(kept) > _MOST_KEPT:
-                    kept = None
+            if places is not None:
+                places.append(place)
+                if len(places) > _MAX_CACHED:
+                    places = None
             is_rising = is_rising and row >= bottom
             top, bottom = min(top, row), max(bottom, row)
             left, right = min(left, column), max(right, column)
         if not bottom:
             return None
         area = Area(top, left, bottom, right)
-        found = self._filled(part) if kept is None else iter(kept)
+        found = self._filled(part) if places is None else iter(places)
         return Cells(area, _rows(found if is_rising else _sorted(found), area))
 
     def _filled(self, part: str) -> Iterator[Place]:
@@ -197,14 +197,14 @@ class ParsedBook:
                     free_element(element)
 
     def _row_number(self, written: str | None, before: int) -> int:
-        """Return the number that a row says, or the one after the row before."""
+        """Return a row's number; one without follows the row before."""
         number = before + 1 if written is None else _whole(written, 0)
         if not 1 <= number <= MAX_ROW:
             raise self._damaged()
         return number
 
     def _place(self, written: str | None, row: int, before: int) -> tuple[int, int]:
-        """Return where a cell says that it is, or the place after the cell before."""
+        """Return a cell's place; one without follows the cell before."""
         if written is None:
             if before >= MAX_COLUMN:
                 raise self._damaged()
@@ -328,7 +328,7 @@ def _rows(found: Iterator[Place], area: Area) -> Iterator[list[Raw]]:
 
 
 def _text(item: etree._Element) -> str:
-    """Return a text, plain or in runs, without what tells how to pronounce it."""
+    """Return a text, plain or in runs, without its phonetic runs (ECMA-376 part 1, 18.4.6)."""
     found = []
     for part in item.iterfind("*"):
         name = etree.QName(part).localname

@@ -58,7 +58,7 @@ _COMMENTS = ("comments", "threadedComment")
 
 
 class Features(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a sheet holds beside values; the names and meanings are those of the map.
+    """Features of a sheet beside its values, with the names of the map.
 
     `hidden_columns` are ranges of column numbers. `formula_count` counts cells, `error_count`
     those whose value is an error.

@@ -1,4 +1,4 @@
-"""What the library that reads values does not tell of cells: formulas and errors, as text.
+"""Formulas and errors of cells as text, which the library that reads values does not give.
 
 Rows whose cells are written as nearly all producers write them are searched as bytes; where
 anything is written otherwise, the sheet is parsed row by row.
@@ -26,8 +26,8 @@ __all__ = [
     "batches_of_rows",
 ]
 
-_UNTOLD = "= …"
-"""Stands for a formula whose text cannot be told: of a data table, say."""
+_UNKNOWN_TEXT = "= …"
+"""Text in place of a formula that has none: of a data table, say."""
 
 _BATCH_CELLS = 1000
 
@@ -111,20 +111,20 @@ class FormulaTexts:
     def __init__(self) -> None:
         self._shared: dict[tuple[str, int, int], Translator] = {}
 
-    def text(self, told: FormulaFacts, batch: FormulaBatch) -> str:
+    def text(self, facts: FormulaFacts, batch: FormulaBatch) -> str:
         """Return a cell's formula with its "=", one that is shared as of its own cell."""
-        if isinstance(told.text, str):
-            return f"={told.text}" if told.text else _UNTOLD
-        assert told.text is not None
-        text, row, column = master = batch.masters[told.text]
+        if isinstance(facts.text, str):
+            return f"={facts.text}" if facts.text else _UNKNOWN_TEXT
+        assert facts.text is not None
+        text, row, column = master = batch.masters[facts.text]
         try:
             translator = self._shared.get(master)
             if translator is None:
                 translator = Translator(f"={text}", cell_name(row, column))
                 self._shared[master] = translator
-            return str(translator.translate_formula(cell_name(told.row, told.column)))
+            return str(translator.translate_formula(cell_name(facts.row, facts.column)))
         except (TranslatorError, ValueError):
-            return _UNTOLD
+            return _UNKNOWN_TEXT
 
 
 class UnusualXmlError(Exception):
@@ -146,8 +146,8 @@ def batches_of_rows(rows: Iterable[XmlPiece]) -> Iterator[FormulaBatch]:
             column = columns.get(letters)
             if column is None:
                 column = columns[letters] = column_number(letters.decode())
-            told = _told(int(row), column, attributes, details, text, value, shared)
-            shared.batch.cells.append(told)
+            facts = _formula_facts(int(row), column, attributes, details, text, value, shared)
+            shared.batch.cells.append(facts)
             if len(shared.batch.cells) >= _BATCH_CELLS:
                 yield shared.full()
     if shared.batch.cells:
@@ -168,8 +168,8 @@ def _matches(block: bytes) -> Iterator[tuple[bytes, bytes, bytes, bytes | None, 
         raise UnusualXmlError
     plain = _ERROR.findall(block) if errors else []
     if errors:
-        told = len(plain) + sum(b't="e"' in cell[2] for cell in with_formula)
-        if told != len(_ERROR_TAG.findall(block)):
+        matched = len(plain) + sum(b't="e"' in cell[2] for cell in with_formula)
+        if matched != len(_ERROR_TAG.findall(block)):
             raise UnusualXmlError
     for letters, row, attributes, details, text, value in with_formula:
         yield row, letters, attributes, details, text, value
@@ -177,7 +177,7 @@ def _matches(block: bytes) -> Iterator[tuple[bytes, bytes, bytes, bytes | None, 
         yield row, letters, b"", None, b"", value
 
 
-def _told(
+def _formula_facts(
     row: int,
     column: int,
     attributes: bytes,
@@ -229,7 +229,7 @@ def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
             number = whole_number(digits) if digits and digits.isdecimal() else number + 1
             if number > MAX_ROW:
                 raise FileReadFailed(f"{package.name} is damaged: it has a row past the last.")
-            _take_row(row, number, shared)
+            _read_row(row, number, shared)
             row.clear()
             while row.getprevious() is not None:
                 del row.getparent()[0]
@@ -239,7 +239,7 @@ def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
         yield shared.full()
 
 
-def _take_row(row: etree._Element, number: int, shared: _Shared) -> None:
+def _read_row(row: etree._Element, number: int, shared: _Shared) -> None:
     column = 0
     for cell in row.iterchildren("{*}c"):
         reference = cell.get("r")
@@ -262,5 +262,5 @@ def _take_row(row: etree._Element, number: int, shared: _Shared) -> None:
                 written = shared.text(group)
         error = value if kind == "e" else ""
         often = formula.get("ca") in ("1", "true")
-        told = FormulaFacts(number, column, written, error, kind == "str" and not value, often)
-        shared.batch.cells.append(told)
+        facts = FormulaFacts(number, column, written, error, kind == "str" and not value, often)
+        shared.batch.cells.append(facts)

@@ -35,14 +35,14 @@ MAX_DENSE_CELLS = 16_000_000
 """Cells of the rectangle around a sheet's values: some 500 MB in the library that reads it."""
 
 OVERLAP_BYTES = 1024
-"""What blocks of a part share; a cell's address, and mostly the whole of its tag, is shorter."""
+"""Bytes that blocks of a part share; a cell's address, and mostly all of its tag, is shorter."""
 
 _PREFIXED = re.compile(rb":c[\s>/]")
 _ELEMENT = re.compile(rb"<c[\s>/]")
 
 _CELL = re.compile(rb"<c r=\"([A-Z]{1,3})(\d{1,7})\"")
 _EMPTY = re.compile(rb"(?:\s\w+=\"[^\"<>]*\")*\s*/>")
-_MOST_KEPT = 100_000
+_MAX_CACHED = 100_000
 
 _ADDRESS = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
 
@@ -96,11 +96,11 @@ class Bound:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the rectangle is surely small enough."""
+        """Whether the bound proves that the rectangle is small enough."""
         return self.is_plain and (self._columns, self._rows) in _OTHERS
 
     def take(self, block: bytes) -> None:
-        """Look through a block that cuts no tag, or overlaps the one before it."""
+        """Search a block that cuts no tag, or overlaps the one before it."""
         self.is_plain = self.is_plain and not (b":c" in block and _PREFIXED.search(block))
         at = 0
         while self.is_plain:
@@ -162,7 +162,7 @@ def _plain_extent(blocks: Iterable[bytes]) -> Area:
             if not _EMPTY.match(block, cell.end()):
                 (filled if cell.start() < sure else last).add((cell[1], cell[2]))
         # What matters of many cells is their outermost rows and columns.
-        if len(filled) > _MOST_KEPT:
+        if len(filled) > _MAX_CACHED:
             filled = _outermost(filled)
     outer = _outermost(filled | last)
     if not outer:
@@ -215,7 +215,7 @@ def _place(package: Package, element: etree._Element, row: int, column: int) -> 
 _BLOCK = 1 << 20
 _BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*)?(/?)>")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How a part begins that is not written in UTF-8."""
+"""Byte order marks of a part that is not in UTF-8."""
 
 
 class XmlPiece(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ import msgspec
 
 from kbd.formats.shelves import put
 
-__all__ = ["FileSection", "SectionFile", "ShelfDamagedError", "keep"]
+__all__ = ["FileSection", "SectionFile", "ShelfDamagedError", "write_sections"]
 
 _MAGIC = b"KBDSHEET"
 _VERSION = b"\x01"
@@ -24,11 +24,11 @@ _END = struct.Struct("<II8s")
 
 
 class ShelfDamagedError(Exception):
-    """What lies on a shelf is not what was put there."""
+    """Damaged cache file: it is not what was written."""
 
 
 class FileSection(msgspec.Struct, frozen=True, array_like=True):
-    """Where a section lies."""
+    """Offset, size and CRC-32 of a section."""
 
     offset: int
     size: int
@@ -47,7 +47,7 @@ class SectionFile:
 
     @classmethod
     def opened(cls, path: Path) -> "SectionFile":
-        """Open a file that `keep` wrote.
+        """Open a file that `write_sections` wrote.
 
         Raises:
             OSError: There is none.
@@ -69,6 +69,7 @@ class SectionFile:
         if len(end) < _END.size or head != _MAGIC + _VERSION:
             raise ShelfDamagedError
         length, crc, magic = _END.unpack(end)
+        # A file that was cut off has no such end, so a torn write is seen before any section is.
         start = size - _END.size - length
         if magic != _MAGIC or start < 0:
             raise ShelfDamagedError
@@ -109,6 +110,6 @@ class SectionFile:
         return [*self._data, self.index, end]
 
 
-def keep(path: Path, sections: SectionFile) -> None:
-    """Write sections into its place on a shelf; where that cannot be, nothing is kept."""
+def write_sections(path: Path, sections: SectionFile) -> None:
+    """Write sections into a file on the shelf; where that fails, there is no cache."""
     put(path, sections.parts())

@@ -28,7 +28,7 @@ _EXACT_DIGITS = 15
 
 
 class HeldTypes(msgspec.Struct, frozen=True):
-    """What a cell holds; `code` is the number format that shows it as it came, "" if any does."""
+    """Content of a cell; `code` is the number format that shows it as it came, "" if any does."""
 
     content: Content
     code: str = ""
@@ -192,8 +192,8 @@ _MARKED_TEXT = re.compile(_PLAIN_TEXT.pattern.replace("&<>", ""))
 _SHORT_DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,8})\.(\d{1,5})")
 """A decimal of less than 15 digits, in the form that the format has, too."""
 
-_LARGEST = 10**14
-_MOST_KNOWN = 50_000
+_MAX_INTEGER = 10**14
+_MAX_CACHED = 50_000
 """Dates whose cells are remembered: those of more than a hundred years."""
 
 _PLAIN_NUMBER = HeldTypes(Content("number", "0"))
@@ -210,7 +210,7 @@ class RowText:
         columns: The columns in order.
         left: The first of them on the sheet, from 1.
         typed: Types the values.
-        looks: The styles of the cells.
+        formatting: The styles of the cells.
         bases: The style that a cell of each column has unless it needs another one.
     """
 
@@ -220,10 +220,15 @@ class RowText:
         columns: Sequence[Column],
         left: int,
         typed: TypedRows,
-        looks: RowFormatting,
+        formatting: RowFormatting,
         bases: Sequence[int],
     ) -> None:
-        self._prefix, self._columns, self._typed, self._looks = prefix, columns, typed, looks
+        self._prefix, self._columns, self._typed, self._formatting = (
+            prefix,
+            columns,
+            typed,
+            formatting,
+        )
         self._places = [column_letters(left + number) for number in range(len(columns))]
         self._bases = bases
         self._makers = [self._maker(number) for number in range(len(columns))]
@@ -234,7 +239,7 @@ class RowText:
         for column, letters, base in zip(self._columns, self._places, self._bases, strict=True):
             place = f"{letters}{row}"
             content = self._typed.name(column.name, place)
-            cells.append(cell_xml(self._prefix, place, self._looks.bold(base), content))
+            cells.append(cell_xml(self._prefix, place, self._formatting.bold(base), content))
         return "".join(cells)
 
     def row(self, row: int, values: Sequence[Any]) -> str:
@@ -254,7 +259,7 @@ class RowText:
         def by_rule(row: str, value: Any) -> str:
             place = f"{letters}{row}"
             held = self._typed.held(column.type, value, place)
-            return cell_xml(self._prefix, place, self._looks.index(base, held), held.content)
+            return cell_xml(self._prefix, place, self._formatting.index(base, held), held.content)
 
         match column.type:
             case "float":
@@ -302,7 +307,7 @@ class RowText:
         middle = self._middle(base, _PLAIN_NUMBER)
 
         def make(row: str, value: Any) -> str:
-            if type(value) is int and -_LARGEST <= value <= _LARGEST:
+            if type(value) is int and -_MAX_INTEGER <= value <= _MAX_INTEGER:
                 return f"{start}{row}{middle}{value}{end}"
             return by_rule(row, value)
 
@@ -333,15 +338,15 @@ class RowText:
                 return f"{start}{row}{rest}"
             place = f"{letters}{row}"
             held = self._typed.held(column.type, value, place)
-            if held.content.kind == "number" and len(known) < _MOST_KNOWN:
+            if held.content.kind == "number" and len(known) < _MAX_CACHED:
                 known[value] = f"{self._middle(base, held)}{held.content.text}{self._end}"
-            return cell_xml(self._prefix, place, self._looks.index(base, held), held.content)
+            return cell_xml(self._prefix, place, self._formatting.index(base, held), held.content)
 
         return make
 
     def _middle(self, base: int, held: HeldTypes) -> str:
         """Return what stands between the row of a number and the number."""
-        return f'"{_style(self._looks.index(base, held))}><{self._prefix}v>'
+        return f'"{_style(self._formatting.index(base, held))}><{self._prefix}v>'
 
     @property
     def _end(self) -> str:

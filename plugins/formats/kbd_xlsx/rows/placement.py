@@ -34,10 +34,10 @@ from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
 
 __all__ = [
     "EVERYWHERE",
-    "AppendPlace",
+    "AppendedRows",
     "ColumnWidths",
-    "RowPlacing",
-    "Spot",
+    "RowPlacer",
+    "TargetCells",
     "first_row",
     "fit_tables",
     "prepare_spot",
@@ -47,8 +47,8 @@ EVERYWHERE = Area(1, 1, MAX_ROW, MAX_COLUMN)
 _SHOWN_NAMES = 20
 
 
-class AppendPlace(msgspec.Struct, frozen=True):
-    """Where rows came to lie.
+class AppendedRows(msgspec.Struct, frozen=True):
+    """Area into which rows were written.
 
     Args:
         sheet: The sheet's title.
@@ -67,7 +67,7 @@ class AppendPlace(msgspec.Struct, frozen=True):
     joined: TablePart | None = None
 
 
-def fit_tables(book: BookEdit, landing: AppendPlace) -> list[str]:
+def fit_tables(book: BookEdit, landing: AppendedRows) -> list[str]:
     """Fit the sheet's tables to rows that were put there; return how they changed.
 
     Raises:
@@ -99,7 +99,7 @@ def fit_tables(book: BookEdit, landing: AppendPlace) -> list[str]:
     return notes
 
 
-def _check_merges(book: BookEdit, landing: AppendPlace) -> None:
+def _check_merges(book: BookEdit, landing: AppendedRows) -> None:
     area = landing.area
     if area is None:
         return
@@ -112,7 +112,7 @@ def _check_merges(book: BookEdit, landing: AppendPlace) -> None:
             )
 
 
-def _check_table(table: TablePart, landing: AppendPlace, touched: Sequence[Area]) -> None:
+def _check_table(table: TablePart, landing: AppendedRows, touched: Sequence[Area]) -> None:
     """Check that a table keeps its header and its totals.
 
     Its columns are called as the cells of a new header are, if these differ in case only.
@@ -134,7 +134,7 @@ def _check_table(table: TablePart, landing: AppendPlace, touched: Sequence[Area]
         table.rename(number, new)
 
 
-def _new_name(cell: Area, landing: AppendPlace) -> str | None:
+def _new_name(cell: Area, landing: AppendedRows) -> str | None:
     """Return the column name that was written into a cell, None if it was something else."""
     area = landing.area
     if area is None or not landing.has_header or not overlaps(cell, area) or cell.top != area.top:
@@ -142,7 +142,7 @@ def _new_name(cell: Area, landing: AppendPlace) -> str | None:
     return landing.names[cell.left - area.left]
 
 
-def _new_bottom(table: TablePart, landing: AppendPlace) -> int:
+def _new_bottom(table: TablePart, landing: AppendedRows) -> int:
     """Return the last row of a table after rows were put into it."""
     old, area = table.area, landing.area
     if area is None or (area.left, area.right) != (old.left, old.right):
@@ -241,8 +241,8 @@ def _elements(package: Package, part: str, name: str) -> Iterator[etree._Element
 _REPEATED = "The sheet has a header already: it was not written again."
 
 
-class Spot(msgspec.Struct, frozen=True):
-    """Where rows begin.
+class TargetCells(msgspec.Struct, frozen=True):
+    """Target of rows: their first cell, and what was found and cleared there.
 
     Args:
         top: The first row.
@@ -263,8 +263,8 @@ class Spot(msgspec.Struct, frozen=True):
 
 def prepare_spot(
     book: BookEdit, package: Package | None, placement: Placement, columns: Sequence[Column]
-) -> Spot:
-    """Say where the rows go, and empty what they replace.
+) -> TargetCells:
+    """Find the target cells of the rows, and clear what they replace.
 
     Args:
         book: The workbook, which has the sheet.
@@ -279,7 +279,7 @@ def prepare_spot(
     match placement.mode:
         case "new_file" | "replace_sheet":
             sheet.clear_all()
-            return Spot(1, 1, placement.include_header, EVERYWHERE)
+            return TargetCells(1, 1, placement.include_header, EVERYWHERE)
         case "append_rows":
             return _below(book, package, placement, [column.name for column in columns])
         case "write_range":
@@ -288,39 +288,43 @@ def prepare_spot(
             if placement.clear_target_range:
                 emptied = Area(top, left, MAX_ROW, MAX_COLUMN)
                 sheet.clear(emptied)
-            return Spot(top, left, placement.include_header, emptied)
+            return TargetCells(top, left, placement.include_header, emptied)
         case other:
             assert_never(other)
 
 
 def _below(
     book: BookEdit, package: Package | None, placement: Placement, names: Sequence[str]
-) -> Spot:
+) -> TargetCells:
     """Return the spot below what a sheet holds."""
     sheet = book.sheet(placement.sheet)
     used = sheet.used()
     if used is None or package is None:
-        return Spot(1, 1, placement.include_header)
+        return TargetCells(1, 1, placement.include_header)
     # A merged area shows one value over all of its rows.
     merged = (merge.bottom for merge in sheet.merges if merge.top <= used.bottom)
     top = max(used.bottom, max(merged, default=0)) + 1
     table = _last_table(book.tables(placement.sheet), used)
     if table is None:
         header = first_row(package, book.part(placement.sheet), _strings(package, book.main))
-        return Spot(top, used.left, has_header=False, warnings=(_header_note(header, names),))
+        return TargetCells(
+            top, used.left, has_header=False, warnings=(_header_note(header, names),)
+        )
     if table.totals_rows:
         raise ValidationFailed(
             f"Table {table.name} ({table.area}) ends with a row of totals; rows below it would not "
             "be counted in. Write them elsewhere, or into another sheet."
         )
     if _folded(table.columns) == _folded(names):
-        return Spot(top, table.area.left, has_header=False, joined=table, warnings=(_REPEATED,))
+        return TargetCells(
+            top, table.area.left, has_header=False, joined=table, warnings=(_REPEATED,)
+        )
     note = (
         f"The rows' columns ({_listed(names)}) are not those of table {table.name} "
         f"({_listed(table.columns)}); they were appended below it by position and "
         "are no part of it."
     )
-    return Spot(top, used.left, has_header=False, warnings=(note,))
+    return TargetCells(top, used.left, has_header=False, warnings=(note,))
 
 
 def _last_table(tables: Sequence[TablePart], used: Area) -> TablePart | None:
@@ -390,8 +394,8 @@ def _shown_width(text: str) -> int:
     return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
-class RowPlacing:
-    """Puts a header and rows on a sheet: as ready text where it has no row, else cell by cell.
+class RowPlacer:
+    """Placer of a header and rows: as ready text where the sheet has no row, else cell by cell.
 
     Args:
         book: The workbook.
@@ -416,10 +420,10 @@ class RowPlacing:
     ) -> None:
         self.next_row = row
         self._sheet, self._columns, self._typed, self._left = sheet, columns, typed, left
-        self._looks = RowFormatting(book)
+        self._formatting = RowFormatting(book)
         # Of a row that is not there, so that they are the columns' own.
         bases = [sheet.style_at(MAX_ROW + 1, left + number) for number in range(len(columns))]
-        self._text = RowText(sheet.prefix, columns, left, typed, self._looks, bases)
+        self._text = RowText(sheet.prefix, columns, left, typed, self._formatting, bases)
         self._size = 0
 
     def header(self) -> None:
@@ -431,7 +435,7 @@ class RowPlacing:
         for number, column in enumerate(self._columns, self._left):
             content = self._typed.name(column.name, cell_name(row, number))
             base = self._sheet.style_at(row, number)
-            self._sheet.set(row, number, self._looks.name_edit(base, content))
+            self._sheet.set(row, number, self._formatting.name_edit(base, content))
 
     def row(self, values: Sequence[Any]) -> None:
         """Put a row of values; None empties a cell.
@@ -450,7 +454,7 @@ class RowPlacing:
                 continue
             held = self._typed.held(column.type, value, cell_name(row, number))
             base = self._sheet.style_at(row, number)
-            self._sheet.set(row, number, self._looks.edit(base, held))
+            self._sheet.set(row, number, self._formatting.edit(base, held))
 
     def _begun(self) -> int:
         """Return the next row, which the caller fills."""

@@ -63,7 +63,7 @@ def drawn_objects(root: etree._Element) -> list[DrawnObject]:
 
 
 def why_not_copied(drawn: DrawnObject) -> str:
-    """Say why an object cannot be copied by itself, "" if it can."""
+    """Return why an object cannot be copied by itself, "" if it can."""
     if drawn.is_grouped:
         return "which is part of a group of shapes"
     return ""
@@ -76,6 +76,7 @@ def _kind(element: etree._Element) -> str:
 
 
 def _is_fallback(element: etree._Element) -> bool:
+    # Of alternative contents a fallback repeats what the choice before it draws.
     return any(local_name(each) == "Fallback" for each in element.iterancestors())
 
 
@@ -96,5 +97,6 @@ def _corner(element: etree._Element | None) -> str:
     texts = [(element.findtext(f"{{*}}{part}") or "").strip() for part in ("row", "col")]
     if not all(text.isdecimal() and len(text) < 10 for text in texts):
         return ""
+    # Anchors count rows and columns from 0 (ECMA-376 part 1, 20.5.2).
     row, column = (int(text) + 1 for text in texts)
     return cell_name(row, column) if row <= MAX_ROW and column <= MAX_COLUMN else ""

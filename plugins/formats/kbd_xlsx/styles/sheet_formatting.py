@@ -18,15 +18,15 @@ __all__ = [
     "Occurrences",
     "RowSpan",
     "SheetFormatting",
-    "read_sheet_looks",
+    "read_sheet_formatting",
 ]
 
 MAX_RANGES = 12
-"""Ranges that are listed of one look on one sheet."""
+"""Ranges that are listed of one cell format on one sheet."""
 
 
 class Occurrence(msgspec.Struct):
-    """Where a look is.
+    """Ranges of one cell format on a sheet.
 
     Args:
         cells: How many cells have it.
@@ -42,9 +42,9 @@ class Occurrence(msgspec.Struct):
 
 
 class Occurrences:
-    """The looks of one sheet while its rows are read in order.
+    """Ranges of the cell formats of one sheet, gathered while its rows are read in order.
 
-    Runs of equal looks in a row join the same run of the row above to one range.
+    Runs of equal formats in a row join the same run of the row above to one range.
 
     Attributes:
         by_style: What was found, by the index of the style.
@@ -62,7 +62,7 @@ class Occurrences:
         self._whole.setdefault(style, (MAX_ROW, left))
 
     def add_row(self, row: int, cells: list[tuple[int, int]], whole: int | None = None) -> None:
-        """Note the looks of a row.
+        """Add the cell formats of a row.
 
         Args:
             row: Its number.
@@ -109,7 +109,7 @@ class Occurrences:
 
 
 def _runs(cells: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Return runs of neighbours of one style: (style, left, right)."""
+    """Return runs of adjacent cells of one style: (style, left, right)."""
     runs: list[tuple[int, int, int]] = []
     for column, style in cells:
         if runs and runs[-1][0] == style and runs[-1][2] == column - 1:
@@ -123,12 +123,12 @@ MAX_CELLS = 1_000_000
 """Cells of a sheet that are looked at; some 4 s."""
 
 MAX_RULES = 500
-"""Blocks of conditional formats that are kept of a sheet."""
+"""Blocks of conditional formats that are read of a sheet."""
 
 _EXTENDED = "http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"
 _KEPT = ("{*}row", "{*}cols", "{*}sheetViews", "{*}sheetFormatPr", "{*}conditionalFormatting")
 _PASSED = ("{*}mergeCell", "{*}hyperlink", "{*}dataValidation", "{*}ignoredError", "{*}brk")
-"""What there may be many of and nobody asks for here."""
+"""Elements that may be many and are not needed here."""
 _FALSE = ("0", "false")
 
 
@@ -152,12 +152,12 @@ class RowSpan(msgspec.Struct):
 
 
 class SheetFormatting(msgspec.Struct):
-    """What a sheet says of looks.
+    """Formatting of a sheet.
 
     Args:
         cells: Where each style is.
         columns: Widths, as the file spans them.
-        rows: Heights, spans of equal neighbours.
+        rows: Heights, spans of equal adjacent ones.
         default_width: Of columns without a width, None where the program decides.
         default_height: Of rows without a height.
         frozen: Rows and columns that stay in view.
@@ -177,7 +177,7 @@ class SheetFormatting(msgspec.Struct):
     unread_from: int = 0
 
 
-def read_sheet_looks(package: Package, part: str) -> SheetFormatting:
+def read_sheet_formatting(package: Package, part: str) -> SheetFormatting:
     """Read a worksheet's part.
 
     Raises:

@@ -19,7 +19,7 @@ from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.parts.stylesheet import StyleTables, number_of
 from kbd_xlsx.references import cell_name, column_letters
 from kbd_xlsx.styles.drawings import drawing_of, drawn_objects, why_not_copied
-from kbd_xlsx.styles.sheet_formatting import SheetFormatting, read_sheet_looks
+from kbd_xlsx.styles.sheet_formatting import SheetFormatting, read_sheet_formatting
 from kbd_xlsx.styles.theme import (
     SLOT_NAMES,
     XlsxTheme,
@@ -231,9 +231,9 @@ def describe_rules(
 
     Args:
         block: The element.
-        tables: The style sheet, for the looks that rules name by position.
+        tables: The style sheet, for the formatting that rules name by position.
         theme: The workbook's colors.
-        extended: Whether it is of the extension of 2009, whose rules hold their looks themselves.
+        extended: Whether it is of the extension of 2009, whose rules hold their own formatting.
     """
     ranges = block.get("sqref") or block.findtext("{*}sqref") or ""
     for rule in block.iterchildren("{*}cfRule"):
@@ -253,7 +253,7 @@ def describe_rules(
             found["priority"] = number_of(rule, "priority")
         for child in rule:
             found.update(_scale(child, theme))
-        look = _look(rule, tables)
+        look = _style_of_rule(rule, tables)
         if look is not None:
             found.update(describe_difference(theme, look).plain())
         if extended:
@@ -261,7 +261,7 @@ def describe_rules(
         yield found
 
 
-def _look(rule: etree._Element, tables: StyleTables | None) -> etree._Element | None:
+def _style_of_rule(rule: etree._Element, tables: StyleTables | None) -> etree._Element | None:
     """Return the differential format of a rule."""
     own = rule.find("{*}dxf")
     if own is not None or rule.get("dxfId") is None or tables is None:
@@ -313,7 +313,7 @@ _FEW_FORMATS = 6
 
 
 def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
-    """Return a workbook's looks as plain values.
+    """Return a workbook's styles as plain values.
 
     Args:
         source: The workbook.
@@ -333,7 +333,7 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
 
 
 class _Listing:
-    """The looks of a workbook while they are gathered."""
+    """Styles of a workbook while they are gathered."""
 
     def __init__(self, package: Package) -> None:
         self.answer = Answer(_LIMITS)
@@ -347,7 +347,7 @@ class _Listing:
             self.answer.note("cell_formats: the styles are of an unknown form")
 
     def listed(self, sheets: Sequence[SheetEntry]) -> dict[str, Any]:
-        """Return the looks of sheets and of the workbook."""
+        """Return the styles of sheets and of the workbook."""
         shown = sheets[: _LIMITS["sheets"]]
         self.answer.leave_out("sheets", len(sheets) - len(shown))
         for sheet in shown:
@@ -360,10 +360,10 @@ class _Listing:
         many = max(_FEW_FORMATS, _LIMITS["cell_formats"] // max(1, len(shown)))
         for sheet in shown:
             if sheet.kind == "worksheet" and sheet.part:
-                looks = read_sheet_looks(self._package, sheet.part)
-                self._add_formats(sheet.name, looks, many)
-                self._add_measures(sheet.name, looks)
-                self._add_rules(sheet.name, looks)
+                formatting = read_sheet_formatting(self._package, sheet.part)
+                self._add_formats(sheet.name, formatting, many)
+                self._add_measures(sheet.name, formatting)
+                self._add_rules(sheet.name, formatting)
                 self._add_tables(sheet)
         for code in self._codes:
             self._add_asset("number_format", code)
@@ -372,12 +372,12 @@ class _Listing:
     def _add_asset(self, kind: str, name: str, **beside: str) -> None:
         self.answer.add_asset(kind, name, name=name, **beside)
 
-    def _add_formats(self, sheet: str, looks: SheetFormatting, many: int) -> None:
-        if looks.unread_from:
-            self.answer.note(f"cell_formats: {sheet} from row {looks.unread_from:,} on")
+    def _add_formats(self, sheet: str, formatting: SheetFormatting, many: int) -> None:
+        if formatting.unread_from:
+            self.answer.note(f"cell_formats: {sheet} from row {formatting.unread_from:,} on")
         if self._tables is None:
             return
-        found = sorted(looks.cells.by_style.items(), key=lambda entry: -entry[1].cells)
+        found = sorted(formatting.cells.by_style.items(), key=lambda entry: -entry[1].cells)
         self.answer.leave_out("cell_formats", max(0, len(found) - many))
         for index, where in found[:many]:
             place = f"{sheet}!{cell_name(*where.first)}"
@@ -396,31 +396,31 @@ class _Listing:
             if code and number:
                 self._codes.setdefault(code)
 
-    def _add_measures(self, sheet: str, looks: SheetFormatting) -> None:
+    def _add_measures(self, sheet: str, formatting: SheetFormatting) -> None:
         """Note widths, heights and what stays in view."""
-        for span in looks.columns:
+        for span in formatting.columns:
             if span.width is None and not span.hidden:
                 continue
             columns = _span(column_letters(span.first), column_letters(span.last))
             entry = {"sheet": sheet, "columns": columns, "width": span.width}
             self.answer.add("column_widths", entry | _hidden(is_hidden=span.hidden))
-        for row in looks.rows:
+        for row in formatting.rows:
             rows = _span(str(row.first), str(row.last))
             entry = {"sheet": sheet, "rows": rows, "height": row.height}
             self.answer.add("row_heights", entry | _hidden(is_hidden=row.hidden))
-        if any(looks.frozen):
-            row_count, column_count = looks.frozen
+        if any(formatting.frozen):
+            row_count, column_count = formatting.frozen
             entry = {"sheet": sheet, "row": row_count, "column": column_count}
             self.answer.add("frozen", entry)
-        if any(span.width is not None for span in looks.columns):
+        if any(span.width is not None for span in formatting.columns):
             self._add_asset("column_widths", sheet, sheet=sheet)
 
-    def _add_rules(self, sheet: str, looks: SheetFormatting) -> None:
-        for blocks, extended in ((looks.rules, False), (looks.extended_rules, True)):
+    def _add_rules(self, sheet: str, formatting: SheetFormatting) -> None:
+        for blocks, extended in ((formatting.rules, False), (formatting.extended_rules, True)):
             for block in blocks:
                 for rule in describe_rules(block, self._tables, self._theme, extended=extended):
                     self.answer.add("conditional_formats", {"sheet": sheet, **rule})
-        if looks.rules and not looks.extended_rules:
+        if formatting.rules and not formatting.extended_rules:
             self._add_asset("conditional_formats", sheet, sheet=sheet)
 
     def _add_tables(self, sheet: SheetEntry) -> None:

@@ -54,7 +54,7 @@ _SYSTEM = {64: "000000", 65: "FFFFFF"}
 
 
 class SlotColor(msgspec.Struct, frozen=True):
-    """What a color comes to: RRGGBB, and the theme's slot if it names one ("accent1 +40%")."""
+    """Resolved color: RRGGBB, and the theme's slot if it names one ("accent1 +40%")."""
 
     rgb: str
     slot: str = ""
@@ -116,6 +116,7 @@ def read_workbook_theme(
     indexed = list(_INDEXED)
     if styles is not None:
         custom = styles.findall("{*}colors/{*}indexedColors/{*}rgbColor")
+        # A custom list replaces the colors of the fixed one from the first on.
         for index, entry in enumerate(custom[: len(indexed)]):
             indexed[index] = parse_rgb(entry.get("rgb"), alpha=True) or indexed[index]
     if theme not in package:

@@ -1,10 +1,10 @@
-"""The text of a paragraph, a cell, a note or a header.
+"""Renderer of text: of paragraphs, tables, notes, headers and what is drawn among them.
 
 A paragraph is a line. What a person would see as something else than text stands in brackets:
-[image: alt text], [footnote 1: …]; what a person would not see is labelled, [hidden: …]. Blanks
+[image: alt text], [footnote 1: …]; what a person would not see is labeled, [hidden: …]. Blanks
 that stand in a row in the file are one; `text:s` stands for more. OpenDocument 1.3, part 3, 6.
 
-Tables as rows of texts; repeats of cells and rows are told in attributes and may be huge.
+Tables become rows of texts; repeats of cells and rows are attributes and may be huge.
 """
 
 import re
@@ -14,12 +14,12 @@ import msgspec
 from lxml import etree
 
 from kbd_odt.packages import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
-from kbd_odt.styles import Lists, OdtStyles
+from kbd_odt.styles import ListNumbering, OdtStyles
 
-__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtNotices", "OdtStory", "grid"]
+__all__ = ["BLOCKS", "WRAPPERS", "Drawn", "OdtGrid", "OdtNotices", "OdtTextRenderer", "grid"]
 
-_MOST_ROWS = 1_048_576
-_MOST_COLUMNS = 16_384
+_MAX_ROWS = 1_048_576
+_MAX_COLUMNS = 16_384
 
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
 _HEADER = f"{TABLE}table-header-rows"
@@ -52,9 +52,9 @@ def grid(
     has_header = False
     for row, is_header in _rows(element, is_header=False):
         has_header = has_header or (is_header and not row_count)
-        repeats = count(row.get(f"{TABLE}number-rows-repeated"), _MOST_ROWS)
+        repeats = count(row.get(f"{TABLE}number-rows-repeated"), _MAX_ROWS)
         texts, width = _row(row, cell_text, expansion)
-        row_count = min(row_count + repeats, _MOST_ROWS)
+        row_count = min(row_count + repeats, _MAX_ROWS)
         column_count = max(column_count, width)
         length = sum(map(len, texts))
         shown = expansion(length, repeats) if length else 1
@@ -85,8 +85,8 @@ def _row(
     texts: list[str] = []
     blanks = width = 0
     for cell in row.iterchildren(*_CELLS):
-        repeats = count(cell.get(f"{TABLE}number-columns-repeated"), _MOST_COLUMNS)
-        width = min(width + repeats, _MOST_COLUMNS)
+        repeats = count(cell.get(f"{TABLE}number-columns-repeated"), _MAX_COLUMNS)
+        width = min(width + repeats, _MAX_COLUMNS)
         text = cell_text(cell)
         if not text:
             blanks += repeats
@@ -98,9 +98,9 @@ def _row(
 
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_MOST_BLANKS, _MOST_REPEATS = 1_000, 64
+_MAX_BLANKS, _MAX_REPEATS = 1_000, 64
 """Of one element; of a cell or a row."""
-_DEEPEST = 60
+_MAX_DEPTH = 60
 """How many elements may hold one another before what is deeper is taken as plain text."""
 _EXPANDED_CHARS = 1_000_000
 """How many characters repeats of blanks, cells and rows may come to in a document."""
@@ -115,9 +115,9 @@ WRAPPERS = frozenset(
         "alphabetical-index", "bibliography", "numbered-paragraph",
     )
 )  # fmt: skip
-"""What holds paragraphs and tables and is none."""
+"""Elements that hold paragraphs and tables and are none."""
 
-_SILENT = frozenset(
+_SKIPPED = frozenset(
     (
         f"{SVG}title", f"{SVG}desc", f"{TEXT}script", f"{OFFICE}annotation-end",
         f"{OFFICE}event-listeners", f"{OFFICE}forms", f"{TEXT}tracked-changes",
@@ -130,15 +130,15 @@ Drawn = tuple[str, str, str]
 
 
 class _Line:
-    """A paragraph's text as it grows."""
+    """Text of a paragraph while it is put together."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.is_hidden = False
         self._after_blank = True
 
-    def flow(self, text: str | None) -> None:
-        """Add text as it stands in the file; blanks in a row become one."""
+    def add_flowing(self, text: str | None) -> None:
+        """Add text as it stands in the file; blanks in a row become one (part 3, 6.1.2)."""
         if not text:
             return
         shown = _BLANKS.sub(" ", text)
@@ -148,15 +148,15 @@ class _Line:
             self.pieces.append(shown)
             self._after_blank = shown.endswith(" ")
 
-    def put(self, text: str) -> None:
-        """Add text that counts as it is."""
+    def add(self, text: str) -> None:
+        """Add text as it is."""
         if text:
             self.pieces.append(text)
             self._after_blank = False
 
 
 class OdtNotices(msgspec.Struct):
-    """What a reader of a text must know about it, counted."""
+    """Counts of what a text shows with a label, or does not show."""
 
     insertions: int = 0
     deletions: int = 0
@@ -167,8 +167,8 @@ class OdtNotices(msgspec.Struct):
     shortened: int = 0
 
 
-class OdtStory:
-    """Renders what stands in one text; `drawn` collects its pictures until they are taken."""
+class OdtTextRenderer:
+    """Renders the contents of one text; `drawn` collects its pictures until they are taken."""
 
     def __init__(self, styles: OdtStyles, notices: OdtNotices) -> None:
         self._styles, self._notices = styles, notices
@@ -177,23 +177,23 @@ class OdtStory:
         handlers: dict[str, Callable[[etree._Element, _Line, int], None]] = {
             f"{TEXT}span": self._span,
             f"{TEXT}s": self._blanks,
-            f"{TEXT}tab": lambda _, line, __: line.put("\t"),
-            f"{TEXT}line-break": lambda _, line, __: line.put("\n"),
+            f"{TEXT}tab": lambda _, line, __: line.add("\t"),
+            f"{TEXT}line-break": lambda _, line, __: line.add("\n"),
             f"{TEXT}note": self._note,
             f"{TEXT}ruby-text": self._ruby,
             f"{TEXT}hidden-text": self._hidden_text,
             f"{TEXT}hidden-paragraph": self._hidden_paragraph,
             f"{OFFICE}annotation": self._comment,
             f"{DRAW}frame": self._frame,
-            f"{DRAW}g": self._inner,
-            f"{DRAW}a": self._inner,
+            f"{DRAW}g": self._render_children,
+            f"{DRAW}a": self._render_children,
         }
         self._handlers = handlers
 
     def paragraph(self, element: etree._Element, depth: int = 0) -> str:
         """Return a paragraph or a heading as text."""
         line = _Line()
-        self._inline(element, line, depth)
+        self._render_inline(element, line, depth)
         text = "".join(line.pieces).rstrip(" ")
         hides = self._styles.is_hidden("paragraph", element.get(f"{TEXT}style-name"))
         return self.hidden(text) if text and (hides or line.is_hidden) else text
@@ -206,14 +206,14 @@ class OdtStory:
     def other(self, element: etree._Element) -> str:
         """Return the text of a shape that stands between paragraphs, "" if it has none."""
         line = _Line()
-        self._one(element, line, 0)
+        self._render_element(element, line, 0)
         return "".join(line.pieces).strip()
 
     def table(self, element: etree._Element, depth: int = 0) -> OdtGrid:
         """Return a table with the text of its cells, each in one line."""
         return grid(element, lambda cell: self._short(cell, depth), self._expansion)
 
-    def _expansion(self, length: int, times: int, most: int = _MOST_REPEATS) -> int:
+    def _expansion(self, length: int, times: int, most: int = _MAX_REPEATS) -> int:
         """Return how many of so many repeats of a length are shown; at least one is."""
         allowed = max(1, min(times, most, self._left_chars // max(length, 1)))
         self._left_chars -= (allowed - 1) * max(length, 1)
@@ -223,13 +223,14 @@ class OdtStory:
 
     def text(self, parent: etree._Element, depth: int = 0) -> str:
         """Return the text of all that stands in a header, a note, a cell or a text box."""
-        return "\n".join(self._lines(parent, Lists(self._styles), depth))
+        return "\n".join(self._lines(parent, ListNumbering(self._styles), depth))
 
     def _short(self, parent: etree._Element, depth: int) -> str:
         return " / ".join(line for line in self.text(parent, depth).split("\n") if line.strip())
 
-    def _lines(self, parent: etree._Element, lists: Lists, depth: int) -> Iterator[str]:
-        if depth > _DEEPEST:
+    def _lines(self, parent: etree._Element, lists: ListNumbering, depth: int) -> Iterator[str]:
+        # Deeper nesting would end in a RecursionError: elements may hold one another without end.
+        if depth > _MAX_DEPTH:
             yield _BLANKS.sub(" ", "".join(map(str, parent.itertext()))).strip()
             return
         for child in parent:
@@ -241,30 +242,30 @@ class OdtStory:
             elif tag in WRAPPERS:
                 is_list = tag == f"{TEXT}list"
                 if is_list:
-                    lists.enter(child)
+                    lists.open_list(child)
                 elif tag in (f"{TEXT}list-item", f"{TEXT}list-header"):
-                    lists.begin(child)
+                    lists.begin_item(child)
                 yield from self._lines(child, lists, depth + 1)
                 if is_list:
-                    lists.leave()
+                    lists.close_list()
             elif isinstance(tag, str) and tag.startswith(DRAW):
                 line = _Line()
-                self._one(child, line, depth + 1)
+                self._render_element(child, line, depth + 1)
                 yield "".join(line.pieces)
 
-    def _inline(self, element: etree._Element, line: _Line, depth: int) -> None:
-        line.flow(element.text)
+    def _render_inline(self, element: etree._Element, line: _Line, depth: int) -> None:
+        line.add_flowing(element.text)
         for child in element:
             if isinstance(child.tag, str):
-                self._one(child, line, depth + 1)
-            line.flow(child.tail)
+                self._render_element(child, line, depth + 1)
+            line.add_flowing(child.tail)
 
-    def _one(self, element: etree._Element, line: _Line, depth: int) -> None:
+    def _render_element(self, element: etree._Element, line: _Line, depth: int) -> None:
         tag = str(element.tag)
-        if tag in _SILENT:
+        if tag in _SKIPPED:
             return
-        if depth > _DEEPEST:
-            line.flow("".join(map(str, element.itertext())))
+        if depth > _MAX_DEPTH:
+            line.add_flowing("".join(map(str, element.itertext())))
             return
         handler = self._handlers.get(tag)
         if handler is not None:
@@ -272,41 +273,41 @@ class OdtStory:
         elif tag.startswith(DRAW):
             self._shape(element, line, depth)
         else:
-            self._inline(element, line, depth)
+            self._render_inline(element, line, depth)
 
-    def _inner(self, element: etree._Element, line: _Line, depth: int) -> None:
+    def _render_children(self, element: etree._Element, line: _Line, depth: int) -> None:
         for child in element:
             if isinstance(child.tag, str):
-                self._one(child, line, depth + 1)
+                self._render_element(child, line, depth + 1)
 
     def _span(self, element: etree._Element, line: _Line, depth: int) -> None:
         if not self._styles.is_hidden("text", element.get(f"{TEXT}style-name")):
-            self._inline(element, line, depth)
+            self._render_inline(element, line, depth)
             return
         inner = _Line()
-        self._inline(element, inner, depth)
+        self._render_inline(element, inner, depth)
         if inner.pieces:
-            line.put(self.hidden("".join(inner.pieces)))
+            line.add(self.hidden("".join(inner.pieces)))
 
     def _blanks(self, element: etree._Element, line: _Line, depth: int) -> None:
         del depth
-        told = count(element.get(f"{TEXT}c"), 1 << 31)
-        line.put(" " * self._expansion(1, told, _MOST_BLANKS))
+        repeats = count(element.get(f"{TEXT}c"), 1 << 31)
+        line.add(" " * self._expansion(1, repeats, _MAX_BLANKS))
 
     def _ruby(self, element: etree._Element, line: _Line, depth: int) -> None:
-        line.put("(")
-        self._inline(element, line, depth)
-        line.put(")")
+        line.add("(")
+        self._render_inline(element, line, depth)
+        line.add(")")
 
     def _hidden_text(self, element: etree._Element, line: _Line, depth: int) -> None:
         if element.get(f"{TEXT}is-hidden") == "true":
-            line.put(self.hidden(element.get(f"{TEXT}string-value", "")))
+            line.add(self.hidden(element.get(f"{TEXT}string-value", "")))
         else:
-            self._inline(element, line, depth)
+            self._render_inline(element, line, depth)
 
     def _hidden_paragraph(self, element: etree._Element, line: _Line, depth: int) -> None:
         line.is_hidden = line.is_hidden or element.get(f"{TEXT}is-hidden") == "true"
-        self._inline(element, line, depth)
+        self._render_inline(element, line, depth)
 
     def _note(self, element: etree._Element, line: _Line, depth: int) -> None:
         kind = "endnote" if element.get(f"{TEXT}note-class") == "endnote" else "footnote"
@@ -317,13 +318,13 @@ class OdtStory:
         cited = element.findtext(f"{TEXT}note-citation", "").strip()
         body = element.find(f"{TEXT}note-body")
         text = "" if body is None else self._short(body, depth + 1)
-        line.put(f"[{kind}{f' {cited}' if cited else ''}: {text}]")
+        line.add(f"[{kind}{f' {cited}' if cited else ''}: {text}]")
 
     def _comment(self, element: etree._Element, line: _Line, depth: int) -> None:
         self._notices.comments += 1
         author = element.findtext("{*}creator", "").strip()
         text = self._short(element, depth + 1)
-        line.put(f"[comment{f' by {author}' if author else ''}: {text}]")
+        line.add(f"[comment{f' by {author}' if author else ''}: {text}]")
 
     def _frame(self, element: etree._Element, line: _Line, depth: int) -> None:
         for child in element:
@@ -332,9 +333,9 @@ class OdtStory:
                 return
             if child.tag == f"{TABLE}table":
                 rows = self.table(child, depth + 1).rows
-                line.put(f"[table: {' / '.join(' | '.join(row) for row in rows)}]")
+                line.add(f"[table: {' / '.join(' | '.join(row) for row in rows)}]")
                 return
-            if isinstance(child.tag, str) and child.tag not in _SILENT:
+            if isinstance(child.tag, str) and child.tag not in _SKIPPED:
                 # What follows is shown where this cannot be.
                 is_image = child.tag == f"{DRAW}image"
                 self._picture(element, "image" if is_image else "object", child, line)
@@ -346,18 +347,18 @@ class OdtStory:
         alt = _alt_text(frame)
         file = content.get(f"{XLINK}href", "").removeprefix("./")
         self.drawn.append((frame.get(f"{DRAW}name", ""), alt, file))
-        line.put(f"[{kind}: {alt}]" if alt else f"[{kind}]")
+        line.add(f"[{kind}: {alt}]" if alt else f"[{kind}]")
 
     def _shape(self, element: etree._Element, line: _Line, depth: int) -> None:
         if any(child.tag in _PARAGRAPHS or child.tag in WRAPPERS for child in element):
             self._box(element, line, depth)
         elif alt := _alt_text(element):
-            line.put(f"[drawing: {alt}]")
+            line.add(f"[drawing: {alt}]")
 
     def _box(self, element: etree._Element, line: _Line, depth: int) -> None:
         text = self._short(element, depth + 1)
         if text:
-            line.put(f"[text box: {text}]")
+            line.add(f"[text box: {text}]")
 
 
 def _alt_text(element: etree._Element) -> str:

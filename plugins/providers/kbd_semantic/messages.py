@@ -1,4 +1,4 @@
-"""What passes between kbd and the process of the model, over one socket.
+"""Messages between kbd and the process of the model, over one socket.
 
 A frame is four bytes, big-endian, and as many bytes of msgpack.
 """
@@ -9,7 +9,8 @@ import msgspec
 
 __all__ = ["Answer", "Failed", "Texts", "Vectors", "receive", "send"]
 
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
+"""A length beyond it means that the stream is out of step; its buffer would fill memory."""
 
 
 class Texts(msgspec.Struct, frozen=True):
@@ -34,7 +35,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 Answer = Vectors | Failed
-"""What comes back for texts."""
+"""Message that answers texts."""
 
 
 def send(end: socket.socket, record: Texts | Answer) -> None:
@@ -51,7 +52,7 @@ def receive(end: socket.socket) -> bytes:
         OSError: As `socket.recv` raises, TimeoutError where nothing comes in time.
     """
     size = int.from_bytes(_exactly(end, 4))
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise EOFError
     return _exactly(end, size)
 
