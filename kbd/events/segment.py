@@ -204,8 +204,8 @@ def _read(fd: int, size: int, offset: int) -> bytes:
     return data
 
 
-_LEAST_STEP = 16 * 1024
-_MOST_STEP = 4 * 1024 * 1024
+_MIN_STEP = 16 * 1024
+_MAX_STEP = 4 * 1024 * 1024
 """How much is reserved at once: as much as was written, within these. So a small log stays small,
 and at most half of a log is reserved."""
 
@@ -272,7 +272,7 @@ class Tail:
 
     def _reserve(self, offset: int, end: int) -> None:
         """Reserve space for a frame and a step more, if the disk has it."""
-        self._asked = min(end + min(max(end, _LEAST_STEP), _MOST_STEP), self._limit)
+        self._asked = min(end + min(max(end, _MIN_STEP), _MAX_STEP), self._limit)
         if self._asked <= end:
             return
         try:

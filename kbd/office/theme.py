@@ -41,7 +41,7 @@ _PRESET = {
 """The commonest of the preset colors (20.1.10.48); others are left out of answers."""
 
 _SYSTEM = {"windowText": "000000", "window": "FFFFFF"}
-_MOST_CHANGES = 20
+_MAX_CHANGES = 20
 """Of one color; programs write three at most."""
 
 _HEX = frozenset("0123456789abcdefABCDEF")
@@ -155,7 +155,7 @@ def _changed(rgb: str, color: etree._Element) -> str:
     if not rgb:
         return ""
     parts = _parts(rgb)
-    for change in islice(color, _MOST_CHANGES):
+    for change in islice(color, _MAX_CHANGES):
         name, share = _name(change), parse_share(change.get("val"))
         if name in ("tint", "shade"):
             # These mix light, not what stands for it in the file.

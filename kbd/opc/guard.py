@@ -80,14 +80,14 @@ MAX_RATIO = 200
 RATIO_FROM_BYTES = 4 * 1024 * 1024
 
 _MAX_DIRECTORY_BYTES = MAX_ENTRIES * 512
-_MOST_DEFLATED = 1032
+_MAX_DEFLATED = 1032
 """To how many bytes one can inflate at most."""
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _END = struct.Struct("<4s4H2IH")
 _LOCATOR = struct.Struct("<4sIQI")
 _END64 = struct.Struct("<4sQ2H2I4Q")
-_MOST_COMMENT_BYTES = 0xFFFF
+_MAX_COMMENT_BYTES = 0xFFFF
 _ENCRYPTED = 0x1 | 0x40
 _SIZES_FOLLOW = 0x8
 _UTF8 = 0x800
@@ -171,7 +171,7 @@ def _damaged(name: str, why: str) -> NoReturn:
 def _count_entries(name: str, file: IO[bytes]) -> int:
     """Return how many entries the zip's last record tells, after checking where it points."""
     length = os.fstat(file.fileno()).st_size
-    start = max(0, length - _END.size - _MOST_COMMENT_BYTES)
+    start = max(0, length - _END.size - _MAX_COMMENT_BYTES)
     tail = os.pread(file.fileno(), length - start, start)
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < _END.size:
@@ -239,7 +239,7 @@ def _check_size(name: str, part: str, info: ZipInfo) -> None:
             f"{name} is compressed in a way that Office files are not; save it once more in the "
             "program that made it."
         )
-    most = packed * (_MOST_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
+    most = packed * (_MAX_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
     if size > most or (info.compress_type == ZIP_STORED and size != packed):
         _damaged(name, "a part cannot be as large as it says")
     if size > RATIO_FROM_BYTES and size > packed * MAX_RATIO and _XML.search(part):

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _FIRST_BYTES = 1024
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 """Longer prologs hide something: the longest of real files has some hundred bytes."""
 
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
@@ -74,7 +74,7 @@ def prolog_fault(file: PartStream | io.BytesIO) -> str:
     """
     head = b""
     wanted = _FIRST_BYTES
-    while len(head) < _MOST_BYTES:
+    while len(head) < _MAX_BYTES:
         more = file.read(wanted)
         head += more
         fault = _find_fault(head, is_whole=len(more) < wanted)

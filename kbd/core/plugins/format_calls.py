@@ -45,7 +45,7 @@ from kbd.tools import FileRef, Formats
 
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition", "unsupported_error"]
 
-MOST_QUOTED = 80
+MAX_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
 
 
@@ -83,7 +83,7 @@ def _operation(
         msg = f"{place}: an operation is an object with `op`, one of: {offered}."
         raise ValidationFailed(msg)
     if name not in records:
-        name = name[:MOST_QUOTED]
+        name = name[:MAX_QUOTED]
         near = difflib.get_close_matches(name, records, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
         msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"

@@ -84,7 +84,7 @@ class FormatsByName(FormatCatalog):
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _WIRE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
-MOST_TEXTS = 2048
+MAX_TEXTS = 2048
 """What OpenAI takes in one request (2026); more would only make one failure cost more."""
 # What model servers accept as the name of a function.
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -159,7 +159,7 @@ def check_embedder(item: object) -> str:
         raise PluginError(_type_error(item, "Embedder"))
     name = _matching(item, "name", _NAME)
     most = item.most_texts
-    _require(item, "most_texts", type(most) is int and 1 <= most <= MOST_TEXTS)
+    _require(item, "most_texts", type(most) is int and 1 <= most <= MAX_TEXTS)
     return name
 
 

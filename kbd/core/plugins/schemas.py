@@ -65,12 +65,12 @@ def plain_schema(record: type[msgspec.Struct]) -> Mapping[str, Any]:
     return result
 
 
-MOST_PROPERTIES = 5_000
-MOST_LEVELS = 10
-MOST_CHARACTERS = 120_000
-MOST_CHOICES = 1_000
+MAX_PROPERTIES = 5_000
+MAX_LEVELS = 10
+MAX_CHARACTERS = 120_000
+MAX_CHOICES = 1_000
 LARGE_CHOICE = 250
-MOST_CHARACTERS_OF_A_LARGE_CHOICE = 15_000
+MAX_CHARACTERS_OF_A_LARGE_CHOICE = 15_000
 """The limits of that section (2026): properties, levels, characters of names and choices, choices
 in all, and characters of one choice among more than 250 texts."""
 
@@ -241,13 +241,13 @@ def _check_limits(schema: Mapping[str, Any]) -> None:
         names = part.get("properties", {})
         values = [str(value) for value in part.get("enum", ())]
         size = sum(map(len, values))
-        large = len(values) > LARGE_CHOICE and size > MOST_CHARACTERS_OF_A_LARGE_CHOICE
+        large = len(values) > LARGE_CHOICE and size > MAX_CHARACTERS_OF_A_LARGE_CHOICE
         properties += len(names)
         characters += size + sum(map(len, names))
         choices += len(values)
-        if large or level > MOST_LEVELS:
+        if large or level > MAX_LEVELS:
             raise _InexpressibleSchemaError
-    if properties > MOST_PROPERTIES or characters > MOST_CHARACTERS or choices > MOST_CHOICES:
+    if properties > MAX_PROPERTIES or characters > MAX_CHARACTERS or choices > MAX_CHOICES:
         raise _InexpressibleSchemaError
 
 

@@ -165,4 +165,4 @@ def _operations(handler: Editable) -> Any:
     """
     schema = {"anyOf": [plain_schema(record) for record in handler.operations]}
     operation = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=schema)]
-    return Annotated[tuple[operation, ...], msgspec.Meta(max_length=wire.MOST_OPERATIONS)]
+    return Annotated[tuple[operation, ...], msgspec.Meta(max_length=wire.MAX_OPERATIONS)]
