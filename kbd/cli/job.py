@@ -164,15 +164,15 @@ def run_until_ended(
     Beside that, `elapsed_s` in it is how long it was waited for. Ctrl-C cancels the run and waits
     for its end; a second Ctrl-C stops waiting.
     """
-    last_heard, began_s = "", time.monotonic()
+    last_method, began_s = "", time.monotonic()
 
-    def heard(method: str, params: dict[str, Any]) -> None:
-        nonlocal last_heard
+    def on_notification(method: str, params: dict[str, Any]) -> None:
+        nonlocal last_method
         if params.get("workbench_id") == workbench_id:
-            last_heard = method
-            progress.told(method, params)
+            last_method = method
+            progress.on_notification(method, params)
 
-    client.on_notification = heard
+    client.on_notification = on_notification
     params: dict[str, Any] = {"workbench_id": workbench_id, "wait": False}
     if message_id is not None:
         params["message_id"] = message_id
@@ -180,7 +180,7 @@ def run_until_ended(
         with _CtrlC() as ctrl_c:
             run_id = str(call(client, begin, params, slow=True)["run_id"])
             run = _until_ended(
-                client, run_id, ctrl_c, progress, lambda: last_heard in RUN_END_METHODS
+                client, run_id, ctrl_c, progress, lambda: last_method in RUN_END_METHODS
             )
             return run | {"elapsed_s": round(time.monotonic() - began_s, 3)}
     except Stop as stop:
@@ -188,7 +188,7 @@ def run_until_ended(
             raise Stop(f"{stop.message}\n{_resume_hint(workbench_id)}", UNREACHABLE) from stop
         raise
     finally:
-        progress.done()
+        progress.finish()
 
 
 def _until_ended(
@@ -204,7 +204,7 @@ def _until_ended(
     """
     while True:
         run: dict[str, Any] = call(client, "RunGet", {"run_id": run_id})
-        progress.stands(run)
+        progress.on_status(run)
         if run["status"] != "running":
             while listen(client, DRAIN_TIMEOUT_S):
                 pass

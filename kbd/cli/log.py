@@ -58,7 +58,7 @@ class EventFilter(NamedTuple):
         """Whether it asks for what only events of runs have."""
         return bool(self.run or self.phase or self.item or self.tool)
 
-    def takes(self, event: dict[str, Any]) -> bool:
+    def matches(self, event: dict[str, Any]) -> bool:
         """Tell whether an event passes the filter."""
         place = event_place(event)
         return (
@@ -69,13 +69,13 @@ class EventFilter(NamedTuple):
             and (not self.phase or place.get("phase") == self.phase)
             and (not self.item or place.get("item") == self.item)
             and (not self.tool or any(self._is_tool(tool) for tool in place.get("tools", ())))
-            and (not self.text or self._is_said(event))
+            and (not self.text or self._contains_text(event))
         )
 
     def _is_tool(self, tool: str) -> bool:
         return fnmatchcase(tool.casefold(), self.tool.casefold())
 
-    def _is_said(self, event: dict[str, Any]) -> bool:
+    def _contains_text(self, event: dict[str, Any]) -> bool:
         wanted = self.text.casefold()
         recorded = {name: value for name, value in event.items() if name not in _TOLD}
         return any(wanted in text.casefold() for text in _field_texts(recorded))
@@ -285,7 +285,7 @@ class _EventRenderer:
     def lines(self, event: dict[str, Any]) -> list[str]:
         """Take the next event, and return the lines to print for it."""
         self.last = event["seq"]
-        if not self.selection.takes(event):
+        if not self.selection.matches(event):
             return []
         self.count += 1
         if self._as_json:

@@ -37,33 +37,33 @@ TAIL_CHARACTERS = 48
 class Progress(Protocol):
     """Progress display of a run."""
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """Take one notification; unknown ones are ignored."""
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Take how the run stands, as `RunGet` tells it, every second or so."""
 
     def interrupted(self) -> None:
         """Take a first Ctrl-C: the run is asked to stop, and waited for until a second one."""
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Take the end of the run: nothing more is drawn."""
 
 
 class SilentProgress:
     """Silent progress display, for scripts."""
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """Ignore it."""
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Ignore it."""
 
     def interrupted(self) -> None:
         """Say how to stop waiting, for that a person wants to know."""
         note(INTERRUPT_HINT)
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Do nothing."""
 
 
@@ -79,7 +79,7 @@ class LineProgress:
         self._sentence = ""
         self._is_fenced = False
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """Print what the notification says, if a person wants to know it."""
         match method:
             case "WorkshopPhaseStarted":
@@ -107,7 +107,7 @@ class LineProgress:
             case _:
                 pass
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Print nothing: what a run consumed is told at its end."""
 
     def interrupted(self) -> None:
@@ -115,7 +115,7 @@ class LineProgress:
         self.end_sentence()
         self.write(INTERRUPT_HINT)
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Print what is left of an unfinished sentence."""
         self.end_sentence()
 
@@ -227,7 +227,7 @@ class BarProgress(LineProgress):
         """Show a few words beside the bar."""
         self._bars.update(self._bar, tail=line(text, TAIL_CHARACTERS))
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Show what the run has consumed so far."""
         self._bars.update(self._bar, consumed=render_usage(run))
 
@@ -240,9 +240,9 @@ class BarProgress(LineProgress):
         """Print a line above the bar."""
         self._bars.console.print(clean(text), markup=False, highlight=False)
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Remove the bar."""
-        super().done()
+        super().finish()
         self._bars.stop()
 
 

@@ -23,7 +23,7 @@ from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.terminal import cell_width
 from kbd.cli.walk import ScreenRow, Walk
 
-__all__ = ["shown"]
+__all__ = ["run_screen"]
 
 ESCAPE_S = 0.05
 """How long the rest of a key's sequence may take; a lone Esc is known after that."""
@@ -39,7 +39,7 @@ _NAMES = {
 """What a walk calls the keys that are no characters; it knows no others."""
 
 
-def shown(walk: Walk) -> int:
+def run_screen(walk: Walk) -> int:
     """Show a walk until it is over, and return the exit code.
 
     Raises:

@@ -114,8 +114,8 @@ class _Copy(msgspec.Struct):
 class PartCopier:
     """Copies parts; each only once, and media that the target has not at all.
 
-    A format derives its own, with the kinds of relations that it follows. `begin` says what is
-    copied from then on: the limits hold for each asset, and what is refused is told of it.
+    A format derives its own, with the kinds of relations that it follows. `begin_asset` says
+    what is copied from then on: the limits hold for each asset, and what is refused is told of it.
 
     Args:
         source: Where the parts are.
@@ -150,7 +150,7 @@ class PartCopier:
         self._count = 0
         self._media: dict[int, list[str]] | None = None
 
-    def begin(self, place: str = "It") -> None:
+    def begin_asset(self, place: str = "It") -> None:
         """Begin with another asset; `place` names it in errors ("image:Logo")."""
         self.place, self._count = place, 0
 

@@ -14,7 +14,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import CONTENT_TYPES, Package, reading_errors
 
-__all__ = ["Family", "Identity", "doubt", "identify", "open_member"]
+__all__ = ["Family", "Identity", "identify", "open_member", "suffix_mismatch"]
 
 _UNTOLD = ("", "application/xml", "text/xml")
 """Types that say nothing; then the part itself must tell."""
@@ -89,7 +89,7 @@ def open_member(family: Family, source: Source) -> Iterator[tuple[Package, Ident
         yield package, identify(package, family)
 
 
-def doubt(identity: Identity, family: Family, name: str) -> str:
+def suffix_mismatch(identity: Identity, family: Family, name: str) -> str:
     """Return why office programs refuse a file under its name, "" if they do not.
 
     It is a sentence to warn the reader of a file with.

@@ -39,7 +39,7 @@ __all__ = [
     "line_chunks",
     "line_passages",
     "measure",
-    "measured",
+    "measure_text",
     "open_at",
     "read_lines",
 ]
@@ -89,7 +89,7 @@ class MeasuredText(msgspec.Struct, frozen=True):
         return self.marks[place - 1] if place else Mark(1, 0)
 
 
-def measured(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
+def measure_text(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
     """Measure a text, or take from its shelf what was found before.
 
     Raises:
@@ -145,7 +145,7 @@ def _counted(
     last = "\n"
     marks = []
     while block := file.read(BLOCK_BYTES):
-        cut = _behind_last(block, line_end, unit)
+        cut = _last_line_end(block, line_end, unit)
         text = decoder.decode(block[:cut])
         lines += text.count("\n")
         if text.endswith("\n"):
@@ -166,7 +166,7 @@ def _counted(
     return MeasuredText(facts, tuple(marks))
 
 
-def _behind_last(block: bytes, line_end: bytes, unit: int) -> int:
+def _last_line_end(block: bytes, line_end: bytes, unit: int) -> int:
     """Return the place behind the last line end in a block, 0 if there is none.
 
     Blocks begin with a whole unit, for their size is a multiple of every unit's.
@@ -206,7 +206,7 @@ def measure(source: Source, *, allow_zeros: bool = False) -> TextFacts:
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.
     """
-    return measured(source, allow_zeros=allow_zeros).facts
+    return measure_text(source, allow_zeros=allow_zeros).facts
 
 
 def line_chunks(line_count: int) -> list[dict[str, Any]]:
@@ -232,7 +232,7 @@ def read_lines(source: Source, region: Region, *, allow_zeros: bool = False) -> 
         raise ValidationFailed(
             f"{source.name} is read by line_start and line_count, not by {min(foreign)}."
         )
-    found = measured(source, allow_zeros=allow_zeros)
+    found = measure_text(source, allow_zeros=allow_zeros)
     facts = found.facts
     start, count = _wanted(source.name, region, facts)
     text, taken, notes = _collect(source, found, start, count)

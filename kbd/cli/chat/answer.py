@@ -83,11 +83,11 @@ class AnswerWriter:
         """End the answer, which is this as a whole: what is missing of it is written."""
         whole = whole.strip()
         if not whole.startswith(self.text.strip()):
-            self.again()
+            self.restart()
         self.write(whole[len(self.text.strip()) :])
         self.close()
 
-    def again(self) -> None:
+    def restart(self) -> None:
         """End a part that will come once more, from its beginning."""
         if self.text:
             self.close()
@@ -234,7 +234,7 @@ class _StatusBar(BarProgress):
         super().__init__()
         self._is_verbose = is_verbose
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Show the tokens beside the bar; that no price is known is told at the end."""
         self._bars.update(self._bar, consumed=render_usage(run).partition(", no")[0])
 
@@ -284,7 +284,7 @@ class RunView:
         self._trace = trace
         self._has_begun = self._is_interrupted = False
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """Take one notification."""
         match method:
             case "WorkshopAssistantStreamDelta" if self._flow and params["phase"] == "summary":
@@ -295,30 +295,30 @@ class RunView:
             case "WorkshopRateLimitWarning" | "WorkshopPhaseStarted" if self._has_begun:
                 # What was written so far comes again.
                 self._end_answer()
-                self._shown.told(method, params)
+                self._shown.on_notification(method, params)
             case "EventsAppended":
-                self._tell_of(params["events"])
+                self._print_trace(params["events"])
             case _:
-                self._shown.told(method, params)
+                self._shown.on_notification(method, params)
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Take how the run stands."""
-        self._shown.stands(run)
+        self._shown.on_status(run)
 
     def interrupted(self) -> None:
         """Take a first Ctrl-C: nothing more of the answer is written."""
         self._is_interrupted = True
         if self._flow:
-            self._flow.again()
+            self._flow.restart()
         self._shown.interrupted()
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Draw nothing more."""
-        self._shown.done()
+        self._shown.finish()
         if self._flow and self._has_begun:
             self._flow.close()
 
-    def answered(self, text: str) -> None:
+    def print_answer(self, text: str) -> None:
         """Print the answer: of what was written as it came only what is missing."""
         if self._flow is None:
             say(text)
@@ -328,13 +328,13 @@ class RunView:
     def _begin_answer(self) -> None:
         if not self._has_begun:
             self._has_begun = True
-            self._shown.done()
+            self._shown.finish()
 
     def _end_answer(self) -> None:
         if self._flow:
-            self._flow.again()
+            self._flow.restart()
 
-    def _tell_of(self, events: list[dict[str, Any]]) -> None:
+    def _print_trace(self, events: list[dict[str, Any]]) -> None:
         for text in self._trace.lines(events) if self._trace else ():
             if not self._has_begun:
                 self._shown.write(text)
@@ -378,11 +378,11 @@ def _run(session: ChatSession, message_id: str | None) -> int:
             raise Stop(msg, UNREACHABLE) from stop
         raise
     finally:
-        shown.done()
+        shown.finish()
     session.runs.append(str(run["run_id"]))
     if run["status"] != "finished":
         return _report_failure(run)
-    shown.answered(read_summary(session.client, session.workbench_id))
+    shown.print_answer(read_summary(session.client, session.workbench_id))
     # Between what was asked for and what is told beside it; a pipe has them apart.
     if is_interactive():
         note("")

@@ -27,7 +27,7 @@ from kbd.cli.exits import OK, Stop
 from kbd.cli.link import resolve_home
 from kbd.cli.terminal import counted, line, note
 
-__all__ = ["HISTORY_NAME", "InputCompleter", "Prompt", "converse", "history_at"]
+__all__ = ["HISTORY_NAME", "InputCompleter", "Prompt", "history_at", "run_prompt"]
 
 _FOLDERS = ("/publish", "/reload")
 
@@ -175,7 +175,7 @@ def render_status(session: ChatSession) -> str:
     return " · ".join(told)
 
 
-def converse(session: ChatSession, prompt: Prompt) -> int:
+def run_prompt(session: ChatSession, prompt: Prompt) -> int:
     """Talk until somebody leaves; what went wrong meanwhile was told when it did."""
     while not session.is_over:
         try:

@@ -127,7 +127,7 @@ class ChatSession:
             self._client.close()
             self._client = None
 
-    def wake(self) -> None:
+    def drop_if_broken(self) -> None:
         """Drop a connection that broke while nobody used it, so that the next is a new one."""
         if self._client is None:
             return

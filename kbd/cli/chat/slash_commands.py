@@ -369,7 +369,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 def handle_line(session: ChatSession, text: str) -> int:
     """Run a typed line and return its exit code; what goes wrong is printed here."""
     try:
-        session.wake()
+        session.drop_if_broken()
         return _dispatch(session, text.strip())
     except Stop as stop:
         if stop.message:
@@ -399,6 +399,6 @@ def _dispatch(session: ChatSession, text: str) -> int:
 
 
 def _unknown_text(name: str) -> str:
-    told = f"There is no command {line(name, 40)}"
+    unknown = f"There is no command {line(name, 40)}"
     near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.0)
-    return f"{told}; the nearest is {near[0]}. /help lists all; //… sends a message."
+    return f"{unknown}; the nearest is {near[0]}. /help lists all; //… sends a message."

@@ -127,7 +127,7 @@ class FileMethods:
         bench = await self._benches.open(request.workbench_id)
         results: list[wire.AddResult] = []
         copied: list[FileAdded] = []
-        taken = {folded_name(seen.name) for seen in bench.state.all_seen()}
+        taken = {folded_name(seen.name) for seen in bench.state.current_files()}
         for source_path in request.source_paths:
             result, added = await self._copy(bench, source_path, taken)
             results.append(result)

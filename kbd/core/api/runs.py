@@ -92,8 +92,8 @@ class WorkshopMethods:
         """Say how the workshop stands."""
         del session
         bench = await self._benches.open(request.workbench_id)
-        active = self._context.egress.models.shown(bench.state.model_id)
-        return workshop_state(bench.state, active, self._context.egress.models.shown())
+        active = self._context.egress.models.chosen_or_default(bench.state.model_id)
+        return workshop_state(bench.state, active, self._context.egress.models.chosen_or_default())
 
     def set_model(
         self, request: wire.WorkshopSetActiveModel, session: Session

@@ -120,7 +120,7 @@ class WorkspaceMethods:
     async def _call(self, workbench_id: str) -> DocumentLookup:
         bench = await self._benches.open(workbench_id)
         files, formats = open_files(self._context, bench), open_formats(self._context, bench)
-        model_id = self._context.egress.models.shown(bench.state.model_id)
+        model_id = self._context.egress.models.chosen_or_default(bench.state.model_id)
         return open_lookup(self._context, bench, files, formats, 0, model_id)
 
 

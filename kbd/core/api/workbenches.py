@@ -60,7 +60,7 @@ class WorkbenchMethods:
         del session
         bench = await self._benches.open(request.workbench_id)
         size_bytes = await run_sync(disk_bytes, bench.folders.root)
-        model = self._context.egress.models.shown(bench.state.model_id)
+        model = self._context.egress.models.chosen_or_default(bench.state.model_id)
         return wire.WorkbenchOpened(workbench=workbench_info(bench, size_bytes, model))
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:

@@ -108,7 +108,7 @@ class ContextFold:
         # Clients' own calls belong to no run.
         self._loose = _OpenRun(0)
 
-    def take(self, record: Recorded) -> EventContext:
+    def add(self, record: Recorded) -> EventContext:
         """Return the context of the next event."""
         kind = type(record.data)
         course = self._course(record.run, kind)
@@ -120,7 +120,7 @@ class ContextFold:
             self._runs.pop(record.run, None)
         return context
 
-    def copied(self) -> "ContextFold":
+    def copy(self) -> "ContextFold":
         """Return a fold that goes on from here by itself."""
         return copy.deepcopy(self)
 

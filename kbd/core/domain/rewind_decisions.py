@@ -42,9 +42,9 @@ def find_message(state: WorkbenchState, message_id: str) -> Said:
         ValidationFailed: It is an entry of the conversation, but none of those.
         NotFound: There is no such message.
     """
-    said = state.heard.get(message_id)
-    if said is not None:
-        return said
+    message = state.heard.get(message_id)
+    if message is not None:
+        return message
     if _OTHER_ENTRY.fullmatch(message_id):
         msg = f"{message_id!r} is no message of the person and no answer: name one of those"
         raise ValidationFailed(msg)
@@ -64,7 +64,9 @@ def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, 
         NotFound: There is no such message.
     """
     if message_id is None:
-        answer = next((said for said in reversed(state.said) if said.role == "assistant"), None)
+        answer = next(
+            (message for message in reversed(state.said) if message.role == "assistant"), None
+        )
     else:
         named = find_message(state, message_id)
         answer = named if named.role == "assistant" else _answer_to(state, named)
@@ -80,9 +82,9 @@ def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, 
 def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
     """Return the answer that the conversation has to a message, or else the newest ever given."""
     for messages in (state.said, tuple(state.heard.values())):
-        for said in reversed(messages):
-            if said.role == "assistant" and said.after == asked.message_id:
-                return said
+        for message in reversed(messages):
+            if message.role == "assistant" and message.after == asked.message_id:
+                return message
     return None
 
 

@@ -169,7 +169,7 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
         written[change.name] = change.after
     undone: list[Event] = []
     for name, first in original.items():
-        now = state.seen(name)
+        now = state.current_file(name)
         current: BlobHash | None = now.blob if now else None
         # What a person did to the file since, while the run stood still, is not the attempt's.
         if current == first.before or current != written[name]:
@@ -267,7 +267,7 @@ def _written(
         ValidationFailed: A file changed since the call saw it.
     """
     for change in changes:
-        seen = state.seen(change.name)
+        seen = state.current_file(change.name)
         if (seen.blob if seen else None) != change.before:
             msg = f"{change.name!r} {CHANGED_MEANWHILE}"
             raise ValidationFailed(msg, retryable=True)

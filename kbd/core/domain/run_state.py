@@ -22,7 +22,7 @@ __all__ = [
     "item_label",
 ]
 
-FINGERPRINTS_KEPT = 10
+MAX_FINGERPRINTS = 10
 """Contract, section 5: loops are looked for in the last 10 calls."""
 
 

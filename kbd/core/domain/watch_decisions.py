@@ -423,7 +423,7 @@ def _land(state: Watching, command: RecordLanding) -> Decision:
     gone = [path for path in before if path in command.gone]
     if gone:
         landed = msgspec.structs.replace(landed, outcome="moved", moved_from=gone[-1])
-    elif state.is_own(command.sha256, command.folder, command.watch_id):
+    elif state.is_written_by_kbd(command.sha256, command.folder, command.watch_id):
         landed = msgspec.structs.replace(landed, outcome="own")
     elif depth > watch.rule.limits.chain_depth:
         landed = msgspec.structs.replace(

@@ -226,7 +226,7 @@ class Watching(msgspec.Struct):
         """Return how deep in a chain of rules a landed content is; 1 for a person's."""
         return 1 + max((each.depth for each in self.written.get(sha256, ())), default=0)
 
-    def is_own(self, sha256: str, folder: str, watch_id: WatchId) -> bool:
+    def is_written_by_kbd(self, sha256: str, folder: str, watch_id: WatchId) -> bool:
         """Tell whether kbd wrote this content into this folder, and not for this watch to take.
 
         What another watch delivered there is a link of a chain that somebody made on purpose.
@@ -260,7 +260,7 @@ def _removed(state: Watching, _seq: Seq, record: Recorded) -> None:
             LandingStage.WAITING, LandingStage.RETRYING, LandingStage.PARKED
         ):
             del watch.landings[landing.landing_id]
-        _forget_removed(state, watch)
+        _drop_removed(state, watch)
 
 
 def _paused(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -361,7 +361,7 @@ def _finished(state: Watching, _seq: Seq, record: Recorded) -> None:
             del watch.landings[landing.landing_id]
     if not data.retry_at_us:
         _record_outcome(watch, _outcome(data.outcome, group, record.ts_us, data.delivered))
-    _forget_removed(state, watch)
+    _drop_removed(state, watch)
 
 
 def _parked(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -402,7 +402,7 @@ def _command_ended(state: Watching, _seq: Seq, record: Recorded) -> None:
             if ended.landings == data.landings:
                 del watch.due[place]
                 break
-        _forget_removed(state, watch)
+        _drop_removed(state, watch)
 
 
 def _written(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -447,7 +447,7 @@ def _record_outcome(watch: Watch, ended: Ended) -> None:
         watch.due.append(ended)
 
 
-def _forget_removed(state: Watching, watch: Watch) -> None:
+def _drop_removed(state: Watching, watch: Watch) -> None:
     """Let go of a removed watch when nothing of it is under way any more."""
     if watch.status is WatchStatus.REMOVED and not watch.landings and not watch.due:
         del state.watches[watch.watch_id]

@@ -251,7 +251,7 @@ class WorkbenchState(msgspec.Struct):
                 return said
         return None
 
-    def seen(self, name: FileName) -> SeenFile | None:
+    def current_file(self, name: FileName) -> SeenFile | None:
         """Return a file as runs see it."""
         drafted = self.draft.files.get(name) if self.draft else None
         if drafted is not None:
@@ -277,12 +277,12 @@ class WorkbenchState(msgspec.Struct):
             return None
         return SeenFile(name, entry.blob, entry.size_bytes, entry.modified_at_us, in_draft=False)
 
-    def all_seen(self) -> Iterator[SeenFile]:
+    def current_files(self) -> Iterator[SeenFile]:
         """Yield all files as runs see them, sorted by name."""
         names = set(self.files)
         if self.draft:
             names.update(self.draft.files)
         for name in sorted(names):
-            seen = self.seen(name)
+            seen = self.current_file(name)
             if seen is not None:
                 yield seen

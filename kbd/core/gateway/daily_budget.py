@@ -41,7 +41,7 @@ class DailyBudget:
 
     def is_metered(self, model_id: str) -> bool:
         """Return whether a model's provider, or its embedder, talks to somebody who counts."""
-        name = self._catalog.asked(model_id).partition(":")[0]
+        name = self._catalog.wrapped_model(model_id).partition(":")[0]
         for find in (self._catalog.provider, self._catalog.embedder):
             try:
                 if find(name).item.status().endpoint:

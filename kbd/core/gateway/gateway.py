@@ -17,8 +17,8 @@ from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.gateway.models import ChosenEmbedder, Embedders, Models
 from kbd.core.gateway.outbound_call import (
-    LentAccess,
     OutboundCalls,
+    ProviderAccess,
     RecordSent,
     RedactedStream,
     RequestPurpose,
@@ -147,7 +147,7 @@ class Egress:
         """
         if self.mode == "allow_all" or not self.needs_consent(model_id, embeds=embeds):
             return True
-        model_id = self.models.asked(model_id)
+        model_id = self.models.wrapped_model(model_id)
         scope, endpoint = scope_hash(state, model_id), self.endpoint(model_id, embeds=embeds)
         current = state.run(state.current) if state.current else None
         is_open = current is not None and current.status is not RunStatus.FINISHED
@@ -168,7 +168,7 @@ class Egress:
 
         Of a wrapped model it is one to the model itself: wrapping sends nothing elsewhere.
         """
-        model_id = self.models.asked(model_id)
+        model_id = self.models.wrapped_model(model_id)
         return ConsentGranted(
             model_id.partition(":")[0],
             model_id,
@@ -238,10 +238,10 @@ class Egress:
         """
         self.check(state, model_id)
         provider, wrapper = self.models.provider(model_id), self.models.wrapper(model_id)
-        asked = self.models.asked(model_id)
+        asked = self.models.wrapped_model(model_id)
         telling = RedactedStream(self.redaction, emit)
 
-        async def work(lent: LentAccess) -> ModelReply:
+        async def work(lent: ProviderAccess) -> ModelReply:
             if wrapper is None:
                 return await provider.complete(request, lent, telling)
 
@@ -251,7 +251,7 @@ class Egress:
                     msgspec.structs.replace(inner, model=model), lent, emit
                 )
 
-            nothing_else = LentAccess(None, None, None, lent.timeout_s, ask)
+            nothing_else = ProviderAccess(None, None, None, lent.timeout_s, ask)
             return await wrapper.complete(request, nothing_else, telling)
 
         owner = self._catalog.provider(provider.name)
@@ -269,7 +269,7 @@ class Egress:
             ProviderNotConfigured: There is no embedder, or another one; the message says why.
             KbdError: As for `Embedder.fingerprint`.
         """
-        owned, model = self.embedders.asked(self.embedders.usable(model_id).model_id)
+        owned, model = self.embedders.resolve(self.embedders.usable(model_id).model_id)
         with _contain_faults(owned.item):
             return f"{owned.item.name}:{await owned.item.fingerprint(model)}"
 
@@ -293,10 +293,10 @@ class Egress:
             MalformedReply: The vectors are not what was asked for.
         """
         chosen = self.check_embedder(state, model_id)
-        owned, model = self.embedders.asked(chosen.model_id)
+        owned, model = self.embedders.resolve(chosen.model_id)
         asked = msgspec.structs.replace(request, model=model)
 
-        async def work(lent: LentAccess) -> Embeddings:
+        async def work(lent: ProviderAccess) -> Embeddings:
             with _contain_faults(owned.item):
                 return await owned.item.embed(asked, lent)
 
@@ -327,7 +327,7 @@ class Egress:
             raise ProviderNotConfigured(status.reason or f"{provider_id} is not set up")
         self._check_host(status.endpoint)
 
-        async def work(lent: LentAccess) -> None:
+        async def work(lent: ProviderAccess) -> None:
             if isinstance(party, Provider):
                 await party.validate(lent)
             else:
@@ -352,7 +352,7 @@ class Egress:
             return self._catalog.embedder(name)
         return self._catalog.provider(name)
 
-    def holds_key(self, text: str) -> bool:
+    def contains_key(self, text: str) -> bool:
         """Return whether a text holds a key that kbd knows."""
         return self.redaction.text(text) != text
 
@@ -369,13 +369,13 @@ class Egress:
     def _party(self, model_id: str, *, embeds: bool) -> Provider | Embedder:
         """Return whom a model's requests go to; an embedder may have a provider's name."""
         if embeds:
-            return self.embedders.asked(model_id)[0].item
+            return self.embedders.resolve(model_id)[0].item
         return self.models.provider(model_id)
 
     def _check_consent(self, state: WorkbenchState, model_id: str, *, embeds: bool) -> None:
         if self.consented(state, model_id, embeds=embeds):
             return
-        model_id = self.models.asked(model_id)
+        model_id = self.models.wrapped_model(model_id)
         provider_id = model_id.partition(":")[0]
         msg = (
             "The files of this workbench would be sent to "

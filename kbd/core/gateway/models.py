@@ -102,7 +102,7 @@ class Models:
         """Return the model of a workbench's runs; raises as `default`."""
         return state.model_id or self.default()
 
-    def shown(self, chosen: str | None = None) -> str:
+    def chosen_or_default(self, chosen: str | None = None) -> str:
         """Return a chosen model, or the default one, or "" where none is named yet."""
         try:
             return chosen or self.default()
@@ -113,13 +113,13 @@ class Models:
         """Return a provider; raises NotFound if there is none."""
         return self._catalog.provider(provider_id).item
 
-    def asked(self, model_id: str) -> str:
+    def wrapped_model(self, model_id: str) -> str:
         """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
-        return self._catalog.asked(model_id)
+        return self._catalog.wrapped_model(model_id)
 
     def wrapper(self, model_id: str) -> Provider | None:
         """Return the provider that a model is wrapped in, or None."""
-        if self.asked(model_id) == model_id:
+        if self.wrapped_model(model_id) == model_id:
             return None
         return self.provider_named(model_id.partition(":")[0])
 
@@ -133,7 +133,7 @@ class Models:
         """
         wrapper = self.wrapper(model_id)
         form = "provider:model" if wrapper is None else f"{wrapper.name}:provider:model"
-        given, model_id = model_id, self.asked(model_id)
+        given, model_id = model_id, self.wrapped_model(model_id)
         name, _, model = model_id.partition(":")
         if not name or not model:
             msg = f"a model id is {form}, not {given!r}"
@@ -163,7 +163,7 @@ class Models:
             NotFound: There is no such provider or model.
         """
         listed = {info.id: info for info in self.provider(model_id).models()}
-        asked, wrapper = self.asked(model_id), self.wrapper(model_id)
+        asked, wrapper = self.wrapped_model(model_id), self.wrapper(model_id)
         info = self.as_set(listed.get(asked) or ModelInfo(id=asked))
         if wrapper is None:
             return info
@@ -265,7 +265,7 @@ class Models:
 
     def _providers_of(self, model_id: str) -> tuple[str, ...]:
         """Return the name of a model's provider; of a wrapped one, after that of its wrapper."""
-        ids = dict.fromkeys((model_id, self.asked(model_id)))
+        ids = dict.fromkeys((model_id, self.wrapped_model(model_id)))
         return tuple(each.partition(":")[0] for each in ids)
 
     def _known(self, model_id: str) -> ModelInfo | None:
@@ -381,7 +381,7 @@ class Embedders:
             raise ProviderNotConfigured(msg)
         return chosen
 
-    def asked(self, model_id: str) -> tuple[Owned[Embedder], str]:
+    def resolve(self, model_id: str) -> tuple[Owned[Embedder], str]:
         """Return the embedder of a model that was `chosen`, and the model's name.
 
         Raises:

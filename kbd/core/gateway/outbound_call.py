@@ -19,8 +19,8 @@ from kbd.providers import Ask, Embedder, Emit, ModelReply, Provider
 from kbd.types import CallId
 
 __all__ = [
-    "LentAccess",
     "OutboundCalls",
+    "ProviderAccess",
     "RecordSent",
     "RedactedStream",
     "RequestPurpose",
@@ -45,11 +45,11 @@ class RedactedStream:
 
     def __call__(self, piece: str) -> None:
         """Take a piece."""
-        said = self._held + piece
-        settled = self._redaction.settled(said)
-        self._held = said[settled:]
+        text = self._held + piece
+        settled = self._redaction.settled(text)
+        self._held = text[settled:]
         if settled:
-            self._emit(self._redaction.text(said[:settled]))
+            self._emit(self._redaction.text(text[:settled]))
 
     def finish(self) -> None:
         """Flush what waits: no more comes."""
@@ -92,7 +92,7 @@ RecordSent = Callable[[RequestSent], Awaitable[object]]
 T = TypeVar("T")
 
 
-class LentAccess(msgspec.Struct, frozen=True):
+class ProviderAccess(msgspec.Struct, frozen=True):
     """`kbd.providers.Access`: what a provider holds during one call."""
 
     api_key: str | None
@@ -102,7 +102,7 @@ class LentAccess(msgspec.Struct, frozen=True):
     ask: Ask | None = None
 
     def __repr__(self) -> str:
-        return "LentAccess(…)"
+        return "ProviderAccess(…)"
 
 
 class RequestPurpose(msgspec.Struct, frozen=True):
@@ -152,7 +152,7 @@ class OutboundCalls:
         self,
         owned: Owned[Provider] | Owned[Embedder],
         sending: RequestPurpose,
-        work: Callable[[LentAccess], Awaitable[T]],
+        work: Callable[[ProviderAccess], Awaitable[T]],
     ) -> T:
         """Do one call with a key and a client lent; what it raises holds no key.
 
@@ -163,7 +163,7 @@ class OutboundCalls:
         base_url, timeout_s = self._of_plugin(owner).get("base_url"), self._timeout_s
         endpoint = party.status().endpoint
         if not endpoint:
-            return await work(LentAccess(None, base_url, None, timeout_s))
+            return await work(ProviderAccess(None, base_url, None, timeout_s))
 
         async def tell(leaving: Any) -> None:
             sent = RequestSent(
@@ -178,14 +178,14 @@ class OutboundCalls:
         key = await run_sync(find, abandon_on_cancel=True)
         crossing = await self._crossing(party.name, endpoint, tell)
         try:
-            made = await work(LentAccess(key, base_url, crossing.client, timeout_s))
+            made = await work(ProviderAccess(key, base_url, crossing.client, timeout_s))
         except Exception as error:
             if isinstance(error, ProviderAuthFailed):
-                self._secrets.forget(owner)  # A command may print another one by now.
-            told = crossing.refusal or error
-            if not isinstance(told, KbdError):
+                self._secrets.invalidate(owner)  # A command may print another one by now.
+            failure = crossing.refusal or error
+            if not isinstance(failure, KbdError):
                 raise
-            raise redact_error(told, self._redaction) from None
+            raise redact_error(failure, self._redaction) from None
         finally:
             with anyio.CancelScope(shield=True):
                 await crossing.client.aclose()
@@ -200,7 +200,7 @@ class OutboundCalls:
             made = await run_sync(http_client.connections)
             self._pools.setdefault(provider_id, made)
         pool = self._pools[provider_id]
-        return http_client.Crossing(pool, endpoint, self._allowed, tell, self._timeout_s)
+        return http_client.ConfinedClient(pool, endpoint, self._allowed, tell, self._timeout_s)
 
 
 def _http_client() -> Any:

@@ -185,7 +185,7 @@ class Catalog(FormatCatalog):
         """
         return _find(self._providers, name, "provider")
 
-    def asked(self, model_id: str) -> str:
+    def wrapped_model(self, model_id: str) -> str:
         """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
         name, _, wrapped = model_id.partition(":")
         owned = self._providers.get(name)

@@ -50,7 +50,7 @@ class DerivedCache:
         self._remember(key, known)
         return msgspec.msgpack.decode(known, type=dict[str, Any])
 
-    async def keep(self, key: str, value: dict[str, Any]) -> None:
+    async def store(self, key: str, value: dict[str, Any]) -> None:
         """Keep a value of plain values under a key."""
         data = msgspec.msgpack.encode(value)
         if self._folder is not None:
@@ -59,7 +59,7 @@ class DerivedCache:
                 await to_thread.run_sync(_save, self._folder / key, data)
         self._remember(key, data)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Forget what is in memory."""
         self._memory.clear()
 

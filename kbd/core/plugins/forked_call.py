@@ -100,8 +100,8 @@ def _encoded_answer(channel: socket.socket, package: str, limits: CallLimits) ->
     """Return the encoded answer, whatever the function does short of killing the process."""
     answer: Answer
     try:
-        request = msgspec.msgpack.decode(_received(channel), type=Request)
-        function = _resolved(request.function, package)
+        request = msgspec.msgpack.decode(_receive(channel), type=Request)
+        function = _resolve(request.function, package)
         body = encode(Returned(function(**request.arguments)))
         if len(body) <= limits.result_bytes:
             return body
@@ -122,13 +122,13 @@ def _encoded_answer(channel: socket.socket, package: str, limits: CallLimits) ->
         return encode(_crash(fault))
 
 
-def _received(channel: socket.socket) -> bytes:
+def _receive(channel: socket.socket) -> bytes:
     with channel.makefile("rb") as stream:
         size = int.from_bytes(stream.read(LENGTH_BYTES))
         return stream.read(size)
 
 
-def _resolved(name: str, package: str) -> Callable[..., Any]:
+def _resolve(name: str, package: str) -> Callable[..., Any]:
     named = name.partition(":")[0]
     function = pkgutil.resolve_name(name) if _allowed(named, package) else None
     # A module can hold what it imported, so where the function was made counts, too.

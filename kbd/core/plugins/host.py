@@ -314,15 +314,15 @@ class Plugins:
         points = installed_entry_points(GROUP, sys.path) if found is None else found
         for point in sorted(points, key=_order):
             plugins._load(point, settings, environment or {})
-        plugins.formats = plugins._take("kbd_register_formats", "format", check_format)
-        plugins.methods = plugins._take_methods()
-        plugins.providers = plugins._take("kbd_register_providers", "provider", check_provider)
+        plugins.formats = plugins._collect("kbd_register_formats", "format", check_format)
+        plugins.methods = plugins._collect_methods()
+        plugins.providers = plugins._collect("kbd_register_providers", "provider", check_provider)
         owners = {each.item.name: each.plugin for each in plugins.providers}
-        plugins.embedders = plugins._take(
+        plugins.embedders = plugins._collect(
             "kbd_register_embedders", "embedder", check_embedder, owners
         )
         catalog = FormatsByName(each.item for each in plugins.formats)
-        plugins.tools = plugins._take("kbd_register_tools", "tool", check_tool, formats=catalog)
+        plugins.tools = plugins._collect("kbd_register_tools", "tool", check_tool, formats=catalog)
         plugins.statuses = tuple(entry.status() for entry in plugins._entries)
         return plugins
 
@@ -372,7 +372,7 @@ class Plugins:
             settings=settings.of_plugin(point.name, environment),
         )
 
-    def _take(
+    def _collect(
         self,
         hook: str,
         kind: str,
@@ -411,7 +411,7 @@ class Plugins:
                 entry.brings.append((kind, name))
         return tuple(taken.values())
 
-    def _take_methods(self) -> tuple[Owned[WireMethod], ...]:
+    def _collect_methods(self) -> tuple[Owned[WireMethod], ...]:
         """Return the wire methods of all formats; of two of one name the second is left out."""
         taken: dict[str, Owned[WireMethod]] = {}
         for owned in self.formats:

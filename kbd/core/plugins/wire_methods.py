@@ -63,7 +63,7 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
         PluginError: It declares one that no capability of it gives, or a name or a reading's
             coordinates that are not as they must be.
     """
-    given = {kind.__name__: (kind, base) for kind, base in _given(handler)}
+    given = {kind.__name__: (kind, base) for kind, base in _capability_methods(handler)}
     prefix = handler.wire_name
     wanted = handler.wire_methods
     if wanted is not None:
@@ -82,7 +82,7 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
     return tuple(WireMethod(kind, base, handler) for kind, base in given.values())
 
 
-def _given(handler: FormatHandler) -> Iterator[tuple[type[Request], type[Request]]]:
+def _capability_methods(handler: FormatHandler) -> Iterator[tuple[type[Request], type[Request]]]:
     """Yield each method that the capabilities give, with its base."""
     if not _NAME.fullmatch(handler.wire_info):
         msg = f"{type(handler).__name__}.wire_info is not as kbd needs it"

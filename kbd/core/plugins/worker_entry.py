@@ -38,12 +38,12 @@ __all__ = [
     "extract_text",
     "get_styles",
     "info",
-    "look",
     "map_file",
     "objects",
     "pieces",
     "preview",
     "read",
+    "read_overview",
     "read_table",
     "short",
     "write_table",
@@ -70,7 +70,9 @@ def map_file(handle: dict[str, Any], path: str, name: str, shelf: str | None) ->
     return _plain(handler.map(_file(path, name, shelf)))
 
 
-def look(handle: dict[str, Any], path: str, name: str, shelf: str | None, most_bytes: int) -> Any:
+def read_overview(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, most_bytes: int
+) -> Any:
     """Return `Mappable.map` and what `short` returns, as `map` and `text`.
 
     Where the text fails it is left out: asking for it alone says why.

@@ -97,8 +97,8 @@ def call_result(
         case Crashed():
             log = get_logger(__name__)
             log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
-            told = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
-            msg = f"{what} failed with {answer.kind}{told}"
+            suffix = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
+            msg = f"{what} failed with {answer.kind}{suffix}"
             raise failure(msg)
 
 
@@ -303,9 +303,9 @@ class WorkerPool:
                 del self._alive[plugin.name]
                 self._log.warning("worker.died", plugin=plugin.name, printed=process.noise())
                 await process.stop()
-            return await self._started(plugin)
+            return await self._start_worker(plugin)
 
-    async def _started(self, plugin: Plugin) -> WorkerProcess:
+    async def _start_worker(self, plugin: Plugin) -> WorkerProcess:
         preload = list(self._plugins.preload(plugin.name))
         if any(each.plugin.name == plugin.name for each in self._plugins.formats):
             preload.append(ENTRY)

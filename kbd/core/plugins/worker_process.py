@@ -69,7 +69,7 @@ async def _receive(channel: socket.socket, size: int) -> bytes:
     return bytes(received)
 
 
-KEPT_VARIABLES = ("PATH", "TMPDIR")
+INHERITED_VARIABLES = ("PATH", "TMPDIR")
 """All that a worker sees of the daemon's environment: no key, no home, no proxy."""
 
 FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1"}
@@ -348,6 +348,6 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
         start_new_session=True,
         cwd="/",
         umask=0o077,
-        env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
         | FIXED_VARIABLES,
     )

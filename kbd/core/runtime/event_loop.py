@@ -173,7 +173,7 @@ class Deferred(NamedTuple, Generic[T]):
     So what `begin` can do needs none.
 
     Args:
-        wait: Does the work and returns the answer, or raises; may be cancelled where it waits.
+        wait: Does the work and returns the answer, or raises; may be canceled where it waits.
         begin: Begins the work and returns, or raises; settles once, when the answer or its error is
             there, and not before it has returned. None if only a task can do the work.
     """

@@ -122,7 +122,7 @@ class Secrets:
                 self._find(setting, _printed(plugin, command))
             return _checked(f"{setting}.api_key_command", self._found[setting])
 
-    def forget(self, plugin: str) -> None:
+    def invalidate(self, plugin: str) -> None:
         """Have a plugin's command asked again: the key that it printed was refused.
 
         What it printed before is still blotted out.

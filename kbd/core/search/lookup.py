@@ -203,7 +203,7 @@ class DocumentLookup:
     async def _refreshed(self) -> WorkspaceEngine:
         engine = await self._room.engine()
         sources = [_source_file(self._files, name) for name in self._files.names()]
-        # Abandoned when the call is cancelled: the worker that reads is ended with it, and the
+        # Abandoned when the call is canceled: the worker that reads is ended with it, and the
         # engine keeps what was read before.
         done = await run_sync(
             partial(engine.refresh, sources, deadline_s=self._limit_s), abandon_on_cancel=True

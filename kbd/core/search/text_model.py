@@ -178,7 +178,7 @@ def _inspect_generate(generate: Callable[..., Any], name: str) -> tuple[bool, st
 def _chat_messages(said: Sequence[TextMessage]) -> list[dict[str, str]]:
     """Convert a conversation to chat messages: a tool's result has the role of the user.
 
-    Neighbours of one role are one message, for many templates want them to alternate.
+    Neighbors of one role are one message, for many templates want them to alternate.
     """
     messages: list[dict[str, str]] = []
     for each in said:

@@ -124,7 +124,7 @@ async def close_workbench(bench: OpenWorkbench) -> None:
     with anyio.CancelScope(shield=True):
         if bench.damage is None:
             head = bench.keeper.journal.log.head
-            await run_sync(bench.snapshots.keep_last, bench.state, head)
+            await run_sync(bench.snapshots.save_last, bench.state, head)
         await bench.keeper.journal.aclose()
         bench.files.close()
         await run_sync(_mark_closed, bench.folders)

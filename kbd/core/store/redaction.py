@@ -79,7 +79,7 @@ class Redaction:
         Behind that a key may begin, or one ends with which a longer one begins.
         """
         forms = self._secrets.forms
-        cut = min((_begun(text, form) for form in forms), default=len(text))
+        cut = min((_partial_form_start(text, form) for form in forms), default=len(text))
         while True:
             # A form that lies across the cut is found at most its length before it.
             starts = [text.find(form, max(0, cut - len(form) + 1)) for form in forms]
@@ -135,7 +135,7 @@ class Redaction:
         return msgspec.structs.replace(record, **changed) if changed else record
 
 
-def _begun(text: str, form: str) -> int:
+def _partial_form_start(text: str, form: str) -> int:
     """Return where at the end of a text a form of a key may begin; its length if nowhere."""
     for length in range(min(len(form) - 1, len(text)), 0, -1):
         if text.endswith(form[:length]):

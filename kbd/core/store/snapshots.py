@@ -62,7 +62,7 @@ _HEADER = struct.Struct("<8sQ32sH")
 _CHECKSUM = struct.Struct("<I")
 _MAGIC = b"KBDSNAP\n"
 _SUFFIX = ".snap"
-_KEPT = 2
+_MAX_SNAPSHOTS = 2
 """How many are kept: the newest, and one more in case it turns out to be unusable."""
 
 
@@ -104,7 +104,7 @@ def save_snapshot(
         path = directory / f"{seq:020}{_SUFFIX}"
         disk.write_file(path, [header, _CHECKSUM.pack(checksum), name, payload])
         # Older ones go only when the new one is durable.
-        for old in _newest_first(directory)[_KEPT:]:
+        for old in _newest_first(directory)[_MAX_SNAPSHOTS:]:
             old.unlink(missing_ok=True)
     except (OSError, DiskFull):
         return False
@@ -202,18 +202,18 @@ class Snapshots(Generic[S]):
         self.since = found.seq
         return log, copies
 
-    def keep(self, state: S, head: bytes) -> bool:
+    def save(self, state: S, head: bytes) -> bool:
         """Keep a state, with the log's chain value behind its last event; return if it was kept."""
         payload = msgspec.msgpack.encode(state)
-        kept = save_snapshot(self.folder, state.seq, head, self._schema(), payload)
-        if kept:
+        is_saved = save_snapshot(self.folder, state.seq, head, self._schema(), payload)
+        if is_saved:
             self.since = state.seq
-        return kept
+        return is_saved
 
-    def keep_last(self, state: S, head: bytes) -> None:
+    def save_last(self, state: S, head: bytes) -> None:
         """Keep the state of a log that is closed, unless the newest snapshot is nearly as good."""
         if state.seq - self.since >= CLOSED_EVENTS:
-            self.keep(state, head)
+            self.save(state, head)
 
     def renew(self, until: Seq) -> bool:
         """Fold the log on from its newest snapshot up to a durable event, and keep that.
@@ -232,10 +232,10 @@ class Snapshots(Generic[S]):
                 state = msgspec.msgpack.decode(found.payload, type=self._shape)
                 onward = _IncrementalFold(state, found.head, self._fold, until)
                 if onward.walk(self.log_dir):
-                    return self.keep(onward.state, onward.head)
+                    return self.save(onward.state, onward.head)
             # There is none, or it is of another log, or of an end that was cut off since.
             onward = _IncrementalFold(self._shape(), GENESIS, self._fold, until)
-            return onward.walk(self.log_dir) and self.keep(onward.state, onward.head)
+            return onward.walk(self.log_dir) and self.save(onward.state, onward.head)
 
     def _schema(self) -> str:
         """Name the shape of the state: of another shape, or another kbd's, none is used."""

@@ -66,7 +66,7 @@ class CallFiles:
         *,
         published: bool = False,
     ) -> None:
-        files = map(state.published, state.files) if published else state.all_seen()
+        files = map(state.published, state.files) if published else state.current_files()
         self._seen: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
         self._blobs, self._stage, self._cache = blobs, stage, cache
         self._describe = describe

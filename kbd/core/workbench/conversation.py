@@ -74,13 +74,13 @@ class ConversationBranch:
         return found[::-1]
 
 
-async def conversation(bench: OpenWorkbench) -> wire.Conversation:
+async def conversation(workbench: OpenWorkbench) -> wire.Conversation:
     """Return the conversation with its tool traffic, from the log, oldest first.
 
     What was undone is not in it, nor is what clients call themselves, without a run.
     """
     branch, after = ConversationBranch(), Seq(0)
-    while page := await bench.keeper.journal.read(after, _PAGE):
+    while page := await workbench.keeper.journal.read(after, _PAGE):
         for seq, record in page:
             branch.add(seq, record)
         after = page[-1][0]

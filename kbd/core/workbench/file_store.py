@@ -77,7 +77,7 @@ class FileStore:
         if found == blob:
             return
         if found is not None and not self._blobs.has(found):
-            self._keep(name)
+            self._preserve(name)
         _replace_file(self._published, name, self._blobs.path(blob), self._stage)
 
     def remove(self, name: FileName) -> None:
@@ -86,7 +86,7 @@ class FileStore:
         if found is None:
             return
         if not self._blobs.has(found):
-            self._keep(name)
+            self._preserve(name)
         with self._published.parent(name) as (folder, last):
             os.unlink(last, dir_fd=folder)
             # Before the outcome is recorded: a file that the log says is gone must not come back.
@@ -164,7 +164,7 @@ class FileStore:
         shutil.rmtree(self._stage, ignore_errors=True)
         self._stage.mkdir(mode=0o700)
 
-    def _keep(self, name: FileName) -> None:
+    def _preserve(self, name: FileName) -> None:
         with self._published.open(name) as held:
             copy = self._stage / f"kept-{uuid.uuid4().hex}"
             with copy.open("xb") as target:

@@ -8,7 +8,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
-from kbd.opc import doubt
+from kbd.opc import suffix_mismatch
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.assets.asset_refs import DocxAssetRef, missing, parse_ref
 from kbd_docx.assets.copy_banners import BannerCopier, chosen_sections
@@ -65,7 +65,7 @@ def copy_assets(
         if into is None or PurePath(into.name).suffix.lower() != target.suffix.lower():
             SUFFIXES.fit(rewriting, received.part, target.name)
         made = Target(rewriting, received.part)
-        if into is not None and (told := doubt(received, FAMILY, into.name)):
+        if into is not None and (told := suffix_mismatch(received, FAMILY, into.name)):
             made.warnings.warn(told)
         copier = DocumentPartCopier(package, made)
         if into is None:
@@ -83,7 +83,7 @@ def _put_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> N
     """Give the target the source's theme in place of its own; a source without has none to give."""
     if not theirs.part("theme"):
         return
-    copier.begin("theme:theme")
+    copier.begin_asset("theme:theme")
     part = copier.copy(theirs.part("theme"))
     for relation in made.rewriting.relations(made.main):
         if relation.kind == "theme":

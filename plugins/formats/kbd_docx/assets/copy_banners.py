@@ -110,7 +110,7 @@ class BannerCopier:
         self._excerpts.number_drawings(root)
         part = self._target.free_part(banner.kind)
         self._target.added(part, root, banner.kind)
-        self._copier.begin(what)
+        self._copier.begin_asset(what)
         self._copier.relate_named([root], self._source.relations(banner.part), part)
         respell(root, is_strict=self._target.rewriting.is_strict)
         return part

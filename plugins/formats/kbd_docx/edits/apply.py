@@ -8,8 +8,8 @@ import msgspec
 
 from kbd.formats import Applied, Source
 from kbd.office.operations import OperationTable, apply_in_order
-from kbd.opc import Identity, doubt
-from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc import Identity, suffix_mismatch
+from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.edits.blank import TEMPLATE, cleaned, modernized
@@ -46,7 +46,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     if source is None:
         SUFFIXES.type_of_new(target.name)
     with opened(source or TEMPLATE) as (package, identity):
-        lending = Lending(package, identity, PLAIN_TYPE)
+        lending = LibraryBridge(package, identity, PLAIN_TYPE)
         with library_errors(package.name):
             document = docx.Document(lending.copy())
             whole = document.part.package
@@ -91,5 +91,5 @@ def _settle_kind(
         SUFFIXES.fit(rewriting, identity.part, target.name)
     elif PurePath(source.name).suffix.lower() != target.suffix.lower():
         SUFFIXES.fit(rewriting, identity.part, target.name)
-    elif told := doubt(identity, FAMILY, package.name):
+    elif told := suffix_mismatch(identity, FAMILY, package.name):
         edit.notices.warn(told)

@@ -7,7 +7,7 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Identity, doubt
+from kbd.opc import Identity, suffix_mismatch
 from kbd.opc.package import Package
 from kbd_pptx.family import FAMILY, opened
 from kbd_pptx.reader.boxes import EMU_PER_INCH, length
@@ -57,7 +57,7 @@ class DeckReader:
         self.parts = ParsedParts(package)
         self.part = identity.part
         self.warnings: list[str] = []
-        refused = doubt(identity, FAMILY, package.name)
+        refused = suffix_mismatch(identity, FAMILY, package.name)
         if refused:
             self.warnings.append(refused)
         self._root = self.parts.root(identity.part)
