@@ -157,7 +157,7 @@ def run_until_ended(
     progress: Progress,
     begin: str = "WorkshopRunAgent",
 ) -> dict[str, Any]:
-    """Run the agent, or go on with what it did, and return the run as `RunGet` tells it.
+    """Run the agent, or resume its run, and return the run as `RunGet` answers it.
 
     `begin` is the method that does so; "WorkshopRegenerate" runs it anew on what was answered.
 
@@ -310,6 +310,6 @@ def _resume_hint(workbench_id: str) -> str:
 
 
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that both commands take."""
+    """Add the arguments that `run` and `send` share."""
     parser.add_argument("--model", metavar="ID", help="provider:model, as `openai:NAME`")
     parser.add_argument("--yes", action="store_true", help="answer every question with yes")

@@ -55,11 +55,11 @@ class EventFilter(NamedTuple):
 
     @property
     def is_about_runs(self) -> bool:
-        """Whether it asks for what only events of runs have."""
+        """Whether the filter concerns fields that only events of runs have."""
         return bool(self.run or self.phase or self.item or self.tool)
 
     def matches(self, event: dict[str, Any]) -> bool:
-        """Tell whether an event passes the filter."""
+        """Return whether an event matches the filter."""
         place = event_place(event)
         return (
             (not self.types or event["type"] in self.types)
@@ -100,7 +100,7 @@ def _field_texts(value: Any) -> Iterator[str]:
 
 
 def parse_types(asked: Iterable[str]) -> frozenset[str]:
-    """Return the types that are asked for, as they are written.
+    """Return the requested event types in their proper spelling.
 
     Args:
         asked: Names in any case; several may stand in one, with commas.
@@ -127,7 +127,7 @@ def parse_types(asked: Iterable[str]) -> frozenset[str]:
 
 
 def parse_time(text: str, now: datetime) -> str:
-    """Return a moment as events tell theirs, so that texts compare like times.
+    """Parse a time into the form of an event's, in which text order is time order.
 
     Args:
         text: ISO 8601 (`2026-11-22`, `2026-11-22T10:30`, `10:30` for today), in the machine's zone
@@ -296,7 +296,7 @@ class _EventRenderer:
 
 
 def render_event(event: dict[str, Any], width: int) -> str:
-    """Return an event as one clean line, set in by where it stands, marked if something went wrong.
+    """Render an event as one clean line: indented by its level, marked if it is a failure.
 
     Args:
         event: As `EventsRead` tells it.

@@ -38,16 +38,16 @@ class Progress(Protocol):
     """Progress display of a run."""
 
     def on_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Take one notification; unknown ones are ignored."""
+        """Handle a notification; unknown ones are ignored."""
 
     def on_status(self, run: dict[str, Any]) -> None:
-        """Take how the run stands, as `RunGet` tells it, every second or so."""
+        """Handle the run's status, as `RunGet` answers it, every second or so."""
 
     def interrupted(self) -> None:
-        """Take a first Ctrl-C: the run is asked to stop, and waited for until a second one."""
+        """Handle a first Ctrl-C: the run is canceled, and waited for until a second one."""
 
     def finish(self) -> None:
-        """Take the end of the run: nothing more is drawn."""
+        """Finish the display: the run has ended."""
 
 
 class SilentProgress:
@@ -108,7 +108,7 @@ class LineProgress:
                 pass
 
     def on_status(self, run: dict[str, Any]) -> None:
-        """Print nothing: what a run consumed is told at its end."""
+        """Print nothing: usage is printed at the end."""
 
     def interrupted(self) -> None:
         """Say how to stop waiting."""
@@ -148,11 +148,11 @@ class LineProgress:
 
     @property
     def sentence(self) -> str:
-        """What is being written, up to its newline."""
+        """The sentence that is being streamed, up to its newline."""
         return self._sentence
 
     def step(self, text: str) -> None:
-        """Print a line that tells how the work goes on; warnings do not come here."""
+        """Print a line of progress; warnings are printed elsewhere."""
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -247,7 +247,7 @@ class BarProgress(LineProgress):
 
 
 def render_usage(run: dict[str, Any]) -> str:
-    """Return what a run has consumed, as `RunGet` tells it: tokens, and US dollars if known."""
+    """Render a run's usage: tokens, and US dollars if known."""
     usage = run.get("usage", {})
     tokens = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
     cost = float(run.get("cost", 0))

@@ -14,7 +14,7 @@ __all__ = ["add_watch", "consent_for", "dry_run", "find_watch", "select_failed"]
 
 
 def find_watch(client: Client, named: str) -> dict[str, Any]:
-    """Return the watch that is named, as `WatchList` tells it.
+    """Resolve the name of a watch; return its row of `WatchList`.
 
     A whole id goes before a name, a name before a folder, and that before the beginning of an id.
 

@@ -72,23 +72,23 @@ class PendingRequest:
 
 
 class _Listener:
-    """Somebody who takes what comes, when there is something to take."""
+    """Receiver that waits for what was read for it."""
 
     def __init__(self) -> None:
         self._notified = anyio.Event()
 
     def notify(self) -> None:
-        """Have the one who waits look again."""
+        """Wake the waiting task."""
         self._notified.set()
 
     async def wait(self) -> None:
-        """Wait until there is a reason to look."""
+        """Wait until `notify` is called."""
         self._notified = anyio.Event()
         await self._notified.wait()
 
 
 class Follower(_Listener):
-    """One who follows.
+    """Follower of a log.
 
     Attributes:
         followed: What was read for him.
@@ -305,7 +305,7 @@ class AsyncClient:
 
     @property
     def lost(self) -> ConnectionLostError | None:
-        """Why the connection ended, if it did; its `cursors` say where to follow on."""
+        """Error that ended the connection, if it ended; its `cursors` say where to continue."""
         return self._lost
 
     async def read(self) -> None:
@@ -444,7 +444,7 @@ class AsyncClient:
             raise self._loss() from None
 
     def _send_notification(self, method: str, params: Params) -> None:
-        """Have a message sent whose answer nobody waits for."""
+        """Send a message without waiting for an answer."""
         try:
             self._put.send_nowait(_line({"method": method, "params": params}))
         except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):

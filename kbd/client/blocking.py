@@ -64,7 +64,7 @@ EVERY_LOG = "*"
 
 
 class FollowedEvents:
-    """Events that were read for a follower, and how far they were given.
+    """Event subscription of a client: events read and not yet delivered, and the cursors.
 
     A connection may be told of a log twice, by a subscription of its own and by the one to all. So
     an event counts only if it is the next of its log, which makes each count once, without a gap.
@@ -90,7 +90,7 @@ class FollowedEvents:
 
     @property
     def subscription(self) -> "Event":
-        """What EventsSubscribe is asked, to go on after what was read."""
+        """Parameters of EventsSubscribe that continue after what was read."""
         if self.log == EVERY_LOG:
             return {"workbench_id": EVERY_LOG, "cursors": self._read}
         return {"workbench_id": self.log, "after": self._read[self.log]}
@@ -100,7 +100,7 @@ class FollowedEvents:
         return self.log in (log, EVERY_LOG)
 
     def add(self, log: str, events: "list[Event]") -> None:
-        """Take what an EventsAppended tells, as far as it comes next."""
+        """Add the events of an EventsAppended that are next in their log."""
         after = self._read.get(log, 0)
         if events and events[0]["seq"] <= after + 1:
             self._events.extend((log, event) for event in events if event["seq"] > after)
@@ -235,7 +235,7 @@ class Client:
         return True
 
     def notifications(self, seconds: float | None = None) -> "Iterator[tuple[str, Params]]":
-        """Yield the method and parameters of each notification: those that were kept, then live.
+        """Yield the method and parameters of each notification: the buffered ones, then live.
 
             for method, params in client.notifications(seconds=60):
                 print(method, params.get("phase", ""))
@@ -345,7 +345,7 @@ class Client:
             self.on_notification(*notification)
 
     def _dispatch(self, message: "Params") -> bool:
-        """Give a notification to those who follow; False if it is not for them."""
+        """Dispatch a notification to the followers; return whether it is for them."""
         method, params = message["method"], message["params"]
         if method == "ConnectionDropped":
             raise self._loss("the daemon dropped this client", params["cursors"])

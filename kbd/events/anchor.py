@@ -1,4 +1,4 @@
-"""Anchor of a log: how far it is known to be durable, kept beside it.
+"""Anchor of a log: a file beside it that says how far the log is durable.
 
 A chain of hashes shows damage but not absence: a log cut at the end of a frame looks whole. The
 anchor says "up to this sequence number, with this chain value, everything was durable". If the log

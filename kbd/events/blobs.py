@@ -1,4 +1,4 @@
-"""Blob store: the bytes of files, kept once under their own hash.
+"""Blob store: the bytes of files, stored once under their own hash.
 
 A blob lies at `<directory>/<first two digits>/<64 digits>`, mode 0400, and is never changed. It is
 durable before any method returns its hash, so an event that names it can be recorded at once:
@@ -31,7 +31,7 @@ _INCOMING = "incoming-"
 
 
 class BlobVerification(msgspec.Struct, frozen=True):
-    """What reading all blobs again found.
+    """Result of verifying all blobs.
 
     Args:
         checked: How many were read.
@@ -108,7 +108,7 @@ class BlobStore:
             return self._write_chunks(_read_chunks(fd, name, size_bytes))
 
     def adopt(self, staged: Path) -> tuple[BlobHash, int]:
-        """Move a file in. Whoever wrote it must be gone: the file itself becomes the blob.
+        """Move a file into the store: it becomes the blob, so nothing may write to it any more.
 
         Args:
             staged: On the same file system; it is gone afterwards.
@@ -142,7 +142,7 @@ class BlobStore:
         return blob, size
 
     def path(self, blob: BlobHash) -> Path:
-        """Where a blob lies or would lie; the name tells nothing about the file.
+        """Path of a blob, stored or not; it says nothing about the file's name.
 
         Raises:
             ValidationFailed: This is no hash.
@@ -153,7 +153,7 @@ class BlobStore:
         return Path(f"{self._directory}/{blob[:2]}/{blob}")
 
     def has(self, blob: BlobHash) -> bool:
-        """Return whether a blob is kept."""
+        """Return whether a blob is stored."""
         return self.path(blob).is_file()
 
     def read(self, blob: BlobHash, offset: int = 0, limit: int | None = None) -> bytes:
@@ -197,7 +197,7 @@ class BlobStore:
         return BlobVerification(checked, tuple(damaged), tuple(missing))
 
     def sweep(self) -> int:
-        """Remove what a process that died was making. Only while nobody else puts anything.
+        """Remove the partial files of a process that died. Only while nothing else is being stored.
 
         Returns:
             How many files were removed.

@@ -103,7 +103,7 @@ class NotUnderstood(LogCorrupt):
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """The event of a type or version that this kbd does not know: kept as it is; folds skip it.
+    """An event of an unknown type or version, preserved as it is; folds skip it.
 
     Args:
         type: The type's name as stored.

@@ -131,7 +131,7 @@ def damage_error(
 
 
 def fault_kind(error: LogCorrupt) -> FaultKind:
-    """Return the kind of fault that an error tells of.
+    """Return the kind of fault of an error.
 
     One that says none is of contents that nobody can read although their checksum is right.
     """

@@ -1,4 +1,4 @@
-"""Survey of a log as it lies on disk: what is whole, what was torn, what is damaged.
+"""Survey of a log on disk: what is whole, what was torn, what is damaged.
 
 Nothing on disk is changed. Recovery at start and `kbd verify` draw on the same survey, so they
 cannot disagree.
@@ -70,7 +70,7 @@ class TornWrite(msgspec.Struct, frozen=True):
 
 
 class LogSurvey(msgspec.Struct):
-    """What a log holds.
+    """Survey of a log: its segments, its end, what is torn or damaged.
 
     Args:
         segments: Those that can be read, in order.

@@ -55,7 +55,7 @@ _seq_of = attrgetter("seq")
 
 
 class Segment:
-    """One file of a log: its header, and marks on the way through it.
+    """Segment file of a log: its header, and an index into it.
 
     Marks are only ever added behind the others, so that a reader in another thread can look for
     one while the writer adds them.

@@ -27,7 +27,7 @@ _MAX_BLOB_FAULTS = 100
 
 
 class LogDamage(msgspec.Struct, frozen=True):
-    """One thing that is wrong.
+    """Damage that a verification found.
 
     Args:
         kind: What sort of fault it is.
@@ -45,7 +45,7 @@ class LogDamage(msgspec.Struct, frozen=True):
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """What reading a whole log again found.
+    """Result of verifying a log.
 
     Args:
         frames: How many frames are whole.
@@ -76,7 +76,7 @@ class Verification(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether the log is whole."""
         return not self.faults
 
 
@@ -181,7 +181,7 @@ class _VerifyingReader:
         self._other = msgspec.structs.replace(place, reason=reason)
 
     def head_mismatch(self, found: LogSurvey) -> LogDamage | None:
-        """What is wrong between the log and the head that was kept."""
+        """Damage, if the log does not match the expected head."""
         if self._expected_head is None or self._is_met or self._other is not None:
             return self._other
         if found.fault is not None:

@@ -1,4 +1,4 @@
-"""Themes of office files: their colors and fonts, and what a color of a drawing comes to.
+"""Themes of office files: their colors and fonts, and the resolution of drawing colors.
 
 A theme names twelve colors and two families of fonts (ECMA-376 part 1, 20.1.6). What refers to
 them, and by which names, is each format's own; people and models want RRGGBB.
@@ -48,7 +48,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 class Theme(msgspec.Struct, frozen=True):
-    """What a theme names.
+    """Colors and fonts of a theme.
 
     Args:
         name: Its name, "" without one.
@@ -82,7 +82,7 @@ def read_theme(root: etree._Element | None) -> Theme:
 
 
 def drawing_color(element: etree._Element | None, scheme: Callable[[str], str]) -> str:
-    """Return what a color of a drawing comes to as RRGGBB, "" if that cannot be told.
+    """Resolve a color of a drawing to RRGGBB, "" if it cannot be resolved.
 
     Args:
         element: A color (`srgbClr`, `schemeClr` and so on, 20.1.2.3), or what holds one.

@@ -65,7 +65,7 @@ class ArchiveWriter:
         self._write(packed)
 
     def copy(self, info: ZipInfo, packed: bytes) -> None:
-        """Add an entry of another archive as it lies there; only its extra fields stay behind.
+        """Copy an entry of another archive without recompressing it; its extra fields are left out.
 
         Args:
             info: The entry, whose sizes are those of the bytes.

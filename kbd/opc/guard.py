@@ -103,7 +103,7 @@ def part_key(part: str) -> str:
 
 
 def raw_name(info: ZipInfo) -> bytes:
-    """Return the bytes of an entry's name as they lie in the zip."""
+    """Return the raw bytes of an entry's name."""
     return info.orig_filename.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
 
 

@@ -70,7 +70,7 @@ class _LoadedPart(msgspec.Struct, frozen=True):
 
 
 class LibraryBridge:
-    """Loan of one package to a library.
+    """Bridge of one package to a library.
 
     Use: give `copy()` to the library, `loaded()` what it made of it, edit, then `returned()`.
 

@@ -220,7 +220,7 @@ class Package:
 
     @property
     def by_key(self) -> Mapping[str, ZipInfo]:
-        """The same entries by the key of their names."""
+        """Entries by the key of their names, in which case does not count."""
         return self._infos
 
     def copy_to(self, target: BinaryIO) -> None:
@@ -264,7 +264,7 @@ class Package:
         return info
 
     def packed(self, info: ZipInfo) -> bytes:
-        """Return an entry's bytes as they lie in the zip, compressed.
+        """Return an entry's raw bytes, compressed.
 
         Raises:
             FileReadFailed: They are not where the directory says.

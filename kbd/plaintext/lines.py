@@ -90,7 +90,7 @@ class MeasuredText(msgspec.Struct, frozen=True):
 
 
 def measure_text(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
-    """Measure a text, or take from its shelf what was found before.
+    """Measure a text, or return the cached measurement.
 
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.

@@ -66,7 +66,7 @@ def escape_tags(text: str) -> str:
 
 
 def shown_length(text: str) -> int:
-    """Return how much of a text that is still coming surely stands before its first tag.
+    """Return the length of a streamed text's beginning that is certain to precede its first tag.
 
     Args:
         text: What came so far, from any point before the first tag.
@@ -112,7 +112,7 @@ def render_toolcall(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def render_toolresult(value: Any) -> str:
-    """Return a result as a model is told it.
+    """Render a tool result as the text that a model is sent.
 
     Args:
         value: What the tool returned, a value of JSON. Python's `...`, which stands in examples for
@@ -126,7 +126,7 @@ def render_toolresult(value: Any) -> str:
 
 
 def wrap_toolresult(text: str) -> str:
-    """Return a result that is text already, JSON or not, as a model is told it."""
+    """Wrap a result that is text already, JSON or not, in its tags."""
     return f"<{RESULT}>{escape_tags(text)}</{RESULT}>"
 
 

@@ -88,7 +88,7 @@ class AnswerWriter:
         self.close()
 
     def restart(self) -> None:
-        """End a part that will come once more, from its beginning."""
+        """End a part that will be streamed again from its beginning."""
         if self.text:
             self.close()
             self._out.write("…\n")
@@ -215,7 +215,7 @@ class ToolTrace:
             self._session.drop()  # and with it the subscription
 
     def lines(self, events: list[dict[str, Any]]) -> list[str]:
-        """Return what is to be told of these events, one behind the other."""
+        """Render the tool calls of events, one after the other."""
         if self._client is None or not any(event["type"] in _TRACED_EVENTS for event in events):
             return []
         first, last = events[0]["seq"], events[-1]["seq"]
@@ -235,11 +235,11 @@ class _StatusBar(BarProgress):
         self._is_verbose = is_verbose
 
     def on_status(self, run: dict[str, Any]) -> None:
-        """Show the tokens beside the bar; that no price is known is told at the end."""
+        """Show the tokens beside the bar; a missing price is reported at the end."""
         self._bars.update(self._bar, consumed=render_usage(run).partition(", no")[0])
 
     def step(self, text: str) -> None:
-        """Print a line only if all is asked for."""
+        """Print a line of progress only if the display is verbose."""
         if self._is_verbose:
             super().step(text)
 
@@ -285,7 +285,7 @@ class RunView:
         self._has_begun = self._is_interrupted = False
 
     def on_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Take one notification."""
+        """Handle a notification."""
         match method:
             case "WorkshopAssistantStreamDelta" if self._flow and params["phase"] == "summary":
                 # What still comes of an answer that is not wanted any more is not written.
@@ -302,7 +302,7 @@ class RunView:
                 self._shown.on_notification(method, params)
 
     def on_status(self, run: dict[str, Any]) -> None:
-        """Take how the run stands."""
+        """Handle the run's status."""
         self._shown.on_status(run)
 
     def interrupted(self) -> None:
@@ -313,13 +313,13 @@ class RunView:
         self._shown.interrupted()
 
     def finish(self) -> None:
-        """Draw nothing more."""
+        """Finish the display."""
         self._shown.finish()
         if self._flow and self._has_begun:
             self._flow.close()
 
     def print_answer(self, text: str) -> None:
-        """Print the answer: of what was written as it came only what is missing."""
+        """Print the answer, or what is missing of one that was streamed."""
         if self._flow is None:
             say(text)
         else:

@@ -168,7 +168,7 @@ def _run_lines(session: ChatSession, lines: Iterable[str]) -> int:
 
 
 def join_continuations(lines: Iterable[str]) -> Iterator[str]:
-    """Yield what belongs together: a line that ends in a backslash goes on in the next one."""
+    """Join continued lines: one that ends in a backslash continues in the next."""
     whole = ""
     for each in lines:
         text = each.rstrip("\r\n")

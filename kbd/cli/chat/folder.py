@@ -67,7 +67,7 @@ class ImportHistory:
                 self._came.setdefault(str(data["name"]), []).append(arrival)
 
     def was_imported(self, name: str, blob: str) -> bool:
-        """Whether a file of this name once came in with this content."""
+        """Return whether a file of this name was once imported with this content."""
         return any(each.blob == blob for each in self._came.get(name, ()))
 
     def last(self, name: str) -> str:
@@ -289,7 +289,7 @@ def find_or_create(client: Client, folder: Path) -> dict[str, Any]:
 
 
 def import_folder(session: ChatSession, folder: ChatFolder) -> None:
-    """Add what is new in the folder, replace what changed there, and tell what was left out."""
+    """Import the folder: add new files, replace changed ones, report those left out."""
     client, workbench_id = session.client, session.workbench_id
     scope = session.ask("WorkbenchGetScope")
     endings = frozenset(scope["supported_types"]["readable_extensions"])
@@ -369,7 +369,7 @@ class _ImportPlan:
             self.skipped.append((path, reason))
 
     def _rejection_reason(self, path: Path) -> str:
-        """Return why the daemon would not take a file; what it replaces would be gone by then."""
+        """Return why the daemon would reject a file: known before the old version is removed."""
         if path.stat().st_size > self._most_bytes:
             return f"larger than {size(self._most_bytes)}"
         try:

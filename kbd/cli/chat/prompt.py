@@ -176,7 +176,7 @@ def render_status(session: ChatSession) -> str:
 
 
 def run_prompt(session: ChatSession, prompt: Prompt) -> int:
-    """Talk until somebody leaves; what went wrong meanwhile was told when it did."""
+    """Read and handle lines until the person leaves; errors are printed as they happen."""
     while not session.is_over:
         try:
             text = prompt.ask()

@@ -59,7 +59,7 @@ other questions are declined. /search WORDS needs no model. To set one up, leave
 
 
 def can_converse(model_id: str) -> bool:
-    """Whether it is one that can converse: the offline provider works by fixed rules."""
+    """Return whether a model can converse: the offline provider works by fixed rules."""
     return model_id.partition(":")[0] != "offline"
 
 
@@ -273,7 +273,7 @@ def switch_model(session: ChatSession, argument: str) -> int:
 
 
 def reload_documents(session: ChatSession, argument: str) -> int:
-    """Look into the folder again and bring the index up to date, or use that in another folder.
+    """Import the folder again and update the index, or use an index in another folder.
 
     Raises:
         RequestRefused: The folder holds something else.

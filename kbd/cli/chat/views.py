@@ -107,7 +107,7 @@ def _render_argument(field: dict[str, Any]) -> str:
 
 
 def show_history(session: ChatSession, argument: str) -> int:
-    """Show what was said in this conversation, or its last messages.
+    """Show the conversation, or its last messages.
 
     Raises:
         Stop: It is no number.

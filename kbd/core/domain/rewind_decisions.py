@@ -53,7 +53,7 @@ def find_message(state: WorkbenchState, message_id: str) -> Said:
 
 
 def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, Said]:
-    """Return a message of the person and the answer to it that another one shall replace.
+    """Return a user message and the answer to it that a new one will replace.
 
     Args:
         state: The workbench.
@@ -91,7 +91,7 @@ def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
 def rewind_event(
     then: WorkbenchState, message_id: str, reason: Literal["undo", "regenerate"] = "undo"
 ) -> ConversationRewound:
-    """Return the event that has everything stand again as it did.
+    """Return the event of a rewind: conversation, files, draft and runs restored.
 
     Args:
         then: The workbench after the message, or after the run that answered with it.

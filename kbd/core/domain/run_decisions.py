@@ -55,7 +55,7 @@ __all__ = [
 
 
 def send_message(state: WorkbenchState, command: SendMessage) -> Decision:
-    """Record a message; not while a run is under way, for it would not see it.
+    """Record a user message; refused while a run is under way, which would not see it.
 
     Raises:
         ValidationFailed: The text is blank, or a run or an undo is under way.

@@ -42,7 +42,7 @@ def item_label(text: str) -> str:
 
 
 class RunStatus(StrEnum):
-    """Where a run stands; all but `running` and `finished` can be resumed."""
+    """Status of a run; all but `running` and `finished` can be resumed."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -52,7 +52,7 @@ class RunStatus(StrEnum):
 
 
 class ItemState(StrEnum):
-    """Where a plan item stands; the mark in plan.md is drawn from it."""
+    """State of a plan item; the mark in plan.md is drawn from it."""
 
     OPEN = "open"
     DONE = "done"
@@ -146,14 +146,14 @@ class Chain(msgspec.Struct):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """What did not work, and the run goes on without it."""
+    """Notice of a problem that does not stop the run."""
 
     code: str
     message: str
 
 
 class RunError(msgspec.Struct, frozen=True):
-    """What stopped a run."""
+    """Error that stopped a run."""
 
     code: str
     message: str

@@ -51,7 +51,7 @@ HOUR_US = 3_600_000_000
 
 
 class WatchStatus(StrEnum):
-    """Whether a watch starts runs; what lands is recorded in all but the last."""
+    """Status of a watch: whether it starts runs; in all but the last, landings are recorded."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -60,7 +60,7 @@ class WatchStatus(StrEnum):
 
 
 class LandingStage(StrEnum):
-    """How far a landed file is; one that is done is no landing any more."""
+    """Stage of a landed file; one that is done is no landing any more."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -198,7 +198,7 @@ def carries_consent(rule: WatchRule, model_id: str, endpoint: str) -> bool:
 
 
 class Written(msgspec.Struct, frozen=True):
-    """That kbd wrote a content somewhere.
+    """Record of a content that kbd wrote into a folder itself.
 
     Args:
         folder: Where.
@@ -212,7 +212,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Watching(msgspec.Struct):
-    """All watched folders.
+    """State of all watched folders.
 
     Args:
         watches: By id, oldest first.
@@ -227,7 +227,7 @@ class Watching(msgspec.Struct):
         return 1 + max((each.depth for each in self.written.get(sha256, ())), default=0)
 
     def is_written_by_kbd(self, sha256: str, folder: str, watch_id: WatchId) -> bool:
-        """Tell whether kbd wrote this content into this folder, and not for this watch to take.
+        """Return whether kbd itself wrote this content into this folder, and not for this watch.
 
         What another watch delivered there is a link of a chain that somebody made on purpose.
         """

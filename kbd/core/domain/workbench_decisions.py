@@ -357,7 +357,7 @@ _WITH_CONTEXT = ("clone_all", "clone_files_and_context_no_chat")
 
 
 def check_forkable(state: WorkbenchState) -> None:
-    """Refuse to fork a workbench that somebody is at work in.
+    """Refuse to fork a workbench in which work is under way.
 
     Raises:
         ValidationFailed: A draft is open, or a run or a publish is under way.

@@ -55,7 +55,7 @@ class DraftFile(msgspec.Struct):
 
 
 class Draft(msgspec.Struct):
-    """What is not published yet. There is no draft without a changed file.
+    """Draft: the changes that are not published yet; never empty.
 
     Args:
         draft_id: Its name.
@@ -73,7 +73,7 @@ class Draft(msgspec.Struct):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """What published/ held at a moment."""
+    """Checkpoint: the files of published/ at a moment."""
 
     checkpoint_id: str
     created_at_us: int
@@ -145,7 +145,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class ContextItem(msgspec.Struct, frozen=True):
-    """What every run shall know.
+    """Context item: a text that every run is given.
 
     Args:
         text: What it says.
@@ -178,7 +178,7 @@ class Measured(msgspec.Struct):
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """What a person agreed to."""
+    """Consent that a person gave."""
 
     provider_id: str
     model_id: str

@@ -40,7 +40,7 @@ class DailyBudget:
         self._daemon, self._catalog, self._limits, self._clock = daemon, catalog, limits, clock
 
     def is_metered(self, model_id: str) -> bool:
-        """Return whether a model's provider, or its embedder, talks to somebody who counts."""
+        """Return whether calls of a model, or of an embedder, go to an endpoint."""
         name = self._catalog.wrapped_model(model_id).partition(":")[0]
         for find in (self._catalog.provider, self._catalog.embedder):
             try:

@@ -115,7 +115,7 @@ class Egress:
 
     @property
     def mode(self) -> str:
-        """Whether people are asked: "ask" or "allow_all"."""
+        """Consent mode: "ask" or "allow_all"."""
         return self._daemon.state.consent_mode
 
     def embedder(self) -> ChosenEmbedder:
@@ -260,7 +260,7 @@ class Egress:
         return redact_reply(reply, self.redaction)
 
     async def fingerprint(self, model_id: str = "") -> str:
-        """Return under what the vectors of `embedder()` are kept.
+        """Return the key under which vectors of `embedder()` are stored.
 
         Args:
             model_id: As for `embed`.
@@ -357,7 +357,7 @@ class Egress:
         return self.redaction.text(text) != text
 
     async def aclose(self) -> None:
-        """Close the connections, and have embedders let go of what they hold."""
+        """Close the connections, and release the resources of embedders."""
         for owned in self._catalog.embedders():
             try:
                 with anyio.move_on_after(CLOSE_TIMEOUT_S):

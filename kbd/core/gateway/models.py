@@ -114,7 +114,7 @@ class Models:
         return self._catalog.provider(provider_id).item
 
     def wrapped_model(self, model_id: str) -> str:
-        """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
+        """Return the wrapped model, if its provider wraps another, else the model itself."""
         return self._catalog.wrapped_model(model_id)
 
     def wrapper(self, model_id: str) -> Provider | None:
@@ -124,7 +124,7 @@ class Models:
         return self.provider_named(model_id.partition(":")[0])
 
     def provider(self, model_id: str) -> Provider:
-        """Return the provider that is asked for a model: of a wrapped one, its own.
+        """Return the provider of a model; of a wrapped model, its own provider.
 
         Raises:
             ValidationFailed: The id is not `provider:model`, or names what cannot be wrapped: a
@@ -171,7 +171,7 @@ class Models:
         return self.as_set(msgspec.structs.replace(info, id=model_id, context_tokens=left))
 
     def told_bytes(self, model_id: str, tools: Sequence[ToolSchema]) -> int | None:
-        """Return how many bytes a model is told of tools; None for their JSON schemas."""
+        """Return the bytes of the tools' description for a model; None for their JSON schemas."""
         return (self.wrapper(model_id) or self.provider(model_id)).told_bytes(tools)
 
     def listed(self) -> tuple[tuple[Provider, ModelInfo], ...]:
@@ -188,7 +188,7 @@ class Models:
         return tuple(found.values())
 
     def effort(self, model_id: str, phase: Phase) -> str:
-        """Return how hard a model shall think in a phase; "" leaves it to the model.
+        """Return the reasoning effort of a model in a phase; "" leaves it to the model.
 
         A summary restates what is known, so no effort is asked for there.
 
@@ -221,7 +221,7 @@ class Models:
             return True
 
     def has_access(self, provider: Provider) -> bool:
-        """Return whether a provider was given a key or an address."""
+        """Return whether a provider has a key or an address configured."""
         given = self._of_plugin(self._catalog.provider(provider.name).plugin.name)
         return bool(given.get("has_key") or given.get("base_url"))
 
@@ -365,7 +365,7 @@ class Embedders:
         )
 
     def usable(self, model_id: str = "") -> ChosenEmbedder:
-        """Return the one that is meant, if it can be asked.
+        """Return the chosen embedder, if it is usable.
 
         Args:
             model_id: What it was before, if that shall not change.

@@ -106,7 +106,7 @@ class ProviderAccess(msgspec.Struct, frozen=True):
 
 
 class RequestPurpose(msgspec.Struct, frozen=True):
-    """How the requests of a call are recorded: their model, their purpose, their log.
+    """Purpose of a call's requests, as they are recorded: the model, what for, the log.
 
     Args:
         model_id: The model, or "" where they are about none.

@@ -129,7 +129,7 @@ def _lines(file: Path) -> list[str]:
 
 
 class PluginError(KbdError):
-    """What is wrong with a plugin, in words; it ends in the plugin's status."""
+    """Error of a plugin, in words; it becomes the reason in the plugin's status."""
 
 
 def new_registry() -> pluggy.PluginManager:

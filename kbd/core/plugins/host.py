@@ -48,7 +48,7 @@ __all__ = [
 
 
 class FormatsByName(FormatCatalog):
-    """Some formats, read-only. Of two that claim one suffix, the one given first has it."""
+    """Formats by file name, read-only; of two that claim one suffix, the first one has it."""
 
     def __init__(self, handlers: Iterable[FormatHandler]) -> None:
         given = tuple(handlers)
@@ -194,7 +194,7 @@ FoundState = Literal["loaded", "left_out", "blocked"]
 
 
 class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One installed plugin, for `PluginsList` and `kbd doctor`.
+    """Status of an installed plugin, for `PluginsList` and `kbd doctor`.
 
     Args:
         name: Its entry point's name.
@@ -235,7 +235,7 @@ class Plugin(msgspec.Struct, frozen=True):
 
 
 class Owned(msgspec.Struct, Generic[T], frozen=True):
-    """An object that a plugin brought, with its owner."""
+    """Object of a plugin, with its owner."""
 
     plugin: Plugin
     item: T
@@ -303,7 +303,7 @@ class Plugins:
         environment: Mapping[str, str] | None = None,
         found: Iterable[EntryPoint] | None = None,
     ) -> "Plugins":
-        """Load all plugins and take what they declare. No plugin's fault is raised.
+        """Load all plugins and collect their declarations; no plugin's fault is raised.
 
         Args:
             settings: Names the blocked ones, and has each one's own table.

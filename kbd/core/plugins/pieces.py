@@ -99,7 +99,7 @@ def split_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def narrow_place(lines: PassageLines, first: int, last: int) -> tuple[str, dict[str, Any]]:
-    """Narrow a passage's place and coordinates to a part of it, as near as can be told.
+    """Narrow a passage's place and coordinates to a part of it, as closely as is known.
 
     Args:
         lines: The passage.

@@ -51,7 +51,7 @@ __all__ = [
 
 
 class Handle(msgspec.Struct, frozen=True):
-    """Which handler to call: its name, and the package and settings that bring it."""
+    """Reference to a handler: its name, its package, its settings."""
 
     name: str
     package: str

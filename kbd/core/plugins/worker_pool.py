@@ -148,14 +148,14 @@ _STOPPED = "The workers are stopped."
 
 
 class SandboxLevel(msgspec.Struct, frozen=True):
-    """How workers are confined, and why not further."""
+    """Level of the workers' sandbox, and why it is not higher."""
 
     level: Literal["process"]
     reason: str
 
 
 class WorkersStatus(msgspec.Struct, frozen=True):
-    """Whether files can be worked on.
+    """Status of the workers: whether they can work on files.
 
     Args:
         available: Whether a call would be tried.

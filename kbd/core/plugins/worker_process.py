@@ -1,4 +1,4 @@
-"""Worker process seen from the daemon: starts one zygote, hands it calls, hears how they ended.
+"""Worker process seen from the daemon: starts one zygote, sends it calls, receives outcomes.
 
 Each call has a channel of its own: one request, one answer, then nothing.
 """
@@ -117,7 +117,7 @@ class _PendingCall:
 
 
 class WorkerProcess:
-    """One zygote. `start` makes it; `serve` must then run for as long as it is used."""
+    """Process of one zygote; `start` launches it, `serve` must run for as long as it is used."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], control: socket.socket, noise: int

@@ -76,7 +76,7 @@ class Wakeup:
         await self._rung
 
     def close(self) -> None:
-        """Release its descriptor, from any thread; nobody rings or waits any more."""
+        """Close the descriptor, from any thread; it must not be rung or awaited any more."""
         if self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._close_here, self._loop)

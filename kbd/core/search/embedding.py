@@ -62,7 +62,7 @@ class EngineEmbedder:
         return count_embedded(connection, self.fingerprint) if self.fingerprint else 0
 
     def resolve_fingerprint(self) -> None:
-        """Ask a given embedder for the key of its vectors, unless it is known.
+        """Request the key of the vectors from a given embedder, unless it is known.
 
         Then those that were made before are used, though no other can be made now.
         """

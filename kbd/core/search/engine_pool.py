@@ -40,7 +40,7 @@ class PooledEngine:
 
     @property
     def is_filling(self) -> bool:
-        """Whether vectors are being made."""
+        """Whether vectors are being computed in the background."""
         return self._filling is not None
 
     async def engine(self) -> WorkspaceEngine:

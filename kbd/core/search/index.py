@@ -61,7 +61,7 @@ class SearchIndex:
 
     @property
     def is_current(self) -> bool:
-        """Whether its file still has its name: it loses it to the one that takes its place."""
+        """Whether its file is still the current one: a replacement takes over the name."""
         return self.path.exists()
 
     @contextlib.contextmanager

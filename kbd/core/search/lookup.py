@@ -82,7 +82,7 @@ class LookupModels(Protocol):
 
     @property
     def doubt(self) -> str:
-        """Why the named embedder cannot be asked, "" if it can or none is named."""
+        """Reason why the named embedder is unavailable, "" if it is not or none is named."""
 
     @property
     def model(self) -> str:

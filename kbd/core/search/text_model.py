@@ -78,7 +78,7 @@ def _no_text(text: str) -> str:
 
 
 def cut_at_next_speaker(text: str) -> str:
-    """Cut an answer where the model goes on to speak for somebody else."""
+    """Truncate an answer where the model begins to speak for another role."""
     return _END.split(text, maxsplit=1)[0]
 
 

@@ -88,7 +88,7 @@ class WriterThread(Generic[T]):
         return call.result  # type: ignore[return-value]  # a call that raised nothing has returned
 
     def close(self) -> None:
-        """Let the thread go at once; a later call starts another."""
+        """End the thread at once; a later call starts another."""
         with self._lock:
             if self._queue is not None and not self._is_awaited:
                 self._queue.calls.put(None)
@@ -201,7 +201,7 @@ class Journal:
         return True
 
     async def aclose(self) -> None:
-        """Close the log in an orderly way; who follows it comes to an end."""
+        """Close the log in an orderly way, and end its followers."""
         # Set before the ring: a follower that is woken must find it.
         self._closed = True
         self._grown.ring()

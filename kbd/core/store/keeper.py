@@ -50,7 +50,7 @@ def _as_it_is(event: Event) -> Event:
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a command led to.
+    """Outcome of a command.
 
     Args:
         events: What was recorded; empty if there was nothing to do.
@@ -66,7 +66,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class _Submission(Generic[C]):
-    """A command in a batch, and what will be its answer."""
+    """A submitted command, and its answer once there is one."""
 
     __slots__ = ("command", "error", "outcome", "settle")
 
@@ -78,7 +78,7 @@ class _Submission(Generic[C]):
 
     @property
     def answer(self) -> Outcome | Exception:
-        """What is answered when nothing more will happen."""
+        """Answer to the command, once it is settled."""
         return self.outcome or self.error or ToolWorkerUnavailable("the workbench is closed")
 
 
@@ -139,17 +139,17 @@ class Keeper(Generic[S, C]):
 
     @property
     def state(self) -> S:
-        """What is durable. Read it; only the Keeper changes it, between two awaits of yours."""
+        """The durable state, read-only; the Keeper changes it between two awaits of the reader."""
         return self._state
 
     @property
     def is_idle(self) -> bool:
-        """Whether no command waits, or is being recorded."""
+        """Whether no command is pending or being recorded."""
         taken = self._current
         return not self._pending.submissions and (taken.is_settled or not taken.submissions)
 
     def observe(self, observer: Observer) -> None:
-        """Have an observer told of every event from now on."""
+        """Register an observer of every event from now on."""
         self._observers.append(observer)
 
     async def load(self, snapshot: tuple[S, S] | None = None) -> None:
@@ -165,7 +165,7 @@ class Keeper(Generic[S, C]):
         await self.journal.replay(apply, state.seq)
 
     async def submit(self, command: C) -> Outcome:
-        """Have a command decided and recorded, and return what it led to.
+        """Submit a command to be decided and recorded, and return its outcome.
 
         If the caller is canceled meanwhile the command may be recorded all the same.
 
@@ -181,7 +181,7 @@ class Keeper(Generic[S, C]):
         return answer
 
     def offer(self, command: C, settle: Settle[Outcome]) -> None:
-        """Do the same without a task that waits: `settle` is called once, later.
+        """Submit a command without a waiting task: `settle` is called once, later.
 
         Raises:
             KbdError: It is refused already; `settle` is not called.
@@ -290,7 +290,7 @@ class Keeper(Generic[S, C]):
         return records, outcomes
 
     def _speculative(self) -> S:
-        """Return the copy that runs ahead, at what is durable; made as a snapshot is, if need be.
+        """Return the speculative copy of the state, brought to what is durable if it is not there.
 
         That a state comes back as it was is what snapshots rest on; the log is not read again.
         """

@@ -1,4 +1,4 @@
-"""Redaction of known keys in what is kept: events, and blobs that hold what somebody said.
+"""Redaction of known keys in what is recorded: events, and blobs of conversations.
 
 It is done where events are appended and where such blobs are put, so nothing that is written later
 can have forgotten it. What names a file, a folder, a workbench, a model or a plugin is left as it
@@ -74,7 +74,7 @@ class Redaction:
         return data
 
     def settled(self, text: str) -> int:
-        """Return how much of a text that goes on is certain to end in no key.
+        """Return the length of a streamed text's beginning that cannot end within a key.
 
         Behind that a key may begin, or one ends with which a longer one begins.
         """

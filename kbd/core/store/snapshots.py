@@ -83,7 +83,7 @@ class Snapshot(NamedTuple):
 def save_snapshot(
     directory: Path, seq: Seq, head: bytes, schema: str, payload: bytes, disk: Disk = DISK
 ) -> bool:
-    """Keep a snapshot and remove older ones.
+    """Save a snapshot and remove older ones.
 
     Args:
         directory: Where snapshots of this log lie; made if it is not there.
@@ -203,7 +203,7 @@ class Snapshots(Generic[S]):
         return log, copies
 
     def save(self, state: S, head: bytes) -> bool:
-        """Keep a state, with the log's chain value behind its last event; return if it was kept."""
+        """Save a state, with the chain value behind its last event; return whether it is saved."""
         payload = msgspec.msgpack.encode(state)
         is_saved = save_snapshot(self.folder, state.seq, head, self._schema(), payload)
         if is_saved:
@@ -211,12 +211,12 @@ class Snapshots(Generic[S]):
         return is_saved
 
     def save_last(self, state: S, head: bytes) -> None:
-        """Keep the state of a log that is closed, unless the newest snapshot is nearly as good."""
+        """Save the state of a closed log, unless the newest snapshot is nearly as recent."""
         if state.seq - self.since >= CLOSED_EVENTS:
             self.save(state, head)
 
     def renew(self, until: Seq) -> bool:
-        """Fold the log on from its newest snapshot up to a durable event, and keep that.
+        """Fold the log from its newest snapshot up to a durable event, and save the state.
 
         Somebody else has the log open, and may be writing behind that event.
 
@@ -279,7 +279,7 @@ class _IncrementalFold(Generic[S]):
         self._chain = b""
 
     def walk(self, log_dir: Path) -> bool:
-        """Fold; tell whether the log has what the state comes from, and reaches so far."""
+        """Fold; return whether the log has the state's origin and reaches so far."""
         try:
             survey_log(log_dir, trusted=self.state.seq, visit=self._visit)
         except (_StoppedError, OSError):
@@ -333,7 +333,7 @@ def _snapshots_of(kind: Kind, log_dir: Path, folder: Path) -> Snapshots[Any]:
 
 
 def main(kind: str, log_dir: str, folder: str, until: str) -> int:
-    """Make a snapshot in this process; return 0 if it was kept."""
+    """Save a snapshot from this process; return 0 if it is saved."""
     if kind not in get_args(Kind):
         return 2
     os.nice(_NICENESS)

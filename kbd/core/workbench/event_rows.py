@@ -69,7 +69,7 @@ class EventRows:
 
     @property
     def is_followed(self) -> bool:
-        """Whether somebody follows it."""
+        """Whether the log has followers."""
         return self._followers > 0
 
     @contextmanager
@@ -156,7 +156,7 @@ class _ContextCache:
             return ContextFold()  # What can be read is told all the same, without what was before.
 
     def store(self, seq: Seq, fold: ContextFold) -> None:
-        """Cache a fold that has reached an event, for the reader that goes on there."""
+        """Store a fold that has reached an event, for a reader that continues there."""
         with self._lock:
             self._ends[seq] = fold
             if len(self._ends) > MAX_CACHED_ENDS:

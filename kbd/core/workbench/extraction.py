@@ -48,7 +48,7 @@ __all__ = [
 
 
 def numbered_names(name: str) -> Iterator[str]:
-    """Yield a name, then the names to try when it is taken.
+    """Yield a name, then numbered alternatives: `a(1).txt`, `a(2).txt`.
 
     `a.txt`, `a(1).txt`, `a(2).txt` …; `archive.tar.gz`, `archive.tar(1).gz`; `.env`, `.env(1)`.
     """

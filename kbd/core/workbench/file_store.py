@@ -146,7 +146,7 @@ class FileStore:
         return tuple(conflicted)
 
     def show_draft(self, files: Mapping[FileName, BlobHash | None]) -> None:
-        """Make draft/ hold exactly the draft's versions, as copies that may be looked at."""
+        """Write exactly the draft's versions to draft/, as copies for people to open."""
         self._draft.mkdir(mode=0o700, exist_ok=True)
         root = ConfinedRoot(self._draft)
         try:

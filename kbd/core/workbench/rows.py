@@ -141,7 +141,7 @@ def workbench_info(
 
 
 def file_rows(workbench: OpenWorkbench, catalog: Catalog) -> tuple[FileRow, ...]:
-    """Return the files as runs see them: in the draft where they are changed there."""
+    """Return rows of the files; of one that the draft changes, its draft version."""
     rows: list[FileRow] = []
     for seen in workbench.state.current_files():
         kind = catalog.kind_of(seen.name)
