@@ -57,6 +57,7 @@ def _unpack(slot: bytes) -> Anchor | None:
 def _newest(data: bytes) -> tuple[Anchor, int] | None:
     """Return the valid slot with the highest number, and its place."""
     slots = [(_unpack(data[n * _SLOT_BYTES : (n + 1) * _SLOT_BYTES]), n) for n in (0, 1)]
+    # At most one slot can be torn, for the other was synced before this one was begun.
     return max(((slot, n) for slot, n in slots if slot is not None), default=None)
 
 
@@ -103,6 +104,7 @@ class AnchorFile:
         """Name a later place, durably. The slot that is not the newest is overwritten."""
         if anchor == self._current:
             return
+        # The older slot: if this write is torn, the newest one still counts.
         slot = 1 - self._slot
         self._disk.write_all(self._fd, _pack(anchor), slot * _SLOT_BYTES)
         self._disk.sync_data(self._fd)

@@ -153,6 +153,7 @@ class _VerifyingReader:
             except LogCorrupt as error:
                 error.detail |= {"file": segment.name, "offset": offset, "seq": first}
                 raise
+            # Events carry no numbers: those of a frame must reach up to the next one's first.
             if len(records) != last + 1 - first:
                 reason = "the numbers of the events have a gap behind this frame"
                 raise damage_error(reason, segment.name, offset, first, "edited")

@@ -215,6 +215,7 @@ class PartCopier:
                 relation = relations.get(str(value))
                 if relation is None:
                     raise ValidationFailed(f"{self.place} names a part that is not there.")
+                # A file decides how many it names.
                 if len(renamed) > MAX_RELATIONS:
                     raise ValidationFailed(f"{self.place} is too large to be copied.")
                 if relation.id not in renamed:
@@ -286,12 +287,15 @@ class PartCopier:
         self._count += 1
         data = self.converted(self.source.read(part), type_)
         relations = self.source.relations(part)
+        # Only what leads nowhere can be shared: the same bytes with other relations are another
+        # part.
         name = "" if relations else self._shared(data, type_)
         if not name:
             name = self.target.free_name(_pattern(part))
             self._add(name, data, type_)
             stack.append(_Copy(name, iter(relations), []))
         if not anew:
+            # Before its relations are followed, for parts may lead back to each other.
             self._copied[part_key(part)] = name
         return name
 

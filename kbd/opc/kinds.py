@@ -61,6 +61,7 @@ def identify(package: Package, family: Family) -> Identity:
     """
     name, suffix = package.name, PurePath(package.name).suffix.lower()
     save = f"open it in its program and save it as {suffix or 'a current format'}"
+    # Found by its relation, for its path is the producer's choice.
     main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
     if not main:
         raise FileReadFailed(f"{name} is not {family.what}: {_without_main(package)}; {save}.")
@@ -69,6 +70,7 @@ def identify(package: Package, family: Family) -> Identity:
     found = package.content_type(main)
     if found in family.refused:
         raise FileReadFailed(f"{name} is {family.refused[found]}; {save}.")
+    # The suffix proves nothing: the type of the main part says which kind of file it is.
     if found not in family.types and found not in _UNTOLD:
         raise FileReadFailed(
             f"{name} is a package of another kind, not {family.what}: its main part is of type "

@@ -153,11 +153,15 @@ class LibraryBridge:
 
     def _contents(self, part: str) -> bytes:
         if not _XML.search(self._content_types.of(part)):
+            # Pictures and fonts are lent as their own names: the libraries never read them, and
+            # what comes back as it was is copied from the package.
             return part.encode()
         return transitional(self._package.read(part))
 
     def _types(self) -> str:
         """Return a table that gives each part its type, the main one the plain one."""
+        # python-docx and python-pptx refuse templates and files with macros by the type of the main
+        # part, so they are shown the plain one.
         rows = [_override(_STUB, _STUB_TYPE)]
         for part in self._parts():
             type_ = self._content_types.of(part) or _STUB_TYPE
@@ -177,6 +181,8 @@ class LibraryBridge:
         for relation in self._package.relations(part):
             target, mode = relation.target, ' TargetMode="External"'
             if not relation.external:
+                # The libraries refuse a relation that leads nowhere, such as to a thumbnail that is
+                # missing: it leads to a stub here.
                 found = self._names.get(part_key(target))
                 target, mode = f"/{_plain_type(found) if found else _STUB}", ""
             type_ = transitional(relation.type.encode()).decode()
@@ -196,6 +202,7 @@ class LibraryBridge:
         data = part.blob
         if data == known.blob:
             return
+        # The library was lent the usual names; a strict part gets its own back.
         was_strict = is_strict_part(self._package.read(name), name, self._package.name)
         rewriting.put(name, strict(data) if was_strict else data)
 

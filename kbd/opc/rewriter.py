@@ -228,10 +228,12 @@ def _add_relation(root: etree._Element, part: str, relation: Relation) -> None:
         entry.set("TargetMode", "External")
     else:
         folder = posixpath.dirname(part)
+        # Relative to the part's folder, as producers write it.
         entry.set("Target", posixpath.relpath(f"/{relation.target}", f"/{folder}"))
 
 
 def _free_id(taken: set[str]) -> str:
+    # Ids mostly run from rId1, so the first one behind them is mostly free.
     number = len(taken) + 1
     while f"rId{number}" in taken:
         number += 1

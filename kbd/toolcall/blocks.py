@@ -314,6 +314,8 @@ def _block(text: str, tag: re.Match[str]) -> Toolcall | MalformedToolcall:
         return _malformed(text, tag.start(), body, nameless)
     closing = _tag_after(text, end, _TRAIL, end=True)
     if closing is None:
+        # Something stands between the object and the end of its block: whether it belongs to the
+        # call would be a guess.
         following = TAG.search(text, end)
         if following is not None and following["end"] and following["kind"].lower() == "call":
             more = NotObject(end, "the end of the block was expected after its object")

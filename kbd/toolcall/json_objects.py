@@ -35,6 +35,7 @@ MAX_VALUES = 20_000
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
+# Bounded, for Python takes quadratic time to make a number of many digits.
 _NUMBER = re.compile(
     r"-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,3})?(?![\w.])", re.ASCII
 )
@@ -240,6 +241,7 @@ def parts_of_call(written: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | No
 
 def nesting_of(value: Any) -> int:
     """Return how deep a value of JSON is nested: 0 for one that holds none; counted to a bound."""
+    # Level by level: what the library read may be nested deeper than Python recurses.
     level, depth = [value], 0
     while depth <= MAX_NESTING:
         holding = [each for each in level if each and isinstance(each, _HOLDING)]
@@ -265,6 +267,7 @@ def _strict(text: str, start: int) -> tuple[dict[str, Any], int]:
             value, length = _STRICT.raw_decode(text[start : start + size])
             return value, start + length
         except json.JSONDecodeError as fault:
+            # Near the end of the window a word or a number that it cuts looks wrong, too.
             is_inner = fault.pos < size - 16 and not fault.msg.startswith("Unterminated")
             if is_inner or start + size >= len(text):
                 raise

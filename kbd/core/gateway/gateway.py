@@ -236,6 +236,7 @@ class Egress:
         Raises:
             KbdError: As for `check` and `Provider.complete`, and what `record` raises.
         """
+        # At each turn and not once a run: files, consent and settings may have changed since.
         self.check(state, model_id)
         provider, wrapper = self.models.provider(model_id), self.models.wrapper(model_id)
         asked = self.models.wrapped_model(model_id)
@@ -251,6 +252,7 @@ class Egress:
                     msgspec.structs.replace(inner, model=model), lent, emit
                 )
 
+            # A wrapper gets neither key nor client: only the wrapped provider reaches out.
             nothing_else = ProviderAccess(None, None, None, lent.timeout_s, ask)
             return await wrapper.complete(request, nothing_else, telling)
 
@@ -303,6 +305,7 @@ class Egress:
         made = await self._crossings.cross(
             owned, RequestPurpose(chosen.model_id, "embed", record), work
         )
+        # Four bytes a number. A plugin made them, so nothing is taken for granted.
         if made.size < 1 or len(made.data) != 4 * made.size * len(asked.texts):
             msg = f"{chosen.model_id} returned other vectors than were asked for."
             raise MalformedReply(msg)

@@ -234,6 +234,7 @@ def write_table(
 def _handler(handle: dict[str, Any]) -> Any:
     wanted = msgspec.convert(handle, Handle)
     module = importlib.import_module(wanted.package)
+    # Declared anew in each call's process: a handler keeps no state from one file to the next.
     for handler in declared_formats(module, wanted.settings):
         if handler.name == wanted.name:
             return handler

@@ -129,8 +129,10 @@ def _death_error(status: int | None, limits: CallLimits, what: str) -> KbdError:
     if status is None or status == -1:
         return ToolWorkerUnavailable(f"The worker of {what} died or could not be started.")
     code = os.waitstatus_to_exitcode(status)
+    # A call answers before it exits; one that only exits was ended by the plugin's code.
     if code >= 0:
         return ToolWorkerUnavailable(f"The worker of {what} exited with status {code}.")
+    # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
     if -code == signal.SIGXCPU:
         msg = f"{what} used up its {limits.cpu_s} s of processor time."
         return ToolTimeout(msg, detail={"limit": "cpu"})
@@ -255,6 +257,7 @@ class WorkerPool:
         except (TypeError, OverflowError, RecursionError) as fault:
             msg = f"The arguments of {what} cannot be sent to a worker: {fault}."
             raise ValidationFailed(msg) from None
+        # The limit holds for all plugins together: each call is a process.
         async with self._slots:
             finished = await self._finished(self._plugin(plugin), request, limits)
         if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
@@ -293,6 +296,7 @@ class WorkerPool:
 
     async def _process(self, plugin: Plugin) -> WorkerProcess:
         """Return the plugin's zygote, started if need be."""
+        # Calls that come together wait for one zygote, and do not start one each.
         async with self._starting.setdefault(plugin.name, anyio.Lock()):
             if self._tasks is None:
                 raise ToolWorkerUnavailable(_STOPPED)

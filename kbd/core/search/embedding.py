@@ -91,6 +91,8 @@ class EngineEmbedder:
                     )
                 if not texts:
                     break
+                # Between two transactions, for a server may take seconds: nobody waits for the
+                # index meanwhile.
                 vectors = embed_texts(embed, list(texts.values()), "passage")
                 with self._index.replaced_if_ruined(index), index.writing() as connection:
                     store_vectors(connection, fingerprint, list(texts), vectors)

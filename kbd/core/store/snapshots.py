@@ -124,6 +124,7 @@ def load_snapshot(directory: Path, schema: str) -> Snapshot | None:
 
 
 def _newest_first(directory: Path) -> list[Path]:
+    # Names are numbers of 20 digits, so their order is that of the events.
     return sorted(directory.glob(f"*{_SUFFIX}"), reverse=True)
 
 
@@ -137,6 +138,7 @@ def _read(path: Path, schema: str) -> Snapshot | None:
     body = data[body_at:]
     if magic != _MAGIC or crc32(body, crc32(data[: _HEADER.size])) != checksum:
         return None
+    # Another kbd's shape of state: not damage, and of no use here.
     if body[:length] != schema.encode():
         return None
     return Snapshot(Seq(seq), head, body[length:])

@@ -179,8 +179,10 @@ async def _submit_intent(
         msg = "draft not found: there is nothing to publish"
         raise ValidationFailed(msg)
     progress("conflict_check")
+    # Read anew from disk: people may have changed published/ with their own programs.
     found = await run_sync(_published_hashes, workbench, drafted)
     publish_id = clock.new_id()
+    # Named before the intent, so that whoever completes it after a crash takes the same names.
     free = {name: conflict_name(name, publish_id) for name in drafted}
     progress("checkpoint_pre_publish")
     await workbench.keeper.submit(
@@ -214,6 +216,7 @@ async def carry_out(
         partial(workbench.files.carry_out, intended.files, intended.publish_id)
     )
     progress("finalizing")
+    # Recorded last: until then the next start carries the same files out once more.
     checkpoint_id = f"c{clock.new_id()}"
     await workbench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
     return _publish_answer(workbench, intended, conflicted, checkpoint_id)

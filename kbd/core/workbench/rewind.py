@@ -74,6 +74,7 @@ async def rewind_to(
     check(then)
     async with _publish_lock(workbench, clock):
         planned = differences(workbench.state, back.files)
+        # Before the intent: once that is recorded there is no way back.
         await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned, back))
         found = await run_sync(_published_hashes, workbench, planned)
         outcome = await workbench.keeper.submit(Rewind(back, clock.new_id(), found))
@@ -116,6 +117,7 @@ async def _publish_lock(workbench: OpenWorkbench, clock: Clock) -> AsyncIterator
 
     Shielded: a client that goes away between intent and outcome must not leave it half done.
     """
+    # Refused, not queued: the state that was looked at would be another one by then.
     if workbench.publishing.locked() and workbench.state.publish is not None:
         msg = "a publish is under way"
         raise ValidationFailed(msg, retryable=True)
