@@ -310,7 +310,7 @@ class Walk:
         self._reader, self._at = reader, start
         self._picture, self._top = "", 0
         self._page, self._lines = 1, 0
-        self._wanted, self._said = "", ""
+        self._wanted, self._message = "", ""
         self._is_sought = False
         self._prompt: tuple[str, str] | None = None
         self._drawn: tuple[tuple[int, str, int], list[str]] | None = None
@@ -321,14 +321,14 @@ class Walk:
         Raises:
             Stop: The connection broke.
         """
-        self._said = ""
+        self._message = ""
         try:
             if self._prompt is not None:
                 self._type(key)
             else:
                 self._command(key)
         except RequestRefused as refused:
-            self._said = refused.message
+            self._message = refused.message
 
     def frame(self, width: int, height: int) -> list[ScreenRow]:
         """Return the rows of the screen, as many as it has.
@@ -349,7 +349,7 @@ class Walk:
         shown = lines[self._top : self._top + self._page]
         rows += [ScreenRow(one, self._style(one)) for one in shown]
         rows += [ScreenRow("")] * (self._page - len(shown))
-        rows.append(ScreenRow(self._footer(width), "" if self._prompt or self._said else "dim"))
+        rows.append(ScreenRow(self._footer(width), "" if self._prompt or self._message else "dim"))
         return rows[:height]
 
     def _command(self, key: str) -> None:  # noqa: C901 - a case a key
@@ -390,18 +390,18 @@ class Walk:
                 self._reader.refresh()
                 self._at = min(self._at, self._reader.total)
                 self._drawn = None
-                self._said = f"{self._reader.total} steps, run {self._reader.run['status']}"
+                self._message = f"{self._reader.total} steps, run {self._reader.run['status']}"
             case key if key and key in PANELS:
                 self._picture, self._top = ("" if key == self._picture else key), 0
             case _:
-                self._said = "? shows the keys"
+                self._message = "? shows the keys"
 
     def _go(self, index: int) -> None:
         if index > self._reader.total:
             self._reader.refresh()
             self._drawn = None
         if not 1 <= index <= self._reader.total:
-            self._said = "This is the first step." if index < 1 else "This is the last step."
+            self._message = "This is the first step." if index < 1 else "This is the last step."
             return
         self._reader.step(index)
         self._at, self._top = index, 0
@@ -431,7 +431,7 @@ class Walk:
                 self._is_sought = bool(self._wanted)
                 return
         what = f"with {self._wanted!r}" if self._wanted else f"of kind {kind}"
-        self._said = f"There is no other step {what} that way."
+        self._message = f"There is no other step {what} that way."
 
     def _type(self, key: str) -> None:
         """Go on with a line that is being typed."""
@@ -465,7 +465,7 @@ class Walk:
             found = self._reader.moment(self._reader.step(self._at)["seq"], folder)
             count = sum(file["hash"] is not None for file in found["files"])
             told = counted(count, "file")
-            self._said = f"wrote {told}, as runs saw them, to {found['destination']}"
+            self._message = f"wrote {told}, as runs saw them, to {found['destination']}"
 
     def _heading(self, width: int) -> str:
         run = self._reader.run
@@ -522,8 +522,8 @@ class Walk:
             while typed and cell_width(asked + typed) >= width:
                 typed = typed[1:]
             return truncate(f"{asked}{typed}", width)
-        if self._said:
-            return truncate(self._said, width)
+        if self._message:
+            return truncate(self._message, width)
         if self._wanted:
             return truncate(f"searching {self._wanted!r}: n next, N previous, Esc ends", width)
         keys = (

@@ -71,12 +71,12 @@ def read_anchor(directory: Path) -> Anchor | None:
 
 
 def anchor_bytes(anchor: Anchor) -> bytes:
-    """Return the contents of a new anchor file: both slots say the same."""
+    """Return the contents of a new anchor file, with two equal slots."""
     return _pack(anchor) * 2
 
 
 def write_anchor(directory: Path, anchor: Anchor, disk: Disk) -> None:
-    """Write a new anchor file whose both slots say the same: at a log's birth or after a cut."""
+    """Write a new anchor file with two equal slots: for a new log, or after a cut."""
     disk.write_file(directory / ANCHOR_NAME, [_pack(anchor), _pack(anchor)])
 
 

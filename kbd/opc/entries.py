@@ -83,6 +83,7 @@ class ArchiveWriter:
 
     def _begin(self, entry: ZipInfo, name: bytes, flags: int) -> None:
         year, month, day, hour, minute, second = entry.date_time
+        # Date and time of MS-DOS (APPNOTE 4.4.6), in steps of two seconds.
         date = (year - 1980) << 9 | month << 5 | day
         time = hour << 11 | minute << 5 | second // 2
         sizes = (entry.CRC, entry.compress_size, entry.file_size)
@@ -139,7 +140,7 @@ class PartStream(io.RawIOBase):
         self._packed = packed
         self._at = 0
         self._left = info.file_size
-        self._told = info.CRC
+        self._crc = info.CRC
         self._sum = 0
         self._inflating: _Inflating | None = None
         if info.compress_type != ZIP_STORED:
@@ -200,7 +201,7 @@ class PartStream(io.RawIOBase):
                 raise self._damaged("unpacks to more than it says")
             if not self._inflating.eof:
                 raise self._damaged("is cut short")
-        if self._sum != self._told:
+        if self._sum != self._crc:
             raise self._damaged("is not what it was")
 
     def _damaged(self, what: str) -> FileReadFailed:

@@ -43,7 +43,7 @@ def xml_bytes(root: etree._Element) -> bytes:
 
 
 class Rewriting:
-    """Pending changes to a package, kept until they are written.
+    """Rewriting of a package: pending changes, until they are saved.
 
     Args:
         package: What to start from, which stays open and is not changed; None begins with nothing
@@ -101,7 +101,7 @@ class Rewriting:
         return len(found[1]) if found is not None else self._original[part_key(part)].file_size
 
     def put(self, part: str, data: bytes) -> None:
-        """Replace a part's bytes, or add a part whose type its suffix tells."""
+        """Replace a part's bytes, or add a part whose type follows from its suffix."""
         key = part_key(part)
         self._dropped.discard(key)
         self._new[key] = (self._original[key].filename if key in self._original else part, data)

@@ -1,4 +1,4 @@
-"""Plain text in files whose encoding nobody declared: detection, and streaming by lines.
+"""Encoding of plain text files: detection, and streaming by lines.
 
 For format plugins. A byte order mark decides; else bytes that are valid UTF-8 are UTF-8; else an
 answer of charset-normalizer is believed where western text cannot be meant, and what is left is

@@ -55,7 +55,7 @@ class InputCompleter(Completer):
         if text.startswith("/") and not space:
             for name, about in COMMANDS.items():
                 if name.startswith(text):
-                    yield Completion(name, -len(text), display_meta=about.what)
+                    yield Completion(name, -len(text), display_meta=about.help)
         elif command == "/model":
             yield from _completions(self._model_ids(), argument)
         elif command in _FOLDERS:

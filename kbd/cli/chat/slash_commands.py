@@ -304,9 +304,9 @@ def toggle_verbose(session: ChatSession, argument: str) -> int:
 
 
 class _Command(NamedTuple):
-    takes: str
-    what: str
-    do: Callable[[ChatSession, str], int]
+    arguments: str
+    help: str
+    run: Callable[[ChatSession, str], int]
 
 
 def _quit_chat(session: ChatSession, argument: str) -> int:
@@ -322,9 +322,9 @@ def _resume_run(session: ChatSession, argument: str) -> int:
 
 def _print_help(session: ChatSession, argument: str) -> int:
     del session, argument
-    width = max(len(f"{name} {command.takes}") for name, command in COMMANDS.items())
+    width = max(len(f"{name} {command.arguments}") for name, command in COMMANDS.items())
     for name, command in COMMANDS.items():
-        say(f"  {f'{name} {command.takes}':<{width}}  {command.what}")
+        say(f"  {f'{name} {command.arguments}':<{width}}  {command.help}")
     say(_KEYS)
     return OK
 
@@ -395,7 +395,7 @@ def _dispatch(session: ChatSession, text: str) -> int:
     command = COMMANDS.get(name)
     if command is None:
         raise Stop(_unknown_text(name), USAGE)
-    return command.do(session, argument.strip())
+    return command.run(session, argument.strip())
 
 
 def _unknown_text(name: str) -> str:

@@ -244,11 +244,11 @@ class _Versions:
         self._now = self._hashes(session.ask("LogHead")["seq"])
 
     def published_text(self, path: str) -> str | None:
-        """Return what a file said; None if it has no text."""
+        """Return the text of the published file; None if it has none."""
         return self._text(path, "published", self._before.get(path))
 
     def draft_text(self, path: str) -> str | None:
-        """Return what a file says in the draft; None if it has no text."""
+        """Return the text of the draft's file; None if it has none."""
         return self._text(path, "draft", self._now.get(path))
 
     def _hashes(self, seq: int) -> dict[str, str]:

@@ -56,7 +56,7 @@ class WorkTotals(msgspec.Struct, frozen=True):
 
 
 class EventCall(msgspec.Struct, frozen=True):
-    """A call that was asked for or has begun.
+    """Tool call that was requested or has begun.
 
     Args:
         tool: The tool.

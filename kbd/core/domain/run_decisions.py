@@ -87,7 +87,7 @@ def start_run(state: WorkbenchState, command: StartRun) -> Decision:
         raise ValidationFailed(msg)
     message_id = command.message_id or newest.message_id
     if message_id != newest.message_id:
-        if not any(said.message_id == message_id for said in state.said):
+        if not any(message.message_id == message_id for message in state.said):
             msg = f"there is no message {message_id!r} in this workbench"
             raise NotFound(msg)
         msg = "only the newest message can be worked on: send it again"
@@ -110,7 +110,7 @@ def request_cancel(state: WorkbenchState) -> Decision:
 
 
 def interrupt_run(state: WorkbenchState, command: InterruptRun) -> Decision:
-    """Close the active run: as canceled if that was asked for, else as interrupted."""
+    """Close the active run: as canceled if that was requested, else as interrupted."""
     run = state.active_run()
     if run is None:
         return Decision()
@@ -130,7 +130,7 @@ def record_run(state: WorkbenchState, command: RecordRun) -> Decision:
 
 
 def end_run(state: WorkbenchState, command: EndRun) -> Decision:
-    """Record how the active run ended; a run that was asked to stop can only be canceled.
+    """Record the outcome of the active run; one that was asked to stop can only be canceled.
 
     Raises:
         ValidationFailed: That run is not under way.

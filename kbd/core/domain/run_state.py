@@ -84,7 +84,7 @@ class Item(msgspec.Struct):
 
 
 class Plan(msgspec.Struct):
-    """The plan as it stands; plan.md is its rendering.
+    """Plan of a run, with its progress; plan.md is its rendering.
 
     Args:
         task: What it is for.
@@ -106,7 +106,7 @@ class Plan(msgspec.Struct):
 
 
 class Turn(msgspec.Struct):
-    """One reply of the model and what became of its calls.
+    """Turn: one reply of the model, with the outcomes of its calls.
 
     Args:
         text: What it said.

@@ -46,7 +46,7 @@ def item_line(place: int, item: Item) -> str:
 
 
 def plan_markdown(plan: Plan) -> str:
-    """Render plan.md of a plan as it stands."""
+    """Render plan.md of a plan and its progress."""
     lines = [_plan_line(item) for item in plan.items]
     return render_plan(plan.task, lines, plan.notes, plan.original_count)
 
@@ -78,7 +78,7 @@ def one_line(reason: str, most: int = MAX_REASON_CHARS) -> str:
 
 
 def conversation_lines(messages: Iterable[Said]) -> str:
-    """Render conversation.jsonl: what person and runs said, a message a line."""
+    """Render conversation.jsonl: the messages of person and runs, one a line."""
     return "".join(msgspec.json.encode(_message(one)).decode() + "\n" for one in messages)
 
 

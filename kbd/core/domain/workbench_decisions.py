@@ -342,7 +342,7 @@ def _completed_rewind(
 
 
 def abort_publish(state: WorkbenchState, command: AbortPublish) -> Decision:
-    """Record that a publish was given up.
+    """Record an aborted publish.
 
     Raises:
         ValidationFailed: No publish is under way.

@@ -106,7 +106,7 @@ class FileEntry(msgspec.Struct, frozen=True):
 
 
 class SeenFile(msgspec.Struct, frozen=True):
-    """A file as runs see it: the draft's version if there is one.
+    """Current file of a workbench: the draft's version if there is one.
 
     `warnings` is what the review shows of it: what it reaches out to and nobody has accepted yet.
     `notes` is what else the review shows.
@@ -161,7 +161,7 @@ class ContextItem(msgspec.Struct, frozen=True):
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """What a workbench was forked from, and how much of it; the fields are the event's."""
+    """Parent of a forked workbench, and how much was taken over; the fields are the event's."""
 
     workbench_id: WorkbenchId
     mode: ForkMode
@@ -171,7 +171,7 @@ class Parent(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct):
-    """What a model's provider counted of what was sent: so many tokens for so many bytes."""
+    """Measured ratio of a model: the tokens that its provider counted, for so many bytes."""
 
     size_bytes: int = 0
     tokens: int = 0
@@ -252,7 +252,7 @@ class WorkbenchState(msgspec.Struct):
         return None
 
     def current_file(self, name: FileName) -> SeenFile | None:
-        """Return a file as runs see it."""
+        """Return a current file: the draft's version if there is one."""
         drafted = self.draft.files.get(name) if self.draft else None
         if drafted is not None:
             if drafted.blob is None or self.draft is None:
@@ -278,7 +278,7 @@ class WorkbenchState(msgspec.Struct):
         return SeenFile(name, entry.blob, entry.size_bytes, entry.modified_at_us, in_draft=False)
 
     def current_files(self) -> Iterator[SeenFile]:
-        """Yield all files as runs see them, sorted by name."""
+        """Yield all current files, sorted by name."""
         names = set(self.files)
         if self.draft:
             names.update(self.draft.files)

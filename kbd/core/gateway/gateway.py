@@ -107,7 +107,7 @@ class Egress:
         self._daemon = daemon
         self.redaction = Redaction(secrets)
         self._allowed: tuple[Host, ...] = tuple(map(parse_host, settings.egress.hosts))
-        self._crossings = OutboundCalls(
+        self._outbound = OutboundCalls(
             of_plugin, secrets, self.redaction, self._allowed, settings.run.provider_s
         )
         self.models = Models(catalog, settings, of_plugin, lambda: daemon.state)
@@ -240,25 +240,25 @@ class Egress:
         self.check(state, model_id)
         provider, wrapper = self.models.provider(model_id), self.models.wrapper(model_id)
         asked = self.models.wrapped_model(model_id)
-        telling = RedactedStream(self.redaction, emit)
+        stream = RedactedStream(self.redaction, emit)
 
-        async def work(lent: ProviderAccess) -> ModelReply:
+        async def work(access: ProviderAccess) -> ModelReply:
             if wrapper is None:
-                return await provider.complete(request, lent, telling)
+                return await provider.complete(request, access, stream)
 
             async def ask(inner: ModelRequest, emit: Emit) -> ModelReply:
                 model = asked.partition(":")[2]
                 return await provider.complete(
-                    msgspec.structs.replace(inner, model=model), lent, emit
+                    msgspec.structs.replace(inner, model=model), access, emit
                 )
 
             # A wrapper gets neither key nor client: only the wrapped provider reaches out.
-            nothing_else = ProviderAccess(None, None, None, lent.timeout_s, ask)
-            return await wrapper.complete(request, nothing_else, telling)
+            nothing_else = ProviderAccess(None, None, None, access.timeout_s, ask)
+            return await wrapper.complete(request, nothing_else, stream)
 
         owner = self._catalog.provider(provider.name)
-        reply = await self._crossings.cross(owner, RequestPurpose(asked, purpose, record), work)
-        telling.finish()
+        reply = await self._outbound.call(owner, RequestPurpose(asked, purpose, record), work)
+        stream.finish()
         return redact_reply(reply, self.redaction)
 
     async def fingerprint(self, model_id: str = "") -> str:
@@ -298,11 +298,11 @@ class Egress:
         owned, model = self.embedders.resolve(chosen.model_id)
         asked = msgspec.structs.replace(request, model=model)
 
-        async def work(lent: ProviderAccess) -> Embeddings:
+        async def work(access: ProviderAccess) -> Embeddings:
             with _contain_faults(owned.item):
-                return await owned.item.embed(asked, lent)
+                return await owned.item.embed(asked, access)
 
-        made = await self._crossings.cross(
+        made = await self._outbound.call(
             owned, RequestPurpose(chosen.model_id, "embed", record), work
         )
         # Four bytes a number. A plugin made them, so nothing is taken for granted.
@@ -330,12 +330,12 @@ class Egress:
             raise ProviderNotConfigured(status.reason or f"{provider_id} is not set up")
         self._check_host(status.endpoint)
 
-        async def work(lent: ProviderAccess) -> None:
+        async def work(access: ProviderAccess) -> None:
             if isinstance(party, Provider):
-                await party.validate(lent)
+                await party.validate(access)
             else:
                 with _contain_faults(party):
-                    await party.embed(EmbedRequest("", ("word",), "query"), lent)
+                    await party.embed(EmbedRequest("", ("word",), "query"), access)
 
         async def record(sent: RequestSent) -> None:
             await self._daemon.submit(RecordDaemon((sent,)))
@@ -343,7 +343,7 @@ class Egress:
         limit_s = self._settings.run.provider_s
         try:
             with anyio.fail_after(limit_s):
-                await self._crossings.cross(owned, RequestPurpose("", "validate", record), work)
+                await self._outbound.call(owned, RequestPurpose("", "validate", record), work)
         except TimeoutError:
             msg = f"The provider did not answer within {limit_s:g} s."
             raise ProviderUnavailable(msg) from None
@@ -367,7 +367,7 @@ class Egress:
                     await owned.item.aclose()
             except Exception as fault:  # noqa: BLE001 - a plugin's fault keeps nobody from closing
                 _log.warning("embedder_failed", embedder=owned.item.name, exc_info=fault)
-        await self._crossings.aclose()
+        await self._outbound.aclose()
 
     def _party(self, model_id: str, *, embeds: bool) -> Provider | Embedder:
         """Return whom a model's requests go to; an embedder may have a provider's name."""

@@ -1,4 +1,4 @@
-"""Catalog of what plugins bring, by name, with its owner: formats, tools, providers, embedders."""
+"""Catalog of the formats, tools, providers and embedders of plugins, by name, with owners."""
 
 import hashlib
 import mimetypes

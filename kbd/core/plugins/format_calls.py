@@ -257,7 +257,7 @@ class FormatCalls(Formats):
     async def extract(
         self, file: FileRef, region: Region, passage: int, character: int, limit: int
     ) -> Extract:
-        """Return a part of all text, or of a region's if one is given; see `extracts.extract`."""
+        """Return a part of all text, or of a region's if one is given; see `pieces.extract`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
             raise unsupported_error(owned.item, "be read as text", file.name)

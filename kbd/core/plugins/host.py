@@ -204,7 +204,7 @@ class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
             "".
         status: Loaded, left out because of a fault, or blocked by the settings.
         reason: Why it was left out, or what of a loaded plugin was.
-        brings: Each thing by kind and name ("tool read_file").
+        contributions: Each thing by kind and name ("tool read_file").
     """
 
     name: str
@@ -213,7 +213,7 @@ class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     status: FoundState
     reason: str | None = None
-    brings: tuple[str, ...] = ()
+    contributions: tuple[str, ...] = ()
 
 
 class Plugin(msgspec.Struct, frozen=True):
@@ -252,24 +252,24 @@ class _PluginEntry:
         self.plugin: Plugin | None = None
         self.blocked = False
         self.faults: list[str] = []
-        self.brings: list[tuple[str, str]] = []
+        self.contributions: list[tuple[str, str]] = []
 
     def status(self) -> PluginStatus:
         """Return its status for clients."""
-        state: FoundState = "loaded" if self.brings else "left_out"
+        state: FoundState = "loaded" if self.contributions else "left_out"
         faults = self.faults
         if self.blocked:
             state, faults = "blocked", ["the setting blocked_plugins names it"]
-        elif not self.brings and not faults:
+        elif not self.contributions and not faults:
             faults = ["it declares nothing"]
         return PluginStatus(
             name=self.name,
             version=self.version,
             source=self.source,
-            kind=", ".join(dict.fromkeys(kind for kind, _ in self.brings)),
+            kind=", ".join(dict.fromkeys(kind for kind, _ in self.contributions)),
             status=state,
             reason="; ".join(faults) or None,
-            brings=tuple(f"{kind} {name}" for kind, name in self.brings),
+            contributions=tuple(f"{kind} {name}" for kind, name in self.contributions),
         )
 
 
@@ -328,7 +328,9 @@ class Plugins:
 
     def loaded(self) -> tuple[Plugin, ...]:
         """Return the loaded plugins in the order of loading."""
-        return tuple(entry.plugin for entry in self._entries if entry.plugin and entry.brings)
+        return tuple(
+            entry.plugin for entry in self._entries if entry.plugin and entry.contributions
+        )
 
     def get(self, name: str) -> Plugin:
         """Return a loaded plugin by its entry point's name.
@@ -408,7 +410,7 @@ class Plugins:
                     entry.faults.append(_fault_line(fault))
                     continue
                 taken[name] = Owned(plugin=entry.plugin, item=item)
-                entry.brings.append((kind, name))
+                entry.contributions.append((kind, name))
         return tuple(taken.values())
 
     def _collect_methods(self) -> tuple[Owned[WireMethod], ...]:

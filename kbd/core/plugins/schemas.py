@@ -76,6 +76,7 @@ in all, and characters of one choice among more than 250 texts."""
 
 _NULL = {"type": "null"}
 
+# bool before int, for in Python it is one.
 _PRIMITIVES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
     (int, "integer"),
@@ -165,6 +166,7 @@ def _object(schema: Mapping[str, Any]) -> _Schema:
             strict_form[name] = _nullable(strict, field)
         else:
             strict_form[name] = strict
+            # Null is a value of its own here, so it cannot stand for the default as well.
             if field.get("default", "") is not None:
                 ambiguous.append(name)
     match ambiguous:

@@ -290,7 +290,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def read_table(home: Home) -> dict[str, Any]:
-    """Return the settings file as it stands, with keys in it; empty if there is none.
+    """Read the settings file as it is, keys included; empty if there is none.
 
     Raises:
         ValidationFailed: It is not TOML, or holds a key and can be read by others.

@@ -116,13 +116,13 @@ class WorkspaceEngine:
 
     @property
     def num_docs(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         self._list()
         return self._counts.documents
 
     @property
     def num_chunks(self) -> int:
-        """How many pieces of text the index has; the documents are read first."""
+        """Number of pieces of text in the index; the documents are read first."""
         self._read()
         return self._counts.pieces
 
@@ -133,7 +133,7 @@ class WorkspaceEngine:
 
     @property
     def embedded(self) -> int:
-        """How many pieces had vectors at the last count; nothing is read or made."""
+        """Number of pieces that had vectors at the last count; nothing is read or computed."""
         return self._embedded
 
     def list_docs(self) -> list[Document]:
@@ -214,7 +214,7 @@ class WorkspaceEngine:
     def refresh(
         self, sources: Sequence[SourceFile] | None = None, *, deadline_s: float | None = None
     ) -> UpdateResult:
-        """Bring the index up to date; nobody is asked for vectors.
+        """Update the index; no vectors are requested.
 
         Args:
             sources: The files there are, in place of what the engine's own list would say.

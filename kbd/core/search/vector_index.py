@@ -172,7 +172,7 @@ _TEXT_ERRORS = (ValidationFailed, ContextExhausted, MalformedReply)
 
 
 class VectorIndex:
-    """Vectors of one index and one embedder in memory, brought up to date at each comparison."""
+    """Vectors of one index and one embedder in memory, updated at each comparison."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -131,6 +131,7 @@ class FileStore:
         conflicted: list[tuple[FileName, FileName]] = []
         for planned in files:
             found = self.published_hash(planned.name)
+            # Carried out before a crash.
             if found == planned.new:
                 continue
             if found != planned.old:
@@ -203,6 +204,7 @@ def _replace_file(root: ConfinedRoot, name: FileName, source: Path, stage: Path)
             # Bytes before the name: a crash after the rename must not leave an empty file.
             os.fsync(copy.fileno())
         with root.parent(name, create=True) as (folder, last):
+            # Atomic, for the stage is on the same file system; durable only with the folder.
             os.rename(staged, last, dst_dir_fd=folder)
             os.fsync(folder)
     except OSError as error:

@@ -68,8 +68,8 @@ async def rewind_to(
         FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
-    said = find_message(workbench.state, message_id)
-    then = await run_sync(state_at, workbench.folders.log, said.seq)
+    message = find_message(workbench.state, message_id)
+    then = await run_sync(state_at, workbench.folders.log, message.seq)
     back = rewind_event(then, message_id, reason)
     check(then)
     async with _publish_lock(workbench, clock):

@@ -1,4 +1,4 @@
-"""Rows of workbenches, files, runs and watched folders, as clients see them."""
+"""Rows of workbenches, files, runs and watched folders in answers to clients."""
 
 import os
 from collections.abc import Callable
@@ -290,13 +290,13 @@ Outcome = Literal["published", "review", "unchanged", "failed", "moved", "own"]
 """As in `OutcomeRow`."""
 
 
-def watch_row(watch: Watch, hints: Hints, trouble: str) -> WatchRow:
+def watch_row(watch: Watch, hints: Hints, problem: str) -> WatchRow:
     """Return one line of the list of watches.
 
     Args:
         watch: The watch.
         hints: How changes of its folder are noticed.
-        trouble: What keeps files from landing, or "".
+        problem: What keeps files from landing, or "".
     """
     return WatchRow(
         watch_id=watch.watch_id,
@@ -304,7 +304,7 @@ def watch_row(watch: Watch, hints: Hints, trouble: str) -> WatchRow:
         folder=watch.rule.folder,
         status=_status(watch),
         code=watch.code or msgspec.UNSET,
-        reason=watch.reason or trouble or msgspec.UNSET,
+        reason=watch.reason or problem or msgspec.UNSET,
         created_at=format_time(watch.created_at_us),
         hints=hints,
         landed=watch.landed,
@@ -315,11 +315,11 @@ def watch_row(watch: Watch, hints: Hints, trouble: str) -> WatchRow:
     )
 
 
-def watch_info(watch: Watch, hints: Hints, trouble: str) -> WatchInfo:
+def watch_info(watch: Watch, hints: Hints, problem: str) -> WatchInfo:
     """Return one watch in full; arguments as for `watch_row`."""
     landings = tuple(watch.landings.values())[:MAX_LANDINGS]
     return WatchInfo(
-        **msgspec.structs.asdict(watch_row(watch, hints, trouble)),
+        **msgspec.structs.asdict(watch_row(watch, hints, problem)),
         rule=_rule_row(watch.rule),
         landings=tuple(_landing_row(landing) for landing in landings),
         recent=tuple(_outcome(ended) for ended in reversed(watch.recent)),
