@@ -24,7 +24,7 @@ __all__ = ["PHASES", "EventFilter", "command", "parse_time", "parse_types", "ren
 PHASES = ("research", "plan", "implement", "summary")
 
 _AGO_PATTERN = re.compile(r"(\d{1,6})([smhdw])")
-_TOLD = frozenset({"title", "place"})
+_DERIVED_FIELDS = frozenset({"title", "place"})
 """What the daemon says of an event beside what is recorded."""
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -77,7 +77,7 @@ class EventFilter(NamedTuple):
 
     def _contains_text(self, event: dict[str, Any]) -> bool:
         wanted = self.text.casefold()
-        recorded = {name: value for name, value in event.items() if name not in _TOLD}
+        recorded = {name: value for name, value in event.items() if name not in _DERIVED_FIELDS}
         return any(wanted in text.casefold() for text in _field_texts(recorded))
 
 

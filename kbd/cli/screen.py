@@ -104,9 +104,9 @@ class _Screen(UIControl):
     def signals(self) -> Iterator[None]:
         """Have signals end or stop the application while inside."""
         handlers = {
-            signal.SIGINT: self._ended,
-            signal.SIGTERM: self._ended,
-            signal.SIGHUP: self._ended,
+            signal.SIGINT: self._exit,
+            signal.SIGTERM: self._exit,
+            signal.SIGHUP: self._exit,
             signal.SIGTSTP: self._stopped,
             signal.SIGCONT: self._continued,
         }
@@ -170,7 +170,7 @@ class _Screen(UIControl):
     def _erase(self) -> None:
         self.application.renderer.erase(leave_alternate_screen=False)
 
-    def _ended(self, number: int, frame: FrameType | None) -> None:
+    def _exit(self, number: int, frame: FrameType | None) -> None:
         """End the application: at once if an answer is waited for, else when it has drawn.
 
         An error raised while it draws would leave the terminal as it is then.

@@ -17,8 +17,6 @@ It says the same as the blocking client, and does not wait for one answer before
 client is one event loop's: any number of its tasks may use it, no other thread. A request that is
 canceled here is canceled there, which ends the waiting and not always the work: a run goes on
 until `WorkshopCancelRun` ends it.
-
-Those who wait for what the asynchronous client reads.
 """
 
 import json

@@ -81,7 +81,7 @@ def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
     """
     place = _find(log_dir, to_seq)
     if (log_dir / ANCHOR_NAME).exists():
-        _keep_copy(log_dir, ANCHOR_NAME, disk)
+        _back_up(log_dir, ANCHOR_NAME, disk)
     kept = []
     # The anchor first: to an older one a log that is cut already would look truncated. Then from
     # the last segment back, so that what a crash leaves is a history without a gap.
@@ -94,7 +94,7 @@ def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
         path = log_dir / place.segment
         behind = path.read_bytes()[place.offset :]
         if behind != bytes(len(behind)):
-            kept.append(_keep_copy(log_dir, place.segment, disk))
+            kept.append(_back_up(log_dir, place.segment, disk))
         if behind:
             _truncate(path, place.offset, disk)
     return LogCut(to_seq, tuple(reversed(kept)))
@@ -138,7 +138,7 @@ def _find(log_dir: Path, to_seq: int) -> _CutPlace:
     return place
 
 
-def _keep_copy(log_dir: Path, name: str, disk: Disk) -> str:
+def _back_up(log_dir: Path, name: str, disk: Disk) -> str:
     """Keep a durable copy of a file beside it."""
     kept_as = free_name(log_dir, name, "cut")
     shutil.copyfile(log_dir / name, log_dir / kept_as)

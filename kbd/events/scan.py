@@ -230,11 +230,11 @@ class _Walker:
         """Walk on from the last whole frame; return why no frame follows, empty at `size`."""
         problem = Problem.NONE
         for block in walk_blocks(fd, segment.header.seed, self._found.link, size):
-            self._take(segment, block)
+            self._accept(segment, block)
             problem = block.problem
         return problem
 
-    def _take(self, segment: Segment, block: Block) -> None:
+    def _accept(self, segment: Segment, block: Block) -> None:
         """Go on behind a block; compare the chain where it was anchored, or everywhere."""
         found, anchor, chain = self._found, self._anchor, self._found.chain
         if block.link.offset > block.base:

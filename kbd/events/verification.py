@@ -141,7 +141,7 @@ class _VerifyingReader:
         self.named: dict[BlobHash, int] = {}
         self._expected_head = expected_head
         self._on_progress = on_progress
-        self._other: LogDamage | None = None
+        self._mismatch: LogDamage | None = None
         self._is_met = expected_head is None or expected_head == (0, GENESIS)
 
     def visit(self, segment: Segment, block: Block) -> None:
@@ -179,12 +179,12 @@ class _VerifyingReader:
         reason = f"the history up to event {expected_head.seq} is not the one whose head was kept"
         if expected_head.seq != end[0]:
             reason = f"{reason}: none of its frames ends with that event"
-        self._other = msgspec.structs.replace(place, reason=reason)
+        self._mismatch = msgspec.structs.replace(place, reason=reason)
 
     def head_mismatch(self, found: LogSurvey) -> LogDamage | None:
         """Damage, if the log does not match the expected head."""
-        if self._expected_head is None or self._is_met or self._other is not None:
-            return self._other
+        if self._expected_head is None or self._is_met or self._mismatch is not None:
+            return self._mismatch
         if found.fault is not None:
             return None  # The log cannot be read that far, and it is said why.
         if self._expected_head.seq == 0:

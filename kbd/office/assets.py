@@ -94,7 +94,7 @@ _RELATION_SPACES = (
 
 _NUMBER = re.compile(r"\d*(\.\w+)?$")
 _MEDIA = ("image/", "audio/", "video/")
-_SHOWN = 60
+_MAX_QUOTED = 60
 
 
 def has_macros(content_type: str) -> bool:
@@ -166,7 +166,7 @@ class PartCopier:
             ValidationFailed: It cannot be copied.
         """
         if relation.kind not in self.kinds:
-            kind = relation.kind[:_SHOWN] or "unknown"
+            kind = relation.kind[:_MAX_QUOTED] or "unknown"
             raise ValidationFailed(
                 f"{self.place} holds or is tied to a part of the kind {kind}, which cannot be "
                 "copied."

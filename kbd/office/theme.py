@@ -145,7 +145,7 @@ def _base(color: etree._Element, scheme: Callable[[str], str]) -> str:
         case "prstClr":
             return _PRESET.get(value, "")
         case "scrgbClr":
-            return _hexed(*(_shown(parse_share(color.get(name, "0"))) for name in "rgb"))
+            return _hexed(*(_gamma_encoded(parse_share(color.get(name, "0"))) for name in "rgb"))
         case _:
             return ""
 
@@ -160,7 +160,7 @@ def _changed(rgb: str, color: etree._Element) -> str:
         if name in ("tint", "shade"):
             # These mix light, not what stands for it in the file.
             white = 1 - share if name == "tint" else 0.0
-            parts = [_shown(_light(part) * share + white) for part in parts]
+            parts = [_gamma_encoded(_light(part) * share + white) for part in parts]
         elif name[:3] in ("lum", "sat"):
             hue, light, saturation = colorsys.rgb_to_hls(*parts)
             values = {"lum": light, "sat": saturation}
@@ -179,8 +179,9 @@ def _light(part: float) -> float:
     return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
 
-def _shown(light: float) -> float:
+def _gamma_encoded(light: float) -> float:
     light = max(0.0, min(1.0, light))
+    # The transfer curve of sRGB (IEC 61966-2-1).
     return light * 12.92 if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055
 
 

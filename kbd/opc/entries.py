@@ -27,7 +27,7 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s4B4H3I5H2I")
 _END = struct.Struct("<4s4H2IH")
 _UTF8_FLAG = 0x800
-_KEPT_FLAGS = _UTF8_FLAG | 0x6
+_COPIED_FLAGS = _UTF8_FLAG | 0x6
 """How the name is written, and how hard the bytes were squeezed."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _VERSION = 20
@@ -71,7 +71,7 @@ class ArchiveWriter:
             info: The entry, whose sizes are those of the bytes.
             packed: Exactly its compressed bytes.
         """
-        self._begin(info, raw_name(info), info.flag_bits & _KEPT_FLAGS)
+        self._begin(info, raw_name(info), info.flag_bits & _COPIED_FLAGS)
         self._write(packed)
 
     def finish(self) -> None:

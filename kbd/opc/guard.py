@@ -26,7 +26,7 @@ _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_ENTRY = "EncryptedPackage".encode("utf-16-le")
 _MARKUP = re.compile(rb"\s*<(\?xml|!doctype\s+html|html|table|meta)\b", re.IGNORECASE)
 _HEAD_BYTES = 512
-_SHOWN_CHARS = 40
+_MAX_QUOTED_CHARS = 40
 
 
 def check_magic(name: str, file: IO[bytes]) -> None:
@@ -67,7 +67,7 @@ def _describe(head: bytes) -> str:
     if markup:
         return "an XML file" if markup[1].startswith(b"?") else "a web page"
     lines = text.split("\n", 1)[0].strip()
-    shown = "".join(char for char in lines[:_SHOWN_CHARS] if char.isprintable())
+    shown = "".join(char for char in lines[:_MAX_QUOTED_CHARS] if char.isprintable())
     begins = f" that begins with {shown!r}" if shown else ""
     is_text = all(char.isprintable() or char in "\t\r\n\f" for char in text) and text.strip()
     return f"text{begins}" if is_text else f"something else{begins if len(shown) > 3 else ''}"

@@ -21,7 +21,7 @@ _UNTOLD = ("", "application/xml", "text/xml")
 
 _MACROS = "vbaProject"
 _MACROS_PROMISED = "macroEnabled"
-_SHOWN_BYTES = 100
+_MAX_QUOTED_BYTES = 100
 
 
 class Family(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ def identify(package: Package, family: Family) -> Identity:
     if found not in family.types and found not in _UNTOLD:
         raise FileReadFailed(
             f"{name} is a package of another kind, not {family.what}: its main part is of type "
-            f"{found[:_SHOWN_BYTES]}. Give it the suffix of its kind."
+            f"{found[:_MAX_QUOTED_BYTES]}. Give it the suffix of its kind."
         )
     macros = any(relation.kind == _MACROS for relation in package.relations(main))
     return Identity(main, found, macros)
@@ -113,7 +113,7 @@ def _without_main(package: Package) -> str:
     """Say what a package is that names no main part."""
     if "mimetype" in package:
         with package.open("mimetype") as file:
-            kind = file.read(_SHOWN_BYTES).decode("ascii", "replace").strip()
+            kind = file.read(_MAX_QUOTED_BYTES).decode("ascii", "replace").strip()
         return f"it is a package of another kind, of type {kind}"
     if CONTENT_TYPES in package:
         return "it does not say which of its parts is the main one"

@@ -30,7 +30,7 @@ from kbd.plaintext.encodings import (
 )
 
 __all__ = [
-    "KEPT_FROM_BYTES",
+    "CACHED_FROM_BYTES",
     "LINES_PER_CHUNK",
     "MAX_READ_CHARS",
     "Mark",
@@ -44,10 +44,10 @@ __all__ = [
     "read_lines",
 ]
 
-KEPT_FROM_BYTES = 4 * BLOCK_BYTES
+CACHED_FROM_BYTES = 4 * BLOCK_BYTES
 """Smaller files are measured as fast as what is kept of them is found."""
 
-_KEPT = "lines.1"
+_CACHE_NAME = "lines.1"
 """The name on the shelf, with the version of what is in it."""
 
 _UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
@@ -95,11 +95,11 @@ def measure_text(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.
     """
-    found = kept(source.shelf, _KEPT, MeasuredText)
+    found = kept(source.shelf, _CACHE_NAME, MeasuredText)
     if found is None:
         found = _measured(source, allow_zeros=allow_zeros)
-        if source.path.stat().st_size >= KEPT_FROM_BYTES:
-            keep(source.shelf, _KEPT, found)
+        if source.path.stat().st_size >= CACHED_FROM_BYTES:
+            keep(source.shelf, _CACHE_NAME, found)
     if found.facts.zeros and not allow_zeros:
         raise _binary(source)
     return found
@@ -234,7 +234,7 @@ def read_lines(source: Source, region: Region, *, allow_zeros: bool = False) -> 
         )
     found = measure_text(source, allow_zeros=allow_zeros)
     facts = found.facts
-    start, count = _wanted(source.name, region, facts)
+    start, count = _line_range(source.name, region, facts)
     text, taken, notes = _collect(source, found, start, count)
     end = start + taken - 1
     warnings = (*facts.encoding.warnings, *notes)
@@ -279,7 +279,7 @@ def _passage(pieces: list[str], first: int, after: int, *, is_within: bool) -> P
     return Passage("".join(pieces), place, region)
 
 
-def _wanted(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:
+def _line_range(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:
     start = 1 if region.line_start is None else region.line_start
     if start < 1 or (region.line_count is not None and region.line_count < 1):
         raise ValidationFailed("line_start and line_count are counted from 1.")

@@ -76,7 +76,7 @@ class AnswerWriter:
         held = self._rest.rfind("\x1b", max(0, len(self._rest) - MAX_HELD_CHARACTERS))
         ready = self._rest if held < 0 else self._rest[:held]
         self._rest = self._rest[len(ready) :]
-        self._take(clean(ready))
+        self._write_text(clean(ready))
         self._out.flush()
 
     def end(self, whole: str) -> None:
@@ -96,21 +96,21 @@ class AnswerWriter:
 
     def close(self) -> None:
         """Write what waits, and end the line."""
-        self._take(clean(self._rest))
+        self._write_text(clean(self._rest))
         self._rest = ""
-        self._put_word()
+        self._write_word()
         if self._at:
             self._newline()
         self._is_fenced = False
         self._out.flush()
 
-    def _take(self, text: str) -> None:
+    def _write_text(self, text: str) -> None:
         for piece in _WORDS.findall(text):
             if piece == "\n":
-                self._put_word()
+                self._write_word()
                 self._newline()
             elif piece[0] in " \t":
-                self._put_word()
+                self._write_word()
                 self._space(piece)
             else:
                 self._add(piece)
@@ -122,9 +122,9 @@ class AnswerWriter:
             return
         for sign, cells in graphemes(piece):
             if cells == 2:
-                self._put_word()
+                self._write_word()
                 self._word = sign
-                self._put_word()
+                self._write_word()
             else:
                 self._word += sign
 
@@ -141,7 +141,7 @@ class AnswerWriter:
             self._out.write(piece)
             self._at += len(piece)
 
-    def _put_word(self) -> None:
+    def _write_word(self) -> None:
         word, self._word = self._word, ""
         if not word:
             return

@@ -348,7 +348,7 @@ class _ImportPlan:
         self.changed: list[tuple[str, Path]] = []
         self.skipped: list[tuple[Path, str]] = []
         self._arrivals = arrivals
-        self._made = {now.published[name]: name for name in made_by_kbd(arrivals, now)}
+        self._made_by_kbd = {now.published[name]: name for name in made_by_kbd(arrivals, now)}
         self._seen: dict[str, Path] = {}
 
     def classify(self, path: Path) -> None:
@@ -381,8 +381,8 @@ class _ImportPlan:
     def _sort(self, path: Path, name: str | None) -> None:
         content = self._arrivals.content(name or path.name, path)
         if name is None:
-            if content in self._made:
-                self.skipped.append((path, f"it is {self._made[content]} of the workbench"))
+            if content in self._made_by_kbd:
+                self.skipped.append((path, f"it is {self._made_by_kbd[content]} of the workbench"))
             else:
                 self.new.append(path)
             return

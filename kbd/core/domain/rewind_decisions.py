@@ -173,7 +173,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
     """
     back = command.rewound
     find_message(state, back.message_id)
-    _refuse_while_busy(state)
+    _refuse_while_active(state)
     planned = differences(state, back.files)
     if not planned:
         return Decision((back,))
@@ -191,7 +191,7 @@ def restore_checkpoint(state: WorkbenchState, command: RestoreCheckpoint) -> Dec
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
     """
     found = find_checkpoint(state, command.checkpoint_id)
-    _refuse_while_busy(state)
+    _refuse_while_active(state)
     if state.draft is not None:
         msg = "a draft is open in this workbench: publish or discard it first"
         raise ValidationFailed(msg)
@@ -227,7 +227,7 @@ def find_checkpoint(state: WorkbenchState, checkpoint_id: str) -> Checkpoint:
     raise NotFound(msg)
 
 
-def _refuse_while_busy(state: WorkbenchState) -> None:
+def _refuse_while_active(state: WorkbenchState) -> None:
     refuse_while_running(state)
     _refuse_publish(state)
 

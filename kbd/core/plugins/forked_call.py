@@ -55,7 +55,7 @@ def run_call(channel: socket.socket, package: str, limits: CallLimits, zygote: i
     try:
         _confine(limits, zygote)
         channel.settimeout(None)
-        answer = _encoded_answer(channel, package, limits)
+        answer = _encode_answer(channel, package, limits)
         channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)
     except BaseException:  # noqa: BLE001 - told to whoever reads what workers print
         traceback.print_exc()
@@ -96,7 +96,7 @@ def _limit(which: int, soft: int, hard: int | None = None) -> None:
     resource.setrlimit(which, (min(soft, ceiling), ceiling))
 
 
-def _encoded_answer(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
+def _encode_answer(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
     """Return the encoded answer, whatever the function does short of killing the process."""
     answer: Answer
     try:

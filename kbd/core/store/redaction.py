@@ -16,8 +16,8 @@ from kbd.types import BlobHash, FileName, RunId, WatchId, WorkbenchId
 
 __all__ = ["Redaction"]
 
-_KEPT_KINDS = (FileName, BlobHash, RunId, WatchId, WorkbenchId)
-_KEPT_FIELDS = frozenset(
+_UNREDACTED_KINDS = (FileName, BlobHash, RunId, WatchId, WorkbenchId)
+_UNREDACTED_FIELDS = frozenset(
     {
         # Who is asked.
         "model_id", "provider_id", "endpoint",
@@ -127,7 +127,7 @@ class Redaction:
         hints = get_type_hints(type(record))
         changed: dict[str, Any] = {}
         for name, held in msgspec.structs.asdict(record).items():
-            if name not in _KEPT_FIELDS and not _is_kept(hints[name]):
+            if name not in _UNREDACTED_FIELDS and not _is_unredacted(hints[name]):
                 cleaned = self.value(held)
                 # A default is left out of the log by its identity.
                 if cleaned != held:
@@ -143,11 +143,11 @@ def _partial_form_start(text: str, form: str) -> int:
     return len(text)
 
 
-def _is_kept(hint: Any) -> bool:
+def _is_unredacted(hint: Any) -> bool:
     """Tell whether a field's type says that its texts are names of ours, or words of a closed set.
 
     A type that carries both, as a table of file names, is kept as well.
     """
-    if hint in _KEPT_KINDS or get_origin(hint) is Literal:
+    if hint in _UNREDACTED_KINDS or get_origin(hint) is Literal:
         return True
-    return any(_is_kept(part) for part in get_args(hint))
+    return any(_is_unredacted(part) for part in get_args(hint))
