@@ -63,7 +63,7 @@ class Searched:
             while engine.embed_some(256):
                 pass
         self._current = CurrentIndex(index_dir)
-        self._index = self._current.held()
+        self._index = self._current.current()
         query = (
             "SELECT pieces.id, name, position, text FROM pieces"
             " JOIN documents ON documents.id = pieces.document"
@@ -85,7 +85,7 @@ class Searched:
     def found(self, text: str) -> dict[str, list[int]]:
         """Return what each ranker finds, best first."""
         vector = embed_texts(self._embed, [text], "query")
-        meanings = self._index.meanings
+        meanings = self._index.vectors
         with self._index.reading() as connection:
             words = find_nearest(connection, text, MAX_NEAREST, None)
             both = find_nearest(connection, text, DEPTH, (meanings, self._state[0], vector))

@@ -175,7 +175,7 @@ def measure(folder: Path, events: int, rounds: int) -> None:
 
     store = BlobStore(folders.blobs)
     checked = verify_log(folders.log, store)
-    assert checked.whole
+    assert checked.is_whole
     assert checked.frames == hashed(folders)
     found = interleave(
         {

@@ -349,7 +349,7 @@ class Rig:
 
     def content(self, name: str) -> str | None:
         """What a file holds now."""
-        found = self.state.seen(FileName(name))
+        found = self.state.current_file(FileName(name))
         return self.blobs.path(found.blob).read_text() if found else None
 
 

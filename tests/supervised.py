@@ -147,7 +147,7 @@ async def draft(bench: OpenWorkbench, **files: str | None) -> None:
         facts.append(DraftOpened("d-test"))
     for written, content in files.items():
         name = FileName(written.replace("__", "."))
-        seen = bench.state.seen(name)
+        seen = bench.state.current_file(name)
         after = await bench.blobs.put(content.encode()) if content is not None else None
         size = len(content or "")
         facts.append(FileChanged(name, seen.blob if seen else None, after, size))

@@ -48,9 +48,19 @@ def _checkpoints(arguments: argparse.Namespace) -> int:
                 }  # fmt: skip
                 say(call(client, "CheckpointCreate", params)["checkpoint_id"])
             case "show":
-                _show(client, workbench_id, _meant(client, workbench_id, arguments), arguments)
+                _show(
+                    client,
+                    workbench_id,
+                    _find_checkpoint(client, workbench_id, arguments),
+                    arguments,
+                )
             case "restore":
-                _restore(client, workbench_id, _meant(client, workbench_id, arguments), arguments)
+                _restore(
+                    client,
+                    workbench_id,
+                    _find_checkpoint(client, workbench_id, arguments),
+                    arguments,
+                )
             case _:
                 _list(client, workbench_id, arguments)
     return OK
@@ -100,7 +110,7 @@ def _restore(
     say(f"What was there before: checkpoint {done['pre_restore_checkpoint_id']}")
 
 
-def _meant(client: Client, workbench_id: str, arguments: argparse.Namespace) -> str:
+def _find_checkpoint(client: Client, workbench_id: str, arguments: argparse.Namespace) -> str:
     """Return the checkpoint whose id begins as named.
 
     Raises:

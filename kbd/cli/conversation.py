@@ -27,7 +27,7 @@ _WHO = {"user": "You", "assistant": "kbd"}
 
 
 def read_conversation(client: Client, workbench_id: str) -> list[dict[str, Any]]:
-    """Return the entries of a conversation as `WorkshopGetConversation` tells them."""
+    """Return the entries of a conversation, as `WorkshopGetConversation` answers them."""
     found: list[dict[str, Any]] = call(
         client, "WorkshopGetConversation", {"workbench_id": workbench_id}, slow=True
     )["messages"]
@@ -45,7 +45,7 @@ def read_titles(client: Client, workbench_id: str, entries: list[dict[str, Any]]
 
 
 def is_message(entry: dict[str, Any]) -> bool:
-    """Whether an entry is a message of the person or an answer: what can be undone to."""
+    """Return whether an entry is a message or an answer, to which an undo can go back."""
     return entry["type"] in ("user_message", "assistant_message") and not entry.get("tool_calls")
 
 

@@ -60,7 +60,7 @@ def choose_model(client: Client, workbench_id: str, model_id: str | None) -> Non
 def obtain_consent(
     client: Client, workbench_id: str, *, yes: bool, declined: set[str] | None = None
 ) -> None:
-    """Obtain consent to send the files to the model: ask, unless nothing leaves or it was given.
+    """Obtain consent to send the files to the model; ask only where some is needed and missing.
 
     What makes texts vectors elsewhere is asked for, too, as `obtain_consent_to_search` does.
 
@@ -124,8 +124,8 @@ def _request_consent(
         Stop: Nobody agreed, with the code that says so.
     """
     files = call(client, "WorkbenchFilesList", named)["files"]
-    told = call(client, "ContextList", named)["items"]
-    note(_consent_question(status, files, [item for item in told if item["status"] == "set"], why))
+    text = call(client, "ContextList", named)["items"]
+    note(_consent_question(status, files, [item for item in text if item["status"] == "set"], why))
     if not yes and not is_interactive():
         msg = "Consent is needed and nobody can be asked here; --yes gives it. Nothing was sent."
         raise Stop(msg, CONFIRMATION_NEEDED)
@@ -157,22 +157,22 @@ def run_until_ended(
     progress: Progress,
     begin: str = "WorkshopRunAgent",
 ) -> dict[str, Any]:
-    """Run the agent, or go on with what it did, and return the run as `RunGet` tells it.
+    """Run the agent, or resume its run, and return the run as `RunGet` answers it.
 
     `begin` is the method that does so; "WorkshopRegenerate" runs it anew on what was answered.
 
     Beside that, `elapsed_s` in it is how long it was waited for. Ctrl-C cancels the run and waits
     for its end; a second Ctrl-C stops waiting.
     """
-    last_heard, began_s = "", time.monotonic()
+    last_method, began_s = "", time.monotonic()
 
-    def heard(method: str, params: dict[str, Any]) -> None:
-        nonlocal last_heard
+    def on_notification(method: str, params: dict[str, Any]) -> None:
+        nonlocal last_method
         if params.get("workbench_id") == workbench_id:
-            last_heard = method
-            progress.told(method, params)
+            last_method = method
+            progress.on_notification(method, params)
 
-    client.on_notification = heard
+    client.on_notification = on_notification
     params: dict[str, Any] = {"workbench_id": workbench_id, "wait": False}
     if message_id is not None:
         params["message_id"] = message_id
@@ -180,7 +180,7 @@ def run_until_ended(
         with _CtrlC() as ctrl_c:
             run_id = str(call(client, begin, params, slow=True)["run_id"])
             run = _until_ended(
-                client, run_id, ctrl_c, progress, lambda: last_heard in RUN_END_METHODS
+                client, run_id, ctrl_c, progress, lambda: last_method in RUN_END_METHODS
             )
             return run | {"elapsed_s": round(time.monotonic() - began_s, 3)}
     except Stop as stop:
@@ -188,7 +188,7 @@ def run_until_ended(
             raise Stop(f"{stop.message}\n{_resume_hint(workbench_id)}", UNREACHABLE) from stop
         raise
     finally:
-        progress.done()
+        progress.finish()
 
 
 def _until_ended(
@@ -204,8 +204,10 @@ def _until_ended(
     """
     while True:
         run: dict[str, Any] = call(client, "RunGet", {"run_id": run_id})
-        progress.stands(run)
+        progress.on_status(run)
         if run["status"] != "running":
+            # Notifications that were sent before the answer may still be on their way to the
+            # display.
             while listen(client, DRAIN_TIMEOUT_S):
                 pass
             return run
@@ -247,7 +249,7 @@ def read_summary(client: Client, workbench_id: str) -> str:
 
 
 def show_result(client: Client, run: dict[str, Any]) -> int:
-    """Print what a run answered and changed, and how to go on; return the exit code.
+    """Print a run's answer and changes, and the next step; return the exit code.
 
     Raises:
         Stop: It did not finish.
@@ -287,7 +289,7 @@ def exit_code(run: dict[str, Any]) -> int:
 
 
 def report_failure(run: dict[str, Any]) -> Stop:
-    """Report why a run did not finish and how to go on; return the exit code."""
+    """Return the error of a run that did not finish: why, and the next step."""
     again = f"{_render_duration(run)}\n{_resume_hint(run['workbench_id'])}"
     match run["status"]:
         case "cancelled":
@@ -296,9 +298,9 @@ def report_failure(run: dict[str, Any]) -> Stop:
             return Stop(f"The daemon stopped during the run.\n{again}", FAILED)
         case _:
             error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
-            told = f"{error['error_code']}: {error['message']}"
+            text = f"{error['error_code']}: {error['message']}"
             return Stop(
-                f"{told}\n{again if error.get('retryable') else _render_duration(run)}", FAILED
+                f"{text}\n{again if error.get('retryable') else _render_duration(run)}", FAILED
             )
 
 
@@ -310,6 +312,6 @@ def _resume_hint(workbench_id: str) -> str:
 
 
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that both commands take."""
+    """Add the arguments that `run` and `send` share."""
     parser.add_argument("--model", metavar="ID", help="provider:model, as `openai:NAME`")
     parser.add_argument("--yes", action="store_true", help="answer every question with yes")

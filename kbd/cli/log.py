@@ -24,7 +24,7 @@ __all__ = ["PHASES", "EventFilter", "command", "parse_time", "parse_types", "ren
 PHASES = ("research", "plan", "implement", "summary")
 
 _AGO_PATTERN = re.compile(r"(\d{1,6})([smhdw])")
-_TOLD = frozenset({"title", "place"})
+_DERIVED_FIELDS = frozenset({"title", "place"})
 """What the daemon says of an event beside what is recorded."""
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -55,11 +55,11 @@ class EventFilter(NamedTuple):
 
     @property
     def is_about_runs(self) -> bool:
-        """Whether it asks for what only events of runs have."""
+        """Whether the filter concerns fields that only events of runs have."""
         return bool(self.run or self.phase or self.item or self.tool)
 
-    def takes(self, event: dict[str, Any]) -> bool:
-        """Tell whether an event passes the filter."""
+    def matches(self, event: dict[str, Any]) -> bool:
+        """Return whether an event matches the filter."""
         place = event_place(event)
         return (
             (not self.types or event["type"] in self.types)
@@ -69,15 +69,15 @@ class EventFilter(NamedTuple):
             and (not self.phase or place.get("phase") == self.phase)
             and (not self.item or place.get("item") == self.item)
             and (not self.tool or any(self._is_tool(tool) for tool in place.get("tools", ())))
-            and (not self.text or self._is_said(event))
+            and (not self.text or self._contains_text(event))
         )
 
     def _is_tool(self, tool: str) -> bool:
         return fnmatchcase(tool.casefold(), self.tool.casefold())
 
-    def _is_said(self, event: dict[str, Any]) -> bool:
+    def _contains_text(self, event: dict[str, Any]) -> bool:
         wanted = self.text.casefold()
-        recorded = {name: value for name, value in event.items() if name not in _TOLD}
+        recorded = {name: value for name, value in event.items() if name not in _DERIVED_FIELDS}
         return any(wanted in text.casefold() for text in _field_texts(recorded))
 
 
@@ -100,7 +100,7 @@ def _field_texts(value: Any) -> Iterator[str]:
 
 
 def parse_types(asked: Iterable[str]) -> frozenset[str]:
-    """Return the types that are asked for, as they are written.
+    """Return the requested event types in their proper spelling.
 
     Args:
         asked: Names in any case; several may stand in one, with commas.
@@ -127,7 +127,7 @@ def parse_types(asked: Iterable[str]) -> frozenset[str]:
 
 
 def parse_time(text: str, now: datetime) -> str:
-    """Return a moment as events tell theirs, so that texts compare like times.
+    """Parse a time into the form of an event's, in which text order is time order.
 
     Args:
         text: ISO 8601 (`2026-11-22`, `2026-11-22T10:30`, `10:30` for today), in the machine's zone
@@ -285,7 +285,7 @@ class _EventRenderer:
     def lines(self, event: dict[str, Any]) -> list[str]:
         """Take the next event, and return the lines to print for it."""
         self.last = event["seq"]
-        if not self.selection.takes(event):
+        if not self.selection.matches(event):
             return []
         self.count += 1
         if self._as_json:
@@ -296,7 +296,7 @@ class _EventRenderer:
 
 
 def render_event(event: dict[str, Any], width: int) -> str:
-    """Return an event as one clean line, set in by where it stands, marked if something went wrong.
+    """Render an event as one clean line: indented by its level, marked if it is a failure.
 
     Args:
         event: As `EventsRead` tells it.

@@ -19,7 +19,7 @@ PAGE_EVENTS = 1000
 def read_events(
     client: Client, log: str, after: int, until: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the recorded events of a log in order, as `EventsRead` tells them.
+    """Yield the recorded events of a log in order, as `EventsRead` answers them.
 
     Args:
         client: The daemon.
@@ -43,7 +43,7 @@ def read_events(
 
 
 def follow_events(client: Client, log: str, after: int) -> Iterator[dict[str, Any]]:
-    """Yield the events of a log behind one, and go on with those that are recorded, until it ends.
+    """Yield the events of a log after one, then new ones as they are recorded, until the log ends.
 
     What is sent to followers has no titles: each time something is, the log is read.
 
@@ -65,11 +65,11 @@ def follow_events(client: Client, log: str, after: int) -> Iterator[dict[str, An
 
 
 def event_title(event: dict[str, Any]) -> str:
-    """Return what an event tells as a sentence, or the name of its type if the daemon says none."""
+    """Return an event's title, or the name of its type if the daemon sends none."""
     return str(event.get("title") or event["type"])
 
 
 def event_place(event: dict[str, Any]) -> dict[str, Any]:
-    """Return where an event stands, as far as the daemon says."""
+    """Return an event's place in its run, as far as the daemon sends it."""
     place: dict[str, Any] = event.get("place") or {}
     return place

@@ -10,7 +10,7 @@ __all__ = ["find_run", "find_workbench"]
 
 
 def find_workbench(client: Client, named: str) -> dict[str, Any]:
-    """Resolve the name of a workbench; return it as `WorkbenchList` tells it.
+    """Resolve the name of a workbench; return its row of `WorkbenchList`.
 
     A whole id goes before a name, and a name before the beginning of an id.
 
@@ -21,7 +21,7 @@ def find_workbench(client: Client, named: str) -> dict[str, Any]:
 
 
 def find_run(client: Client, named: str) -> dict[str, Any]:
-    """Resolve the name of a run; return it as `RunGet` tells it.
+    """Resolve the name of a run; return it as `RunGet` answers it.
 
     A workbench means its newest run, `WB-2` its second one. A run's id is of that form, too.
 

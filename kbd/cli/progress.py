@@ -37,33 +37,33 @@ TAIL_CHARACTERS = 48
 class Progress(Protocol):
     """Progress display of a run."""
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
-        """Take one notification; unknown ones are ignored."""
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Handle a notification; unknown ones are ignored."""
 
-    def stands(self, run: dict[str, Any]) -> None:
-        """Take how the run stands, as `RunGet` tells it, every second or so."""
+    def on_status(self, run: dict[str, Any]) -> None:
+        """Handle the run's status, as `RunGet` answers it, every second or so."""
 
     def interrupted(self) -> None:
-        """Take a first Ctrl-C: the run is asked to stop, and waited for until a second one."""
+        """Handle a first Ctrl-C: the run is canceled, and waited for until a second one."""
 
-    def done(self) -> None:
-        """Take the end of the run: nothing more is drawn."""
+    def finish(self) -> None:
+        """Finish the display: the run has ended."""
 
 
 class SilentProgress:
     """Silent progress display, for scripts."""
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """Ignore it."""
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Ignore it."""
 
     def interrupted(self) -> None:
         """Say how to stop waiting, for that a person wants to know."""
         note(INTERRUPT_HINT)
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Do nothing."""
 
 
@@ -79,7 +79,7 @@ class LineProgress:
         self._sentence = ""
         self._is_fenced = False
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
         """Print what the notification says, if a person wants to know it."""
         match method:
             case "WorkshopPhaseStarted":
@@ -107,15 +107,15 @@ class LineProgress:
             case _:
                 pass
 
-    def stands(self, run: dict[str, Any]) -> None:
-        """Print nothing: what a run consumed is told at its end."""
+    def on_status(self, run: dict[str, Any]) -> None:
+        """Print nothing: usage is printed at the end."""
 
     def interrupted(self) -> None:
         """Say how to stop waiting."""
         self.end_sentence()
         self.write(INTERRUPT_HINT)
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Print what is left of an unfinished sentence."""
         self.end_sentence()
 
@@ -148,11 +148,11 @@ class LineProgress:
 
     @property
     def sentence(self) -> str:
-        """What is being written, up to its newline."""
+        """The sentence that is being streamed, up to its newline."""
         return self._sentence
 
     def step(self, text: str) -> None:
-        """Print a line that tells how the work goes on; warnings do not come here."""
+        """Print a line of progress; warnings are printed elsewhere."""
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -227,7 +227,7 @@ class BarProgress(LineProgress):
         """Show a few words beside the bar."""
         self._bars.update(self._bar, tail=line(text, TAIL_CHARACTERS))
 
-    def stands(self, run: dict[str, Any]) -> None:
+    def on_status(self, run: dict[str, Any]) -> None:
         """Show what the run has consumed so far."""
         self._bars.update(self._bar, consumed=render_usage(run))
 
@@ -240,14 +240,14 @@ class BarProgress(LineProgress):
         """Print a line above the bar."""
         self._bars.console.print(clean(text), markup=False, highlight=False)
 
-    def done(self) -> None:
+    def finish(self) -> None:
         """Remove the bar."""
-        super().done()
+        super().finish()
         self._bars.stop()
 
 
 def render_usage(run: dict[str, Any]) -> str:
-    """Return what a run has consumed, as `RunGet` tells it: tokens, and US dollars if known."""
+    """Render a run's usage: tokens, and US dollars if known."""
     usage = run.get("usage", {})
     tokens = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
     cost = float(run.get("cost", 0))

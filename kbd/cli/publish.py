@@ -58,7 +58,7 @@ def publish(
     yes: bool = False,
     accept_external: bool = False,
 ) -> dict[str, Any]:
-    """Publish the draft, or the paths given, and return what `DraftPublish` answers.
+    """Publish the draft, or only some paths, and return the answer of `DraftPublish`.
 
     Raises:
         RequestRefused: A published file changed meanwhile, or the draft cannot be published.

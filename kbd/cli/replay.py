@@ -97,13 +97,13 @@ def _replay(arguments: argparse.Namespace) -> int:
             return OK
         if arguments.at is not None:
             return _print_moment(client, str(run["workbench_id"]), arguments)
-        book = StepReader(client, run_id)
-        start = min(arguments.step or 1, book.total)
+        reader = StepReader(client, run_id)
+        start = min(arguments.step or 1, reader.total)
         if arguments.json:
-            return _print_json(book, start)
+            return _print_json(reader, start)
         if not _is_interactive():
-            return _print(book, start)
-        return _walk(book, start)
+            return _print(reader, start)
+        return _walk(reader, start)
 
 
 def _print_moment(client: Client, workbench_id: str, arguments: argparse.Namespace) -> int:
@@ -119,55 +119,55 @@ def _is_interactive() -> bool:
     return can_draw and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _walk(book: StepReader, start: int) -> int:
-    from kbd.cli.screen import shown  # noqa: PLC0415 - 190 ms, prompt_toolkit
+def _walk(reader: StepReader, start: int) -> int:
+    from kbd.cli.screen import run_screen  # noqa: PLC0415 - 190 ms, prompt_toolkit
 
-    return shown(Walk(book, start))
+    return run_screen(Walk(reader, start))
 
 
-def _print(book: StepReader, start: int) -> int:
-    run = book.run
-    say(f"run {run['run_id']}, {run['status']}, {book.total} steps")
-    say("\n".join(indent_lines(book.request.splitlines())))
-    for step in book.steps(start):
+def _print(reader: StepReader, start: int) -> int:
+    run = reader.run
+    say(f"run {run['run_id']}, {run['status']}, {reader.total} steps")
+    say("\n".join(indent_lines(reader.request.splitlines())))
+    for step in reader.steps(start):
         say(f"\n{render_headline(step)}\n    {render_facts(step)}")
-        lines = render_step(step, _result(book, step))
+        lines = render_step(step, _result(reader, step))
         if lines:
             say("\n".join(f"    {one}" for one in lines))
     return OK
 
 
-def _print_json(book: StepReader, start: int) -> int:
-    for step in book.steps(start):
-        say(json.dumps(_complete(book, step)))
+def _print_json(reader: StepReader, start: int) -> int:
+    for step in reader.steps(start):
+        say(json.dumps(_complete(reader, step)))
     return OK
 
 
-def _result(book: StepReader, step: dict[str, Any]) -> str | None:
+def _result(reader: StepReader, step: dict[str, Any]) -> str | None:
     call = step.get("call", {})
-    return _text(book, call.get("result", ""), call.get("blob")) or None
+    return _text(reader, call.get("result", ""), call.get("blob")) or None
 
 
-def _complete(book: StepReader, step: dict[str, Any]) -> dict[str, Any]:
+def _complete(reader: StepReader, step: dict[str, Any]) -> dict[str, Any]:
     """Return a step with the texts of the blobs that its calls name."""
     if call := step.get("call"):
-        result = _text(book, call.get("result", ""), call.get("blob"))
-        arguments = _text(book, call.get("arguments", ""), call.get("arguments_blob"))
+        result = _text(reader, call.get("result", ""), call.get("blob"))
+        arguments = _text(reader, call.get("arguments", ""), call.get("arguments_blob"))
         step = {**step, "call": {**call, "result": result, "arguments": arguments}}
     if (model := step.get("model")) and model.get("calls"):
         calls = [
-            {**call, "arguments": _text(book, call.get("arguments", ""), call.get("blob"))}
+            {**call, "arguments": _text(reader, call.get("arguments", ""), call.get("blob"))}
             for call in model["calls"]
         ]
         step = {**step, "model": {**model, "calls": calls}}
     return step
 
 
-def _text(book: StepReader, text: str, blob: str | None) -> str:
+def _text(reader: StepReader, text: str, blob: str | None) -> str:
     if text or not blob:
         return text
     try:
-        return book.blob(blob)
+        return reader.blob(blob)
     except RequestRefused as refused:
         note(f"blob {blob} is left out: {refused.reason}")
         return ""

@@ -40,7 +40,7 @@ def changed_paths(changes: list[dict[str, Any]]) -> list[str]:
 
 
 def _render_ranges(items: Sequence[int]) -> str:
-    """Return the numbers, neighbours as a range: 1-3, 5."""
+    """Return the numbers, neighbors as a range: 1-3, 5."""
     told: list[list[int]] = []
     for item in sorted(items):
         if told and item == told[-1][-1] + 1:

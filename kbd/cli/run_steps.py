@@ -44,18 +44,18 @@ class StepReader:
 
     @property
     def run(self) -> dict[str, Any]:
-        """The run as `RunGet` tells it."""
+        """The run, as `RunGet` answers it."""
         found: dict[str, Any] = self._found["run"]
         return found
 
     @property
     def request(self) -> str:
-        """What was asked for."""
+        """Text of the request that the run answers."""
         return str(self._found["request"])
 
     @property
     def total(self) -> int:
-        """How many steps there are; there may be more of a run that is under way."""
+        """Number of steps so far; a run that is under way may get more."""
         return int(self._found["total"])
 
     def step(self, index: int) -> Step:
@@ -91,7 +91,7 @@ class StepReader:
         return kept
 
     def state(self, seq: int) -> dict[str, Any]:
-        """Return how the workbench stood after an event, as `StateAt` tells it."""
+        """Return the state of the workbench after an event, as `StateAt` answers it."""
         kept = self._states.get(seq)
         if kept is None:
             kept = self._states[seq] = self.moment(seq)

@@ -23,7 +23,7 @@ from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.terminal import cell_width
 from kbd.cli.walk import ScreenRow, Walk
 
-__all__ = ["shown"]
+__all__ = ["run_screen"]
 
 ESCAPE_S = 0.05
 """How long the rest of a key's sequence may take; a lone Esc is known after that."""
@@ -39,7 +39,7 @@ _NAMES = {
 """What a walk calls the keys that are no characters; it knows no others."""
 
 
-def shown(walk: Walk) -> int:
+def run_screen(walk: Walk) -> int:
     """Show a walk until it is over, and return the exit code.
 
     Raises:
@@ -104,9 +104,9 @@ class _Screen(UIControl):
     def signals(self) -> Iterator[None]:
         """Have signals end or stop the application while inside."""
         handlers = {
-            signal.SIGINT: self._ended,
-            signal.SIGTERM: self._ended,
-            signal.SIGHUP: self._ended,
+            signal.SIGINT: self._exit,
+            signal.SIGTERM: self._exit,
+            signal.SIGHUP: self._exit,
             signal.SIGTSTP: self._stopped,
             signal.SIGCONT: self._continued,
         }
@@ -170,7 +170,7 @@ class _Screen(UIControl):
     def _erase(self) -> None:
         self.application.renderer.erase(leave_alternate_screen=False)
 
-    def _ended(self, number: int, frame: FrameType | None) -> None:
+    def _exit(self, number: int, frame: FrameType | None) -> None:
         """End the application: at once if an answer is waited for, else when it has drawn.
 
         An error raised while it draws would leave the terminal as it is then.

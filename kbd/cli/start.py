@@ -32,7 +32,7 @@ def connect_or_start(arguments: argparse.Namespace) -> Client:
     Raises:
         Stop: It could not be started.
     """
-    client = _answering(resolve_socket(arguments.socket, arguments.home))
+    client = _daemon_answers(resolve_socket(arguments.socket, arguments.home))
     if client is not None:
         return client
     note("Starting kbd…")
@@ -67,7 +67,7 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
         )
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
-            client = _answering(path)
+            client = _daemon_answers(path)
             if client is not None:
                 # The daemon lives on; without this Python warns that nobody waited for it.
                 process.returncode = 0
@@ -101,7 +101,7 @@ def _last_line(log: io.BufferedRandom, begin: int) -> str:
     return line(lines[-1], 400) if lines else "it ended without a word"
 
 
-def _answering(path: str) -> Client | None:
+def _daemon_answers(path: str) -> Client | None:
     try:
         client = Client(path)
     except ConnectionLostError:

@@ -72,7 +72,7 @@ def render_fields(record: dict[str, Any]) -> list[list[str]]:
 
 
 def truncate_lines(lines: list[str], characters: int) -> list[str]:
-    """Return the lines up to so many characters, with a last one that tells how many are left."""
+    """Truncate lines to so many characters; a last line counts what is left out."""
     taken = 0
     for place, text in enumerate(lines):
         if taken + len(text) > characters:
@@ -162,7 +162,7 @@ def render_plan(items: list[dict[str, Any]]) -> list[str]:
 
 
 def contains_text(step: dict[str, Any], wanted: str) -> bool:
-    """Whether a text is somewhere in a step; what the plan says would be found in every item."""
+    """Return whether a step contains a text; the plan is left out, for every item has it."""
     return any(wanted in text.casefold() for name in step if name not in ("items", "place")
                for text in _step_texts(step[name]))  # fmt: skip
 

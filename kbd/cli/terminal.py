@@ -165,13 +165,13 @@ def note(text: str) -> None:
 
 
 def can_draw() -> bool:
-    """Whether progress may be drawn: stderr is a terminal that nobody asked to be plain."""
+    """Return whether progress may be drawn: stderr is a terminal, and not set to be plain."""
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
     return sys.stderr.isatty() and not plain
 
 
 def is_interactive() -> bool:
-    """Whether a person can be asked."""
+    """Return whether a person is at the terminal to answer questions."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -98,37 +98,37 @@ MAX_DIFF_BYTES = 256 * 1024
 """Up to which size two versions of a text are compared line by line."""
 
 
-def render_overview(book: StepReader, index: int) -> list[str]:
+def render_overview(reader: StepReader, index: int) -> list[str]:
     """Return all that the step says."""
-    return render_step(book.step(index))
+    return render_step(reader.step(index))
 
 
-def render_plan_panel(book: StepReader, index: int) -> list[str]:
+def render_plan_panel(reader: StepReader, index: int) -> list[str]:
     """Return the plan as it stood after the step."""
     for place in range(index, 0, -1):
-        if items := book.step(place).get("items"):
+        if items := reader.step(place).get("items"):
             return render_plan(items)
     return ["There was no plan yet."]
 
 
-def render_files_panel(book: StepReader, index: int) -> list[str]:
+def render_files_panel(reader: StepReader, index: int) -> list[str]:
     """Return the files as they stood after the step; what it changed is marked."""
-    step = book.step(index)
+    step = reader.step(index)
     touched = frozenset(file["path"] for file in step.get("files", ()))
-    lines = render_files(book.state(step["seq"])["files"], touched)
+    lines = render_files(reader.state(step["seq"])["files"], touched)
     return [*lines, "", "* changed by this step"] if touched else lines
 
 
-def render_conversation(book: StepReader, index: int) -> list[str]:
+def render_conversation(reader: StepReader, index: int) -> list[str]:
     """Return the conversation that the model saw, up to the step.
 
     That is the messages that opened it, and the replies and results since. kbd shortens old results
     if all of it would not fit the model's window; that is not repeated here.
     """
-    chain = _conversation_chain(book, index)
+    chain = _conversation_chain(reader, index)
     if not chain:
         return ["Nothing was sent to the model for this step."]
-    lines = _render_opening(book, chain[0]["model"]["opening"])
+    lines = _render_opening(reader, chain[0]["model"]["opening"])
     for step in chain:
         model = step.get("model")
         if model is None:
@@ -140,30 +140,30 @@ def render_conversation(book: StepReader, index: int) -> list[str]:
     return lines
 
 
-def render_result(book: StepReader, index: int) -> list[str]:
+def render_result(reader: StepReader, index: int) -> list[str]:
     """Return the whole result of the step's call."""
-    call = book.step(index).get("call")
+    call = reader.step(index).get("call")
     if call is None:
         return ["This step is no tool call."]
     if call.get("result"):
         return render_value(str(call["result"]))
     if call.get("blob"):
-        return render_value(book.blob(call["blob"]))
+        return render_value(reader.blob(call["blob"]))
     return render_value(call.get("shown", "")) or ["It returned nothing."]
 
 
-def render_receipt(book: StepReader, index: int) -> list[str]:
+def render_receipt(reader: StepReader, index: int) -> list[str]:
     """Return what the model saw of the result of the step's call."""
-    call = book.step(index).get("call")
+    call = reader.step(index).get("call")
     if call is None:
         return ["This step is no tool call."]
     return render_value(call.get("shown", "")) or ["It saw nothing."]
 
 
-def render_changes(book: StepReader, index: int) -> list[str]:
+def render_changes(reader: StepReader, index: int) -> list[str]:
     """Return what the step changed in the draft; of texts the lines that differ."""
     lines: list[str] = []
-    for file in book.step(index).get("files", ()):
+    for file in reader.step(index).get("files", ()):
         lines.append(f"{file['change']} {file['path']}")
         for what, blob, length in (
             ("before", file.get("before"), file.get("before_size_bytes", 0)),
@@ -171,13 +171,13 @@ def render_changes(book: StepReader, index: int) -> list[str]:
         ):
             lines.append(f"  {what:<7} {f'{size(length)}, sha256 {blob}' if blob else 'no file'}")
         lines += [f"  ! {warning}" for warning in file.get("warnings", ())]
-        lines += [*indent_lines(_diff_texts(book, file)), ""]
+        lines += [*indent_lines(_diff_texts(reader, file)), ""]
     return lines or ["This step changed no file."]
 
 
-def render_keys(book: StepReader, index: int) -> list[str]:
+def render_keys(reader: StepReader, index: int) -> list[str]:
     """Return what each key does."""
-    del book, index
+    del reader, index
     return [*KEYS.splitlines()]
 
 
@@ -215,12 +215,12 @@ PANELS: dict[str, tuple[str, Panel]] = {
 """By the key that shows it: what it is called, and what draws it."""
 
 
-def _conversation_chain(book: StepReader, index: int) -> list[Step]:
+def _conversation_chain(reader: StepReader, index: int) -> list[Step]:
     """Return the turns and calls of the conversation that a step belongs to, up to itself."""
     chain: list[Step] = []
     opening = ""
     for place in range(index, 0, -1):
-        step = book.step(place)
+        step = reader.step(place)
         model = step.get("model")
         if model is not None:
             if opening and model["opening"] != opening:
@@ -235,9 +235,9 @@ def _conversation_chain(book: StepReader, index: int) -> list[Step]:
     return chain if chain and "model" in chain[0] else []
 
 
-def _render_opening(book: StepReader, blob: str) -> list[str]:
+def _render_opening(reader: StepReader, blob: str) -> list[str]:
     try:
-        messages = json.loads(book.blob(blob))
+        messages = json.loads(reader.blob(blob))
         lines: list[str] = []
         for message in messages:
             lines += ["", f"── {message['role']}", *str(message.get("text", "")).splitlines()]
@@ -254,14 +254,14 @@ def _render_reply(model: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _diff_texts(book: StepReader, file: dict[str, Any]) -> list[str]:
+def _diff_texts(reader: StepReader, file: dict[str, Any]) -> list[str]:
     """Compare two versions of a text; nothing for what is no text, or long."""
     sizes = (file.get("before_size_bytes", 0), file.get("size_bytes", 0))
     if max(sizes) > MAX_DIFF_BYTES:
         return []
     texts: list[list[str]] = []
     for blob in (file.get("before"), file.get("after")):
-        text = book.blob(blob) if blob else ""
+        text = reader.blob(blob) if blob else ""
         # What is no UTF-8 was read with replacement characters; a NUL is in no text.
         if "\0" in text or "\ufffd" in text:
             return []
@@ -305,12 +305,12 @@ class Walk:
         is_over: Whether the person has had enough.
     """
 
-    def __init__(self, book: StepReader, start: int = 1) -> None:
+    def __init__(self, reader: StepReader, start: int = 1) -> None:
         self.is_over = False
-        self._book, self._at = book, start
+        self._reader, self._at = reader, start
         self._picture, self._top = "", 0
         self._page, self._lines = 1, 0
-        self._wanted, self._said = "", ""
+        self._wanted, self._message = "", ""
         self._is_sought = False
         self._prompt: tuple[str, str] | None = None
         self._drawn: tuple[tuple[int, str, int], list[str]] | None = None
@@ -321,14 +321,14 @@ class Walk:
         Raises:
             Stop: The connection broke.
         """
-        self._said = ""
+        self._message = ""
         try:
             if self._prompt is not None:
                 self._type(key)
             else:
                 self._command(key)
         except RequestRefused as refused:
-            self._said = refused.message
+            self._message = refused.message
 
     def frame(self, width: int, height: int) -> list[ScreenRow]:
         """Return the rows of the screen, as many as it has.
@@ -349,7 +349,7 @@ class Walk:
         shown = lines[self._top : self._top + self._page]
         rows += [ScreenRow(one, self._style(one)) for one in shown]
         rows += [ScreenRow("")] * (self._page - len(shown))
-        rows.append(ScreenRow(self._footer(width), "" if self._prompt or self._said else "dim"))
+        rows.append(ScreenRow(self._footer(width), "" if self._prompt or self._message else "dim"))
         return rows[:height]
 
     def _command(self, key: str) -> None:  # noqa: C901 - a case a key
@@ -377,9 +377,9 @@ class Walk:
             case "g" | "home":
                 self._go(1)
             case "G" | "end":
-                self._go(self._book.total)
+                self._go(self._reader.total)
             case "n":
-                self._seek(range(self._at + 1, self._book.total + 1))
+                self._seek(range(self._at + 1, self._reader.total + 1))
             case "N":
                 self._seek(range(self._at - 1, 0, -1))
             case "/":
@@ -387,23 +387,23 @@ class Walk:
             case "w":
                 self._prompt = ("Write all as it stood here to a new folder: ", "")
             case "R":
-                self._book.refresh()
-                self._at = min(self._at, self._book.total)
+                self._reader.refresh()
+                self._at = min(self._at, self._reader.total)
                 self._drawn = None
-                self._said = f"{self._book.total} steps, run {self._book.run['status']}"
+                self._message = f"{self._reader.total} steps, run {self._reader.run['status']}"
             case key if key and key in PANELS:
                 self._picture, self._top = ("" if key == self._picture else key), 0
             case _:
-                self._said = "? shows the keys"
+                self._message = "? shows the keys"
 
     def _go(self, index: int) -> None:
-        if index > self._book.total:
-            self._book.refresh()
+        if index > self._reader.total:
+            self._reader.refresh()
             self._drawn = None
-        if not 1 <= index <= self._book.total:
-            self._said = "This is the first step." if index < 1 else "This is the last step."
+        if not 1 <= index <= self._reader.total:
+            self._message = "This is the first step." if index < 1 else "This is the last step."
             return
-        self._book.step(index)
+        self._reader.step(index)
         self._at, self._top = index, 0
 
     def _read_on(self) -> None:
@@ -423,15 +423,15 @@ class Walk:
 
     def _seek(self, places: range) -> None:
         """Go to the next step of the same kind, or, while something is searched, that has it."""
-        kind = self._book.step(self._at)["kind"]
+        kind = self._reader.step(self._at)["kind"]
         for place in places:
-            step = self._book.step(place)
+            step = self._reader.step(place)
             if contains_text(step, self._wanted) if self._wanted else step["kind"] == kind:
                 self._go(place)
                 self._is_sought = bool(self._wanted)
                 return
         what = f"with {self._wanted!r}" if self._wanted else f"of kind {kind}"
-        self._said = f"There is no other step {what} that way."
+        self._message = f"There is no other step {what} that way."
 
     def _type(self, key: str) -> None:
         """Go on with a line that is being typed."""
@@ -455,42 +455,42 @@ class Walk:
         if asked == "/":
             self._wanted = typed.casefold()
             if self._wanted:
-                total, at = self._book.total, self._at
-                self._is_sought = contains_text(self._book.step(at), self._wanted)
+                total, at = self._reader.total, self._at
+                self._is_sought = contains_text(self._reader.step(at), self._wanted)
                 if not self._is_sought:
                     self._seek(range(at + 1, total + 1))
             return
         if typed.strip():
             folder = os.path.abspath(os.path.expanduser(typed.strip()))
-            found = self._book.moment(self._book.step(self._at)["seq"], folder)
+            found = self._reader.moment(self._reader.step(self._at)["seq"], folder)
             count = sum(file["hash"] is not None for file in found["files"])
             told = counted(count, "file")
-            self._said = f"wrote {told}, as runs saw them, to {found['destination']}"
+            self._message = f"wrote {told}, as runs saw them, to {found['destination']}"
 
     def _heading(self, width: int) -> str:
-        run = self._book.run
-        request = " ".join(self._book.request.split())
+        run = self._reader.run
+        request = " ".join(self._reader.request.split())
         return _pad_line(f" {run['run_id']}  {run['status']}  {request}", width)
 
     def _list(self, width: int, rows: int) -> Iterator[ScreenRow]:
-        total = self._book.total
+        total = self._reader.total
         first = max(1, min(self._at - rows // 2, total - rows + 1))
         for place in range(first, first + rows):
             if place > total:
                 yield ScreenRow("")
                 continue
-            step, is_here = self._book.step(place), place == self._at
+            step, is_here = self._reader.step(place), place == self._at
             yield ScreenRow(_list_row(step, width, is_here=is_here), "chosen" if is_here else "")
 
     def _rule(self, width: int) -> str:
-        step = self._book.step(self._at)
+        step = self._reader.step(self._at)
         name, _ = PANELS[self._picture]
         more = ""
         if self._lines > self._page:
             last = min(self._top + self._page, self._lines)
             more = f"  lines {self._top + 1}-{last} of {self._lines}"
         what = f"  [{name}]" if name else ""
-        told = f" step {self._at} of {self._book.total}{what}{more}  {render_facts(step)}"
+        told = f" step {self._at} of {self._reader.total}{what}{more}  {render_facts(step)}"
         return _pad_line(told, width)
 
     def _text(self, width: int) -> list[str]:
@@ -499,7 +499,7 @@ class Walk:
         if self._drawn is None or self._drawn[0] != key:
             _, draw = PANELS[self._picture]
             try:
-                drawn = draw(self._book, self._at)
+                drawn = draw(self._reader, self._at)
             except RequestRefused as refused:
                 drawn = [refused.message]
             self._drawn = (key, [part for one in drawn for part in wrap(one, max(width, 1))])
@@ -522,8 +522,8 @@ class Walk:
             while typed and cell_width(asked + typed) >= width:
                 typed = typed[1:]
             return truncate(f"{asked}{typed}", width)
-        if self._said:
-            return truncate(self._said, width)
+        if self._message:
+            return truncate(self._message, width)
         if self._wanted:
             return truncate(f"searching {self._wanted!r}: n next, N previous, Esc ends", width)
         keys = (

@@ -254,7 +254,7 @@ def render_watch(watch: dict[str, Any]) -> str:
 
 
 def render_failed(found: dict[str, Any]) -> str:
-    """Return what failed, why and what helps, and which watches stand still.
+    """Render the failed files with reasons and remedies, and the suspended watches.
 
     Files that failed together, or of one watch for the same reason, are told together.
     """

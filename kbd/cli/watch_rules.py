@@ -14,7 +14,7 @@ __all__ = ["add_watch", "consent_for", "dry_run", "find_watch", "select_failed"]
 
 
 def find_watch(client: Client, named: str) -> dict[str, Any]:
-    """Return the watch that is named, as `WatchList` tells it.
+    """Resolve the name of a watch; return its row of `WatchList`.
 
     A whole id goes before a name, a name before a folder, and that before the beginning of an id.
 
@@ -152,12 +152,12 @@ def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
         "quiet_s": arguments.quiet,
         "deliver_to": arguments.deliver_to and os.path.abspath(arguments.deliver_to),
         "publish": arguments.publish,
-        "limits": _given_params(
+        "limits": _param_values(
             runs_per_hour=arguments.runs_per_hour,
             runs_per_path_hour=arguments.runs_per_path,
             chain_depth=arguments.chain_depth,
         ),
-        "on_failure": _given_params(
+        "on_failure": _param_values(
             retries=arguments.retries,
             wait_s=arguments.retry_wait,
             then="pause" if arguments.pause_on_failure else None,
@@ -165,10 +165,10 @@ def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
         "on_outcome": _parse_command(arguments.on_outcome),
         "existing": "run" if arguments.existing else None,
     }
-    return {"folder": os.path.abspath(folder), "prompt": prompt, **_given_params(**given)}
+    return {"folder": os.path.abspath(folder), "prompt": prompt, **_param_values(**given)}
 
 
-def _given_params(**options: Any) -> dict[str, Any]:
+def _param_values(**options: Any) -> dict[str, Any]:
     """Leave out what was not given: the daemon has the defaults."""
     return {name: value for name, value in options.items() if value not in (None, {}, [])}
 

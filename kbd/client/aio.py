@@ -17,8 +17,6 @@ It says the same as the blocking client, and does not wait for one answer before
 client is one event loop's: any number of its tasks may use it, no other thread. A request that is
 canceled here is canceled there, which ends the waiting and not always the work: a run goes on
 until `WorkshopCancelRun` ends it.
-
-Those who wait for what the asynchronous client reads.
 """
 
 import json
@@ -31,7 +29,13 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.abc import ByteStream
 
-from kbd.client.blocking import EVERY_LOG, KEPT, TIMEOUT_S, FollowedEvents, default_socket
+from kbd.client.blocking import (
+    EVERY_LOG,
+    MAX_NOTIFICATIONS,
+    TIMEOUT_S,
+    FollowedEvents,
+    default_socket,
+)
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
 
 __all__ = [
@@ -46,7 +50,7 @@ __all__ = [
 
 Params = dict[str, Any]
 
-EVENTS_AHEAD = 1000
+MAX_BUFFERED_EVENTS = 1000
 """Events that are held for one who follows; what comes past them is asked for again."""
 
 _Item = TypeVar("_Item")
@@ -66,23 +70,23 @@ class PendingRequest:
 
 
 class _Listener:
-    """Somebody who takes what comes, when there is something to take."""
+    """Receiver that waits for what was read for it."""
 
     def __init__(self) -> None:
-        self._stirred = anyio.Event()
+        self._notified = anyio.Event()
 
-    def stir(self) -> None:
-        """Have the one who waits look again."""
-        self._stirred.set()
+    def notify(self) -> None:
+        """Wake the waiting task."""
+        self._notified.set()
 
-    async def stirred(self) -> None:
-        """Wait until there is a reason to look."""
-        self._stirred = anyio.Event()
-        await self._stirred.wait()
+    async def wait(self) -> None:
+        """Wait until `notify` is called."""
+        self._notified = anyio.Event()
+        await self._notified.wait()
 
 
 class Follower(_Listener):
-    """One who follows.
+    """Follower of a log.
 
     Attributes:
         followed: What was read for him.
@@ -94,24 +98,24 @@ class Follower(_Listener):
         self.followed = followed
         self.is_behind = False
 
-    def take(self, log: str, events: list[Params]) -> None:
+    def add(self, log: str, events: list[Params]) -> None:
         """Take events, unless too many wait already: the log itself keeps them."""
         if not self.is_behind:
-            self.followed.take(log, events)
-            self.is_behind = len(self.followed) >= EVENTS_AHEAD
-        self.stir()
+            self.followed.add(log, events)
+            self.is_behind = len(self.followed) >= MAX_BUFFERED_EVENTS
+        self.notify()
 
 
 class NotificationListener(_Listener):
     """Notifications for one who listens.
 
     Attributes:
-        told: They; past their most the oldest are forgotten.
+        notifications: They; past their most the oldest are forgotten.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: deque[tuple[str, Params]] = deque(maxlen=KEPT)
+        self.notifications: deque[tuple[str, Params]] = deque(maxlen=MAX_NOTIFICATIONS)
 
 
 class PolledIterator(Generic[_Item]):
@@ -137,7 +141,7 @@ Notified = Callable[[str, Params], None]
 """Called with a notification's method and parameters; it returns at once."""
 
 _CHUNK_BYTES = 256 * 1024
-_LINES_AHEAD = 64
+_MAX_BUFFERED_LINES = 64
 """Requests that are on their way to the socket; past them, who asks waits."""
 
 
@@ -199,7 +203,7 @@ class AsyncClient:
         self._pending: dict[int, PendingRequest] = {}
         self._followers: list[Follower] = []
         self._listening: list[NotificationListener] = []
-        self._put, self._lines = anyio.create_memory_object_stream[bytes](_LINES_AHEAD)
+        self._put, self._lines = anyio.create_memory_object_stream[bytes](_MAX_BUFFERED_LINES)
         self._lost: ConnectionLostError | None = None
 
     async def send(
@@ -281,7 +285,7 @@ class AsyncClient:
         """
         follower = Follower(FollowedEvents(EVERY_LOG, dict(cursors or {})))
         async with self._following(follower):
-            yield PolledIterator(partial(self._next_given, follower))
+            yield PolledIterator(partial(self._next_of_log, follower))
 
     @asynccontextmanager
     async def notifications(self) -> AsyncIterator[AsyncIterator[tuple[str, Params]]]:
@@ -293,13 +297,13 @@ class AsyncClient:
         notices = NotificationListener()
         self._listening.append(notices)
         try:
-            yield PolledIterator(partial(self._next_told, notices))
+            yield PolledIterator(partial(self._next_notification, notices))
         finally:
             self._listening.remove(notices)
 
     @property
     def lost(self) -> ConnectionLostError | None:
-        """Why the connection ended, if it did; its `cursors` say where to follow on."""
+        """Error that ended the connection, if it ended; its `cursors` say where to continue."""
         return self._lost
 
     async def read(self) -> None:
@@ -320,7 +324,7 @@ class AsyncClient:
                     if message.get("method") == "ConnectionDropped":
                         why, told = "the daemon dropped this client", message["params"]["cursors"]
                     elif "method" in message:
-                        self._hear(message["method"], message["params"])
+                        self._receive_notification(message["method"], message["params"])
                     else:
                         self._answer(message)
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -352,13 +356,13 @@ class AsyncClient:
             self._followers.remove(follower)
             if not followed.is_over:
                 # Not awaited: this may be on its way out because it was canceled.
-                self._say("EventsUnsubscribe", {"workbench_id": followed.log})
+                self._send_notification("EventsUnsubscribe", {"workbench_id": followed.log})
 
     async def _next_event(self, follower: Follower) -> Params | None:
-        given = await self._next_given(follower)
-        return None if given is None else given[1]
+        found = await self._next_of_log(follower)
+        return None if found is None else found[1]
 
-    async def _next_given(self, follower: Follower) -> tuple[str, Params] | None:
+    async def _next_of_log(self, follower: Follower) -> tuple[str, Params] | None:
         followed = follower.followed
         while not len(followed):
             if followed.is_over or self._lost is not None:
@@ -366,8 +370,8 @@ class AsyncClient:
             if follower.is_behind:
                 await self._catch_up(follower)
             else:
-                await follower.stirred()
-        return followed.give()
+                await follower.wait()
+        return followed.pop()
 
     async def _catch_up(self, follower: Follower) -> None:
         """Have the log tell again what was passed over."""
@@ -378,24 +382,24 @@ class AsyncClient:
         except ConnectionLostError:
             pass  # the iterator ends, and `lost` says why
 
-    async def _next_told(self, notices: NotificationListener) -> tuple[str, Params] | None:
-        while not notices.told:
+    async def _next_notification(self, notices: NotificationListener) -> tuple[str, Params] | None:
+        while not notices.notifications:
             if self._lost is not None:
                 return None
-            await notices.stirred()
-        return notices.told.popleft()
+            await notices.wait()
+        return notices.notifications.popleft()
 
-    def _hear(self, method: str, params: Params) -> None:
+    def _receive_notification(self, method: str, params: Params) -> None:
         log = params.get("workbench_id", "")
         if method == "EventsAppended":
             concerned = [each for each in self._followers if each.followed.follows(log)]
             for each in concerned:
-                each.take(log, params["events"])
+                each.add(log, params["events"])
         elif method == "EventsEnded":
             concerned = [each for each in self._followers if each.followed.log == log]
             for each in concerned:
                 each.followed.is_over = True
-                each.stir()
+                each.notify()
         else:
             concerned = []
         if concerned:
@@ -403,8 +407,8 @@ class AsyncClient:
         if self._on_notification is not None:
             self._on_notification(method, params)
         for notices in self._listening:
-            notices.told.append((method, params))
-            notices.stir()
+            notices.notifications.append((method, params))
+            notices.notify()
 
     def _answer(self, message: Params) -> None:
         """Wake who waits for this answer; an error without an id is about everybody's."""
@@ -422,12 +426,12 @@ class AsyncClient:
             log: seq for log, seq in told.items() if not any(each.follows(log) for each in followed)
         }
         for each in followed:
-            cursors.update(each.given)
+            cursors.update(each.delivered)
         self._lost = ConnectionLostError(why, cursors)
         for pending in self._pending.values():
             pending.arrived.set()
         for listener in (*self._followers, *self._listening):
-            listener.stir()
+            listener.notify()
 
     async def _write(self, message: Params) -> None:
         if self._lost is not None:
@@ -437,15 +441,15 @@ class AsyncClient:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             raise self._loss() from None
 
-    def _say(self, method: str, params: Params) -> None:
-        """Have a message sent whose answer nobody waits for."""
+    def _send_notification(self, method: str, params: Params) -> None:
+        """Send a message without waiting for an answer."""
         try:
             self._put.send_nowait(_line({"method": method, "params": params}))
         except (anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # the daemon reads nothing now; what it is told no more, it need not know
 
     def _cancel(self, wanted: int) -> None:
-        self._say("$/cancelRequest", {"id": wanted})
+        self._send_notification("$/cancelRequest", {"id": wanted})
 
     def _loss(self) -> ConnectionLostError:
         return self._lost or ConnectionLostError("the daemon closed the connection")

@@ -64,13 +64,13 @@ EVERY_LOG = "*"
 
 
 class FollowedEvents:
-    """Events that were read for a follower, and how far they were given.
+    """Event subscription of a client: events read and not yet delivered, and the cursors.
 
     A connection may be told of a log twice, by a subscription of its own and by the one to all. So
     an event counts only if it is the next of its log, which makes each count once, without a gap.
 
     Attributes:
-        given: The last event that was given, by log.
+        delivered: The last event that was given, by log.
         is_over: Whether no more will come, because the log was deleted.
 
     Args:
@@ -80,7 +80,7 @@ class FollowedEvents:
 
     def __init__(self, log: str, cursors: dict[str, int]) -> None:
         self.log = log
-        self.given = dict(cursors)
+        self.delivered = dict(cursors)
         self.is_over = False
         self._read = dict(cursors)
         self._events: deque[tuple[str, Event]] = deque()
@@ -90,7 +90,7 @@ class FollowedEvents:
 
     @property
     def subscription(self) -> "Event":
-        """What EventsSubscribe is asked, to go on after what was read."""
+        """Parameters of EventsSubscribe that continue after what was read."""
         if self.log == EVERY_LOG:
             return {"workbench_id": EVERY_LOG, "cursors": self._read}
         return {"workbench_id": self.log, "after": self._read[self.log]}
@@ -99,24 +99,24 @@ class FollowedEvents:
         """Return whether events of this log are wanted."""
         return self.log in (log, EVERY_LOG)
 
-    def take(self, log: str, events: "list[Event]") -> None:
-        """Take what an EventsAppended tells, as far as it comes next."""
+    def add(self, log: str, events: "list[Event]") -> None:
+        """Add the events of an EventsAppended that are next in their log."""
         after = self._read.get(log, 0)
         if events and events[0]["seq"] <= after + 1:
             self._events.extend((log, event) for event in events if event["seq"] > after)
             self._read[log] = max(after, events[-1]["seq"])
 
-    def give(self) -> "tuple[str, Event]":
+    def pop(self) -> "tuple[str, Event]":
         """Return the next event and its log; there must be one."""
         log, event = self._events.popleft()
-        self.given[log] = event["seq"]
+        self.delivered[log] = event["seq"]
         return log, event
 
 
 TIMEOUT_S = 30.0
 """How long an answer may take, if the request does not say."""
 
-KEPT = 10_000
+MAX_NOTIFICATIONS = 10_000
 """How many notifications are kept for who listens later; past them the oldest are forgotten."""
 
 _CHUNK_BYTES = 256 * 1024
@@ -142,7 +142,7 @@ class Client:
     def __init__(self, socket_path: str | None = None, *, timeout: float = TIMEOUT_S) -> None:
         self.on_notification: Callable[[str, Params], None] | None = None
         self._timeout = timeout
-        self._kept: deque[tuple[str, Params]] = deque(maxlen=KEPT)
+        self._notifications: deque[tuple[str, Params]] = deque(maxlen=MAX_NOTIFICATIONS)
         self._followed: list[FollowedEvents] = []
         self._rest = bytearray()
         self._searched = 0
@@ -225,8 +225,8 @@ class Client:
         Raises:
             ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
-        if self._kept and self.on_notification is not None:
-            self.on_notification(*self._kept.popleft())
+        if self._notifications and self.on_notification is not None:
+            self.on_notification(*self._notifications.popleft())
             return True
         message = self._next_notification(_deadline(seconds))
         if message is None:
@@ -235,7 +235,7 @@ class Client:
         return True
 
     def notifications(self, seconds: float | None = None) -> "Iterator[tuple[str, Params]]":
-        """Yield the method and parameters of each notification: those that were kept, then live.
+        """Yield the method and parameters of each notification: the buffered ones, then live.
 
             for method, params in client.notifications(seconds=60):
                 print(method, params.get("phase", ""))
@@ -250,12 +250,12 @@ class Client:
             ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
         while True:
-            while self._kept:
-                yield self._kept.popleft()
+            while self._notifications:
+                yield self._notifications.popleft()
             message = self._next_notification(_deadline(seconds))
             if message is None:
                 return
-            if not self._hand_over(message):
+            if not self._dispatch(message):
                 yield message["method"], message["params"]
 
     def follow(self, workbench_id: str, after: int = 0) -> "Iterator[Params]":
@@ -301,23 +301,23 @@ class Client:
         try:
             self.send("EventsSubscribe", followed.subscription)
             try:
-                yield from self._given(followed)
+                yield from self._next_event(followed)
             finally:
-                self._leave(followed)
+                self._unsubscribe(followed)
         finally:
             self._followed.remove(followed)
 
-    def _given(self, followed: FollowedEvents) -> "Iterator[tuple[str, Params]]":
+    def _next_event(self, followed: FollowedEvents) -> "Iterator[tuple[str, Params]]":
         while True:
             while len(followed):
-                yield followed.give()
+                yield followed.pop()
             if followed.is_over:
                 return
             message = self._read(None)
             if "method" in message:
                 self._notified(message)
 
-    def _leave(self, followed: FollowedEvents) -> None:
+    def _unsubscribe(self, followed: FollowedEvents) -> None:
         if followed.is_over or self._is_closed:
             return
         try:
@@ -336,16 +336,16 @@ class Client:
                 return message
 
     def _notified(self, message: "Params") -> None:
-        if self._hand_over(message):
+        if self._dispatch(message):
             return
-        told = message["method"], message["params"]
+        notification = message["method"], message["params"]
         if self.on_notification is None:
-            self._kept.append(told)
+            self._notifications.append(notification)
         else:
-            self.on_notification(*told)
+            self.on_notification(*notification)
 
-    def _hand_over(self, message: "Params") -> bool:
-        """Give a notification to those who follow; False if it is not for them."""
+    def _dispatch(self, message: "Params") -> bool:
+        """Dispatch a notification to the followers; return whether it is for them."""
         method, params = message["method"], message["params"]
         if method == "ConnectionDropped":
             raise self._loss("the daemon dropped this client", params["cursors"])
@@ -353,7 +353,7 @@ class Client:
             log = params["workbench_id"]
             concerned = [each for each in self._followed if each.follows(log)]
             for each in concerned:
-                each.take(log, params["events"])
+                each.add(log, params["events"])
             return bool(concerned)
         if method == "EventsEnded":
             concerned = [each for each in self._followed if each.log == params["workbench_id"]]
@@ -362,15 +362,15 @@ class Client:
             return bool(concerned)
         return False
 
-    def _loss(self, why: str, told: dict[str, int] | None = None) -> ConnectionLostError:
+    def _loss(self, why: str, notification: dict[str, int] | None = None) -> ConnectionLostError:
         """Return what to raise; who follows has been given less than what was sent."""
         cursors = {
             log: seq
-            for log, seq in (told or {}).items()
+            for log, seq in (notification or {}).items()
             if not any(each.follows(log) for each in self._followed)
         }
         for each in self._followed:
-            cursors.update(each.given)
+            cursors.update(each.delivered)
         return ConnectionLostError(why, cursors)
 
     def _write(self, message: "Params") -> None:

@@ -25,7 +25,7 @@ class RemoteError(Exception):
 
     @property
     def error_code(self) -> str:
-        """What an application's error is, such as "NOT_FOUND"; "" for one of the protocol."""
+        """Code of an application's error, such as "NOT_FOUND"; "" for one of the protocol."""
         return str(self.data.get("error_code", "")) if isinstance(self.data, dict) else ""
 
 

@@ -1,4 +1,4 @@
-"""Anchor of a log: how far it is known to be durable, kept beside it.
+"""Anchor of a log: a file beside it that says how far the log is durable.
 
 A chain of hashes shows damage but not absence: a log cut at the end of a frame looks whole. The
 anchor says "up to this sequence number, with this chain value, everything was durable". If the log
@@ -57,6 +57,7 @@ def _unpack(slot: bytes) -> Anchor | None:
 def _newest(data: bytes) -> tuple[Anchor, int] | None:
     """Return the valid slot with the highest number, and its place."""
     slots = [(_unpack(data[n * _SLOT_BYTES : (n + 1) * _SLOT_BYTES]), n) for n in (0, 1)]
+    # At most one slot can be torn, for the other was synced before this one was begun.
     return max(((slot, n) for slot, n in slots if slot is not None), default=None)
 
 
@@ -70,12 +71,12 @@ def read_anchor(directory: Path) -> Anchor | None:
 
 
 def anchor_bytes(anchor: Anchor) -> bytes:
-    """Return the contents of a new anchor file: both slots say the same."""
+    """Return the contents of a new anchor file, with two equal slots."""
     return _pack(anchor) * 2
 
 
 def write_anchor(directory: Path, anchor: Anchor, disk: Disk) -> None:
-    """Write a new anchor file whose both slots say the same: at a log's birth or after a cut."""
+    """Write a new anchor file with two equal slots: for a new log, or after a cut."""
     disk.write_file(directory / ANCHOR_NAME, [_pack(anchor), _pack(anchor)])
 
 
@@ -103,6 +104,7 @@ class AnchorFile:
         """Name a later place, durably. The slot that is not the newest is overwritten."""
         if anchor == self._current:
             return
+        # The older slot: if this write is torn, the newest one still counts.
         slot = 1 - self._slot
         self._disk.write_all(self._fd, _pack(anchor), slot * _SLOT_BYTES)
         self._disk.sync_data(self._fd)

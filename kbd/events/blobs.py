@@ -1,4 +1,4 @@
-"""Blob store: the bytes of files, kept once under their own hash.
+"""Blob store: the bytes of files, stored once under their own hash.
 
 A blob lies at `<directory>/<first two digits>/<64 digits>`, mode 0400, and is never changed. It is
 durable before any method returns its hash, so an event that names it can be recorded at once:
@@ -31,7 +31,7 @@ _INCOMING = "incoming-"
 
 
 class BlobVerification(msgspec.Struct, frozen=True):
-    """What reading all blobs again found.
+    """Result of verifying all blobs.
 
     Args:
         checked: How many were read.
@@ -65,8 +65,8 @@ class BlobStore:
         """
         blob = BlobHash(hashlib.sha256(data).hexdigest())
         with self._failures_named():
-            if not self._is_kept(blob, len(data)):
-                self._take_in([data])
+            if not self._is_stored(blob, len(data)):
+                self._write_chunks([data])
         return blob
 
     def put_file(self, path: Path) -> tuple[BlobHash, int]:
@@ -105,10 +105,10 @@ class BlobStore:
             LogPoisoned: The disk does not make it durable.
         """
         with self._failures_named():
-            return self._take_in(_read_chunks(fd, name, size_bytes))
+            return self._write_chunks(_read_chunks(fd, name, size_bytes))
 
     def adopt(self, staged: Path) -> tuple[BlobHash, int]:
-        """Move a file in. Whoever wrote it must be gone: the file itself becomes the blob.
+        """Move a file into the store: it becomes the blob, so nothing may write to it any more.
 
         Args:
             staged: On the same file system; it is gone afterwards.
@@ -133,16 +133,16 @@ class BlobStore:
                 size += len(chunk)
             blob = BlobHash(hasher.hexdigest())
             with self._failures_named():
-                if self._is_kept(blob, size):
+                if self._is_stored(blob, size):
                     staged.unlink()
                 else:
-                    self._settle(fd, staged, blob)
+                    self._install(fd, staged, blob)
         finally:
             os.close(fd)
         return blob, size
 
     def path(self, blob: BlobHash) -> Path:
-        """Where a blob lies or would lie; the name tells nothing about the file.
+        """Path of a blob, stored or not; it says nothing about the file's name.
 
         Raises:
             ValidationFailed: This is no hash.
@@ -153,7 +153,7 @@ class BlobStore:
         return Path(f"{self._directory}/{blob[:2]}/{blob}")
 
     def has(self, blob: BlobHash) -> bool:
-        """Return whether a blob is kept."""
+        """Return whether a blob is stored."""
         return self.path(blob).is_file()
 
     def read(self, blob: BlobHash, offset: int = 0, limit: int | None = None) -> bytes:
@@ -180,7 +180,7 @@ class BlobStore:
         Args:
             named: Those that must be there; if None, all that are.
         """
-        wanted = self._kept() if named is None else sorted(set(named))
+        wanted = self._stored_blobs() if named is None else sorted(set(named))
         checked, damaged, missing = 0, [], []
         for blob in wanted:
             try:
@@ -197,7 +197,7 @@ class BlobStore:
         return BlobVerification(checked, tuple(damaged), tuple(missing))
 
     def sweep(self) -> int:
-        """Remove what a process that died was making. Only while nobody else puts anything.
+        """Remove the partial files of a process that died. Only while nothing else is being stored.
 
         Returns:
             How many files were removed.
@@ -207,11 +207,11 @@ class BlobStore:
             leftover.unlink()
         return len(leftovers)
 
-    def _kept(self) -> list[BlobHash]:
+    def _stored_blobs(self) -> list[BlobHash]:
         names = (path.name for path in self._directory.glob("[0-9a-f][0-9a-f]/*"))
         return sorted(BlobHash(name) for name in names if _HASH.fullmatch(name))
 
-    def _is_kept(self, blob: BlobHash, size: int) -> bool:
+    def _is_stored(self, blob: BlobHash, size: int) -> bool:
         """Whether the blob is there in full; if so, durably, whoever put it there."""
         path = self.path(blob)
         try:
@@ -224,7 +224,7 @@ class BlobStore:
         self._disk.sync_directory(self._directory)
         return True
 
-    def _take_in(self, chunks: Iterable[bytes]) -> tuple[BlobHash, int]:
+    def _write_chunks(self, chunks: Iterable[bytes]) -> tuple[BlobHash, int]:
         """Write bytes to a new file while hashing them, and settle it."""
         self._disk.make_directory(self._directory)
         fd, name = tempfile.mkstemp(prefix=_INCOMING, dir=self._directory)
@@ -236,13 +236,13 @@ class BlobStore:
                 self._disk.write_all(fd, chunk, size)
                 size += len(chunk)
             blob = BlobHash(hasher.hexdigest())
-            self._settle(fd, incoming, blob)
+            self._install(fd, incoming, blob)
         finally:
             os.close(fd)
             incoming.unlink(missing_ok=True)
         return blob, size
 
-    def _settle(self, fd: int, path: Path, blob: BlobHash) -> None:
+    def _install(self, fd: int, path: Path, blob: BlobHash) -> None:
         """Make a file durable and give it its name, over whatever has it."""
         target = self.path(blob)
         # Bytes and mode before the name, the name before the return: an event may name it then.

@@ -63,7 +63,7 @@ def _second(seconds: int) -> str:
 
 
 def plain_record(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
-    """Convert a record to the plain form that clients see.
+    """Convert a record to the plain form for clients.
 
     Args:
         record: The record as `codec.decode_plain` gives it; fields of its data that this kbd does
@@ -103,7 +103,7 @@ class NotUnderstood(LogCorrupt):
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """The event of a type or version that this kbd does not know: kept as it is; folds skip it.
+    """An event of an unknown type or version, preserved as it is; folds skip it.
 
     Args:
         type: The type's name as stored.

@@ -162,6 +162,7 @@ class Disk:
     def make_directory(self, directory: Path) -> None:
         """Make a private directory with its parents and make their names durable."""
         missing = [place for place in (directory, *directory.parents) if not place.exists()]
+        # From the top: a folder's name is durable only with the folder that holds it.
         for place in reversed(missing):
             place.mkdir(mode=0o700, exist_ok=True)
             self.sync_directory(place.parent)

@@ -131,7 +131,7 @@ def damage_error(
 
 
 def fault_kind(error: LogCorrupt) -> FaultKind:
-    """Return the kind of fault that an error tells of.
+    """Return the kind of fault of an error.
 
     One that says none is of contents that nobody can read although their checksum is right.
     """
@@ -142,7 +142,7 @@ FORMAT = 1
 """The version of the layout that is written, and the newest that is understood."""
 
 CHAIN_BYTES = 32
-_LEAST = CHAIN_BYTES + 1
+_MIN_LENGTH = CHAIN_BYTES + 1
 """What must follow a frame's header at least: the chain value and a byte of body."""
 
 GENESIS = bytes(CHAIN_BYTES)
@@ -274,7 +274,7 @@ def parse_frames(data: bytes, link: FrameLink, seed: int) -> ParsedFrames:
         seed: The segment's.
     """
     previous, at, last, size = link.previous, 0, 0, len(data)
-    unpack, check, mark, least = _LINKED.unpack_from, crc32, _MARK, _LEAST
+    unpack, check, mark, least = _LINKED.unpack_from, crc32, _MARK, _MIN_LENGTH
     view, short = memoryview(data), _CHEAPLY_COPIED
     try:
         while True:
@@ -310,7 +310,7 @@ def _problem(data: bytes, at: int, seed: int, expected: int) -> Problem:
         return Problem.NONE
     found, checksum, length, _, first = _FRAME.unpack_from(data, at)
     stop = at + HEADER_BYTES + length
-    if found != _MARK or not _LEAST <= length <= _LENGTH_LIMIT:
+    if found != _MARK or not _MIN_LENGTH <= length <= _LENGTH_LIMIT:
         return Problem.NO_FRAME
     if stop > len(data):
         return Problem.NONE
@@ -354,7 +354,7 @@ def announced_length(data: bytes, at: int = 0) -> int:
     if len(data) - at < HEADER_BYTES:
         return 0
     mark, _, length, _, _ = _FRAME.unpack_from(data, at)
-    if mark != _MARK or not _LEAST <= length <= _LENGTH_LIMIT:
+    if mark != _MARK or not _MIN_LENGTH <= length <= _LENGTH_LIMIT:
         return 0
     return HEADER_BYTES + int(length)
 
@@ -364,7 +364,7 @@ def is_whole_but_for_length(data: bytes, seed: int) -> bool:
 
     So a length that was damaged is told from a frame whose end is gone.
     """
-    if len(data) < HEADER_BYTES + _LEAST:
+    if len(data) < HEADER_BYTES + _MIN_LENGTH:
         return False
     length = (len(data) - HEADER_BYTES).to_bytes(4, "little")
     _, checksum = _BEGINNING.unpack_from(data)

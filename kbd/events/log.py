@@ -136,7 +136,7 @@ class EventLog:
 
     @property
     def head(self) -> bytes:
-        """The chain value at the end: 32 bytes that stand for the whole history."""
+        """Chain value at the end: 32 bytes that identify the whole history."""
         return self._tip.chain
 
     @property

@@ -1,4 +1,4 @@
-"""Copy of a log's beginning, taken while somebody may be writing at its end.
+"""Copy of a log's beginning, while a writer may be appending at its end.
 
 A log only grows, so its beginning up to the end of a frame is a log itself: the segments before
 that place as they are, the one that holds it cut there, and an anchor that names it.

@@ -24,7 +24,7 @@ __all__ = ["LogCut", "cut_log", "cut_torn_write", "free_name", "remove_leftovers
 
 
 def free_name(directory: Path, name: str, why: str) -> str:
-    """Return the first name `<name>.<why>-<n>` that is not taken."""
+    """Return the first free name `<name>.<why>-<n>`."""
     names = (f"{name}.{why}-{n}" for n in count(1))
     return next(free for free in names if not (directory / free).exists())
 
@@ -57,7 +57,7 @@ def remove_leftovers(directory: Path) -> None:
 
 
 class LogCut(msgspec.Struct, frozen=True):
-    """What a cut took away.
+    """Result of a cut: what it removed.
 
     Args:
         seq: The last event that is left.
@@ -69,7 +69,7 @@ class LogCut(msgspec.Struct, frozen=True):
 
 
 def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
-    """Cut a log behind an event, on somebody's explicit wish; nobody may have it open.
+    """Truncate a log behind an event, on explicit request; it must not be open anywhere.
 
     What is cut off, and the anchor, are kept as `<file>.cut-<n>`, unless it is reserved space only.
     A crash on the way leaves a log that is cut already or that can be cut again.
@@ -81,7 +81,7 @@ def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
     """
     place = _find(log_dir, to_seq)
     if (log_dir / ANCHOR_NAME).exists():
-        _keep_copy(log_dir, ANCHOR_NAME, disk)
+        _back_up(log_dir, ANCHOR_NAME, disk)
     kept = []
     # The anchor first: to an older one a log that is cut already would look truncated. Then from
     # the last segment back, so that what a crash leaves is a history without a gap.
@@ -94,7 +94,7 @@ def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
         path = log_dir / place.segment
         behind = path.read_bytes()[place.offset :]
         if behind != bytes(len(behind)):
-            kept.append(_keep_copy(log_dir, place.segment, disk))
+            kept.append(_back_up(log_dir, place.segment, disk))
         if behind:
             _truncate(path, place.offset, disk)
     return LogCut(to_seq, tuple(reversed(kept)))
@@ -138,7 +138,7 @@ def _find(log_dir: Path, to_seq: int) -> _CutPlace:
     return place
 
 
-def _keep_copy(log_dir: Path, name: str, disk: Disk) -> str:
+def _back_up(log_dir: Path, name: str, disk: Disk) -> str:
     """Keep a durable copy of a file beside it."""
     kept_as = free_name(log_dir, name, "cut")
     shutil.copyfile(log_dir / name, log_dir / kept_as)

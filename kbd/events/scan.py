@@ -1,4 +1,4 @@
-"""Survey of a log as it lies on disk: what is whole, what was torn, what is damaged.
+"""Survey of a log on disk: what is whole, what was torn, what is damaged.
 
 Nothing on disk is changed. Recovery at start and `kbd verify` draw on the same survey, so they
 cannot disagree.
@@ -70,7 +70,7 @@ class TornWrite(msgspec.Struct, frozen=True):
 
 
 class LogSurvey(msgspec.Struct):
-    """What a log holds.
+    """Survey of a log: its segments, its end, what is torn or damaged.
 
     Args:
         segments: Those that can be read, in order.
@@ -230,11 +230,11 @@ class _Walker:
         """Walk on from the last whole frame; return why no frame follows, empty at `size`."""
         problem = Problem.NONE
         for block in walk_blocks(fd, segment.header.seed, self._found.link, size):
-            self._take(segment, block)
+            self._accept(segment, block)
             problem = block.problem
         return problem
 
-    def _take(self, segment: Segment, block: Block) -> None:
+    def _accept(self, segment: Segment, block: Block) -> None:
         """Go on behind a block; compare the chain where it was anchored, or everywhere."""
         found, anchor, chain = self._found, self._anchor, self._found.chain
         if block.link.offset > block.base:

@@ -55,7 +55,7 @@ _seq_of = attrgetter("seq")
 
 
 class Segment:
-    """One file of a log: its header, and marks on the way through it.
+    """Segment file of a log: its header, and an index into it.
 
     Marks are only ever added behind the others, so that a reader in another thread can look for
     one while the writer adds them.
@@ -204,8 +204,8 @@ def _read(fd: int, size: int, offset: int) -> bytes:
     return data
 
 
-_LEAST_STEP = 16 * 1024
-_MOST_STEP = 4 * 1024 * 1024
+_MIN_STEP = 16 * 1024
+_MAX_STEP = 4 * 1024 * 1024
 """How much is reserved at once: as much as was written, within these. So a small log stays small,
 and at most half of a log is reserved."""
 
@@ -222,7 +222,7 @@ class Tail:
     def __init__(self, path: Path, limit: int, disk: Disk) -> None:
         self._limit = limit
         self._disk = disk
-        self._asked = 0
+        self._reserved_to = 0
         """Up to where space was asked for, got or not: a full disk is not asked at each frame."""
         self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
 
@@ -235,7 +235,7 @@ class Tail:
     def write(self, data: bytes, offset: int) -> None:
         """Write a frame at the end. It is not durable yet, and may be half there on an error."""
         end = offset + len(data)
-        if end > self._asked:
+        if end > self._reserved_to:
             self._reserve(offset, end)
         written = self._disk.pwrite(self._fd, data, offset)
         if written < len(data):
@@ -248,7 +248,7 @@ class Tail:
 
     def cut(self, end: int) -> None:
         """Take away what is behind the end, durably: an unsynced cut may come back."""
-        self._asked = 0
+        self._reserved_to = 0
         self._disk.truncate(self._fd, end)
         self._disk.sync(self._fd)
 
@@ -272,10 +272,10 @@ class Tail:
 
     def _reserve(self, offset: int, end: int) -> None:
         """Reserve space for a frame and a step more, if the disk has it."""
-        self._asked = min(end + min(max(end, _LEAST_STEP), _MOST_STEP), self._limit)
-        if self._asked <= end:
+        self._reserved_to = min(end + min(max(end, _MIN_STEP), _MAX_STEP), self._limit)
+        if self._reserved_to <= end:
             return
         try:
-            self._disk.reserve(self._fd, offset, self._asked - offset)
+            self._disk.reserve(self._fd, offset, self._reserved_to - offset)
         except OSError:
             self.trim(offset)  # A full disk may have given a part, which others need more.

@@ -27,7 +27,7 @@ _MAX_BLOB_FAULTS = 100
 
 
 class LogDamage(msgspec.Struct, frozen=True):
-    """One thing that is wrong.
+    """Damage that a verification found.
 
     Args:
         kind: What sort of fault it is.
@@ -45,7 +45,7 @@ class LogDamage(msgspec.Struct, frozen=True):
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """What reading a whole log again found.
+    """Result of verifying a log.
 
     Args:
         frames: How many frames are whole.
@@ -75,8 +75,8 @@ class Verification(msgspec.Struct, frozen=True):
         return self.faults[0] if self.faults else None
 
     @property
-    def whole(self) -> bool:
-        """Whether nothing is wrong."""
+    def is_whole(self) -> bool:
+        """Whether the log is whole."""
         return not self.faults
 
 
@@ -86,7 +86,7 @@ def verify_log(
     on_progress: Callable[[int], object] = lambda _: None,
     *,
     durable: Anchor | None = None,
-    kept: Anchor | None = None,
+    expected_head: Anchor | None = None,
 ) -> Verification:
     """Verify everything that a log promises: frames, numbers, chain, anchor, events, blobs.
 
@@ -97,15 +97,15 @@ def verify_log(
         blobs: Where the blobs lie that its events name; None leaves them out.
         on_progress: Called now and then with the last event that was checked.
         durable: Its end, as whoever has it open knows it; taken before this is called.
-        kept: A head of this log from earlier, which somebody kept elsewhere.
+        expected_head: A head of this log from earlier, which somebody kept elsewhere.
 
     Raises:
         OSError: A file of the log cannot be read.
     """
-    reading = _VerifyingReader(kept, on_progress, wants_blobs=blobs is not None)
+    reading = _VerifyingReader(expected_head, on_progress, wants_blobs=blobs is not None)
     found = survey_log(log_dir, chained=True, visit=reading.visit, durable=durable)
     faults = [] if found.fault is None else [_log_fault(found.fault)]
-    if kept is not None and (unfit := reading.unfit(found)) is not None:
+    if expected_head is not None and (unfit := reading.head_mismatch(found)) is not None:
         faults.append(unfit)
     checked = 0
     if blobs is not None:
@@ -130,15 +130,19 @@ class _VerifyingReader:
     """One verification in progress: what is counted and compared on the way."""
 
     def __init__(
-        self, kept: Anchor | None, on_progress: Callable[[int], object], *, wants_blobs: bool
+        self,
+        expected_head: Anchor | None,
+        on_progress: Callable[[int], object],
+        *,
+        wants_blobs: bool,
     ) -> None:
         self._wants_blobs = wants_blobs
         self.frames = 0
         self.named: dict[BlobHash, int] = {}
-        self._kept = kept
+        self._expected_head = expected_head
         self._on_progress = on_progress
-        self._other: LogDamage | None = None
-        self._is_met = kept is None or kept == (0, GENESIS)
+        self._mismatch: LogDamage | None = None
+        self._is_met = expected_head is None or expected_head == (0, GENESIS)
 
     def visit(self, segment: Segment, block: Block) -> None:
         """Read the records of a block's frames."""
@@ -149,14 +153,17 @@ class _VerifyingReader:
             except LogCorrupt as error:
                 error.detail |= {"file": segment.name, "offset": offset, "seq": first}
                 raise
+            # Events carry no numbers: those of a frame must reach up to the next one's first.
             if len(records) != last + 1 - first:
                 reason = "the numbers of the events have a gap behind this frame"
                 raise damage_error(reason, segment.name, offset, first, "edited")
             self.frames += 1
-            if self._kept is not None and first <= self._kept.seq <= last:
+            if self._expected_head is not None and first <= self._expected_head.seq <= last:
                 value = block.data[at + HEADER_BYTES : at + BODY_AT]
                 self._compare(
-                    self._kept, (last, value), LogDamage("head", segment.name, offset, first, "")
+                    self._expected_head,
+                    (last, value),
+                    LogDamage("head", segment.name, offset, first, ""),
                 )
             if self._wants_blobs:
                 for seq, record in enumerate(records, first):
@@ -164,28 +171,28 @@ class _VerifyingReader:
                         self.named.setdefault(blob, seq)
         self._on_progress(block.link.seq - 1)
 
-    def _compare(self, kept: Anchor, end: tuple[int, bytes], place: LogDamage) -> None:
+    def _compare(self, expected_head: Anchor, end: tuple[int, bytes], place: LogDamage) -> None:
         """Compare the head that was kept with the end of the frame that holds its event."""
-        self._is_met = kept == end
+        self._is_met = expected_head == end
         if self._is_met:
             return
-        reason = f"the history up to event {kept.seq} is not the one whose head was kept"
-        if kept.seq != end[0]:
+        reason = f"the history up to event {expected_head.seq} is not the one whose head was kept"
+        if expected_head.seq != end[0]:
             reason = f"{reason}: none of its frames ends with that event"
-        self._other = msgspec.structs.replace(place, reason=reason)
+        self._mismatch = msgspec.structs.replace(place, reason=reason)
 
-    def unfit(self, found: LogSurvey) -> LogDamage | None:
-        """What is wrong between the log and the head that was kept."""
-        if self._kept is None or self._is_met or self._other is not None:
-            return self._other
+    def head_mismatch(self, found: LogSurvey) -> LogDamage | None:
+        """Damage, if the log does not match the expected head."""
+        if self._expected_head is None or self._is_met or self._mismatch is not None:
+            return self._mismatch
         if found.fault is not None:
             return None  # The log cannot be read that far, and it is said why.
-        if self._kept.seq == 0:
+        if self._expected_head.seq == 0:
             return LogDamage(
                 "head", "", 0, 0, "before the first event the chain value is all zeros"
             )
         name = found.segments[-1].name if found.segments else ""
-        reason = f"events up to {self._kept.seq}, whose head was kept, are missing"
+        reason = f"events up to {self._expected_head.seq}, whose head was kept, are missing"
         return LogDamage("truncated", name, found.link.offset, found.link.seq, reason)
 
 

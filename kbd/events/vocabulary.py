@@ -31,7 +31,7 @@ VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)
 """The version in which each type is written today; what is older is lifted when it is read."""
 
 
-def _then(event: ConversationRewound) -> Iterable[BlobHash | None]:
+def _rewound_blobs(event: ConversationRewound) -> Iterable[BlobHash | None]:
     """The versions of files that a rewind brings back, and those that they are about."""
     for file in event.files:
         yield from (file.blob, file.origin)
@@ -43,7 +43,7 @@ def _planned(event: PublishIntended) -> Iterable[BlobHash | None]:
     for file in event.files:
         yield from (file.old, file.new)
     if event.rewind is not None:
-        yield from _then(event.rewind)
+        yield from _rewound_blobs(event.rewind)
 
 
 # By type, for whoever asks asks of every event of a log: one look instead of nine.
@@ -56,7 +56,7 @@ _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProx
         FileChanged: lambda event: (event.before, event.after),
         ModelReplied: lambda event: [call.blob for call in event.calls],
         PublishIntended: _planned,
-        ConversationRewound: _then,
+        ConversationRewound: _rewound_blobs,
         CheckpointCreated: lambda event: [file.blob for file in event.files],
         EffectIntended: lambda event: (event.file.blob,),
     }

@@ -94,7 +94,7 @@ _RELATION_SPACES = (
 
 _NUMBER = re.compile(r"\d*(\.\w+)?$")
 _MEDIA = ("image/", "audio/", "video/")
-_SHOWN = 60
+_MAX_QUOTED = 60
 
 
 def has_macros(content_type: str) -> bool:
@@ -114,8 +114,8 @@ class _Copy(msgspec.Struct):
 class PartCopier:
     """Copies parts; each only once, and media that the target has not at all.
 
-    A format derives its own, with the kinds of relations that it follows. `begin` says what is
-    copied from then on: the limits hold for each asset, and what is refused is told of it.
+    A format derives its own, with the kinds of relations that it follows. `begin_asset` says
+    what is copied from then on: the limits hold for each asset, and what is refused is told of it.
 
     Args:
         source: Where the parts are.
@@ -150,7 +150,7 @@ class PartCopier:
         self._count = 0
         self._media: dict[int, list[str]] | None = None
 
-    def begin(self, place: str = "It") -> None:
+    def begin_asset(self, place: str = "It") -> None:
         """Begin with another asset; `place` names it in errors ("image:Logo")."""
         self.place, self._count = place, 0
 
@@ -166,7 +166,7 @@ class PartCopier:
             ValidationFailed: It cannot be copied.
         """
         if relation.kind not in self.kinds:
-            kind = relation.kind[:_SHOWN] or "unknown"
+            kind = relation.kind[:_MAX_QUOTED] or "unknown"
             raise ValidationFailed(
                 f"{self.place} holds or is tied to a part of the kind {kind}, which cannot be "
                 "copied."
@@ -215,6 +215,7 @@ class PartCopier:
                 relation = relations.get(str(value))
                 if relation is None:
                     raise ValidationFailed(f"{self.place} names a part that is not there.")
+                # A file decides how many it names.
                 if len(renamed) > MAX_RELATIONS:
                     raise ValidationFailed(f"{self.place} is too large to be copied.")
                 if relation.id not in renamed:
@@ -286,12 +287,15 @@ class PartCopier:
         self._count += 1
         data = self.converted(self.source.read(part), type_)
         relations = self.source.relations(part)
+        # Only what leads nowhere can be shared: the same bytes with other relations are another
+        # part.
         name = "" if relations else self._shared(data, type_)
         if not name:
             name = self.target.free_name(_pattern(part))
             self._add(name, data, type_)
             stack.append(_Copy(name, iter(relations), []))
         if not anew:
+            # Before its relations are followed, for parts may lead back to each other.
             self._copied[part_key(part)] = name
         return name
 

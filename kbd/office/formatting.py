@@ -36,8 +36,8 @@ __all__ = [
     "underline",
 ]
 
-_SHOWN_CHARACTERS = 60
-_SHOWN_WORDS = 9
+_MAX_QUOTED_CHARACTERS = 60
+_MAX_QUOTED_WORDS = 9
 _RGB = re.compile(r"#?([0-9A-Fa-f]{6})")
 _BLANKS = re.compile(r"[\s_-]+")
 
@@ -103,7 +103,9 @@ def read_formatting(
         field = fields.get("font_color" if name == "color" else name)
         if field is None:
             known = ", ".join(fields)
-            warn(f"{where}{key[:_SHOWN_CHARACTERS]} is unknown and was skipped; known: {known}")
+            warn(
+                f"{where}{key[:_MAX_QUOTED_CHARACTERS]} is unknown and was skipped; known: {known}"
+            )
         elif value is not None:
             parsed = field.parse(value)
             if parsed is None:
@@ -188,8 +190,8 @@ def choice(words: Mapping[str, Value]) -> FormattingField:
         word = folded(value)
         return meanings.get(word, meanings.get(_SYNONYMS.get(word, "")))
 
-    shown = ", ".join(list(words)[:_SHOWN_WORDS])
-    more = " and the like" if len(words) > _SHOWN_WORDS else ""
+    shown = ", ".join(list(words)[:_MAX_QUOTED_WORDS])
+    more = " and the like" if len(words) > _MAX_QUOTED_WORDS else ""
     return FormattingField(parse, f"one of {shown}{more}")
 
 
@@ -230,7 +232,7 @@ def _flag(value: Any) -> bool | None:
 
 def _brief(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    return text if len(text) <= _MAX_QUOTED_CHARACTERS else f"{text[:_MAX_QUOTED_CHARACTERS]}…"
 
 
 COLOR = FormattingField(parse_color, "#RRGGBB or a color's name")

@@ -91,7 +91,7 @@ class EditWarnings:
 
     @property
     def external(self) -> tuple[str, ...]:
-        """What the file reaches out to now."""
+        """External targets that the file now refers to."""
         return tuple(self._external)
 
 

@@ -13,7 +13,7 @@ __all__ = ["Suffixes"]
 
 
 class Suffixes:
-    """What the suffixes of a format promise of a file's main part.
+    """Table of a format's suffixes: the type that each promises of a file's main part.
 
     Programs refuse a file whose main part is not of the type of its suffix. Macros are neither
     dropped nor promised: which is which a person decides.

@@ -1,4 +1,4 @@
-"""Themes of office files: their colors and fonts, and what a color of a drawing comes to.
+"""Themes of office files: their colors and fonts, and the resolution of drawing colors.
 
 A theme names twelve colors and two families of fonts (ECMA-376 part 1, 20.1.6). What refers to
 them, and by which names, is each format's own; people and models want RRGGBB.
@@ -41,14 +41,14 @@ _PRESET = {
 """The commonest of the preset colors (20.1.10.48); others are left out of answers."""
 
 _SYSTEM = {"windowText": "000000", "window": "FFFFFF"}
-_MOST_CHANGES = 20
+_MAX_CHANGES = 20
 """Of one color; programs write three at most."""
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 class Theme(msgspec.Struct, frozen=True):
-    """What a theme names.
+    """Colors and fonts of a theme.
 
     Args:
         name: Its name, "" without one.
@@ -82,7 +82,7 @@ def read_theme(root: etree._Element | None) -> Theme:
 
 
 def drawing_color(element: etree._Element | None, scheme: Callable[[str], str]) -> str:
-    """Return what a color of a drawing comes to as RRGGBB, "" if that cannot be told.
+    """Resolve a color of a drawing to RRGGBB, "" if it cannot be resolved.
 
     Args:
         element: A color (`srgbClr`, `schemeClr` and so on, 20.1.2.3), or what holds one.
@@ -145,7 +145,7 @@ def _base(color: etree._Element, scheme: Callable[[str], str]) -> str:
         case "prstClr":
             return _PRESET.get(value, "")
         case "scrgbClr":
-            return _hexed(*(_shown(parse_share(color.get(name, "0"))) for name in "rgb"))
+            return _hexed(*(_gamma_encoded(parse_share(color.get(name, "0"))) for name in "rgb"))
         case _:
             return ""
 
@@ -155,12 +155,12 @@ def _changed(rgb: str, color: etree._Element) -> str:
     if not rgb:
         return ""
     parts = _parts(rgb)
-    for change in islice(color, _MOST_CHANGES):
+    for change in islice(color, _MAX_CHANGES):
         name, share = _name(change), parse_share(change.get("val"))
         if name in ("tint", "shade"):
             # These mix light, not what stands for it in the file.
             white = 1 - share if name == "tint" else 0.0
-            parts = [_shown(_light(part) * share + white) for part in parts]
+            parts = [_gamma_encoded(_light(part) * share + white) for part in parts]
         elif name[:3] in ("lum", "sat"):
             hue, light, saturation = colorsys.rgb_to_hls(*parts)
             values = {"lum": light, "sat": saturation}
@@ -179,8 +179,9 @@ def _light(part: float) -> float:
     return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
 
-def _shown(light: float) -> float:
+def _gamma_encoded(light: float) -> float:
     light = max(0.0, min(1.0, light))
+    # The transfer curve of sRGB (IEC 61966-2-1).
     return light * 12.92 if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055
 
 

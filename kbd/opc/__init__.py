@@ -11,8 +11,8 @@
 Formats that are such packages share it. Only modules that a worker preloads import it.
 """
 
-from kbd.opc.kinds import Family, Identity, doubt, identify, open_member
-from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc.kinds import Family, Identity, identify, open_member, suffix_mismatch
+from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd.opc.strict import is_strict_part, read_transitional, strict, transitional
@@ -20,11 +20,10 @@ from kbd.opc.strict import is_strict_part, read_transitional, strict, transition
 __all__ = [
     "Family",
     "Identity",
-    "Lending",
+    "LibraryBridge",
     "Package",
     "Relation",
     "Rewriting",
-    "doubt",
     "identify",
     "is_strict_part",
     "library_errors",
@@ -32,6 +31,7 @@ __all__ = [
     "read_transitional",
     "reading_errors",
     "strict",
+    "suffix_mismatch",
     "transitional",
     "xml_bytes",
     "xml_root",

@@ -27,7 +27,7 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s4B4H3I5H2I")
 _END = struct.Struct("<4s4H2IH")
 _UTF8_FLAG = 0x800
-_KEPT_FLAGS = _UTF8_FLAG | 0x6
+_COPIED_FLAGS = _UTF8_FLAG | 0x6
 """How the name is written, and how hard the bytes were squeezed."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _VERSION = 20
@@ -65,13 +65,13 @@ class ArchiveWriter:
         self._write(packed)
 
     def copy(self, info: ZipInfo, packed: bytes) -> None:
-        """Add an entry of another archive as it lies there; only its extra fields stay behind.
+        """Copy an entry of another archive without recompressing it; its extra fields are left out.
 
         Args:
             info: The entry, whose sizes are those of the bytes.
             packed: Exactly its compressed bytes.
         """
-        self._begin(info, raw_name(info), info.flag_bits & _KEPT_FLAGS)
+        self._begin(info, raw_name(info), info.flag_bits & _COPIED_FLAGS)
         self._write(packed)
 
     def finish(self) -> None:
@@ -83,6 +83,7 @@ class ArchiveWriter:
 
     def _begin(self, entry: ZipInfo, name: bytes, flags: int) -> None:
         year, month, day, hour, minute, second = entry.date_time
+        # Date and time of MS-DOS (APPNOTE 4.4.6), in steps of two seconds.
         date = (year - 1980) << 9 | month << 5 | day
         time = hour << 11 | minute << 5 | second // 2
         sizes = (entry.CRC, entry.compress_size, entry.file_size)
@@ -139,7 +140,7 @@ class PartStream(io.RawIOBase):
         self._packed = packed
         self._at = 0
         self._left = info.file_size
-        self._told = info.CRC
+        self._crc = info.CRC
         self._sum = 0
         self._inflating: _Inflating | None = None
         if info.compress_type != ZIP_STORED:
@@ -200,7 +201,7 @@ class PartStream(io.RawIOBase):
                 raise self._damaged("unpacks to more than it says")
             if not self._inflating.eof:
                 raise self._damaged("is cut short")
-        if self._sum != self._told:
+        if self._sum != self._crc:
             raise self._damaged("is not what it was")
 
     def _damaged(self, what: str) -> FileReadFailed:

@@ -26,7 +26,7 @@ _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_ENTRY = "EncryptedPackage".encode("utf-16-le")
 _MARKUP = re.compile(rb"\s*<(\?xml|!doctype\s+html|html|table|meta)\b", re.IGNORECASE)
 _HEAD_BYTES = 512
-_SHOWN_CHARS = 40
+_MAX_QUOTED_CHARS = 40
 
 
 def check_magic(name: str, file: IO[bytes]) -> None:
@@ -43,6 +43,7 @@ def check_magic(name: str, file: IO[bytes]) -> None:
         raise FileReadFailed(f"{name} is empty.")
     if head.startswith(_OLE):
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            # Office puts an encrypted package into an OLE file, as a stream of this name.
             encrypted = whole.find(_ENCRYPTED_ENTRY) >= 0
         if encrypted:
             raise FileReadFailed(
@@ -66,7 +67,7 @@ def _describe(head: bytes) -> str:
     if markup:
         return "an XML file" if markup[1].startswith(b"?") else "a web page"
     lines = text.split("\n", 1)[0].strip()
-    shown = "".join(char for char in lines[:_SHOWN_CHARS] if char.isprintable())
+    shown = "".join(char for char in lines[:_MAX_QUOTED_CHARS] if char.isprintable())
     begins = f" that begins with {shown!r}" if shown else ""
     is_text = all(char.isprintable() or char in "\t\r\n\f" for char in text) and text.strip()
     return f"text{begins}" if is_text else f"something else{begins if len(shown) > 3 else ''}"
@@ -80,17 +81,20 @@ MAX_RATIO = 200
 RATIO_FROM_BYTES = 4 * 1024 * 1024
 
 _MAX_DIRECTORY_BYTES = MAX_ENTRIES * 512
-_MOST_DEFLATED = 1032
+_MAX_DEFLATED = 1032
 """To how many bytes one can inflate at most."""
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _END = struct.Struct("<4s4H2IH")
 _LOCATOR = struct.Struct("<4sIQI")
 _END64 = struct.Struct("<4sQ2H2I4Q")
-_MOST_COMMENT_BYTES = 0xFFFF
+_MAX_COMMENT_BYTES = 0xFFFF
+# General purpose bits (APPNOTE 4.4.4): 0 and 6 are encryption, 3 says that the sizes follow the
+# data, 11 that names are UTF-8.
 _ENCRYPTED = 0x1 | 0x40
 _SIZES_FOLLOW = 0x8
 _UTF8 = 0x800
+# Stands in for a size that is in the zip64 field of the entry (APPNOTE 4.4.1.4).
 _OVERFLOWN = 0xFFFFFFFF
 
 _XML = re.compile(r"\.(xml|rels|vml)$", re.IGNORECASE)
@@ -99,11 +103,12 @@ _ESCAPING = re.compile(r"^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|[\x00-\x1f]")
 
 def part_key(part: str) -> str:
     """Return what two spellings of one part's name have in common."""
+    # Some producers write backslashes; case does not tell parts of a package apart.
     return part.replace("\\", "/").lstrip("/").casefold()
 
 
 def raw_name(info: ZipInfo) -> bytes:
-    """Return the bytes of an entry's name as they lie in the zip."""
+    """Return the raw bytes of an entry's name."""
     return info.orig_filename.encode("utf-8" if info.flag_bits & _UTF8 else "cp437")
 
 
@@ -135,6 +140,7 @@ def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo
     except (BadZipFile, ValueError, OverflowError, struct.error, NotImplementedError) as error:
         raise FileReadFailed(f"{name} is damaged: its directory cannot be read.") from error
     infos = archive.infolist()
+    # zipfile reads on for as many bytes as the directory has, and compares no count.
     if len(infos) != count:
         _damaged(name, "its directory is cut")
     starts = _checked_places(name, file, infos, archive.start_dir)
@@ -154,8 +160,10 @@ def _data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
     after = info.header_offset + _LOCAL.size
     if (flags | info.flag_bits) & _ENCRYPTED:
         raise FileReadFailed(f"{name} is encrypted; remove the encryption, and save it.")
+    # Some readers go by the entry's own header, others by the directory: both must agree.
     if os.pread(file.fileno(), names, after) != raw_name(info) or method != info.compress_type:
         _damaged(name, "a part is described in two ways")
+    # Where the sizes follow the data, the header has zeros in their place.
     if not flags & _SIZES_FOLLOW:
         told = (crc, packed, size)
         known = (info.CRC, info.compress_size, info.file_size)
@@ -171,13 +179,15 @@ def _damaged(name: str, why: str) -> NoReturn:
 def _count_entries(name: str, file: IO[bytes]) -> int:
     """Return how many entries the zip's last record tells, after checking where it points."""
     length = os.fstat(file.fileno()).st_size
-    start = max(0, length - _END.size - _MOST_COMMENT_BYTES)
+    # The last record may be followed by a comment of up to 64 KiB (APPNOTE 4.3.16).
+    start = max(0, length - _END.size - _MAX_COMMENT_BYTES)
     tail = os.pread(file.fileno(), length - start, start)
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < _END.size:
         _damaged(name, "it ends too early")
     _, disk, first, here, count, size, offset, _ = _END.unpack_from(tail, at)
     end = start + at
+    # A locator before it makes it a zip64: the record that it leads to counts (APPNOTE 4.3.15).
     if at >= _LOCATOR.size and tail.startswith(b"PK\x06\x07", at - _LOCATOR.size):
         _, _, end, _ = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
         record = os.pread(file.fileno(), _END64.size, end) if end < length else b""
@@ -190,6 +200,8 @@ def _count_entries(name: str, file: IO[bytes]) -> int:
         _damaged(name, "it is a piece of a zip in several files")
     if count > MAX_ENTRIES or size > _MAX_DIRECTORY_BYTES:
         raise FileReadFailed(f"{name} has {count:,} parts; the limit is {MAX_ENTRIES:,}.")
+    # zipfile would take what stands before the first entry for a prefix and shift all offsets;
+    # another reader might not.
     if offset + size != end:
         _damaged(name, "its directory is not where it should be")
     return int(count)
@@ -204,6 +216,7 @@ def _checked_places(
         (info.header_offset, starts[info.header_offset] + info.compress_size) for info in infos
     )
     spans.append((directory, directory))
+    # Entries that share bytes unpack to far more than the file holds (CVE-2024-0450).
     if any(end > start for (_, end), (start, _) in pairwise(spans)):
         _damaged(name, "its parts overlap")
     return starts
@@ -239,7 +252,7 @@ def _check_size(name: str, part: str, info: ZipInfo) -> None:
             f"{name} is compressed in a way that Office files are not; save it once more in the "
             "program that made it."
         )
-    most = packed * (_MOST_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
+    most = packed * (_MAX_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
     if size > most or (info.compress_type == ZIP_STORED and size != packed):
         _damaged(name, "a part cannot be as large as it says")
     if size > RATIO_FROM_BYTES and size > packed * MAX_RATIO and _XML.search(part):

@@ -14,14 +14,14 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import CONTENT_TYPES, Package, reading_errors
 
-__all__ = ["Family", "Identity", "doubt", "identify", "open_member"]
+__all__ = ["Family", "Identity", "identify", "open_member", "suffix_mismatch"]
 
 _UNTOLD = ("", "application/xml", "text/xml")
 """Types that say nothing; then the part itself must tell."""
 
 _MACROS = "vbaProject"
 _MACROS_PROMISED = "macroEnabled"
-_SHOWN_BYTES = 100
+_MAX_QUOTED_BYTES = 100
 
 
 class Family(msgspec.Struct, frozen=True):
@@ -61,6 +61,7 @@ def identify(package: Package, family: Family) -> Identity:
     """
     name, suffix = package.name, PurePath(package.name).suffix.lower()
     save = f"open it in its program and save it as {suffix or 'a current format'}"
+    # Found by its relation, for its path is the producer's choice.
     main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
     if not main:
         raise FileReadFailed(f"{name} is not {family.what}: {_without_main(package)}; {save}.")
@@ -69,10 +70,11 @@ def identify(package: Package, family: Family) -> Identity:
     found = package.content_type(main)
     if found in family.refused:
         raise FileReadFailed(f"{name} is {family.refused[found]}; {save}.")
+    # The suffix proves nothing: the type of the main part says which kind of file it is.
     if found not in family.types and found not in _UNTOLD:
         raise FileReadFailed(
             f"{name} is a package of another kind, not {family.what}: its main part is of type "
-            f"{found[:_SHOWN_BYTES]}. Give it the suffix of its kind."
+            f"{found[:_MAX_QUOTED_BYTES]}. Give it the suffix of its kind."
         )
     macros = any(relation.kind == _MACROS for relation in package.relations(main))
     return Identity(main, found, macros)
@@ -89,7 +91,7 @@ def open_member(family: Family, source: Source) -> Iterator[tuple[Package, Ident
         yield package, identify(package, family)
 
 
-def doubt(identity: Identity, family: Family, name: str) -> str:
+def suffix_mismatch(identity: Identity, family: Family, name: str) -> str:
     """Return why office programs refuse a file under its name, "" if they do not.
 
     It is a sentence to warn the reader of a file with.
@@ -111,7 +113,7 @@ def _without_main(package: Package) -> str:
     """Say what a package is that names no main part."""
     if "mimetype" in package:
         with package.open("mimetype") as file:
-            kind = file.read(_SHOWN_BYTES).decode("ascii", "replace").strip()
+            kind = file.read(_MAX_QUOTED_BYTES).decode("ascii", "replace").strip()
         return f"it is a package of another kind, of type {kind}"
     if CONTENT_TYPES in package:
         return "it does not say which of its parts is the main one"

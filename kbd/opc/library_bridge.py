@@ -25,7 +25,7 @@ from kbd.opc.package import CONTENT_TYPES, Package, relations_part
 from kbd.opc.rewriter import Rewriting
 from kbd.opc.strict import is_strict_part, strict, transitional
 
-__all__ = ["Lending", "LentPackage", "LentPart", "library_errors"]
+__all__ = ["LibraryBridge", "LibraryPackage", "LibraryPart", "library_errors"]
 
 _STUB = "missing/part.bin"
 _STUB_TYPE = "application/octet-stream"
@@ -33,7 +33,7 @@ _XML = re.compile(r"[+/]xml$|vmlDrawing$")
 _DIGITS = re.compile(r"\d*(?=(\.\w+)?$)")
 
 
-class LentPart(Protocol):
+class LibraryPart(Protocol):
     """A part as python-docx and python-pptx have it."""
 
     @property
@@ -53,7 +53,7 @@ class LentPart(Protocol):
         """Its relations by id."""
 
 
-class LentPackage(Protocol):
+class LibraryPackage(Protocol):
     """A loaded package as python-docx and python-pptx have it."""
 
     def iter_parts(self) -> Iterator[Any]:
@@ -63,14 +63,14 @@ class LentPackage(Protocol):
 class _LoadedPart(msgspec.Struct, frozen=True):
     """A part as it was when the library had loaded it, under the name of its entry."""
 
-    part: LentPart
+    part: LibraryPart
     name: str
     blob: bytes
     relations: Mapping[str, tuple[str, str, bool]]
 
 
-class Lending:
-    """Loan of one package to a library.
+class LibraryBridge:
+    """Bridge of one package to a library.
 
     Use: give `copy()` to the library, `loaded()` what it made of it, edit, then `returned()`.
 
@@ -108,18 +108,18 @@ class Lending:
         made.seek(0)
         return made
 
-    def loaded(self, package: LentPackage) -> None:
+    def loaded(self, package: LibraryPackage) -> None:
         """Remember what the library has loaded, before anything changes it."""
         for part in package.iter_parts():
             name = self._names.get(part_key(part.partname), "")
             self._known[id(part)] = _LoadedPart(part, name, part.blob, _relations_of(part))
 
-    def name_of(self, part: LentPart) -> str:
+    def name_of(self, part: LibraryPart) -> str:
         """Return the entry of a part that was lent, "" for one that the library made."""
         known = self._known.get(id(part))
         return known.name if known else ""
 
-    def returned(self, package: LentPackage) -> tuple[Rewriting, tuple[str, ...]]:
+    def returned(self, package: LibraryPackage) -> tuple[Rewriting, tuple[str, ...]]:
         """Return the package with what was changed, and the addresses that it newly reaches out to.
 
         Raises:
@@ -137,7 +137,7 @@ class Lending:
             # What stands for a part that is missing has no entry, and nobody changes it.
             if known is None or known.name:
                 name = names[id(part)]
-                self._put(rewriting, name, part, known)
+                self._write_back(rewriting, name, part, known)
                 before = known.relations if known else {}
                 external.update(dict.fromkeys(_relate(rewriting, name, part, before, names)))
         kept = {id(part) for part in parts}
@@ -153,11 +153,15 @@ class Lending:
 
     def _contents(self, part: str) -> bytes:
         if not _XML.search(self._content_types.of(part)):
+            # Pictures and fonts are lent as their own names: the libraries never read them, and
+            # what comes back as it was is copied from the package.
             return part.encode()
         return transitional(self._package.read(part))
 
     def _types(self) -> str:
         """Return a table that gives each part its type, the main one the plain one."""
+        # python-docx and python-pptx refuse templates and files with macros by the type of the main
+        # part, so they are shown the plain one.
         rows = [_override(_STUB, _STUB_TYPE)]
         for part in self._parts():
             type_ = self._content_types.of(part) or _STUB_TYPE
@@ -177,6 +181,8 @@ class Lending:
         for relation in self._package.relations(part):
             target, mode = relation.target, ' TargetMode="External"'
             if not relation.external:
+                # The libraries refuse a relation that leads nowhere, such as to a thumbnail that is
+                # missing: it leads to a stub here.
                 found = self._names.get(part_key(target))
                 target, mode = f"/{_plain_type(found) if found else _STUB}", ""
             type_ = transitional(relation.type.encode()).decode()
@@ -187,8 +193,8 @@ class Lending:
         space = "http://schemas.openxmlformats.org/package/2006/relationships"
         return f'<Relationships xmlns="{space}">{"".join(rows)}</Relationships>' if rows else ""
 
-    def _put(
-        self, rewriting: Rewriting, name: str, part: LentPart, known: _LoadedPart | None
+    def _write_back(
+        self, rewriting: Rewriting, name: str, part: LibraryPart, known: _LoadedPart | None
     ) -> None:
         """Replace a part's bytes if the library changed them."""
         if known is None:
@@ -196,10 +202,11 @@ class Lending:
         data = part.blob
         if data == known.blob:
             return
+        # The library was lent the usual names; a strict part gets its own back.
         was_strict = is_strict_part(self._package.read(name), name, self._package.name)
         rewriting.put(name, strict(data) if was_strict else data)
 
-    def _add(self, rewriting: Rewriting, part: LentPart) -> str:
+    def _add(self, rewriting: Rewriting, part: LibraryPart) -> str:
         """Add a part that the library made, and return its name."""
         wanted = str(part.partname).lstrip("/")
         name = wanted
@@ -227,7 +234,7 @@ def library_errors(name: str) -> Iterator[None]:
         raise ValidationFailed(msg) from error
 
 
-def _relations_of(part: LentPart) -> dict[str, tuple[str, str, bool]]:
+def _relations_of(part: LibraryPart) -> dict[str, tuple[str, str, bool]]:
     """Return a part's relations by id: type, target (address or part), whether it is outside."""
     found = {}
     for relation_id, relation in part.rels.items():
@@ -240,7 +247,7 @@ def _relations_of(part: LentPart) -> dict[str, tuple[str, str, bool]]:
 def _relate(
     rewriting: Rewriting,
     name: str,
-    part: LentPart,
+    part: LibraryPart,
     before: Mapping[str, tuple[str, str, bool]],
     names: Mapping[int, str],
 ) -> Iterator[str]:

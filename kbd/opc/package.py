@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _FIRST_BYTES = 1024
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 """Longer prologs hide something: the longest of real files has some hundred bytes."""
 
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
@@ -74,7 +74,7 @@ def prolog_fault(file: PartStream | io.BytesIO) -> str:
     """
     head = b""
     wanted = _FIRST_BYTES
-    while len(head) < _MOST_BYTES:
+    while len(head) < _MAX_BYTES:
         more = file.read(wanted)
         head += more
         fault = _find_fault(head, is_whole=len(more) < wanted)
@@ -220,7 +220,7 @@ class Package:
 
     @property
     def by_key(self) -> Mapping[str, ZipInfo]:
-        """The same entries by the key of their names."""
+        """Entries by the key of their names, in which case does not count."""
         return self._infos
 
     def copy_to(self, target: BinaryIO) -> None:
@@ -264,7 +264,7 @@ class Package:
         return info
 
     def packed(self, info: ZipInfo) -> bytes:
-        """Return an entry's bytes as they lie in the zip, compressed.
+        """Return an entry's raw bytes, compressed.
 
         Raises:
             FileReadFailed: They are not where the directory says.

@@ -43,7 +43,7 @@ def xml_bytes(root: etree._Element) -> bytes:
 
 
 class Rewriting:
-    """Pending changes to a package, kept until they are written.
+    """Rewriting of a package: pending changes, until they are saved.
 
     Args:
         package: What to start from, which stays open and is not changed; None begins with nothing
@@ -63,10 +63,10 @@ class Rewriting:
 
     def __contains__(self, part: str) -> bool:
         key = part_key(part)
-        return key in self._new or (key not in self._dropped and key in self._old)
+        return key in self._new or (key not in self._dropped and key in self._original)
 
     @property
-    def _old(self) -> Mapping[str, ZipInfo]:
+    def _original(self) -> Mapping[str, ZipInfo]:
         return self._package.by_key if self._package else {}
 
     @property
@@ -76,8 +76,8 @@ class Rewriting:
 
     def parts(self) -> list[str]:
         """List the parts that there will be, in order."""
-        kept = [info.filename for info in self._old.values() if not info.is_dir()]
-        added = [name for key, (name, _) in self._new.items() if key not in self._old]
+        kept = [info.filename for info in self._original.values() if not info.is_dir()]
+        added = [name for key, (name, _) in self._new.items() if key not in self._original]
         return [*(name for name in kept if name in self), *added]
 
     def read(self, part: str) -> bytes:
@@ -98,13 +98,13 @@ class Rewriting:
     def size(self, part: str) -> int:
         """Return how many bytes a part will have; what is copied as it is is not unpacked."""
         found = self._new.get(part_key(part))
-        return len(found[1]) if found is not None else self._old[part_key(part)].file_size
+        return len(found[1]) if found is not None else self._original[part_key(part)].file_size
 
     def put(self, part: str, data: bytes) -> None:
-        """Replace a part's bytes, or add a part whose type its suffix tells."""
+        """Replace a part's bytes, or add a part whose type follows from its suffix."""
         key = part_key(part)
         self._dropped.discard(key)
-        self._new[key] = (self._old[key].filename if key in self._old else part, data)
+        self._new[key] = (self._original[key].filename if key in self._original else part, data)
 
     def add(self, part: str, data: bytes, content_type: str) -> None:
         """Add a part and enter its type."""
@@ -192,13 +192,13 @@ class Rewriting:
                 self._package.copy_to(file)
                 return
             archive = ArchiveWriter(file)
-            for key, info in self._old.items():
+            for key, info in self._original.items():
                 if key in self._new:
                     archive.add(info.filename, self._new[key][1], info)
                 elif self._package is not None and key not in self._dropped:
                     archive.copy(info, self._package.packed(info))
             for key, (name, data) in self._new.items():
-                if key not in self._old:
+                if key not in self._original:
                     archive.add(name, data)
             archive.finish()
 
@@ -228,10 +228,12 @@ def _add_relation(root: etree._Element, part: str, relation: Relation) -> None:
         entry.set("TargetMode", "External")
     else:
         folder = posixpath.dirname(part)
+        # Relative to the part's folder, as producers write it.
         entry.set("Target", posixpath.relpath(f"/{relation.target}", f"/{folder}"))
 
 
 def _free_id(taken: set[str]) -> str:
+    # Ids mostly run from rId1, so the first one behind them is mostly free.
     number = len(taken) + 1
     while f"rId{number}" in taken:
         number += 1

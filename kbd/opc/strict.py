@@ -94,6 +94,7 @@ def _narrow(part: bytes) -> bytes:
     """Return a part in UTF-8, where it is in UTF-16; else the same bytes."""
     if not part.startswith(_WIDE):
         return part
+    # Names are replaced as bytes, and UTF-16 would spell them otherwise.
     text = part.decode("utf-16", "replace")
     return _DECLARED.sub(r"\g<1>UTF-8", text, count=1).encode()
 

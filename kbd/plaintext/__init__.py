@@ -1,4 +1,4 @@
-"""What formats made of plain text share.
+"""Plain text: what the formats that are made of it share.
 
 `encodings` finds out how bytes are text, `measuring` counts a text's lines and notes where they
 begin, `lines` reads a text by them. All stream: no file is held in memory. Only modules that a

@@ -1,4 +1,4 @@
-"""Plain text in files whose encoding nobody declared: detection, and streaming by lines.
+"""Encoding of plain text files: detection, and streaming by lines.
 
 For format plugins. A byte order mark decides; else bytes that are valid UTF-8 are UTF-8; else an
 answer of charset-normalizer is believed where western text cannot be meant, and what is left is
@@ -62,7 +62,7 @@ _ENOUGH_HIGH_BYTES = 8
 
 
 class Encoding(msgspec.Struct, frozen=True):
-    """How the bytes of a file are text.
+    """Encoding of a file's text.
 
     Args:
         name: A codec of Python; "utf-8-sig", "utf-16" and "utf-32" drop the byte order mark.
@@ -92,7 +92,7 @@ codecs.register_error("kbd-stray-bytes", _read_stray_bytes)
 
 
 def detect(path: Path) -> Encoding:
-    """Find out how a file's bytes are text; the whole file is looked at, block by block.
+    """Detect the encoding of a file; all of it is read, block by block.
 
     Raises:
         FileReadFailed: The file cannot be opened.

@@ -30,7 +30,7 @@ from kbd.plaintext.encodings import (
 )
 
 __all__ = [
-    "KEPT_FROM_BYTES",
+    "CACHED_FROM_BYTES",
     "LINES_PER_CHUNK",
     "MAX_READ_CHARS",
     "Mark",
@@ -39,15 +39,15 @@ __all__ = [
     "line_chunks",
     "line_passages",
     "measure",
-    "measured",
+    "measure_text",
     "open_at",
     "read_lines",
 ]
 
-KEPT_FROM_BYTES = 4 * BLOCK_BYTES
+CACHED_FROM_BYTES = 4 * BLOCK_BYTES
 """Smaller files are measured as fast as what is kept of them is found."""
 
-_KEPT = "lines.1"
+_CACHE_NAME = "lines.1"
 """The name on the shelf, with the version of what is in it."""
 
 _UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
@@ -89,17 +89,17 @@ class MeasuredText(msgspec.Struct, frozen=True):
         return self.marks[place - 1] if place else Mark(1, 0)
 
 
-def measured(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
-    """Measure a text, or take from its shelf what was found before.
+def measure_text(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
+    """Measure a text, or return the cached measurement.
 
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.
     """
-    found = kept(source.shelf, _KEPT, MeasuredText)
+    found = kept(source.shelf, _CACHE_NAME, MeasuredText)
     if found is None:
         found = _measured(source, allow_zeros=allow_zeros)
-        if source.path.stat().st_size >= KEPT_FROM_BYTES:
-            keep(source.shelf, _KEPT, found)
+        if source.path.stat().st_size >= CACHED_FROM_BYTES:
+            keep(source.shelf, _CACHE_NAME, found)
     if found.facts.zeros and not allow_zeros:
         raise _binary(source)
     return found
@@ -145,7 +145,7 @@ def _counted(
     last = "\n"
     marks = []
     while block := file.read(BLOCK_BYTES):
-        cut = _behind_last(block, line_end, unit)
+        cut = _last_line_end(block, line_end, unit)
         text = decoder.decode(block[:cut])
         lines += text.count("\n")
         if text.endswith("\n"):
@@ -166,7 +166,7 @@ def _counted(
     return MeasuredText(facts, tuple(marks))
 
 
-def _behind_last(block: bytes, line_end: bytes, unit: int) -> int:
+def _last_line_end(block: bytes, line_end: bytes, unit: int) -> int:
     """Return the place behind the last line end in a block, 0 if there is none.
 
     Blocks begin with a whole unit, for their size is a multiple of every unit's.
@@ -206,7 +206,7 @@ def measure(source: Source, *, allow_zeros: bool = False) -> TextFacts:
     Raises:
         FileReadFailed: It cannot be opened, or it holds zeros and `allow_zeros` is not set.
     """
-    return measured(source, allow_zeros=allow_zeros).facts
+    return measure_text(source, allow_zeros=allow_zeros).facts
 
 
 def line_chunks(line_count: int) -> list[dict[str, Any]]:
@@ -232,9 +232,9 @@ def read_lines(source: Source, region: Region, *, allow_zeros: bool = False) -> 
         raise ValidationFailed(
             f"{source.name} is read by line_start and line_count, not by {min(foreign)}."
         )
-    found = measured(source, allow_zeros=allow_zeros)
+    found = measure_text(source, allow_zeros=allow_zeros)
     facts = found.facts
-    start, count = _wanted(source.name, region, facts)
+    start, count = _line_range(source.name, region, facts)
     text, taken, notes = _collect(source, found, start, count)
     end = start + taken - 1
     warnings = (*facts.encoding.warnings, *notes)
@@ -279,7 +279,7 @@ def _passage(pieces: list[str], first: int, after: int, *, is_within: bool) -> P
     return Passage("".join(pieces), place, region)
 
 
-def _wanted(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:
+def _line_range(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:
     start = 1 if region.line_start is None else region.line_start
     if start < 1 or (region.line_count is not None and region.line_count < 1):
         raise ValidationFailed("line_start and line_count are counted from 1.")

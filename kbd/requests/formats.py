@@ -33,10 +33,10 @@ __all__ = [
 _Path = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 _Cursor = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
-MOST_OPERATIONS = 500
+MAX_OPERATIONS = 500
 """As many as a model may give in one call."""
 
-MOST_CHARACTERS = 1024 * 1024
+MAX_CHARACTERS = 1024 * 1024
 """Of an answer's text; each takes six bytes of JSON at the most, and a message 10 MiB."""
 
 
@@ -196,7 +196,7 @@ class ExtractText(ReadFileRequest):
 
     passage_start: _Cursor = 0
     character_start: _Cursor = 0
-    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_CHARACTERS)] = 256 * 1024
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHARACTERS)] = 256 * 1024
 
 
 class FileWritten(Answer, kw_only=True):
@@ -230,7 +230,7 @@ class ApplyOps(_FormatRequest):
     answer: ClassVar[type[Any]] = FileWritten
 
     path: _Path
-    ops: Annotated[tuple[dict[str, Any], ...], msgspec.Meta(max_length=MOST_OPERATIONS)]
+    ops: Annotated[tuple[dict[str, Any], ...], msgspec.Meta(max_length=MAX_OPERATIONS)]
     create_new: bool = False
     create_if_missing: bool = False
     copy_from: _Path | None = None

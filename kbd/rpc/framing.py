@@ -43,7 +43,7 @@ class Framer:
 
     @property
     def is_midway(self) -> bool:
-        """Whether a message has begun and not ended."""
+        """Whether a message is incomplete."""
         return bool(self._rest) or self._body_bytes is not None
 
     def feed(self, chunk: bytes) -> list[bytes]:

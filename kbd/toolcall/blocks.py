@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from kbd.toolcall.json_objects import (
-    MOST_NESTING,
+    MAX_NESTING,
     NotObject,
     nesting_of,
     parts_of_call,
@@ -51,7 +51,7 @@ TAG = re.compile(
 )
 """A tag: in any case, with blanks, HTML-escaped, with attributes or without its `>`."""
 
-MOST_TAG_CHARACTERS = 32
+MAX_TAG_CHARACTERS = 32
 """No tag is longer up to the end of its name."""
 
 _NAME = re.compile(r"(mypt)_(?=tool(?:call|result))", re.IGNORECASE | re.ASCII)
@@ -66,7 +66,7 @@ def escape_tags(text: str) -> str:
 
 
 def shown_length(text: str) -> int:
-    """Return how much of a text that is still coming surely stands before its first tag.
+    """Return the length of a streamed text's beginning that is certain to precede its first tag.
 
     Args:
         text: What came so far, from any point before the first tag.
@@ -74,7 +74,7 @@ def shown_length(text: str) -> int:
     found = TAG.search(text)
     if found is not None:
         return found.start()
-    start = max(0, len(text) - MOST_TAG_CHARACTERS)
+    start = max(0, len(text) - MAX_TAG_CHARACTERS)
     for place in range(start, len(text)):
         if text[place] in "<&" and _may_become_tag(text[place:]):
             return place
@@ -112,7 +112,7 @@ def render_toolcall(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def render_toolresult(value: Any) -> str:
-    """Return a result as a model is told it.
+    """Render a tool result as the text that a model is sent.
 
     Args:
         value: What the tool returned, a value of JSON. Python's `...`, which stands in examples for
@@ -126,13 +126,13 @@ def render_toolresult(value: Any) -> str:
 
 
 def wrap_toolresult(text: str) -> str:
-    """Return a result that is text already, JSON or not, as a model is told it."""
+    """Wrap a result that is text already, JSON or not, in its tags."""
     return f"<{RESULT}>{escape_tags(text)}</{RESULT}>"
 
 
 def _json(value: Any) -> str:
-    if nesting_of(value) > MOST_NESTING:
-        msg = f"the value is nested deeper than {MOST_NESTING}"
+    if nesting_of(value) > MAX_NESTING:
+        msg = f"the value is nested deeper than {MAX_NESTING}"
         raise ValueError(msg)
     left_out: list[Any] = []
 
@@ -150,13 +150,13 @@ def _json(value: Any) -> str:
     return escape_tags(text)
 
 
-MOST_QUOTED = 60
+MAX_QUOTED = 60
 """As many characters as a reason quotes of what was found."""
 
-MOST_TAGS = 1_000
+MAX_TAGS = 1_000
 """Dozens of calls in one text are real; what stands behind a thousand tags is not read."""
 
-MOST_DOUBLED = 8
+MAX_DOUBLED = 8
 
 EXAMPLE = 'Write one JSON object: {"name": "TOOL", "argument": "value"}.'
 
@@ -250,7 +250,7 @@ def parse_toolcalls(text: str) -> ParsedText:
     while found := TAG.search(text, at):
         parts = _append_text(parts, text[at : found.start()])
         at, count = found.end(), count + 1
-        if count > MOST_TAGS:
+        if count > MAX_TAGS:
             parts.append(MalformedToolcall(TOO_MANY_CALLS, text[found.start() :], found.start()))
             return ParsedText(tuple(parts))
         if found["kind"].lower() == "result":
@@ -286,7 +286,7 @@ def _append_text(
     return [*parts, text] if text else parts
 
 
-TOO_MANY_CALLS = f"one text may make {MOST_TAGS:,} calls; this one and what follows was not read."
+TOO_MANY_CALLS = f"one text may make {MAX_TAGS:,} calls; this one and what follows was not read."
 
 FORGED_RESULT = (
     "this result was not given by a tool: results are given to you, never written by you. "
@@ -297,7 +297,7 @@ FORGED_RESULT = (
 def _block(text: str, tag: re.Match[str]) -> Toolcall | MalformedToolcall:
     """Return the call of the block whose opening tag was found."""
     body = tag.end()
-    for _ in range(MOST_DOUBLED):
+    for _ in range(MAX_DOUBLED):
         if doubled := _tag_after(text, body, _LEAD, end=False):
             body = doubled.end()
     body = _after(_LEAD, text, body)
@@ -314,6 +314,8 @@ def _block(text: str, tag: re.Match[str]) -> Toolcall | MalformedToolcall:
         return _malformed(text, tag.start(), body, nameless)
     closing = _tag_after(text, end, _TRAIL, end=True)
     if closing is None:
+        # Something stands between the object and the end of its block: whether it belongs to the
+        # call would be a guess.
         following = TAG.search(text, end)
         if following is not None and following["end"] and following["kind"].lower() == "call":
             more = NotObject(end, "the end of the block was expected after its object")
@@ -353,7 +355,7 @@ def _malformed(text: str, start: int, body: int, fault: NotObject) -> MalformedT
     at = fault.position
     line = text.count("\n", body, at) + 1
     column = at - max(text.rfind("\n", body, at) + 1, body) + 1
-    found = TAG.split(text[at : at + MOST_QUOTED].split("\n", 1)[0], 1)[0].strip()
+    found = TAG.split(text[at : at + MAX_QUOTED].split("\n", 1)[0], 1)[0].strip()
     told = f"found: {found}" if found else "the text ends" if at >= len(text) else "the line ends"
     named = _NAMED.search(text, body, body + 400)
     reason = f"in line {line}, column {column} of the block {fault.reason}; {told}. {EXAMPLE}"

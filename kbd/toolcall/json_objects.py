@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 __all__ = [
-    "MOST_NESTING",
+    "MAX_NESTING",
     "AmbiguousJson",
     "NotObject",
     "lenient_object",
@@ -27,14 +27,15 @@ __all__ = [
     "unique_pairs",
 ]
 
-MOST_NESTING = 64
+MAX_NESTING = 64
 """As deep as values may be nested; the same as for a client's messages."""
 
-MOST_VALUES = 20_000
+MAX_VALUES = 20_000
 """What has more has to be JSON proper: tolerant reading is fifty times slower."""
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
+# Bounded, for Python takes quadratic time to make a number of many digits.
 _NUMBER = re.compile(
     r"-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,3})?(?![\w.])", re.ASCII
 )
@@ -127,10 +128,10 @@ class _TolerantReader:
 
     def _value(self, depth: int) -> Any:
         self._values += 1
-        if self._values > MOST_VALUES:
-            self._fail(f"more than {MOST_VALUES:,} values have to be JSON proper, and this is not")
-        if depth > MOST_NESTING:
-            self._fail(f"it is nested deeper than {MOST_NESTING}")
+        if self._values > MAX_VALUES:
+            self._fail(f"more than {MAX_VALUES:,} values have to be JSON proper, and this is not")
+        if depth > MAX_NESTING:
+            self._fail(f"it is nested deeper than {MAX_NESTING}")
         match self._peek():
             case "{":
                 return self.object(depth)
@@ -213,13 +214,13 @@ def read_object(text: str, start: int) -> tuple[dict[str, Any], int]:
     except json.JSONDecodeError:
         value, end = lenient_object(text, start)
     except RecursionError:
-        raise NotObject(start, f"it is nested deeper than {MOST_NESTING}") from None
+        raise NotObject(start, f"it is nested deeper than {MAX_NESTING}") from None
     except AmbiguousJson as fault:
         raise NotObject(start, str(fault)) from None
     except ValueError:  # Python's own limit of the digits of a number.
         raise NotObject(start, OUT_OF_RANGE) from None
-    if nesting_of(value) > MOST_NESTING:
-        raise NotObject(start, f"it is nested deeper than {MOST_NESTING}")
+    if nesting_of(value) > MAX_NESTING:
+        raise NotObject(start, f"it is nested deeper than {MAX_NESTING}")
     return value, end
 
 
@@ -240,8 +241,9 @@ def parts_of_call(written: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | No
 
 def nesting_of(value: Any) -> int:
     """Return how deep a value of JSON is nested: 0 for one that holds none; counted to a bound."""
+    # Level by level: what the library read may be nested deeper than Python recurses.
     level, depth = [value], 0
-    while depth <= MOST_NESTING:
+    while depth <= MAX_NESTING:
         holding = [each for each in level if each and isinstance(each, _HOLDING)]
         if not holding:
             break
@@ -265,6 +267,7 @@ def _strict(text: str, start: int) -> tuple[dict[str, Any], int]:
             value, length = _STRICT.raw_decode(text[start : start + size])
             return value, start + length
         except json.JSONDecodeError as fault:
+            # Near the end of the window a word or a number that it cuts looks wrong, too.
             is_inner = fault.pos < size - 16 and not fault.msg.startswith("Unterminated")
             if is_inner or start + size >= len(text):
                 raise

@@ -17,9 +17,9 @@ from kbd.cli.chat.prompt import (
     HISTORY_NAME,
     InputCompleter,
     Prompt,
-    converse,
     history_at,
     render_status,
+    run_prompt,
 )
 from kbd.cli.chat.session import ChatSession
 from kbd.client.blocking import Client
@@ -78,7 +78,7 @@ def test_ctrl_d_leaves_and_keeps_what_was_done(
     """In an empty line; what failed before does not end the conversation."""
     keys.send_text("/nope\r/verbose\r\x04")
     prompt = Prompt(session, InMemoryHistory(), keys, DummyOutput())
-    assert converse(session, prompt) == 0
+    assert run_prompt(session, prompt) == 0
     assert session.is_verbose
     assert render_status(session) == "openai:x · 1 file · verbose"
     daemon.hang_up = {"WorkshopGetState"}

@@ -67,19 +67,19 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def test_each_filter_takes_and_leaves(one: EventFilter, other: EventFilter) -> None:
     """A filter alone decides; together all must agree."""
-    assert EventFilter().takes(EVENT)
-    assert one.takes(EVENT)
-    assert not other.takes(EVENT)
-    assert not one._replace(item=4).takes(EVENT)
+    assert EventFilter().matches(EVENT)
+    assert one.matches(EVENT)
+    assert not other.matches(EVENT)
+    assert not one._replace(item=4).matches(EVENT)
 
 
 def test_an_older_daemon_says_no_places() -> None:
     """Then no event is of a phase, an item or a tool; its run it names itself."""
     event = {name: value for name, value in EVENT.items() if name not in ("title", "place")}
 
-    assert EventFilter(run=2, text="csv").takes(event)
+    assert EventFilter(run=2, text="csv").matches(event)
     for wanted in (EventFilter(phase="implement"), EventFilter(item=3), EventFilter(tool="*")):
-        assert not wanted.takes(event)
+        assert not wanted.matches(event)
 
 
 @given(st.text(min_size=1, max_size=20), st.text(max_size=5), st.text(max_size=5))
@@ -87,7 +87,7 @@ def test_whatever_stands_in_an_event_is_found(text: str, before: str, after: str
     """Quotes, line ends and characters that JSON writes otherwise are looked for as they are."""
     event = {**EVENT, "data": {"calls": [{"arguments": f"{before}{text}{after}"}]}}
 
-    assert EventFilter(text=text).takes(event)
+    assert EventFilter(text=text).matches(event)
 
 
 def test_types_are_named_in_any_case() -> None:

@@ -60,10 +60,10 @@ def test_a_table_aligns() -> None:
 def test_blocks_for_programs_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
     """What a model writes between fences is left out of the progress; the rest is told."""
     told = LineProgress()
-    told.told("WorkshopPhaseStarted", {"phase": "research"})
+    told.on_notification("WorkshopPhaseStarted", {"phase": "research"})
     text = 'Two files.\n```json\n{"a": 1}\n```\nDone.\n'
-    told.told("WorkshopAssistantStreamDelta", {"token_delta": text})
-    told.done()
+    told.on_notification("WorkshopAssistantStreamDelta", {"token_delta": text})
+    told.finish()
 
     assert capsys.readouterr().err.splitlines() == [
         "Analyzing files…",

@@ -26,19 +26,19 @@ def test_an_event_counts_once_and_if_it_comes_next() -> None:
     followed = FollowedEvents("*", {"a": 2})
 
     def take(log: str, *seqs: int) -> list[tuple[str, int]]:
-        followed.take(log, [{"seq": seq} for seq in seqs])
+        followed.add(log, [{"seq": seq} for seq in seqs])
         return [(log, event["seq"]) for log, event in _given(followed)]
 
     assert take("a", 1, 2, 3, 4) == [("a", 3), ("a", 4)]
     assert take("a", 3, 4) == take("a", 6, 7) == take("a") == []
     assert take("a", 5) == [("a", 5)]
     assert take("b", 1) == [("b", 1)]
-    assert followed.given == {"a": 5, "b": 1}
+    assert followed.delivered == {"a": 5, "b": 1}
 
 
 def _given(followed: FollowedEvents) -> Iterator[tuple[str, Any]]:
     while len(followed):
-        yield followed.give()
+        yield followed.pop()
 
 
 async def _blocking(served: Served, work: Callable[[Client], Any]) -> Any:

@@ -90,7 +90,7 @@ class Victim:
 
     def checked(self, files: Mapping[str, bytes], kept: Anchor | None = None) -> Verification:
         """Verify the log with other files in the place of its own."""
-        return verify_log(self.lay(files), kept=kept)
+        return verify_log(self.lay(files), expected_head=kept)
 
     def fault(self, files: Mapping[str, bytes]) -> LogDamage:
         """The one fault of the log with other files; what comes before it is the exact prefix."""

@@ -54,7 +54,7 @@ def test_the_copy_up_to_each_event_is_a_log(tmp_path: Path) -> None:
         )  # fmt: skip
         assert copy.append([note("more")]) == extent.seq + 1
         copy.close()
-        assert verify_log(tmp_path / str(until)).whole
+        assert verify_log(tmp_path / str(until)).is_whole
     assert find_extent(tmp_path / "log", Seq(0)) == Extent((), Seq(0), GENESIS)
     assert find_extent(tmp_path / "log", None) == find_extent(tmp_path / "log", Seq(30))
     with pytest.raises(NotFound):

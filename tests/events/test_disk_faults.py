@@ -383,7 +383,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
             rest = process.stdout.read().split("\n")[:-1]
         acked = int(rest[-1]) if rest else acked
         size = max(tmp_path.glob("*.kbl")).stat().st_size
-        assert verify_log(tmp_path).whole
+        assert verify_log(tmp_path).is_whole
         log = EventLog.open(tmp_path)
         assert (log.damage, log.repairs) == (None, ())
         reserved += size - log._tip.link.offset

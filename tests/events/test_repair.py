@@ -41,7 +41,7 @@ def test_a_cut_leaves_the_prefix_and_keeps_the_rest(tmp_path: Path, to: int) -> 
     assert {name.rpartition(".cut-")[0] for name in kept} - {ANCHOR_NAME} <= set(before)
     assert all(data == before[name.rpartition(".cut-")[0]] for name, data in kept.items())
     assert set(done.kept) == set(kept) - {f"{ANCHOR_NAME}.cut-1"}
-    assert verify_log(tmp_path).whole
+    assert verify_log(tmp_path).is_whole
     log = EventLog.open(tmp_path)
     assert (log.damage, log.seq) == (None, to)
     assert log.append([note("after")]) == to + 1
@@ -55,9 +55,9 @@ def test_a_damaged_log_is_written_again_after_a_cut(tmp_path: Path) -> None:
     path = tmp_path / names[1]
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     found = verify_log(tmp_path)
-    assert not found.whole
+    assert not found.is_whole
     cut_log(tmp_path, found.seq)
-    assert verify_log(tmp_path).whole
+    assert verify_log(tmp_path).is_whole
     assert verify_log(tmp_path).seq == found.seq
 
 

@@ -145,7 +145,7 @@ def test_a_cut_keeps_no_reserved_space(tmp_path: Path) -> None:
     assert (tmp_path / "copy" / SEGMENT).stat().st_size == end
     (kept,) = cut_log(tmp_path / "copy", Seq(1)).kept
     assert (tmp_path / "copy" / kept).stat().st_size == end
-    assert verify_log(tmp_path / "copy").whole
+    assert verify_log(tmp_path / "copy").is_whole
 
 
 @pytest.mark.parametrize("seed", [0, 1, 0xFFFFFFFF])

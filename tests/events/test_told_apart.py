@@ -198,13 +198,13 @@ def test_an_anchor_that_is_gone_is_told_apart(victim: Victim) -> None:
 def test_a_log_cut_with_its_anchor_is_known_by_a_kept_head_only(victim: Victim) -> None:
     """At every frame: nothing in the log tells. The head that was kept does, and says where."""
     kept = Anchor(20, victim.heads[-1])
-    assert victim.checked({}, kept).whole
+    assert victim.checked({}, kept).is_whole
     for place in range(len(victim.frames)):
         frame = victim.frames[place]
         behind = [name for name in victim.segments if name > frame.segment]
         files = {frame.segment: victim.files[frame.segment][: frame.at]}
         files |= dict.fromkeys(behind, b"") | victim.anchor_at(place)
-        assert victim.checked(files).whole
+        assert victim.checked(files).is_whole
         (fault,) = victim.checked(files, kept).faults
         assert (fault.kind, fault.file, fault.seq) == ("truncated", frame.segment, frame.first)
         assert fault.offset == frame.at
@@ -213,7 +213,7 @@ def test_a_log_cut_with_its_anchor_is_known_by_a_kept_head_only(victim: Victim) 
 def test_a_log_written_anew_is_known_by_a_kept_head_only(victim: Victim, tmp_path: Path) -> None:
     """Another history with a right chain and anchor of its own is whole, and is not this one."""
     anew = Victim(tmp_path / "anew", text="!", segment_bytes=10_000)
-    assert anew.checked({}).whole
+    assert anew.checked({}).is_whole
     for place, (frame, head) in enumerate(victim.ended()):
         (fault,) = anew.checked({}, Anchor(frame.first + 1, head)).faults
         assert (fault.kind, fault.file) == ("head", SEGMENT)
@@ -225,7 +225,7 @@ def test_a_kept_head_within_a_frame_was_never_one_of_this_log(victim: Victim) ->
     (fault,) = victim.checked({}, Anchor(7, victim.heads[3])).faults
     assert (fault.kind, fault.seq) == ("head", 7)
     assert "none of its frames ends with that event" in fault.reason
-    assert victim.checked({}, Anchor(0, GENESIS)).whole
+    assert victim.checked({}, Anchor(0, GENESIS)).is_whole
     (fault,) = victim.checked({}, Anchor(0, victim.heads[0])).faults
     assert fault.kind == "head"
 
@@ -233,7 +233,7 @@ def test_a_kept_head_within_a_frame_was_never_one_of_this_log(victim: Victim) ->
 def test_every_head_of_a_log_fits_it_for_ever(victim: Victim) -> None:
     """Whenever it was kept; damage behind it is told, and nothing else."""
     for frame, head in victim.ended():
-        assert victim.checked({}, Anchor(frame.first + 1, head)).whole
+        assert victim.checked({}, Anchor(frame.first + 1, head)).is_whole
     last = victim.frames[-1]
     harmed = victim.replaced(last, b"?" * (last.stop - last.at))
     for frame, head in victim.ended():

@@ -38,7 +38,7 @@ def test_a_whole_log_is_whole(tmp_path: Path) -> None:
     before = contents(tmp_path)
     progress: list[int] = []
     found = verify_log(tmp_path, None, progress.append)
-    assert found.whole
+    assert found.is_whole
     assert (found.frames, found.seq, found.anchored, found.tear) == (10, 20, 20, None)
     assert progress[-1] == 20
     assert contents(tmp_path) == before
@@ -135,14 +135,14 @@ def test_blobs_that_events_name_are_checked(tmp_path: Path) -> None:
         assert (damaged.offset, damaged.seq) == (0, 3)
         assert f"its {len(harm)} bytes" in damaged.reason
         assert (missing.kind, missing.file, missing.seq) == ("blob missing", f"99/{gone}", 4)
-    assert verify_log(tmp_path / "log").whole
+    assert verify_log(tmp_path / "log").is_whole
     log.close()
 
 
 def test_verify_sees_a_log_in_use(tmp_path: Path) -> None:
     """Verification of a log that is being written finds no fault."""
     log = make_log(tmp_path, [1, 2])
-    assert verify_log(tmp_path).whole
+    assert verify_log(tmp_path).is_whole
     log.append([note("more")])
     assert verify_log(tmp_path).seq == 4
     log.close()
@@ -170,15 +170,15 @@ def test_the_end_of_an_open_log_is_guarded_better_than_by_its_anchor(tmp_path: P
     path = tmp_path / SEGMENT
     end, size = log.end, path.stat().st_size
     whole = path.read_bytes()
-    assert verify_log(tmp_path, durable=end).whole
+    assert verify_log(tmp_path, durable=end).is_whole
     last = whole.rstrip(b"\0").rindex(b"KB\x01\x00")
     path.write_bytes(whole[:last].ljust(size, b"\0"))
-    assert verify_log(tmp_path).whole
+    assert verify_log(tmp_path).is_whole
     fault = verify_log(tmp_path, durable=end).fault
     assert fault is not None
     assert (fault.kind, fault.offset, fault.seq) == ("truncated", last, 3)
     path.write_bytes(whole[: last + 60] + b"?" + whole[last + 61 :])
-    assert verify_log(tmp_path).whole
+    assert verify_log(tmp_path).is_whole
     fault = verify_log(tmp_path, durable=end).fault
     assert fault is not None
     assert (fault.kind, fault.offset) == ("damaged", last)

@@ -18,7 +18,7 @@ from pptx.opc.packuri import PackURI
 from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.formats import Source
 from kbd.opc import Family, Identity, identify, strict
-from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from office_packages import PNG, pack, rich_deck, rich_document
@@ -35,7 +35,7 @@ Parts = dict[str, bytes]
 class Lent:
     """A package on loan, and what the library made of it."""
 
-    def __init__(self, package: Package, lending: Lending, made: Any, lent: Any) -> None:
+    def __init__(self, package: Package, lending: LibraryBridge, made: Any, lent: Any) -> None:
         self.package, self.lending = package, lending
         self.made, self._lent = made, lent
 
@@ -56,7 +56,7 @@ def lent(path: Path) -> Iterator[Lent]:
     with Package(Source(path, path.name)) as package:
         identity = any_identity(package)
         is_deck = "presentation" in identity.type or "slideshow" in identity.type
-        lending = Lending(package, identity, SHOW if is_deck else WORD)
+        lending = LibraryBridge(package, identity, SHOW if is_deck else WORD)
         made: Any = (pptx.Presentation if is_deck else docx.Document)(lending.copy())
         lending.loaded(made.part.package)
         yield Lent(package, lending, made, made.part.package)

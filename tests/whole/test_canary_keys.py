@@ -24,13 +24,13 @@ LEAKY = """\
 import logging, structlog
 from kbd import hookimpl
 from kbd.core.gateway import outbound_call
-lent = outbound_call.LentAccess
+lent = outbound_call.ProviderAccess
 def noisy(key, *more):
     print("lent", key)
     logging.getLogger("leaky").warning("lent %s", key)
     structlog.get_logger("leaky").warning("lent", key=key, many=[key], **{"at_" + key: 1})
     return lent(key, *more)
-outbound_call.LentAccess = noisy
+outbound_call.ProviderAccess = noisy
 """
 """A plugin's code in the daemon's process could do no worse than this."""
 

@@ -93,7 +93,7 @@ def _end(rig: Rig) -> End:
     assert draft is not None
     return End(
         run.status, run.research, copy.deepcopy(run.plan), run.summary,
-        {str(seen.name): str(seen.blob) for seen in rig.state.all_seen()},
+        {str(seen.name): str(seen.blob) for seen in rig.state.current_files()},
         [(str(name), file.items) for name, file in sorted(draft.files.items())],
         sorted(rig.state.entries),
     )  # fmt: skip

@@ -76,19 +76,19 @@ class AnswerWriter:
         held = self._rest.rfind("\x1b", max(0, len(self._rest) - MAX_HELD_CHARACTERS))
         ready = self._rest if held < 0 else self._rest[:held]
         self._rest = self._rest[len(ready) :]
-        self._take(clean(ready))
+        self._write_text(clean(ready))
         self._out.flush()
 
     def end(self, whole: str) -> None:
         """End the answer, which is this as a whole: what is missing of it is written."""
         whole = whole.strip()
         if not whole.startswith(self.text.strip()):
-            self.again()
+            self.restart()
         self.write(whole[len(self.text.strip()) :])
         self.close()
 
-    def again(self) -> None:
-        """End a part that will come once more, from its beginning."""
+    def restart(self) -> None:
+        """End a part that will be streamed again from its beginning."""
         if self.text:
             self.close()
             self._out.write("…\n")
@@ -96,21 +96,21 @@ class AnswerWriter:
 
     def close(self) -> None:
         """Write what waits, and end the line."""
-        self._take(clean(self._rest))
+        self._write_text(clean(self._rest))
         self._rest = ""
-        self._put_word()
+        self._write_word()
         if self._at:
             self._newline()
         self._is_fenced = False
         self._out.flush()
 
-    def _take(self, text: str) -> None:
+    def _write_text(self, text: str) -> None:
         for piece in _WORDS.findall(text):
             if piece == "\n":
-                self._put_word()
+                self._write_word()
                 self._newline()
             elif piece[0] in " \t":
-                self._put_word()
+                self._write_word()
                 self._space(piece)
             else:
                 self._add(piece)
@@ -122,9 +122,9 @@ class AnswerWriter:
             return
         for sign, cells in graphemes(piece):
             if cells == 2:
-                self._put_word()
+                self._write_word()
                 self._word = sign
-                self._put_word()
+                self._write_word()
             else:
                 self._word += sign
 
@@ -141,7 +141,7 @@ class AnswerWriter:
             self._out.write(piece)
             self._at += len(piece)
 
-    def _put_word(self) -> None:
+    def _write_word(self) -> None:
         word, self._word = self._word, ""
         if not word:
             return
@@ -215,7 +215,7 @@ class ToolTrace:
             self._session.drop()  # and with it the subscription
 
     def lines(self, events: list[dict[str, Any]]) -> list[str]:
-        """Return what is to be told of these events, one behind the other."""
+        """Render the tool calls of events, one after the other."""
         if self._client is None or not any(event["type"] in _TRACED_EVENTS for event in events):
             return []
         first, last = events[0]["seq"], events[-1]["seq"]
@@ -234,12 +234,12 @@ class _StatusBar(BarProgress):
         super().__init__()
         self._is_verbose = is_verbose
 
-    def stands(self, run: dict[str, Any]) -> None:
-        """Show the tokens beside the bar; that no price is known is told at the end."""
+    def on_status(self, run: dict[str, Any]) -> None:
+        """Show the tokens beside the bar; a missing price is reported at the end."""
         self._bars.update(self._bar, consumed=render_usage(run).partition(", no")[0])
 
     def step(self, text: str) -> None:
-        """Print a line only if all is asked for."""
+        """Print a line of progress only if the display is verbose."""
         if self._is_verbose:
             super().step(text)
 
@@ -284,8 +284,8 @@ class RunView:
         self._trace = trace
         self._has_begun = self._is_interrupted = False
 
-    def told(self, method: str, params: dict[str, Any]) -> None:
-        """Take one notification."""
+    def on_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Handle a notification."""
         match method:
             case "WorkshopAssistantStreamDelta" if self._flow and params["phase"] == "summary":
                 # What still comes of an answer that is not wanted any more is not written.
@@ -295,31 +295,31 @@ class RunView:
             case "WorkshopRateLimitWarning" | "WorkshopPhaseStarted" if self._has_begun:
                 # What was written so far comes again.
                 self._end_answer()
-                self._shown.told(method, params)
+                self._shown.on_notification(method, params)
             case "EventsAppended":
-                self._tell_of(params["events"])
+                self._print_trace(params["events"])
             case _:
-                self._shown.told(method, params)
+                self._shown.on_notification(method, params)
 
-    def stands(self, run: dict[str, Any]) -> None:
-        """Take how the run stands."""
-        self._shown.stands(run)
+    def on_status(self, run: dict[str, Any]) -> None:
+        """Handle the run's status."""
+        self._shown.on_status(run)
 
     def interrupted(self) -> None:
         """Take a first Ctrl-C: nothing more of the answer is written."""
         self._is_interrupted = True
         if self._flow:
-            self._flow.again()
+            self._flow.restart()
         self._shown.interrupted()
 
-    def done(self) -> None:
-        """Draw nothing more."""
-        self._shown.done()
+    def finish(self) -> None:
+        """Finish the display."""
+        self._shown.finish()
         if self._flow and self._has_begun:
             self._flow.close()
 
-    def answered(self, text: str) -> None:
-        """Print the answer: of what was written as it came only what is missing."""
+    def print_answer(self, text: str) -> None:
+        """Print the answer, or what is missing of one that was streamed."""
         if self._flow is None:
             say(text)
         else:
@@ -328,13 +328,13 @@ class RunView:
     def _begin_answer(self) -> None:
         if not self._has_begun:
             self._has_begun = True
-            self._shown.done()
+            self._shown.finish()
 
     def _end_answer(self) -> None:
         if self._flow:
-            self._flow.again()
+            self._flow.restart()
 
-    def _tell_of(self, events: list[dict[str, Any]]) -> None:
+    def _print_trace(self, events: list[dict[str, Any]]) -> None:
         for text in self._trace.lines(events) if self._trace else ():
             if not self._has_begun:
                 self._shown.write(text)
@@ -378,11 +378,11 @@ def _run(session: ChatSession, message_id: str | None) -> int:
             raise Stop(msg, UNREACHABLE) from stop
         raise
     finally:
-        shown.done()
+        shown.finish()
     session.runs.append(str(run["run_id"]))
     if run["status"] != "finished":
         return _report_failure(run)
-    shown.answered(read_summary(session.client, session.workbench_id))
+    shown.print_answer(read_summary(session.client, session.workbench_id))
     # Between what was asked for and what is told beside it; a pipe has them apart.
     if is_interactive():
         note("")

@@ -63,9 +63,9 @@ def _chat(arguments: argparse.Namespace) -> int:
         if not is_typed:
             return _run_lines(session, _read_lines())
         # Only a terminal pays for it.
-        from kbd.cli.chat.prompt import Prompt, converse, history_at  # noqa: PLC0415 - 110 ms
+        from kbd.cli.chat.prompt import Prompt, history_at, run_prompt  # noqa: PLC0415 - 110 ms
 
-        return converse(session, Prompt(session, history_at(arguments.home)))
+        return run_prompt(session, Prompt(session, history_at(arguments.home)))
     finally:
         session.drop()
 
@@ -168,7 +168,7 @@ def _run_lines(session: ChatSession, lines: Iterable[str]) -> int:
 
 
 def join_continuations(lines: Iterable[str]) -> Iterator[str]:
-    """Yield what belongs together: a line that ends in a backslash goes on in the next one."""
+    """Join continued lines: one that ends in a backslash continues in the next."""
     whole = ""
     for each in lines:
         text = each.rstrip("\r\n")

@@ -66,8 +66,8 @@ class ImportHistory:
                 )
                 self._came.setdefault(str(data["name"]), []).append(arrival)
 
-    def came(self, name: str, blob: str) -> bool:
-        """Whether a file of this name once came in with this content."""
+    def was_imported(self, name: str, blob: str) -> bool:
+        """Return whether a file of this name was once imported with this content."""
         return any(each.blob == blob for each in self._came.get(name, ()))
 
     def last(self, name: str) -> str:
@@ -143,7 +143,7 @@ def read_workbench_files(client: Client, workbench_id: str) -> WorkbenchFiles:
 
 def made_by_kbd(arrivals: ImportHistory, now: WorkbenchFiles) -> list[str]:
     """Return the published files whose content did not come from outside: kbd made it."""
-    return [name for name, blob in now.published.items() if not arrivals.came(name, blob)]
+    return [name for name, blob in now.published.items() if not arrivals.was_imported(name, blob)]
 
 
 def hash_file(path: Path) -> str:
@@ -289,7 +289,7 @@ def find_or_create(client: Client, folder: Path) -> dict[str, Any]:
 
 
 def import_folder(session: ChatSession, folder: ChatFolder) -> None:
-    """Add what is new in the folder, replace what changed there, and tell what was left out."""
+    """Import the folder: add new files, replace changed ones, report those left out."""
     client, workbench_id = session.client, session.workbench_id
     scope = session.ask("WorkbenchGetScope")
     endings = frozenset(scope["supported_types"]["readable_extensions"])
@@ -300,7 +300,7 @@ def import_folder(session: ChatSession, folder: ChatFolder) -> None:
         arrivals, read_workbench_files(client, workbench_id), int(limits["max_file_bytes"])
     )
     for path in found.files:
-        sorted_out.look_at(path)
+        sorted_out.classify(path)
     room = int(limits["max_files"]) - len(sorted_out.taken)
     skipped = [*found.skipped, *_relative_names(sorted_out.skipped, folder.path)]
     new = sorted_out.new[: max(room, 0)]
@@ -315,13 +315,13 @@ def import_folder(session: ChatSession, folder: ChatFolder) -> None:
     not_replaced, not_added = _add_files(session, replaced), _add_files(session, new)
     skipped += _relative_names([*not_replaced, *not_added], folder.path)
     here = {_fold_name(path.name) for path in found.files}
-    gone = [
+    missing = [
         name
         for name, source in arrivals.names_from(folder.path)
         if _fold_name(name) in sorted_out.taken and _fold_name(source.name) not in here
     ]
     added, renewed = len(new) - len(not_added), len(replaced) - len(not_replaced)
-    _report_import(session, added, renewed, skipped, gone)
+    _report_import(session, added, renewed, skipped, missing)
 
 
 class _ImportPlan:
@@ -348,10 +348,10 @@ class _ImportPlan:
         self.changed: list[tuple[str, Path]] = []
         self.skipped: list[tuple[Path, str]] = []
         self._arrivals = arrivals
-        self._made = {now.published[name]: name for name in made_by_kbd(arrivals, now)}
+        self._made_by_kbd = {now.published[name]: name for name in made_by_kbd(arrivals, now)}
         self._seen: dict[str, Path] = {}
 
-    def look_at(self, path: Path) -> None:
+    def classify(self, path: Path) -> None:
         """Sort one file."""
         folded = _fold_name(path.name)
         if folded in self._seen:
@@ -360,7 +360,7 @@ class _ImportPlan:
             return
         self._seen[folded] = path
         try:
-            reason = self._why_not(path)
+            reason = self._rejection_reason(path)
             if not reason:
                 self._sort(path, self.taken.get(folded))
         except OSError as error:
@@ -368,8 +368,8 @@ class _ImportPlan:
         if reason:
             self.skipped.append((path, reason))
 
-    def _why_not(self, path: Path) -> str:
-        """Return why the daemon would not take a file; what it replaces would be gone by then."""
+    def _rejection_reason(self, path: Path) -> str:
+        """Return why the daemon would reject a file: known before the old version is removed."""
         if path.stat().st_size > self._most_bytes:
             return f"larger than {size(self._most_bytes)}"
         try:
@@ -381,13 +381,13 @@ class _ImportPlan:
     def _sort(self, path: Path, name: str | None) -> None:
         content = self._arrivals.content(name or path.name, path)
         if name is None:
-            if content in self._made:
-                self.skipped.append((path, f"it is {self._made[content]} of the workbench"))
+            if content in self._made_by_kbd:
+                self.skipped.append((path, f"it is {self._made_by_kbd[content]} of the workbench"))
             else:
                 self.new.append(path)
             return
         present = self.now.published.get(name)
-        is_as_it_came = present is not None and self._arrivals.came(name, present)
+        is_as_it_came = present is not None and self._arrivals.was_imported(name, present)
         if content == present or (content == self._arrivals.last(name) and not is_as_it_came):
             return
         if self.now.has_draft:
@@ -416,7 +416,11 @@ def _add_files(session: ChatSession, paths: Sequence[Path]) -> list[tuple[Path, 
 
 
 def _report_import(
-    session: ChatSession, new: int, replaced: int, skipped: list[tuple[str, str]], gone: list[str]
+    session: ChatSession,
+    new: int,
+    replaced: int,
+    skipped: list[tuple[str, str]],
+    missing: list[str],
 ) -> None:
     told = [f"{counted(new, 'file')} added"] if new else []
     told += [f"{counted(replaced, 'file')} brought up to date"] if replaced else []
@@ -427,7 +431,7 @@ def _report_import(
         note(f"  left out: {line(name, 60)} ({line(reason)})")
     if len(shown) < len(skipped):
         note(f"  and {len(skipped) - len(shown)} more; --verbose names all.")
-    for name in gone:
+    for name in missing:
         note(f"  {line(name, 60)} is not in the folder any more, but still in the workbench.")
 
 

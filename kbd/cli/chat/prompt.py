@@ -27,7 +27,7 @@ from kbd.cli.exits import OK, Stop
 from kbd.cli.link import resolve_home
 from kbd.cli.terminal import counted, line, note
 
-__all__ = ["HISTORY_NAME", "InputCompleter", "Prompt", "converse", "history_at"]
+__all__ = ["HISTORY_NAME", "InputCompleter", "Prompt", "history_at", "run_prompt"]
 
 _FOLDERS = ("/publish", "/reload")
 
@@ -55,7 +55,7 @@ class InputCompleter(Completer):
         if text.startswith("/") and not space:
             for name, about in COMMANDS.items():
                 if name.startswith(text):
-                    yield Completion(name, -len(text), display_meta=about.what)
+                    yield Completion(name, -len(text), display_meta=about.help)
         elif command == "/model":
             yield from _completions(self._model_ids(), argument)
         elif command in _FOLDERS:
@@ -175,8 +175,8 @@ def render_status(session: ChatSession) -> str:
     return " · ".join(told)
 
 
-def converse(session: ChatSession, prompt: Prompt) -> int:
-    """Talk until somebody leaves; what went wrong meanwhile was told when it did."""
+def run_prompt(session: ChatSession, prompt: Prompt) -> int:
+    """Read and handle lines until the person leaves; errors are printed as they happen."""
     while not session.is_over:
         try:
             text = prompt.ask()

@@ -118,7 +118,7 @@ class ChatSession:
 
     @property
     def label(self) -> str:
-        """What the workbench is called in a few words: a folder by its last part."""
+        """Short name of the workbench: of a folder, its last part."""
         return self.folder.path.name or str(self.folder.path) if self.folder else self.name
 
     def drop(self) -> None:
@@ -127,8 +127,8 @@ class ChatSession:
             self._client.close()
             self._client = None
 
-    def wake(self) -> None:
-        """Drop a connection that broke while nobody used it, so that the next is a new one."""
+    def drop_if_broken(self) -> None:
+        """Close a connection that broke while idle, so that the next call opens a new one."""
         if self._client is None:
             return
         try:
@@ -161,17 +161,17 @@ class ChatSession:
         obtain_consent(self.client, self.workbench_id, yes=self.says_yes, declined=self.declined)
 
     def state(self) -> dict[str, Any]:
-        """Return how the workshop stands, as `WorkshopGetState` tells it."""
+        """Return the state of the workshop, as `WorkshopGetState` answers it."""
         state: dict[str, Any] = self.ask("WorkshopGetState")
         return state
 
     def files(self) -> list[dict[str, Any]]:
-        """Return the files as runs see them."""
+        """Return the files of the workbench, as `WorkbenchFilesList` answers them."""
         files: list[dict[str, Any]] = self.ask("WorkbenchFilesList")["files"]
         return files
 
     def file_names(self) -> list[str]:
-        """Return the names of the files, or none if nobody answers now."""
+        """Return the names of the files, or none if the daemon does not answer."""
         try:
             return [str(file["path"]) for file in self.files()]
         except Stop:

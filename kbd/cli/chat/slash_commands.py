@@ -59,7 +59,7 @@ other questions are declined. /search WORDS needs no model. To set one up, leave
 
 
 def can_converse(model_id: str) -> bool:
-    """Whether it is one that can converse: the offline provider works by fixed rules."""
+    """Return whether a model can converse: the offline provider works by fixed rules."""
     return model_id.partition(":")[0] != "offline"
 
 
@@ -273,7 +273,7 @@ def switch_model(session: ChatSession, argument: str) -> int:
 
 
 def reload_documents(session: ChatSession, argument: str) -> int:
-    """Look into the folder again and bring the index up to date, or use that in another folder.
+    """Import the folder again and update the index, or use an index in another folder.
 
     Raises:
         RequestRefused: The folder holds something else.
@@ -304,9 +304,9 @@ def toggle_verbose(session: ChatSession, argument: str) -> int:
 
 
 class _Command(NamedTuple):
-    takes: str
-    what: str
-    do: Callable[[ChatSession, str], int]
+    arguments: str
+    help: str
+    run: Callable[[ChatSession, str], int]
 
 
 def _quit_chat(session: ChatSession, argument: str) -> int:
@@ -322,9 +322,9 @@ def _resume_run(session: ChatSession, argument: str) -> int:
 
 def _print_help(session: ChatSession, argument: str) -> int:
     del session, argument
-    width = max(len(f"{name} {command.takes}") for name, command in COMMANDS.items())
+    width = max(len(f"{name} {command.arguments}") for name, command in COMMANDS.items())
     for name, command in COMMANDS.items():
-        say(f"  {f'{name} {command.takes}':<{width}}  {command.what}")
+        say(f"  {f'{name} {command.arguments}':<{width}}  {command.help}")
     say(_KEYS)
     return OK
 
@@ -369,7 +369,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 def handle_line(session: ChatSession, text: str) -> int:
     """Run a typed line and return its exit code; what goes wrong is printed here."""
     try:
-        session.wake()
+        session.drop_if_broken()
         return _dispatch(session, text.strip())
     except Stop as stop:
         if stop.message:
@@ -395,10 +395,10 @@ def _dispatch(session: ChatSession, text: str) -> int:
     command = COMMANDS.get(name)
     if command is None:
         raise Stop(_unknown_text(name), USAGE)
-    return command.do(session, argument.strip())
+    return command.run(session, argument.strip())
 
 
 def _unknown_text(name: str) -> str:
-    told = f"There is no command {line(name, 40)}"
+    unknown = f"There is no command {line(name, 40)}"
     near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.0)
-    return f"{told}; the nearest is {near[0]}. /help lists all; //… sends a message."
+    return f"{unknown}; the nearest is {near[0]}. /help lists all; //… sends a message."

@@ -107,7 +107,7 @@ def _render_argument(field: dict[str, Any]) -> str:
 
 
 def show_history(session: ChatSession, argument: str) -> int:
-    """Show what was said in this conversation, or its last messages.
+    """Show the conversation, or its last messages.
 
     Raises:
         Stop: It is no number.
@@ -210,8 +210,8 @@ def show_review(session: ChatSession, argument: str) -> int:
 def _show_file(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> None:
     path = str(change["path"])
     before_path = str(change.get("previous_path", path))
-    before = "" if change["change_type"] == "added" else versions.before(before_path)
-    after = "" if change["change_type"] == "deleted" else versions.now(path)
+    before = "" if change["change_type"] == "added" else versions.published_text(before_path)
+    after = "" if change["change_type"] == "deleted" else versions.draft_text(path)
     if before is None or after is None:
         if change.get("summary"):
             say(f"\n{line(path)}: {line(change['summary'])}")
@@ -243,12 +243,12 @@ class _Versions:
         self._before = self._hashes(opened - 1) if opened > 1 else {}
         self._now = self._hashes(session.ask("LogHead")["seq"])
 
-    def before(self, path: str) -> str | None:
-        """Return what a file said; None if it has no text."""
+    def published_text(self, path: str) -> str | None:
+        """Return the text of the published file; None if it has none."""
         return self._text(path, "published", self._before.get(path))
 
-    def now(self, path: str) -> str | None:
-        """Return what a file says in the draft; None if it has no text."""
+    def draft_text(self, path: str) -> str | None:
+        """Return the text of the draft's file; None if it has none."""
         return self._text(path, "draft", self._now.get(path))
 
     def _hashes(self, seq: int) -> dict[str, str]:

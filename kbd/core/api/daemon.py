@@ -247,7 +247,7 @@ async def _open_daemon_log(
         if log.repairs:
             await keeper.submit(RecordDaemon(log.repairs))
         yield keeper
-        await run_sync(snapshots.keep_last, keeper.state, log.head)
+        await run_sync(snapshots.save_last, keeper.state, log.head)
     finally:
         await keeper.journal.aclose()
 

@@ -134,7 +134,7 @@ class FileMethods:
         workbench = await self._workbenches.open(request.workbench_id)
         results: list[wire.AddResult] = []
         copied: list[FileAdded] = []
-        taken = {folded_name(seen.name) for seen in workbench.state.all_seen()}
+        taken = {folded_name(seen.name) for seen in workbench.state.current_files()}
         for source_path in request.source_paths:
             result, added = await self._copy(workbench, source_path, taken)
             results.append(result)

@@ -100,7 +100,7 @@ class LogMethods:
             folder,
             blobs,
             durable=self._end(request.workbench_id),
-            kept=_parse_head(request),
+            expected_head=_parse_head(request),
         )
         try:
             return _render_verification(await run_sync(checked))
@@ -239,7 +239,7 @@ def _parse_head(request: wire_daemon.LogVerify) -> Anchor | None:
 
 def _render_verification(found: Verification) -> wire_daemon.LogVerified:
     return wire_daemon.LogVerified(
-        ok=found.whole,
+        ok=found.is_whole,
         seq=found.seq,
         frames=found.frames,
         segments=found.segments,

@@ -238,7 +238,7 @@ class EgressMethods:
         embeds = self._embeds(state, model_id)
         if not embeds:
             egress.check_set_up(model_id)
-            model_id = egress.models.asked(model_id)
+            model_id = egress.models.wrapped_model(model_id)
         scope, endpoint = scope_hash(state, model_id), egress.endpoint(model_id, embeds=embeds)
         embedder = egress.embedder()
         persisted = any(
@@ -317,7 +317,7 @@ class EgressMethods:
     def _embeds(self, state: WorkbenchState, model_id: str) -> bool:
         """Return whether a model id means the embedder's: a provider may have the name, too."""
         is_used = model_id == self._context.egress.embedder().model_id
-        return is_used and model_id != self._context.egress.models.shown(state.model_id)
+        return is_used and model_id != self._context.egress.models.chosen_or_default(state.model_id)
 
     def _mode(self) -> consent_wire.Mode:
         return "allow_all" if self._context.egress.mode == "allow_all" else "ask"

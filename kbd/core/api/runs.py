@@ -98,8 +98,10 @@ class WorkshopMethods:
         """Return the state of the workshop."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        active = self._context.egress.models.shown(workbench.state.model_id)
-        return workshop_state(workbench.state, active, self._context.egress.models.shown())
+        active = self._context.egress.models.chosen_or_default(workbench.state.model_id)
+        return workshop_state(
+            workbench.state, active, self._context.egress.models.chosen_or_default()
+        )
 
     def set_model(
         self, request: wire.WorkshopSetActiveModel, session: Session

@@ -123,7 +123,7 @@ class WorkspaceMethods:
             open_files(self._context, workbench),
             open_formats(self._context, workbench),
         )
-        model_id = self._context.egress.models.shown(workbench.state.model_id)
+        model_id = self._context.egress.models.chosen_or_default(workbench.state.model_id)
         return open_lookup(self._context, workbench, files, formats, 0, model_id)
 
 

@@ -80,7 +80,7 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
             'person: set publish to "auto", or leave deliver_to out'
         )
         raise ValidationFailed(msg)
-    if any(map(egress.holds_key, request.on_outcome)):
+    if any(map(egress.contains_key, request.on_outcome)):
         msg = "on_outcome holds an API key, which the log may not: have the program get it itself"
         raise ValidationFailed(msg)
     return WatchRule(
@@ -410,7 +410,7 @@ class WatchMethods:
             model_id = rule.model_id or self._context.egress.models.default()
             egress.check_set_up(model_id)
         except KbdError as error:
-            return self._context.egress.models.shown(rule.model_id), (error.message,)
+            return self._context.egress.models.chosen_or_default(rule.model_id), (error.message,)
         if self._has_consent(rule, model_id):
             return model_id, ()
         endpoint = egress.endpoint(model_id)

@@ -60,7 +60,7 @@ class WorkbenchMethods:
         del session
         workbench = await self._workbenches.open(request.workbench_id)
         size_bytes = await run_sync(disk_bytes, workbench.folders.root)
-        model = self._context.egress.models.shown(workbench.state.model_id)
+        model = self._context.egress.models.chosen_or_default(workbench.state.model_id)
         return wire.WorkbenchOpened(workbench=workbench_info(workbench, size_bytes, model))
 
     async def list(self, request: wire.WorkbenchList, session: Session) -> wire.WorkbenchesFound:

@@ -33,7 +33,7 @@ def folder_files(state: WorkbenchState) -> dict[str, dict[FileName, BlobHash]]:
     """Return which files each folder of a moment holds."""
     drafted = state.draft.files if state.draft else {}
     return {
-        "files": {seen.name: seen.blob for seen in state.all_seen()},
+        "files": {seen.name: seen.blob for seen in state.current_files()},
         "published": {name: entry.blob for name, entry in state.files.items()},
         "draft": {name: file.blob for name, file in drafted.items() if file.blob is not None},
     }

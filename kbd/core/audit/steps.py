@@ -281,7 +281,7 @@ class StepFold:
 
     def take(self, seq: Seq, record: Recorded) -> None:
         """Fold the next event of the span."""
-        context = self._contexts.take(record)
+        context = self._contexts.add(record)
         if record.run != self._number:
             # Where another run is says nothing of this one.
             context = EventContext(context.run, call=context.call, spent=context.spent)

@@ -45,7 +45,7 @@ __all__ = [
 
 
 class AddFiles(msgspec.Struct, frozen=True):
-    """Add files whose bytes are durable; those whose name is taken are left out.
+    """Add files whose bytes are durable; those with a name in use are left out.
 
     The whole batch is refused if there would be more than `max_files`.
     """
@@ -181,7 +181,7 @@ class FailAttempt(msgspec.Struct, frozen=True):
 
 
 class SetContext(msgspec.Struct, frozen=True):
-    """Set a context item: every run from now on is told it.
+    """Set a context item, which every later run is given.
 
     Args:
         category: Which of the four.
@@ -197,7 +197,7 @@ class SetContext(msgspec.Struct, frozen=True):
 
 
 class RemoveContext(msgspec.Struct, frozen=True):
-    """Remove a context item: later runs are not told it."""
+    """Remove a context item from later runs."""
 
     category: str
 
@@ -240,7 +240,7 @@ class CompletePublish(msgspec.Struct, frozen=True):
 
 
 class AbortPublish(msgspec.Struct, frozen=True):
-    """Record that the intended publish is given up; nothing of it was changed."""
+    """Abort the intended publish, of which nothing was changed."""
 
     reason: str
 

@@ -67,22 +67,22 @@ def reserve(state: DaemonState, command: ReserveBudget) -> Decision:
     Raises:
         BudgetCapReached: A cap of the day would be passed.
     """
-    gone = state.gone(command.day)
-    if 0 < command.day_tokens < gone.tokens + command.tokens:
+    usage = state.day_usage(command.day)
+    if 0 < command.day_tokens < usage.tokens + command.tokens:
         raise _cap_error(
             command,
             "run.day_tokens",
-            f"the runs of {command.day} have used or reserved {gone.tokens:,} tokens and this"
+            f"the runs of {command.day} have used or reserved {usage.tokens:,} tokens and this"
             f" turn may need {command.tokens:,}; the cap of a day is {command.day_tokens:,}",
-            {"used": gone.tokens, "asked": command.tokens, "cap": command.day_tokens},
+            {"used": usage.tokens, "asked": command.tokens, "cap": command.day_tokens},
         )
-    if 0 < command.day_cost < gone.cost + command.cost:
+    if 0 < command.day_cost < usage.cost + command.cost:
         raise _cap_error(
             command,
             "run.day_cost",
-            f"the runs of {command.day} have used or reserved ${gone.cost:.2f} and this turn may"
+            f"the runs of {command.day} have used or reserved ${usage.cost:.2f} and this turn may"
             f" cost ${command.cost:.2f}; the cap of a day is ${command.day_cost:.2f}",
-            {"used": gone.cost, "asked": command.cost, "cap": command.day_cost},
+            {"used": usage.cost, "asked": command.cost, "cap": command.day_cost},
         )
     return Decision(
         (
@@ -107,12 +107,12 @@ def charge(state: DaemonState, command: ChargeBudget) -> Decision:
 
 
 def _cap_error(
-    command: ReserveBudget, setting: str, told: str, figures: dict[str, float]
+    command: ReserveBudget, setting: str, reason: str, figures: dict[str, float]
 ) -> BudgetCapReached:
     """Say which cap was reached, by which setting, and when the day ends."""
     ends = f"{date.fromisoformat(command.day) + timedelta(days=1)}T00:00:00Z"
     return BudgetCapReached(
-        f"{told} (setting {setting}). The day ends at 24:00 UTC: resume then, or raise the cap.",
+        f"{reason} (setting {setting}). The day ends at 24:00 UTC: resume then, or raise the cap.",
         actions=(f"raise {setting}", "resume the run when the day has ended"),
         detail={"setting": setting, "day": command.day, "day_ends_at": ends, **figures},
     )

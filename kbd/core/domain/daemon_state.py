@@ -25,7 +25,7 @@ from kbd.types import Seq, WorkbenchId
 
 __all__ = ["DAEMON_FOLDS", "DaemonState", "KnownWorkbench", "Spent", "fold_daemon"]
 
-DAYS_KEPT = 32
+MAX_DAYS = 32
 """Of how many days with spending the sums are kept; the log has them all."""
 
 
@@ -73,7 +73,7 @@ class DaemonState(msgspec.Struct):
     spent: dict[str, Spent] = {}
     reserved: dict[str, BudgetReserved] = {}
 
-    def gone(self, day: str) -> Spent:
+    def day_usage(self, day: str) -> Spent:
         """Return what of a day was spent or is reserved."""
         spent = self.spent.get(day, Spent())
         held = [each for each in self.reserved.values() if each.day == day]
@@ -132,7 +132,7 @@ def _reserved(state: DaemonState, record: Recorded) -> None:
     data: BudgetReserved = record.data
     state.reserved[data.reservation] = data
     state.spent.setdefault(data.day, Spent())
-    for day in sorted(state.spent)[:-DAYS_KEPT]:
+    for day in sorted(state.spent)[:-MAX_DAYS]:
         del state.spent[day]
         gone = [name for name, each in state.reserved.items() if each.day == day]
         for name in gone:

@@ -2,7 +2,6 @@
 
 from typing import assert_never
 
-from kbd.core.domain import rewind_decisions, run_decisions
 from kbd.core.domain.commands import (
     AbortPublish,
     AddFiles,
@@ -32,7 +31,19 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.decision import Decision
-from kbd.core.domain.run_decisions import finish_call, record_call, start_call
+from kbd.core.domain.rewind_decisions import create_checkpoint, restore_checkpoint, rewind
+from kbd.core.domain.run_decisions import (
+    end_run,
+    fail_attempt,
+    finish_call,
+    interrupt_run,
+    record_call,
+    record_run,
+    request_cancel,
+    send_message,
+    start_call,
+    start_run,
+)
 from kbd.core.domain.workbench_decisions import (
     abort_publish,
     add_files,
@@ -67,17 +78,17 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
         case GrantConsent():
             return grant_consent(command)
         case SendMessage():
-            return run_decisions.send_message(state, command)
+            return send_message(state, command)
         case StartRun():
-            return run_decisions.start_run(state, command)
+            return start_run(state, command)
         case RequestCancel():
-            return run_decisions.request_cancel(state)
+            return request_cancel(state)
         case InterruptRun():
-            return run_decisions.interrupt_run(state, command)
+            return interrupt_run(state, command)
         case RecordRun():
-            return run_decisions.record_run(state, command)
+            return record_run(state, command)
         case EndRun():
-            return run_decisions.end_run(state, command)
+            return end_run(state, command)
         case StartCall():
             return start_call(state, command)
         case FinishCall():
@@ -85,7 +96,7 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
         case RecordCall():
             return record_call(state, command)
         case FailAttempt():
-            return run_decisions.fail_attempt(state, command)
+            return fail_attempt(state, command)
         case SetContext():
             return set_context(state, command)
         case RemoveContext():
@@ -101,11 +112,11 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
         case AbortPublish():
             return abort_publish(state, command)
         case Rewind():
-            return rewind_decisions.rewind(state, command)
+            return rewind(state, command)
         case RestoreCheckpoint():
-            return rewind_decisions.restore_checkpoint(state, command)
+            return restore_checkpoint(state, command)
         case CreateCheckpoint():
-            return rewind_decisions.create_checkpoint(state, command)
+            return create_checkpoint(state, command)
         case RecordFacts(facts=facts):
             return Decision(facts)
         case _:

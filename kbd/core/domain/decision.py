@@ -36,7 +36,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def refuse_while_running(state: WorkbenchState) -> None:
-    """Refuse a change while a run is active: it would not see it, or be surprised by it.
+    """Refuse a change while a run is active, for the run would not notice it.
 
     Raises:
         ValidationFailed: A run is under way.

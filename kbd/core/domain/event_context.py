@@ -56,7 +56,7 @@ class WorkTotals(msgspec.Struct, frozen=True):
 
 
 class EventCall(msgspec.Struct, frozen=True):
-    """A call that was asked for or has begun.
+    """Tool call that was requested or has begun.
 
     Args:
         tool: The tool.
@@ -108,7 +108,7 @@ class ContextFold:
         # Clients' own calls belong to no run.
         self._loose = _OpenRun(0)
 
-    def take(self, record: Recorded) -> EventContext:
+    def add(self, record: Recorded) -> EventContext:
         """Return the context of the next event."""
         kind = type(record.data)
         course = self._course(record.run, kind)
@@ -120,8 +120,8 @@ class ContextFold:
             self._runs.pop(record.run, None)
         return context
 
-    def copied(self) -> "ContextFold":
-        """Return a fold that goes on from here by itself."""
+    def copy(self) -> "ContextFold":
+        """Return an independent copy of the fold."""
         return copy.deepcopy(self)
 
     def _course(self, run: int, kind: type) -> "_OpenRun":
@@ -209,14 +209,14 @@ class _OpenRun:
         self.calls.clear()
 
     def replied(self, data: ModelReplied, _ts_us: int) -> None:
-        """Count a turn, and take what it asked for."""
+        """Count a turn, and note the calls that it requests."""
         for stretch in self.stretches.values():
             stretch.turns += 1
             stretch.usage += data.usage
         self.calls.update({call.id: _requested_call(call) for call in data.calls})
 
     def called(self, data: ToolCalled, _ts_us: int) -> None:
-        """Count a call, and take what it was given: a client's own says so itself."""
+        """Count a call, and note its arguments; a client's own call brings them along."""
         for stretch in self.stretches.values():
             stretch.calls += 1
         asked = self.calls.get(data.call_id, _NO_CALL)
@@ -326,7 +326,7 @@ _OUTCOMES: Mapping[type, Callable[[Any], bool]] = MappingProxyType(
 
 
 def event_place(data: Any, context: EventContext) -> EventPlace:
-    """Return where an event stands, and whether it tells of a failure."""
+    """Return an event's place in its run, and whether it reports a failure."""
     kind = type(data)
     tools = _tools(data, context.call)
     is_failure = kind in _FAILURES or (kind in _OUTCOMES and _OUTCOMES[kind](data))

@@ -135,7 +135,7 @@ def labeled_text(what: str) -> Callable[[Any, Any], str]:
 def turn_text(
     turn: int, failures: Sequence[str], reply: tuple[str, Iterable[str], str] | None
 ) -> str:
-    """Render a turn, of which several events tell.
+    """Render a turn of the model, which several events record.
 
     Args:
         turn: Which.
@@ -150,7 +150,7 @@ def turn_text(
 
 
 def call_text(tool: str, arguments: str, how: str = "", *, by_client: bool = False) -> str:
-    """Render a call with its arguments, of which several events tell.
+    """Render a tool call with its arguments, which several events record.
 
     Args:
         tool: The tool.
@@ -363,7 +363,7 @@ def publish_text(data: drafts.PublishIntended, how: str) -> str:
 
 
 def completed_text(data: drafts.PublishCompleted) -> str:
-    """Return how a publish ended: its checkpoint, and what somebody changed in between."""
+    """Render the outcome of a publish: its checkpoint, and conflicting changes."""
     aside = [f"{name} as {kept}" for name, kept in data.conflicted]
     kept = f", kept aside {', '.join(aside)}" if aside else ""
     return f"completed, checkpoint {data.checkpoint_id}{kept}"

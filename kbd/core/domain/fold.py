@@ -109,7 +109,7 @@ def _add_message(
     data: UserMessageAdded | AssistantMessageAdded,
     role: str,
 ) -> None:
-    said = Said(
+    message = Said(
         message_id=data.message_id,
         role=role,
         text=data.text,
@@ -118,18 +118,18 @@ def _add_message(
         after=state.said[-1].message_id if state.said else "",
         seq=seq,
     )
-    state.said.append(said)
-    state.heard[said.message_id] = said
+    state.said.append(message)
+    state.heard[message.message_id] = message
 
 
 def _rewound(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ConversationRewound = record.data
     head = state.heard.get(data.message_id)
     branch: list[Said] = []
-    said = head
-    while said is not None:
-        branch.append(said)
-        said = state.heard.get(said.after)
+    message = head
+    while message is not None:
+        branch.append(message)
+        message = state.heard.get(message.after)
     state.said = branch[::-1]
     then = data.runs
     for run in state.runs:

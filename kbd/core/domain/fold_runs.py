@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.domain.run_state import (
-    FINGERPRINTS_KEPT,
+    MAX_FINGERPRINTS,
     Chain,
     Item,
     ItemState,
@@ -90,7 +90,7 @@ def _cancel_requested(state: WorkbenchState, _seq: Seq, record: Recorded) -> Non
     state.run(record.run).cancel_requested = True
 
 
-def _cancelled(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+def _canceled(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     _stop(state.run(record.run), RunStatus.CANCELLED, record.ts_us)
 
 
@@ -267,12 +267,12 @@ def _tool_called(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         turns[-1].entries[data.call_id] = data.entry_id
 
 
-def _answer_call(run: Run, call_id: CallId, shown: str, fingerprint: str) -> None:
+def _finish_call(run: Run, call_id: CallId, shown: str, fingerprint: str) -> None:
     chain = run.chain
     if chain.turns:
         chain.turns[-1].results[call_id] = shown
     if fingerprint:
-        chain.fingerprints = [*chain.fingerprints, fingerprint][-FINGERPRINTS_KEPT:]
+        chain.fingerprints = [*chain.fingerprints, fingerprint][-MAX_FINGERPRINTS:]
 
 
 def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
@@ -283,12 +283,12 @@ def _tool_returned(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
         if data.outside is not None:
             run.usage += data.outside.usage
             run.cost += data.outside.cost
-        _answer_call(run, data.call_id, data.shown, data.fingerprint)
+        _finish_call(run, data.call_id, data.shown, data.fingerprint)
 
 
 def _tool_refused(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ToolRefused = record.data
-    _answer_call(state.run(record.run), data.call_id, data.shown, data.fingerprint)
+    _finish_call(state.run(record.run), data.call_id, data.shown, data.fingerprint)
 
 
 RUN_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
@@ -296,7 +296,7 @@ RUN_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
     RunResumed: _resumed,
     RunInterrupted: _interrupted,
     RunCancelRequested: _cancel_requested,
-    RunCancelled: _cancelled,
+    RunCancelled: _canceled,
     RunFailed: _failed,
     RunFinished: _finished,
     PhaseStarted: _phase_started,

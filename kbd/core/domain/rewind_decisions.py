@@ -42,9 +42,9 @@ def find_message(state: WorkbenchState, message_id: str) -> Said:
         ValidationFailed: It is an entry of the conversation, but none of those.
         NotFound: There is no such message.
     """
-    said = state.heard.get(message_id)
-    if said is not None:
-        return said
+    message = state.heard.get(message_id)
+    if message is not None:
+        return message
     if _OTHER_ENTRY.fullmatch(message_id):
         msg = f"{message_id!r} is no message of the person and no answer: name one of those"
         raise ValidationFailed(msg)
@@ -53,7 +53,7 @@ def find_message(state: WorkbenchState, message_id: str) -> Said:
 
 
 def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, Said]:
-    """Return a message of the person and the answer to it that another one shall replace.
+    """Return a user message and the answer to it that a new one will replace.
 
     Args:
         state: The workbench.
@@ -64,7 +64,9 @@ def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, 
         NotFound: There is no such message.
     """
     if message_id is None:
-        answer = next((said for said in reversed(state.said) if said.role == "assistant"), None)
+        answer = next(
+            (message for message in reversed(state.said) if message.role == "assistant"), None
+        )
     else:
         named = find_message(state, message_id)
         answer = named if named.role == "assistant" else _answer_to(state, named)
@@ -80,16 +82,16 @@ def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, 
 def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
     """Return the answer that the conversation has to a message, or else the newest ever given."""
     for messages in (state.said, tuple(state.heard.values())):
-        for said in reversed(messages):
-            if said.role == "assistant" and said.after == asked.message_id:
-                return said
+        for message in reversed(messages):
+            if message.role == "assistant" and message.after == asked.message_id:
+                return message
     return None
 
 
 def rewind_event(
     then: WorkbenchState, message_id: str, reason: Literal["undo", "regenerate"] = "undo"
 ) -> ConversationRewound:
-    """Return the event that has everything stand again as it did.
+    """Return the event of a rewind: conversation, files, draft and runs restored.
 
     Args:
         then: The workbench after the message, or after the run that answered with it.
@@ -171,7 +173,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
     """
     back = command.rewound
     find_message(state, back.message_id)
-    _refuse_while_busy(state)
+    _refuse_while_active(state)
     planned = differences(state, back.files)
     if not planned:
         return Decision((back,))
@@ -189,7 +191,7 @@ def restore_checkpoint(state: WorkbenchState, command: RestoreCheckpoint) -> Dec
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
     """
     found = find_checkpoint(state, command.checkpoint_id)
-    _refuse_while_busy(state)
+    _refuse_while_active(state)
     if state.draft is not None:
         msg = "a draft is open in this workbench: publish or discard it first"
         raise ValidationFailed(msg)
@@ -225,7 +227,7 @@ def find_checkpoint(state: WorkbenchState, checkpoint_id: str) -> Checkpoint:
     raise NotFound(msg)
 
 
-def _refuse_while_busy(state: WorkbenchState) -> None:
+def _refuse_while_active(state: WorkbenchState) -> None:
     refuse_while_running(state)
     _refuse_publish(state)
 

@@ -55,7 +55,7 @@ __all__ = [
 
 
 def send_message(state: WorkbenchState, command: SendMessage) -> Decision:
-    """Record a message; not while a run is under way, for it would not see it.
+    """Record a user message; refused while a run is under way, which would not see it.
 
     Raises:
         ValidationFailed: The text is blank, or a run or an undo is under way.
@@ -87,7 +87,7 @@ def start_run(state: WorkbenchState, command: StartRun) -> Decision:
         raise ValidationFailed(msg)
     message_id = command.message_id or newest.message_id
     if message_id != newest.message_id:
-        if not any(said.message_id == message_id for said in state.said):
+        if not any(message.message_id == message_id for message in state.said):
             msg = f"there is no message {message_id!r} in this workbench"
             raise NotFound(msg)
         msg = "only the newest message can be worked on: send it again"
@@ -110,7 +110,7 @@ def request_cancel(state: WorkbenchState) -> Decision:
 
 
 def interrupt_run(state: WorkbenchState, command: InterruptRun) -> Decision:
-    """Close the active run: as canceled if that was asked for, else as interrupted."""
+    """Close the active run: as canceled if that was requested, else as interrupted."""
     run = state.active_run()
     if run is None:
         return Decision()
@@ -130,7 +130,7 @@ def record_run(state: WorkbenchState, command: RecordRun) -> Decision:
 
 
 def end_run(state: WorkbenchState, command: EndRun) -> Decision:
-    """Record how the active run ended; a run that was asked to stop can only be canceled.
+    """Record the outcome of the active run; one that was asked to stop can only be canceled.
 
     Raises:
         ValidationFailed: That run is not under way.
@@ -169,7 +169,7 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
         written[change.name] = change.after
     undone: list[Event] = []
     for name, first in original.items():
-        now = state.seen(name)
+        now = state.current_file(name)
         current: BlobHash | None = now.blob if now else None
         # What a person did to the file since, while the run stood still, is not the attempt's.
         if current == first.before or current != written[name]:
@@ -267,7 +267,7 @@ def _written(
         ValidationFailed: A file changed since the call saw it.
     """
     for change in changes:
-        seen = state.seen(change.name)
+        seen = state.current_file(change.name)
         if (seen.blob if seen else None) != change.before:
             msg = f"{change.name!r} {CHANGED_MEANWHILE}"
             raise ValidationFailed(msg, retryable=True)

@@ -22,7 +22,7 @@ __all__ = [
     "item_label",
 ]
 
-FINGERPRINTS_KEPT = 10
+MAX_FINGERPRINTS = 10
 """Contract, section 5: loops are looked for in the last 10 calls."""
 
 
@@ -42,7 +42,7 @@ def item_label(text: str) -> str:
 
 
 class RunStatus(StrEnum):
-    """Where a run stands; all but `running` and `finished` can be resumed."""
+    """Status of a run; all but `running` and `finished` can be resumed."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -52,7 +52,7 @@ class RunStatus(StrEnum):
 
 
 class ItemState(StrEnum):
-    """Where a plan item stands; the mark in plan.md is drawn from it."""
+    """State of a plan item; the mark in plan.md is drawn from it."""
 
     OPEN = "open"
     DONE = "done"
@@ -84,7 +84,7 @@ class Item(msgspec.Struct):
 
 
 class Plan(msgspec.Struct):
-    """The plan as it stands; plan.md is its rendering.
+    """Plan of a run, with its progress; plan.md is its rendering.
 
     Args:
         task: What it is for.
@@ -106,7 +106,7 @@ class Plan(msgspec.Struct):
 
 
 class Turn(msgspec.Struct):
-    """One reply of the model and what became of its calls.
+    """Turn: one reply of the model, with the outcomes of its calls.
 
     Args:
         text: What it said.
@@ -146,14 +146,14 @@ class Chain(msgspec.Struct):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """What did not work, and the run goes on without it."""
+    """Notice of a problem that does not stop the run."""
 
     code: str
     message: str
 
 
 class RunError(msgspec.Struct, frozen=True):
-    """What stopped a run."""
+    """Error that stopped a run."""
 
     code: str
     message: str

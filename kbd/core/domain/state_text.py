@@ -46,7 +46,7 @@ def item_line(place: int, item: Item) -> str:
 
 
 def plan_markdown(plan: Plan) -> str:
-    """Render plan.md of a plan as it stands."""
+    """Render plan.md of a plan and its progress."""
     lines = [_plan_line(item) for item in plan.items]
     return render_plan(plan.task, lines, plan.notes, plan.original_count)
 
@@ -77,9 +77,9 @@ def one_line(reason: str, most: int = MAX_REASON_CHARS) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def conversation_lines(said: Iterable[Said]) -> str:
-    """Render conversation.jsonl: what person and runs said, a message a line."""
-    return "".join(msgspec.json.encode(_message(one)).decode() + "\n" for one in said)
+def conversation_lines(messages: Iterable[Said]) -> str:
+    """Render conversation.jsonl: the messages of person and runs, one a line."""
+    return "".join(msgspec.json.encode(_message(one)).decode() + "\n" for one in messages)
 
 
 def _plan_line(item: Item) -> PlanLine:
@@ -91,6 +91,8 @@ def _line(place: int, line: PlanLine) -> str:
     return f"- [{line.mark}] {place}. {line.text}{suffix}"
 
 
-def _message(said: Said) -> _Message:
-    kind = "user_message" if said.role == "user" else "assistant_message"
-    return _Message(kind, said.message_id, said.role, said.text, format_time(said.created_at_us))
+def _message(messages: Said) -> _Message:
+    kind = "user_message" if messages.role == "user" else "assistant_message"
+    return _Message(
+        kind, messages.message_id, messages.role, messages.text, format_time(messages.created_at_us)
+    )

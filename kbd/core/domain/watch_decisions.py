@@ -104,7 +104,7 @@ def start_next(watch: Watch, now_us: int, *, batch_closed: bool) -> Decision:
 def finish_run(
     watch: Watch, finished: WatchRunFinished, now_us: int, *, retryable: bool
 ) -> Decision:
-    """Record how a run ended, once; a failure that a retry may mend is put off.
+    """Record the outcome of a run, once; a failure that a retry may mend is postponed.
 
     Args:
         watch: Whose, which may be removed.
@@ -275,7 +275,7 @@ class StartNext(msgspec.Struct, frozen=True):
 
 
 class FinishRun(msgspec.Struct, frozen=True):
-    """Record how a run ended; a failure that a retry may mend is put off instead of parked.
+    """Record the outcome of a run; a failure that a retry may mend is postponed, not parked.
 
     Args:
         finished: How it ended, with `retry_at_us` 0.
@@ -423,7 +423,7 @@ def _land(state: Watching, command: RecordLanding) -> Decision:
     gone = [path for path in before if path in command.gone]
     if gone:
         landed = msgspec.structs.replace(landed, outcome="moved", moved_from=gone[-1])
-    elif state.is_own(command.sha256, command.folder, command.watch_id):
+    elif state.is_written_by_kbd(command.sha256, command.folder, command.watch_id):
         landed = msgspec.structs.replace(landed, outcome="own")
     elif depth > watch.rule.limits.chain_depth:
         landed = msgspec.structs.replace(

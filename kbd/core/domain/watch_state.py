@@ -51,7 +51,7 @@ HOUR_US = 3_600_000_000
 
 
 class WatchStatus(StrEnum):
-    """Whether a watch starts runs; what lands is recorded in all but the last."""
+    """Status of a watch: whether it starts runs; in all but the last, landings are recorded."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -60,7 +60,7 @@ class WatchStatus(StrEnum):
 
 
 class LandingStage(StrEnum):
-    """How far a landed file is; one that is done is no landing any more."""
+    """Stage of a landed file; one that is done is no landing any more."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -198,7 +198,7 @@ def carries_consent(rule: WatchRule, model_id: str, endpoint: str) -> bool:
 
 
 class Written(msgspec.Struct, frozen=True):
-    """That kbd wrote a content somewhere.
+    """Record of a content that kbd wrote into a folder itself.
 
     Args:
         folder: Where.
@@ -212,7 +212,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Watching(msgspec.Struct):
-    """All watched folders.
+    """State of all watched folders.
 
     Args:
         watches: By id, oldest first.
@@ -226,8 +226,8 @@ class Watching(msgspec.Struct):
         """Return how deep in a chain of rules a landed content is; 1 for a person's."""
         return 1 + max((each.depth for each in self.written.get(sha256, ())), default=0)
 
-    def is_own(self, sha256: str, folder: str, watch_id: WatchId) -> bool:
-        """Tell whether kbd wrote this content into this folder, and not for this watch to take.
+    def is_written_by_kbd(self, sha256: str, folder: str, watch_id: WatchId) -> bool:
+        """Return whether kbd itself wrote this content into this folder, and not for this watch.
 
         What another watch delivered there is a link of a chain that somebody made on purpose.
         """
@@ -260,7 +260,7 @@ def _removed(state: Watching, _seq: Seq, record: Recorded) -> None:
             LandingStage.WAITING, LandingStage.RETRYING, LandingStage.PARKED
         ):
             del watch.landings[landing.landing_id]
-        _forget_removed(state, watch)
+        _drop_removed(state, watch)
 
 
 def _paused(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -361,7 +361,7 @@ def _finished(state: Watching, _seq: Seq, record: Recorded) -> None:
             del watch.landings[landing.landing_id]
     if not data.retry_at_us:
         _record_outcome(watch, _outcome(data.outcome, group, record.ts_us, data.delivered))
-    _forget_removed(state, watch)
+    _drop_removed(state, watch)
 
 
 def _parked(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -402,7 +402,7 @@ def _command_ended(state: Watching, _seq: Seq, record: Recorded) -> None:
             if ended.landings == data.landings:
                 del watch.due[place]
                 break
-        _forget_removed(state, watch)
+        _drop_removed(state, watch)
 
 
 def _written(state: Watching, _seq: Seq, record: Recorded) -> None:
@@ -447,7 +447,7 @@ def _record_outcome(watch: Watch, ended: Ended) -> None:
         watch.due.append(ended)
 
 
-def _forget_removed(state: Watching, watch: Watch) -> None:
+def _drop_removed(state: Watching, watch: Watch) -> None:
     """Let go of a removed watch when nothing of it is under way any more."""
     if watch.status is WatchStatus.REMOVED and not watch.landings and not watch.due:
         del state.watches[watch.watch_id]

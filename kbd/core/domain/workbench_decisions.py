@@ -73,7 +73,7 @@ def add_files(state: WorkbenchState, command: AddFiles) -> Decision:
         ValidationFailed: There would be too many files, or an undo is under way.
     """
     refuse_while_rewinding(state)
-    taken = {folded_name(seen.name) for seen in state.all_seen()}
+    taken = {folded_name(seen.name) for seen in state.current_files()}
     taken.update(folded_name(name) for name in state.files)
     added: list[FileAdded] = []
     for file in command.files:
@@ -81,7 +81,7 @@ def add_files(state: WorkbenchState, command: AddFiles) -> Decision:
         if key not in taken:
             taken.add(key)
             added.append(file)
-    total = sum(1 for _ in state.all_seen()) + len(added)
+    total = sum(1 for _ in state.current_files()) + len(added)
     if total > command.max_files:
         msg = (
             f"{total} files would be in this workbench; at most {command.max_files} may be. "
@@ -101,7 +101,7 @@ def remove_files(state: WorkbenchState, command: RemoveFiles) -> Decision:
     refuse_while_rewinding(state)
     events: list[Event] = []
     for name in dict.fromkeys(command.names):
-        seen = state.seen(name)
+        seen = state.current_file(name)
         if seen is None:
             msg = f"there is no file {name!r} in this workbench"
             raise NotFound(msg)
@@ -342,7 +342,7 @@ def _completed_rewind(
 
 
 def abort_publish(state: WorkbenchState, command: AbortPublish) -> Decision:
-    """Record that a publish was given up.
+    """Record an aborted publish.
 
     Raises:
         ValidationFailed: No publish is under way.
@@ -357,7 +357,7 @@ _WITH_CONTEXT = ("clone_all", "clone_files_and_context_no_chat")
 
 
 def check_forkable(state: WorkbenchState) -> None:
-    """Refuse to fork a workbench that somebody is at work in.
+    """Refuse to fork a workbench in which work is under way.
 
     Raises:
         ValidationFailed: A draft is open, or a run or a publish is under way.
@@ -421,9 +421,9 @@ def fork_events(then: WorkbenchState, forked: WorkbenchForked) -> tuple[Event, .
 def _conversation(then: WorkbenchState) -> Iterator[Event]:
     if then.model_id is not None:
         yield ModelChosen(then.model_id)
-    for said in then.said:
-        kind = UserMessageAdded if said.role == "user" else AssistantMessageAdded
-        yield kind(said.message_id, said.text, said.created_at_us)
+    for message in then.said:
+        kind = UserMessageAdded if message.role == "user" else AssistantMessageAdded
+        yield kind(message.message_id, message.text, message.created_at_us)
     for each in then.checkpoints:
         yield CheckpointCreated(
             each.checkpoint_id, each.reason, each.description, each.files, each.created_at_us

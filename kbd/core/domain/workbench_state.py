@@ -55,7 +55,7 @@ class DraftFile(msgspec.Struct):
 
 
 class Draft(msgspec.Struct):
-    """What is not published yet. There is no draft without a changed file.
+    """Draft: the changes that are not published yet; never empty.
 
     Args:
         draft_id: Its name.
@@ -73,7 +73,7 @@ class Draft(msgspec.Struct):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """What published/ held at a moment."""
+    """Checkpoint: the files of published/ at a moment."""
 
     checkpoint_id: str
     created_at_us: int
@@ -106,7 +106,7 @@ class FileEntry(msgspec.Struct, frozen=True):
 
 
 class SeenFile(msgspec.Struct, frozen=True):
-    """A file as runs see it: the draft's version if there is one.
+    """Current file of a workbench: the draft's version if there is one.
 
     `warnings` is what the review shows of it: what it reaches out to and nobody has accepted yet.
     `notes` is what else the review shows.
@@ -145,7 +145,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class ContextItem(msgspec.Struct, frozen=True):
-    """What every run shall know.
+    """Context item: a text that every run is given.
 
     Args:
         text: What it says.
@@ -161,7 +161,7 @@ class ContextItem(msgspec.Struct, frozen=True):
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """What a workbench was forked from, and how much of it; the fields are the event's."""
+    """Parent of a forked workbench, and how much was taken over; the fields are the event's."""
 
     workbench_id: WorkbenchId
     mode: ForkMode
@@ -171,14 +171,14 @@ class Parent(msgspec.Struct, frozen=True):
 
 
 class Measured(msgspec.Struct):
-    """What a model's provider counted of what was sent: so many tokens for so many bytes."""
+    """Measured ratio of a model: the tokens that its provider counted, for so many bytes."""
 
     size_bytes: int = 0
     tokens: int = 0
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """What a person agreed to."""
+    """Consent that a person gave."""
 
     provider_id: str
     model_id: str
@@ -251,8 +251,8 @@ class WorkbenchState(msgspec.Struct):
                 return said
         return None
 
-    def seen(self, name: FileName) -> SeenFile | None:
-        """Return a file as runs see it."""
+    def current_file(self, name: FileName) -> SeenFile | None:
+        """Return a current file: the draft's version if there is one."""
         drafted = self.draft.files.get(name) if self.draft else None
         if drafted is not None:
             if drafted.blob is None or self.draft is None:
@@ -277,12 +277,12 @@ class WorkbenchState(msgspec.Struct):
             return None
         return SeenFile(name, entry.blob, entry.size_bytes, entry.modified_at_us, in_draft=False)
 
-    def all_seen(self) -> Iterator[SeenFile]:
-        """Yield all files as runs see them, sorted by name."""
+    def current_files(self) -> Iterator[SeenFile]:
+        """Yield all current files, sorted by name."""
         names = set(self.files)
         if self.draft:
             names.update(self.draft.files)
         for name in sorted(names):
-            seen = self.seen(name)
+            seen = self.current_file(name)
             if seen is not None:
                 yield seen

@@ -40,8 +40,8 @@ class DailyBudget:
         self._daemon, self._catalog, self._limits, self._clock = daemon, catalog, limits, clock
 
     def is_metered(self, model_id: str) -> bool:
-        """Return whether a model's provider, or its embedder, talks to somebody who counts."""
-        name = self._catalog.asked(model_id).partition(":")[0]
+        """Return whether calls of a model, or of an embedder, go to an endpoint."""
+        name = self._catalog.wrapped_model(model_id).partition(":")[0]
         for find in (self._catalog.provider, self._catalog.embedder):
             try:
                 if find(name).item.status().endpoint:

@@ -17,8 +17,8 @@ from kbd.core.domain.run_state import RunStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.gateway.models import ChosenEmbedder, Embedders, Models
 from kbd.core.gateway.outbound_call import (
-    LentAccess,
     OutboundCalls,
+    ProviderAccess,
     RecordSent,
     RedactedStream,
     RequestPurpose,
@@ -107,7 +107,7 @@ class Egress:
         self._daemon = daemon
         self.redaction = Redaction(secrets)
         self._allowed: tuple[Host, ...] = tuple(map(parse_host, settings.egress.hosts))
-        self._crossings = OutboundCalls(
+        self._outbound = OutboundCalls(
             of_plugin, secrets, self.redaction, self._allowed, settings.run.provider_s
         )
         self.models = Models(catalog, settings, of_plugin, lambda: daemon.state)
@@ -115,7 +115,7 @@ class Egress:
 
     @property
     def mode(self) -> str:
-        """Whether people are asked: "ask" or "allow_all"."""
+        """Consent mode: "ask" or "allow_all"."""
         return self._daemon.state.consent_mode
 
     def embedder(self) -> ChosenEmbedder:
@@ -147,7 +147,7 @@ class Egress:
         """
         if self.mode == "allow_all" or not self.needs_consent(model_id, embeds=embeds):
             return True
-        model_id = self.models.asked(model_id)
+        model_id = self.models.wrapped_model(model_id)
         scope, endpoint = scope_hash(state, model_id), self.endpoint(model_id, embeds=embeds)
         current = state.run(state.current) if state.current else None
         is_open = current is not None and current.status is not RunStatus.FINISHED
@@ -168,7 +168,7 @@ class Egress:
 
         Of a wrapped model it is one to the model itself: wrapping sends nothing elsewhere.
         """
-        model_id = self.models.asked(model_id)
+        model_id = self.models.wrapped_model(model_id)
         return ConsentGranted(
             model_id.partition(":")[0],
             model_id,
@@ -236,31 +236,33 @@ class Egress:
         Raises:
             KbdError: As for `check` and `Provider.complete`, and what `record` raises.
         """
+        # At each turn and not once a run: files, consent and settings may have changed since.
         self.check(state, model_id)
         provider, wrapper = self.models.provider(model_id), self.models.wrapper(model_id)
-        asked = self.models.asked(model_id)
-        telling = RedactedStream(self.redaction, emit)
+        asked = self.models.wrapped_model(model_id)
+        stream = RedactedStream(self.redaction, emit)
 
-        async def work(lent: LentAccess) -> ModelReply:
+        async def work(access: ProviderAccess) -> ModelReply:
             if wrapper is None:
-                return await provider.complete(request, lent, telling)
+                return await provider.complete(request, access, stream)
 
             async def ask(inner: ModelRequest, emit: Emit) -> ModelReply:
                 model = asked.partition(":")[2]
                 return await provider.complete(
-                    msgspec.structs.replace(inner, model=model), lent, emit
+                    msgspec.structs.replace(inner, model=model), access, emit
                 )
 
-            nothing_else = LentAccess(None, None, None, lent.timeout_s, ask)
-            return await wrapper.complete(request, nothing_else, telling)
+            # A wrapper gets neither key nor client: only the wrapped provider reaches out.
+            nothing_else = ProviderAccess(None, None, None, access.timeout_s, ask)
+            return await wrapper.complete(request, nothing_else, stream)
 
         owner = self._catalog.provider(provider.name)
-        reply = await self._crossings.cross(owner, RequestPurpose(asked, purpose, record), work)
-        telling.finish()
+        reply = await self._outbound.call(owner, RequestPurpose(asked, purpose, record), work)
+        stream.finish()
         return redact_reply(reply, self.redaction)
 
     async def fingerprint(self, model_id: str = "") -> str:
-        """Return under what the vectors of `embedder()` are kept.
+        """Return the key under which vectors of `embedder()` are stored.
 
         Args:
             model_id: As for `embed`.
@@ -269,7 +271,7 @@ class Egress:
             ProviderNotConfigured: There is no embedder, or another one; the message says why.
             KbdError: As for `Embedder.fingerprint`.
         """
-        owned, model = self.embedders.asked(self.embedders.usable(model_id).model_id)
+        owned, model = self.embedders.resolve(self.embedders.usable(model_id).model_id)
         with _contain_faults(owned.item):
             return f"{owned.item.name}:{await owned.item.fingerprint(model)}"
 
@@ -293,16 +295,17 @@ class Egress:
             MalformedReply: The vectors are not what was asked for.
         """
         chosen = self.check_embedder(state, model_id)
-        owned, model = self.embedders.asked(chosen.model_id)
+        owned, model = self.embedders.resolve(chosen.model_id)
         asked = msgspec.structs.replace(request, model=model)
 
-        async def work(lent: LentAccess) -> Embeddings:
+        async def work(access: ProviderAccess) -> Embeddings:
             with _contain_faults(owned.item):
-                return await owned.item.embed(asked, lent)
+                return await owned.item.embed(asked, access)
 
-        made = await self._crossings.cross(
+        made = await self._outbound.call(
             owned, RequestPurpose(chosen.model_id, "embed", record), work
         )
+        # Four bytes a number. A plugin made them, so nothing is taken for granted.
         if made.size < 1 or len(made.data) != 4 * made.size * len(asked.texts):
             msg = f"{chosen.model_id} returned other vectors than were asked for."
             raise MalformedReply(msg)
@@ -327,12 +330,12 @@ class Egress:
             raise ProviderNotConfigured(status.reason or f"{provider_id} is not set up")
         self._check_host(status.endpoint)
 
-        async def work(lent: LentAccess) -> None:
+        async def work(access: ProviderAccess) -> None:
             if isinstance(party, Provider):
-                await party.validate(lent)
+                await party.validate(access)
             else:
                 with _contain_faults(party):
-                    await party.embed(EmbedRequest("", ("word",), "query"), lent)
+                    await party.embed(EmbedRequest("", ("word",), "query"), access)
 
         async def record(sent: RequestSent) -> None:
             await self._daemon.submit(RecordDaemon((sent,)))
@@ -340,7 +343,7 @@ class Egress:
         limit_s = self._settings.run.provider_s
         try:
             with anyio.fail_after(limit_s):
-                await self._crossings.cross(owned, RequestPurpose("", "validate", record), work)
+                await self._outbound.call(owned, RequestPurpose("", "validate", record), work)
         except TimeoutError:
             msg = f"The provider did not answer within {limit_s:g} s."
             raise ProviderUnavailable(msg) from None
@@ -352,30 +355,30 @@ class Egress:
             return self._catalog.embedder(name)
         return self._catalog.provider(name)
 
-    def holds_key(self, text: str) -> bool:
+    def contains_key(self, text: str) -> bool:
         """Return whether a text holds a key that kbd knows."""
         return self.redaction.text(text) != text
 
     async def aclose(self) -> None:
-        """Close the connections, and have embedders let go of what they hold."""
+        """Close the connections, and release the resources of embedders."""
         for owned in self._catalog.embedders():
             try:
                 with anyio.move_on_after(CLOSE_TIMEOUT_S):
                     await owned.item.aclose()
             except Exception as fault:  # noqa: BLE001 - a plugin's fault keeps nobody from closing
                 _log.warning("embedder_failed", embedder=owned.item.name, exc_info=fault)
-        await self._crossings.aclose()
+        await self._outbound.aclose()
 
     def _party(self, model_id: str, *, embeds: bool) -> Provider | Embedder:
         """Return whom a model's requests go to; an embedder may have a provider's name."""
         if embeds:
-            return self.embedders.asked(model_id)[0].item
+            return self.embedders.resolve(model_id)[0].item
         return self.models.provider(model_id)
 
     def _check_consent(self, state: WorkbenchState, model_id: str, *, embeds: bool) -> None:
         if self.consented(state, model_id, embeds=embeds):
             return
-        model_id = self.models.asked(model_id)
+        model_id = self.models.wrapped_model(model_id)
         provider_id = model_id.partition(":")[0]
         msg = (
             "The files of this workbench would be sent to "

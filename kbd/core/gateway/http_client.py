@@ -13,7 +13,7 @@ import msgspec
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.errors import EgressBlockedByPolicy, KbdError, ValidationFailed
 
-__all__ = ["Crossing", "OutboundRequest", "RecordRequest", "connections"]
+__all__ = ["ConfinedClient", "OutboundRequest", "RecordRequest", "connections"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _VERSION = b"HTTP/1.1"
@@ -45,7 +45,7 @@ def connections() -> httpx2.AsyncHTTPTransport:
     return httpx2.AsyncHTTPTransport(retries=0)
 
 
-class Crossing:
+class ConfinedClient:
     """HTTP client of one call, confined to the provider's address.
 
     Args:
@@ -82,7 +82,7 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
 
     def __init__(
         self,
-        crossing: Crossing,
+        crossing: ConfinedClient,
         pool: httpx2.AsyncBaseTransport,
         endpoint: str,
         allowed: Sequence[Host],

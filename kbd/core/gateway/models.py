@@ -102,7 +102,7 @@ class Models:
         """Return the model of a workbench's runs; raises as `default`."""
         return state.model_id or self.default()
 
-    def shown(self, chosen: str | None = None) -> str:
+    def chosen_or_default(self, chosen: str | None = None) -> str:
         """Return a chosen model, or the default one, or "" where none is named yet."""
         try:
             return chosen or self.default()
@@ -113,18 +113,18 @@ class Models:
         """Return a provider; raises NotFound if there is none."""
         return self._catalog.provider(provider_id).item
 
-    def asked(self, model_id: str) -> str:
-        """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
-        return self._catalog.asked(model_id)
+    def wrapped_model(self, model_id: str) -> str:
+        """Return the wrapped model, if its provider wraps another, else the model itself."""
+        return self._catalog.wrapped_model(model_id)
 
     def wrapper(self, model_id: str) -> Provider | None:
         """Return the provider that a model is wrapped in, or None."""
-        if self.asked(model_id) == model_id:
+        if self.wrapped_model(model_id) == model_id:
             return None
         return self.provider_named(model_id.partition(":")[0])
 
     def provider(self, model_id: str) -> Provider:
-        """Return the provider that is asked for a model: of a wrapped one, its own.
+        """Return the provider of a model; of a wrapped model, its own provider.
 
         Raises:
             ValidationFailed: The id is not `provider:model`, or names what cannot be wrapped: a
@@ -133,7 +133,7 @@ class Models:
         """
         wrapper = self.wrapper(model_id)
         form = "provider:model" if wrapper is None else f"{wrapper.name}:provider:model"
-        given, model_id = model_id, self.asked(model_id)
+        given, model_id = model_id, self.wrapped_model(model_id)
         name, _, model = model_id.partition(":")
         if not name or not model:
             msg = f"a model id is {form}, not {given!r}"
@@ -163,7 +163,7 @@ class Models:
             NotFound: There is no such provider or model.
         """
         listed = {info.id: info for info in self.provider(model_id).models()}
-        asked, wrapper = self.asked(model_id), self.wrapper(model_id)
+        asked, wrapper = self.wrapped_model(model_id), self.wrapper(model_id)
         info = self.as_set(listed.get(asked) or ModelInfo(id=asked))
         if wrapper is None:
             return info
@@ -171,7 +171,7 @@ class Models:
         return self.as_set(msgspec.structs.replace(info, id=model_id, context_tokens=left))
 
     def told_bytes(self, model_id: str, tools: Sequence[ToolSchema]) -> int | None:
-        """Return how many bytes a model is told of tools; None for their JSON schemas."""
+        """Return the bytes of the tools' description for a model; None for their JSON schemas."""
         return (self.wrapper(model_id) or self.provider(model_id)).told_bytes(tools)
 
     def listed(self) -> tuple[tuple[Provider, ModelInfo], ...]:
@@ -188,7 +188,7 @@ class Models:
         return tuple(found.values())
 
     def effort(self, model_id: str, phase: Phase) -> str:
-        """Return how hard a model shall think in a phase; "" leaves it to the model.
+        """Return the reasoning effort of a model in a phase; "" leaves it to the model.
 
         A summary restates what is known, so no effort is asked for there.
 
@@ -221,7 +221,7 @@ class Models:
             return True
 
     def has_access(self, provider: Provider) -> bool:
-        """Return whether a provider was given a key or an address."""
+        """Return whether a provider has a key or an address configured."""
         given = self._of_plugin(self._catalog.provider(provider.name).plugin.name)
         return bool(given.get("has_key") or given.get("base_url"))
 
@@ -265,7 +265,7 @@ class Models:
 
     def _providers_of(self, model_id: str) -> tuple[str, ...]:
         """Return the name of a model's provider; of a wrapped one, after that of its wrapper."""
-        ids = dict.fromkeys((model_id, self.asked(model_id)))
+        ids = dict.fromkeys((model_id, self.wrapped_model(model_id)))
         return tuple(each.partition(":")[0] for each in ids)
 
     def _known(self, model_id: str) -> ModelInfo | None:
@@ -365,7 +365,7 @@ class Embedders:
         )
 
     def usable(self, model_id: str = "") -> ChosenEmbedder:
-        """Return the one that is meant, if it can be asked.
+        """Return the chosen embedder, if it is usable.
 
         Args:
             model_id: What it was before, if that shall not change.
@@ -381,7 +381,7 @@ class Embedders:
             raise ProviderNotConfigured(msg)
         return chosen
 
-    def asked(self, model_id: str) -> tuple[Owned[Embedder], str]:
+    def resolve(self, model_id: str) -> tuple[Owned[Embedder], str]:
         """Return the embedder of a model that was `chosen`, and the model's name.
 
         Raises:

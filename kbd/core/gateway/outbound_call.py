@@ -19,8 +19,8 @@ from kbd.providers import Ask, Embedder, Emit, ModelReply, Provider
 from kbd.types import CallId
 
 __all__ = [
-    "LentAccess",
     "OutboundCalls",
+    "ProviderAccess",
     "RecordSent",
     "RedactedStream",
     "RequestPurpose",
@@ -41,21 +41,21 @@ class RedactedStream:
 
     def __init__(self, redaction: Redaction, emit: Emit) -> None:
         self._redaction, self._emit = redaction, emit
-        self._held = ""
+        self._pending = ""
 
     def __call__(self, piece: str) -> None:
         """Take a piece."""
-        said = self._held + piece
-        settled = self._redaction.settled(said)
-        self._held = said[settled:]
+        text = self._pending + piece
+        settled = self._redaction.settled(text)
+        self._pending = text[settled:]
         if settled:
-            self._emit(self._redaction.text(said[:settled]))
+            self._emit(self._redaction.text(text[:settled]))
 
     def finish(self) -> None:
         """Flush what waits: no more comes."""
-        if self._held:
-            self._emit(self._redaction.text(self._held))
-            self._held = ""
+        if self._pending:
+            self._emit(self._redaction.text(self._pending))
+            self._pending = ""
 
 
 def redact_reply(reply: ModelReply, redaction: Redaction) -> ModelReply:
@@ -92,7 +92,7 @@ RecordSent = Callable[[RequestSent], Awaitable[object]]
 T = TypeVar("T")
 
 
-class LentAccess(msgspec.Struct, frozen=True):
+class ProviderAccess(msgspec.Struct, frozen=True):
     """`kbd.providers.Access`: what a provider holds during one call."""
 
     api_key: str | None
@@ -102,11 +102,11 @@ class LentAccess(msgspec.Struct, frozen=True):
     ask: Ask | None = None
 
     def __repr__(self) -> str:
-        return "LentAccess(…)"
+        return "ProviderAccess(…)"
 
 
 class RequestPurpose(msgspec.Struct, frozen=True):
-    """How the requests of a call are recorded: their model, their purpose, their log.
+    """Purpose of a call's requests, as they are recorded: the model, what for, the log.
 
     Args:
         model_id: The model, or "" where they are about none.
@@ -148,11 +148,11 @@ class OutboundCalls:
             await pool.aclose()
         self._pools.clear()
 
-    async def cross(
+    async def call(
         self,
         owned: Owned[Provider] | Owned[Embedder],
         sending: RequestPurpose,
-        work: Callable[[LentAccess], Awaitable[T]],
+        work: Callable[[ProviderAccess], Awaitable[T]],
     ) -> T:
         """Do one call with a key and a client lent; what it raises holds no key.
 
@@ -163,9 +163,9 @@ class OutboundCalls:
         base_url, timeout_s = self._of_plugin(owner).get("base_url"), self._timeout_s
         endpoint = party.status().endpoint
         if not endpoint:
-            return await work(LentAccess(None, base_url, None, timeout_s))
+            return await work(ProviderAccess(None, base_url, None, timeout_s))
 
-        async def tell(leaving: Any) -> None:
+        async def record_request(leaving: Any) -> None:
             sent = RequestSent(
                 party.name, sending.model_id, leaving.endpoint, leaving.method,
                 self._redaction.text(leaving.path),  # Some servers take their key there.
@@ -176,31 +176,31 @@ class OutboundCalls:
         # A command that asks its user to unlock something is not waited for once the run is over.
         find = partial(self._secrets.key, owner)
         key = await run_sync(find, abandon_on_cancel=True)
-        crossing = await self._crossing(party.name, endpoint, tell)
+        confined = await self._confined_client(party.name, endpoint, record_request)
         try:
-            made = await work(LentAccess(key, base_url, crossing.client, timeout_s))
+            made = await work(ProviderAccess(key, base_url, confined.client, timeout_s))
         except Exception as error:
             if isinstance(error, ProviderAuthFailed):
-                self._secrets.forget(owner)  # A command may print another one by now.
-            told = crossing.refusal or error
-            if not isinstance(told, KbdError):
+                self._secrets.invalidate(owner)  # A command may print another one by now.
+            failure = confined.refusal or error
+            if not isinstance(failure, KbdError):
                 raise
-            raise redact_error(told, self._redaction) from None
+            raise redact_error(failure, self._redaction) from None
         finally:
             with anyio.CancelScope(shield=True):
-                await crossing.client.aclose()
-        if crossing.refusal is not None:
-            raise redact_error(crossing.refusal, self._redaction)
+                await confined.client.aclose()
+        if confined.refusal is not None:
+            raise redact_error(confined.refusal, self._redaction)
         return made
 
-    async def _crossing(self, provider_id: str, endpoint: str, tell: Any) -> Any:
+    async def _confined_client(self, provider_id: str, endpoint: str, record: Any) -> Any:
         # In a thread the first time: the client and its certificates take some 100 ms.
         http_client = await run_sync(_http_client)
         if provider_id not in self._pools:
             made = await run_sync(http_client.connections)
             self._pools.setdefault(provider_id, made)
         pool = self._pools[provider_id]
-        return http_client.Crossing(pool, endpoint, self._allowed, tell, self._timeout_s)
+        return http_client.ConfinedClient(pool, endpoint, self._allowed, record, self._timeout_s)
 
 
 def _http_client() -> Any:

@@ -1,4 +1,4 @@
-"""Plugins: their discovery, what they bring, and the processes that their code runs in.
+"""Plugins: their discovery, their contributions, and the processes that their code runs in.
 
     hooks          which plugins are installed; one package's hooks, checked and called alone
     schemas        JSON schemas of tools' arguments

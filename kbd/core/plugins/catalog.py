@@ -1,4 +1,4 @@
-"""Catalog of what plugins bring, by name, with its owner: formats, tools, providers, embedders."""
+"""Catalog of the formats, tools, providers and embedders of plugins, by name, with owners."""
 
 import hashlib
 import mimetypes
@@ -32,7 +32,7 @@ STYLE_BYTES = 16 * 1024
 
 
 class FileKind(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a file is, by its name.
+    """Kind of a file, by its name.
 
     Args:
         kind: The word that manifests show; "binary" where no format handles it.
@@ -62,7 +62,7 @@ class _StrictToolSchema(ToolSchema, frozen=True, dict=True):
 
 
 class ToolEntry(msgspec.Struct, frozen=True):
-    """A tool, its owner, and how a model is told of it."""
+    """Entry of a tool: the tool, its owner, its schemas for models."""
 
     tool: Tool
     plugin: Plugin
@@ -121,7 +121,7 @@ class Catalog(FormatCatalog):
         )
 
     def editable_suffixes(self) -> tuple[str, ...]:
-        """Return the suffixes of formats that take operations, sorted."""
+        """Return the suffixes of editable formats, sorted."""
         editable = (handler for handler in self.handlers() if isinstance(handler, Editable))
         return tuple(sorted({suffix for handler in editable for suffix in handler.suffixes}))
 
@@ -165,7 +165,7 @@ class Catalog(FormatCatalog):
         return known
 
     async def style_guidance(self, handler: FormatHandler) -> str:
-        """Return what a format says of how its files should look, read once.
+        """Return a format's style guidance for models, read once.
 
         Raises:
             StyleSkillLoadFailed: It cannot be read; the next call tries again.
@@ -185,8 +185,8 @@ class Catalog(FormatCatalog):
         """
         return _find(self._providers, name, "provider")
 
-    def asked(self, model_id: str) -> str:
-        """Return the model that is asked in the end: the wrapped one, if its provider wraps."""
+    def wrapped_model(self, model_id: str) -> str:
+        """Return the wrapped model, if its provider wraps another, else the model itself."""
         name, _, wrapped = model_id.partition(":")
         owned = self._providers.get(name)
         return wrapped if owned is not None and owned.item.wraps else model_id

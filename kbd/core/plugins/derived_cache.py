@@ -41,7 +41,7 @@ class DerivedCache:
         self._memory: OrderedDict[str, bytes] = OrderedDict()
 
     async def find(self, key: str) -> dict[str, Any] | None:
-        """Return what is kept under a key, decoded anew: whoever asks may add to it."""
+        """Return the value of a key, decoded anew, so that the caller may change it."""
         known = self._memory.get(key)
         if known is None and self._folder is not None:
             known = await to_thread.run_sync(_load, self._folder / key)
@@ -50,8 +50,8 @@ class DerivedCache:
         self._remember(key, known)
         return msgspec.msgpack.decode(known, type=dict[str, Any])
 
-    async def keep(self, key: str, value: dict[str, Any]) -> None:
-        """Keep a value of plain values under a key."""
+    async def store(self, key: str, value: dict[str, Any]) -> None:
+        """Store a plain value under a key."""
         data = msgspec.msgpack.encode(value)
         if self._folder is not None:
             # A cache that cannot be written, on a full disk say, costs time and nothing else.
@@ -59,8 +59,8 @@ class DerivedCache:
                 await to_thread.run_sync(_save, self._folder / key, data)
         self._remember(key, data)
 
-    def forget(self) -> None:
-        """Forget what is in memory."""
+    def clear(self) -> None:
+        """Clear the memory."""
         self._memory.clear()
 
     def _remember(self, key: str, data: bytes) -> None:

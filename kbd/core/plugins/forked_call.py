@@ -55,7 +55,7 @@ def run_call(channel: socket.socket, package: str, limits: CallLimits, zygote: i
     try:
         _confine(limits, zygote)
         channel.settimeout(None)
-        answer = _encoded_answer(channel, package, limits)
+        answer = _encode_answer(channel, package, limits)
         channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)
     except BaseException:  # noqa: BLE001 - told to whoever reads what workers print
         traceback.print_exc()
@@ -96,12 +96,12 @@ def _limit(which: int, soft: int, hard: int | None = None) -> None:
     resource.setrlimit(which, (min(soft, ceiling), ceiling))
 
 
-def _encoded_answer(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
+def _encode_answer(channel: socket.socket, package: str, limits: CallLimits) -> bytes:
     """Return the encoded answer, whatever the function does short of killing the process."""
     answer: Answer
     try:
-        request = msgspec.msgpack.decode(_received(channel), type=Request)
-        function = _resolved(request.function, package)
+        request = msgspec.msgpack.decode(_receive(channel), type=Request)
+        function = _resolve(request.function, package)
         body = encode(Returned(function(**request.arguments)))
         if len(body) <= limits.result_bytes:
             return body
@@ -122,13 +122,13 @@ def _encoded_answer(channel: socket.socket, package: str, limits: CallLimits) ->
         return encode(_crash(fault))
 
 
-def _received(channel: socket.socket) -> bytes:
+def _receive(channel: socket.socket) -> bytes:
     with channel.makefile("rb") as stream:
         size = int.from_bytes(stream.read(LENGTH_BYTES))
         return stream.read(size)
 
 
-def _resolved(name: str, package: str) -> Callable[..., Any]:
+def _resolve(name: str, package: str) -> Callable[..., Any]:
     named = name.partition(":")[0]
     function = pkgutil.resolve_name(name) if _allowed(named, package) else None
     # A module can hold what it imported, so where the function was made counts, too.

@@ -45,7 +45,7 @@ from kbd.tools import FileRef, Formats
 
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition", "unsupported_error"]
 
-MOST_QUOTED = 80
+MAX_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
 
 
@@ -83,7 +83,7 @@ def _operation(
         msg = f"{place}: an operation is an object with `op`, one of: {offered}."
         raise ValidationFailed(msg)
     if name not in records:
-        name = name[:MOST_QUOTED]
+        name = name[:MAX_QUOTED]
         near = difflib.get_close_matches(name, records, 1)
         hint = f" Did you mean {near[0]}?" if near else ""
         msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
@@ -167,7 +167,7 @@ class FormatCalls(Formats):
         known = await self._derived.find(key)
         if known is None:
             known = await self._read(owned, "map_file", dict[str, Any], file)
-            await self._derived.keep(key, known)
+            await self._derived.store(key, known)
         return known
 
     async def look(self, file: FileRef, text_bytes: int) -> FileOverview:
@@ -188,7 +188,7 @@ class FormatCalls(Formats):
             known: dict[str, Any] | None = None
             if isinstance(handler, Mappable):
                 if is_read:
-                    known = await self._look_once(owned, file, text_bytes)
+                    known = await self._read_overview(owned, file, text_bytes)
                 structure = await self.map(file)
             if is_read:
                 text = (known or await self._short_text(owned, file, text_bytes))["text"]
@@ -196,7 +196,7 @@ class FormatCalls(Formats):
             return FileOverview(structure, text, error)
         return FileOverview(structure, text)
 
-    async def _look_once(
+    async def _read_overview(
         self, owned: Owned[FormatHandler], file: FileRef, most_bytes: int
     ) -> dict[str, Any] | None:
         """Find map and text in one call if neither is cached; return the text, if it is known."""
@@ -208,10 +208,10 @@ class FormatCalls(Formats):
         if known is not None or await self._derived.find(map_key) is not None:
             return known
         most = {"most_bytes": most_bytes}
-        found = await self._read(owned, "look", dict[str, Any], file, most)
-        await self._derived.keep(map_key, found["map"])
+        found = await self._read(owned, "read_overview", dict[str, Any], file, most)
+        await self._derived.store(map_key, found["map"])
         if "text" in found:
-            await self._derived.keep(text_key, found["text"])
+            await self._derived.store(text_key, found["text"])
         return found.get("text")
 
     async def _short_text(
@@ -222,7 +222,7 @@ class FormatCalls(Formats):
         if known is None:
             most = {"most_bytes": most_bytes}
             known = await self._read(owned, "short", dict[str, Any], file, most)
-            await self._derived.keep(key, known)
+            await self._derived.store(key, known)
         return known
 
     async def read(self, file: FileRef, region: Region) -> Reading:
@@ -257,7 +257,7 @@ class FormatCalls(Formats):
     async def extract(
         self, file: FileRef, region: Region, passage: int, character: int, limit: int
     ) -> Extract:
-        """Return a part of all text, or of a region's if one is given; see `extracts.extract`."""
+        """Return a part of all text, or of a region's if one is given; see `pieces.extract`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
             raise unsupported_error(owned.item, "be read as text", file.name)

@@ -104,9 +104,9 @@ def _entry_points_of(place: Path, group: str) -> Iterator[EntryPoint]:
             name, _, value = line.partition("=")
             found.append((name.strip(), value.strip()))
     if found:
-        told = _headers(place)
-        source = told.get("name", place.stem.partition("-")[0])
-        version = told.get("version", "0")
+        headers = _headers(place)
+        source = headers.get("name", place.stem.partition("-")[0])
+        version = headers.get("version", "0")
         for name, value in found:
             yield EntryPoint(name, value, version, source)
 
@@ -129,7 +129,7 @@ def _lines(file: Path) -> list[str]:
 
 
 class PluginError(KbdError):
-    """What is wrong with a plugin, in words; it ends in the plugin's status."""
+    """Error of a plugin, in words; it becomes the reason in the plugin's status."""
 
 
 def new_registry() -> pluggy.PluginManager:

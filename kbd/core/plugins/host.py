@@ -48,7 +48,7 @@ __all__ = [
 
 
 class FormatsByName(FormatCatalog):
-    """Some formats, read-only. Of two that claim one suffix, the one given first has it."""
+    """Formats by file name, read-only; of two that claim one suffix, the first one has it."""
 
     def __init__(self, handlers: Iterable[FormatHandler]) -> None:
         given = tuple(handlers)
@@ -84,7 +84,7 @@ class FormatsByName(FormatCatalog):
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _WIRE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
-MOST_TEXTS = 2048
+MAX_TEXTS = 2048
 """What OpenAI takes in one request (2026); more would only make one failure cost more."""
 # What model servers accept as the name of a function.
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -159,7 +159,7 @@ def check_embedder(item: object) -> str:
         raise PluginError(_type_error(item, "Embedder"))
     name = _matching(item, "name", _NAME)
     most = item.most_texts
-    _require(item, "most_texts", type(most) is int and 1 <= most <= MOST_TEXTS)
+    _require(item, "most_texts", type(most) is int and 1 <= most <= MAX_TEXTS)
     return name
 
 
@@ -194,7 +194,7 @@ FoundState = Literal["loaded", "left_out", "blocked"]
 
 
 class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One installed plugin, for `PluginsList` and `kbd doctor`.
+    """Status of an installed plugin, for `PluginsList` and `kbd doctor`.
 
     Args:
         name: Its entry point's name.
@@ -204,7 +204,7 @@ class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
             "".
         status: Loaded, left out because of a fault, or blocked by the settings.
         reason: Why it was left out, or what of a loaded plugin was.
-        brings: Each thing by kind and name ("tool read_file").
+        contributions: Each thing by kind and name ("tool read_file").
     """
 
     name: str
@@ -213,7 +213,7 @@ class PluginStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     status: FoundState
     reason: str | None = None
-    brings: tuple[str, ...] = ()
+    contributions: tuple[str, ...] = ()
 
 
 class Plugin(msgspec.Struct, frozen=True):
@@ -235,7 +235,7 @@ class Plugin(msgspec.Struct, frozen=True):
 
 
 class Owned(msgspec.Struct, Generic[T], frozen=True):
-    """An object that a plugin brought, with its owner."""
+    """Object of a plugin, with its owner."""
 
     plugin: Plugin
     item: T
@@ -252,24 +252,24 @@ class _PluginEntry:
         self.plugin: Plugin | None = None
         self.blocked = False
         self.faults: list[str] = []
-        self.brings: list[tuple[str, str]] = []
+        self.contributions: list[tuple[str, str]] = []
 
     def status(self) -> PluginStatus:
         """Return its status for clients."""
-        state: FoundState = "loaded" if self.brings else "left_out"
+        state: FoundState = "loaded" if self.contributions else "left_out"
         faults = self.faults
         if self.blocked:
             state, faults = "blocked", ["the setting blocked_plugins names it"]
-        elif not self.brings and not faults:
+        elif not self.contributions and not faults:
             faults = ["it declares nothing"]
         return PluginStatus(
             name=self.name,
             version=self.version,
             source=self.source,
-            kind=", ".join(dict.fromkeys(kind for kind, _ in self.brings)),
+            kind=", ".join(dict.fromkeys(kind for kind, _ in self.contributions)),
             status=state,
             reason="; ".join(faults) or None,
-            brings=tuple(f"{kind} {name}" for kind, name in self.brings),
+            contributions=tuple(f"{kind} {name}" for kind, name in self.contributions),
         )
 
 
@@ -303,7 +303,7 @@ class Plugins:
         environment: Mapping[str, str] | None = None,
         found: Iterable[EntryPoint] | None = None,
     ) -> "Plugins":
-        """Load all plugins and take what they declare. No plugin's fault is raised.
+        """Load all plugins and collect their declarations; no plugin's fault is raised.
 
         Args:
             settings: Names the blocked ones, and has each one's own table.
@@ -314,21 +314,23 @@ class Plugins:
         points = installed_entry_points(GROUP, sys.path) if found is None else found
         for point in sorted(points, key=_order):
             plugins._load(point, settings, environment or {})
-        plugins.formats = plugins._take("kbd_register_formats", "format", check_format)
-        plugins.methods = plugins._take_methods()
-        plugins.providers = plugins._take("kbd_register_providers", "provider", check_provider)
+        plugins.formats = plugins._collect("kbd_register_formats", "format", check_format)
+        plugins.methods = plugins._collect_methods()
+        plugins.providers = plugins._collect("kbd_register_providers", "provider", check_provider)
         owners = {each.item.name: each.plugin for each in plugins.providers}
-        plugins.embedders = plugins._take(
+        plugins.embedders = plugins._collect(
             "kbd_register_embedders", "embedder", check_embedder, owners
         )
         catalog = FormatsByName(each.item for each in plugins.formats)
-        plugins.tools = plugins._take("kbd_register_tools", "tool", check_tool, formats=catalog)
+        plugins.tools = plugins._collect("kbd_register_tools", "tool", check_tool, formats=catalog)
         plugins.statuses = tuple(entry.status() for entry in plugins._entries)
         return plugins
 
     def loaded(self) -> tuple[Plugin, ...]:
         """Return the loaded plugins in the order of loading."""
-        return tuple(entry.plugin for entry in self._entries if entry.plugin and entry.brings)
+        return tuple(
+            entry.plugin for entry in self._entries if entry.plugin and entry.contributions
+        )
 
     def get(self, name: str) -> Plugin:
         """Return a loaded plugin by its entry point's name.
@@ -372,7 +374,7 @@ class Plugins:
             settings=settings.of_plugin(point.name, environment),
         )
 
-    def _take(
+    def _collect(
         self,
         hook: str,
         kind: str,
@@ -408,10 +410,10 @@ class Plugins:
                     entry.faults.append(_fault_line(fault))
                     continue
                 taken[name] = Owned(plugin=entry.plugin, item=item)
-                entry.brings.append((kind, name))
+                entry.contributions.append((kind, name))
         return tuple(taken.values())
 
-    def _take_methods(self) -> tuple[Owned[WireMethod], ...]:
+    def _collect_methods(self) -> tuple[Owned[WireMethod], ...]:
         """Return the wire methods of all formats; of two of one name the second is left out."""
         taken: dict[str, Owned[WireMethod]] = {}
         for owned in self.formats:

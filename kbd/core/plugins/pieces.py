@@ -20,7 +20,7 @@ from kbd.formats import Passage, Region
 
 __all__ = [
     "CUT_EDITION",
-    "MOST_BYTES",
+    "MAX_BYTES",
     "Extract",
     "PassageLines",
     "TextPiece",
@@ -33,17 +33,17 @@ __all__ = [
     "write_pieces",
 ]
 
-MOST_BYTES = 1150
+MAX_BYTES = 1150
 """The longest piece: some 190 words of English, which a small sentence model reads whole (256 word
 pieces). Bytes, since a letter of a script without blanks counts for more than one of Latin."""
 
-LEAST_FILL = 0.55
+MIN_FILL = 0.55
 """A piece may end with a paragraph once it is as full as this."""
 
 SHORT_BYTES = 60
 """Lines and sentences are kept together up to this: it is not worth a choice where to cut."""
 
-RUN_CHARACTERS = MOST_BYTES // 4
+RUN_CHARACTERS = MAX_BYTES // 4
 """What no script makes longer than a piece."""
 
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])")
@@ -99,7 +99,7 @@ def split_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def narrow_place(lines: PassageLines, first: int, last: int) -> tuple[str, dict[str, Any]]:
-    """Narrow a passage's place and coordinates to a part of it, as near as can be told.
+    """Narrow a passage's place and coordinates to a part of it, as closely as is known.
 
     Args:
         lines: The passage.
@@ -125,12 +125,12 @@ def narrow_place(lines: PassageLines, first: int, last: int) -> tuple[str, dict[
 
 def _is_end(unit: _Unit, following: _Unit, size: int, rest: int) -> bool:
     """Tell whether a piece ends with a unit: pieces are as even as paragraphs allow."""
-    if size + following.size > MOST_BYTES:
+    if size + following.size > MAX_BYTES:
         return True
     # What is left, with this piece, makes at least so many pieces.
-    even = rest / -(-rest // MOST_BYTES)
+    even = rest / -(-rest // MAX_BYTES)
     is_good = unit.is_last_of_paragraph or following.is_heading
-    return size >= even or (is_good and rest > MOST_BYTES and size >= LEAST_FILL * MOST_BYTES)
+    return size >= even or (is_good and rest > MAX_BYTES and size >= MIN_FILL * MAX_BYTES)
 
 
 def _units(text: str) -> Iterator[_Unit]:
@@ -167,7 +167,7 @@ def _are_short(unit: _Unit, following: _Unit) -> bool:
 def _parts(text: str, start: int, end: int) -> Iterator[_Unit]:
     """Yield a line, in sentences if it is long, and those in runs of words."""
     size = len(text[start:end].encode())
-    if size <= MOST_BYTES:
+    if size <= MAX_BYTES:
         yield _Unit(start, end, size, is_heading=text.startswith("#", start))
         return
     ends = (found.end() for found in _SENTENCE.finditer(text, start, end))
@@ -175,7 +175,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[_Unit]:
         if stop - start < SHORT_BYTES and stop < end:
             continue
         size = len(text[start:stop].encode())
-        if size <= MOST_BYTES and stop > start:
+        if size <= MAX_BYTES and stop > start:
             yield _Unit(start, stop, size)
             start = stop
         while start < stop:

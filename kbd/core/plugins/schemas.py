@@ -65,17 +65,18 @@ def plain_schema(record: type[msgspec.Struct]) -> Mapping[str, Any]:
     return result
 
 
-MOST_PROPERTIES = 5_000
-MOST_LEVELS = 10
-MOST_CHARACTERS = 120_000
-MOST_CHOICES = 1_000
+MAX_PROPERTIES = 5_000
+MAX_LEVELS = 10
+MAX_CHARACTERS = 120_000
+MAX_CHOICES = 1_000
 LARGE_CHOICE = 250
-MOST_CHARACTERS_OF_A_LARGE_CHOICE = 15_000
+MAX_CHARACTERS_OF_A_LARGE_CHOICE = 15_000
 """The limits of that section (2026): properties, levels, characters of names and choices, choices
 in all, and characters of one choice among more than 250 texts."""
 
 _NULL = {"type": "null"}
 
+# bool before int, for in Python it is one.
 _PRIMITIVES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
     (int, "integer"),
@@ -124,26 +125,26 @@ def strict_schema(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _strict(schema: Mapping[str, Any]) -> _Schema:
-    told: _Schema
+    strict_form: _Schema
     match schema:
         case {"anyOf": [*branches]}:
-            told = {"anyOf": _flat([_strict(branch) for branch in branches])}
+            strict_form = {"anyOf": _flat([_strict(branch) for branch in branches])}
         case {"const": value}:
-            told = _choice((value,))
+            strict_form = _choice((value,))
         case {"enum": [*values]}:
-            told = _choice(tuple(values))
+            strict_form = _choice(tuple(values))
         case {"type": [*kinds]}:
-            told = {"anyOf": [_strict({**schema, "type": kind}) for kind in kinds]}
+            strict_form = {"anyOf": [_strict({**schema, "type": kind}) for kind in kinds]}
         case {"type": "object", "properties": dict(), "additionalProperties": False}:
-            told = _object(schema)
+            strict_form = _object(schema)
         case {"type": "array", "items": dict(items)} if "prefixItems" not in schema:
-            told = {"type": "array", "items": _strict(items)}
+            strict_form = {"type": "array", "items": _strict(items)}
         case {"type": "string" | "integer" | "number" | "boolean" | "null" as kind}:
-            told = {"type": kind}
+            strict_form = {"type": kind}
         case _:
             raise _InexpressibleSchemaError
     description = _described(schema)
-    return {"description": description, **told} if description else told
+    return {"description": description, **strict_form} if description else strict_form
 
 
 def _described(schema: Mapping[str, Any]) -> str:
@@ -155,24 +156,25 @@ def _described(schema: Mapping[str, Any]) -> str:
 def _object(schema: Mapping[str, Any]) -> _Schema:
     fields: Mapping[str, Any] = schema["properties"]
     required = schema.get("required", ())
-    told: dict[str, _Schema] = {}
+    strict_form: dict[str, _Schema] = {}
     ambiguous: list[str] = []
     for name, field in fields.items():
         strict = _strict(field)
         if name in required:
-            told[name] = strict
+            strict_form[name] = strict
         elif not _takes_null(strict):
-            told[name] = _nullable(strict, field)
+            strict_form[name] = _nullable(strict, field)
         else:
-            told[name] = strict
+            strict_form[name] = strict
+            # Null is a value of its own here, so it cannot stand for the default as well.
             if field.get("default", "") is not None:
                 ambiguous.append(name)
     match ambiguous:
         case []:
-            return _closed(told)
+            return _closed(strict_form)
         case [name]:
-            without = {other: strict for other, strict in told.items() if other != name}
-            return {"anyOf": [_closed({name: told[name], **without}), _closed(without)]}
+            without = {other: strict for other, strict in strict_form.items() if other != name}
+            return {"anyOf": [_closed({name: strict_form[name], **without}), _closed(without)]}
         case _:
             raise _InexpressibleSchemaError
 
@@ -193,8 +195,8 @@ def _nullable(strict: _Schema, field: Mapping[str, Any]) -> _Schema:
     if field.get("default") is not None:
         null = f"Null: {msgspec.json.encode(field['default']).decode()}."
         description = f"{description} {null}".strip()
-    told = {"anyOf": _flat([inner, _NULL])}
-    return {"description": description, **told} if description else told
+    strict_form = {"anyOf": _flat([inner, _NULL])}
+    return {"description": description, **strict_form} if description else strict_form
 
 
 def _takes_null(strict: Mapping[str, Any]) -> bool:
@@ -216,11 +218,11 @@ def _choice(values: tuple[Any, ...]) -> _Schema:
     kinds = {_kind(value) for value in values if value is not None}
     if len(kinds) != 1:
         raise _InexpressibleSchemaError
-    told: _Schema = {
+    strict_form: _Schema = {
         "type": kinds.pop(),
         "enum": [value for value in values if value is not None],
     }
-    return {"anyOf": [told, _NULL]} if None in values else told
+    return {"anyOf": [strict_form, _NULL]} if None in values else strict_form
 
 
 def _kind(value: object) -> str:
@@ -241,13 +243,13 @@ def _check_limits(schema: Mapping[str, Any]) -> None:
         names = part.get("properties", {})
         values = [str(value) for value in part.get("enum", ())]
         size = sum(map(len, values))
-        large = len(values) > LARGE_CHOICE and size > MOST_CHARACTERS_OF_A_LARGE_CHOICE
+        large = len(values) > LARGE_CHOICE and size > MAX_CHARACTERS_OF_A_LARGE_CHOICE
         properties += len(names)
         characters += size + sum(map(len, names))
         choices += len(values)
-        if large or level > MOST_LEVELS:
+        if large or level > MAX_LEVELS:
             raise _InexpressibleSchemaError
-    if properties > MOST_PROPERTIES or characters > MOST_CHARACTERS or choices > MOST_CHOICES:
+    if properties > MAX_PROPERTIES or characters > MAX_CHARACTERS or choices > MAX_CHOICES:
         raise _InexpressibleSchemaError
 
 

@@ -27,8 +27,19 @@ from kbd.formats import (
     Region,
     Styled,
 )
-from kbd.requests import formats as wire
 from kbd.requests.base import UNSET, Request, Unset
+from kbd.requests.formats import (
+    MAX_OPERATIONS,
+    ApplyOps,
+    CopyAssets,
+    ExtractText,
+    GetInfo,
+    GetMap,
+    GetPreview,
+    GetStyles,
+    ReadObjects,
+    ReadRegion,
+)
 
 __all__ = ["WireMethod", "wire_methods_of"]
 
@@ -63,7 +74,7 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
         PluginError: It declares one that no capability of it gives, or a name or a reading's
             coordinates that are not as they must be.
     """
-    given = {kind.__name__: (kind, base) for kind, base in _given(handler)}
+    given = {kind.__name__: (kind, base) for kind, base in _capability_methods(handler)}
     prefix = handler.wire_name
     wanted = handler.wire_methods
     if wanted is not None:
@@ -75,36 +86,34 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
             raise PluginError(msg)
         names = {prefix + name for name in (*wanted, *reads)}
         given = {
-            name: found
-            for name, found in given.items()
-            if name in names or found[1] is wire.GetPreview
+            name: found for name, found in given.items() if name in names or found[1] is GetPreview
         }
     return tuple(WireMethod(kind, base, handler) for kind, base in given.values())
 
 
-def _given(handler: FormatHandler) -> Iterator[tuple[type[Request], type[Request]]]:
+def _capability_methods(handler: FormatHandler) -> Iterator[tuple[type[Request], type[Request]]]:
     """Yield each method that the capabilities give, with its base."""
     if not _NAME.fullmatch(handler.wire_info):
         msg = f"{type(handler).__name__}.wire_info is not as kbd needs it"
         raise PluginError(msg)
-    yield _record(handler, handler.wire_info, wire.GetInfo, []), wire.GetInfo
+    yield _record(handler, handler.wire_info, GetInfo, []), GetInfo
     if isinstance(handler, Mappable):
-        yield _derived(handler, wire.GetMap), wire.GetMap
+        yield _derived(handler, GetMap), GetMap
     if isinstance(handler, Readable):
         regions = [(each, _optional(each), UNSET) for each in handler.coordinates]
-        yield _record(handler, "ExtractText", wire.ExtractText, regions), wire.ExtractText
-        base = wire.ReadObjects if isinstance(handler, Composed) else wire.ReadRegion
+        yield _record(handler, "ExtractText", ExtractText, regions), ExtractText
+        base = ReadObjects if isinstance(handler, Composed) else ReadRegion
         yield from ((kind, base) for kind in _reads(handler, base))
     if isinstance(handler, Previewable):
         unit = handler.preview_unit
         name = f"ReviewGet{handler.wire_name}Preview{unit}"
-        kind = _record(handler, name, wire.GetPreview, [_PREVIEWED[unit]], prefix="")
-        yield kind, wire.GetPreview
+        kind = _record(handler, name, GetPreview, [_PREVIEWED[unit]], prefix="")
+        yield kind, GetPreview
     if isinstance(handler, Editable):
-        yield _derived(handler, wire.ApplyOps, ops=_operations(handler)), wire.ApplyOps
+        yield _derived(handler, ApplyOps, ops=_operations(handler)), ApplyOps
     if isinstance(handler, Styled):
-        yield _derived(handler, wire.GetStyles), wire.GetStyles
-        yield _derived(handler, wire.CopyAssets), wire.CopyAssets
+        yield _derived(handler, GetStyles), GetStyles
+        yield _derived(handler, CopyAssets), CopyAssets
 
 
 def _reads(handler: Readable, base: type[Request]) -> Iterator[type[Request]]:
@@ -165,4 +174,4 @@ def _operations(handler: Editable) -> Any:
     """
     schema = {"anyOf": [plain_schema(record) for record in handler.operations]}
     operation = Annotated[dict[str, Any], msgspec.Meta(extra_json_schema=schema)]
-    return Annotated[tuple[operation, ...], msgspec.Meta(max_length=wire.MOST_OPERATIONS)]
+    return Annotated[tuple[operation, ...], msgspec.Meta(max_length=MAX_OPERATIONS)]

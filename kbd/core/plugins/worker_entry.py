@@ -38,12 +38,12 @@ __all__ = [
     "extract_text",
     "get_styles",
     "info",
-    "look",
     "map_file",
     "objects",
     "pieces",
     "preview",
     "read",
+    "read_overview",
     "read_table",
     "short",
     "write_table",
@@ -51,7 +51,7 @@ __all__ = [
 
 
 class Handle(msgspec.Struct, frozen=True):
-    """Which handler to call: its name, and the package and settings that bring it."""
+    """Reference to a handler: its name, its package, its settings."""
 
     name: str
     package: str
@@ -70,7 +70,9 @@ def map_file(handle: dict[str, Any], path: str, name: str, shelf: str | None) ->
     return _plain(handler.map(_file(path, name, shelf)))
 
 
-def look(handle: dict[str, Any], path: str, name: str, shelf: str | None, most_bytes: int) -> Any:
+def read_overview(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, most_bytes: int
+) -> Any:
     """Return `Mappable.map` and what `short` returns, as `map` and `text`.
 
     Where the text fails it is left out: asking for it alone says why.
@@ -232,6 +234,7 @@ def write_table(
 def _handler(handle: dict[str, Any]) -> Any:
     wanted = msgspec.convert(handle, Handle)
     module = importlib.import_module(wanted.package)
+    # Declared anew in each call's process: a handler keeps no state from one file to the next.
     for handler in declared_formats(module, wanted.settings):
         if handler.name == wanted.name:
             return handler

@@ -74,7 +74,7 @@ class StartFailed(_Packet, frozen=True):
 
 
 class Begun(_Packet, frozen=True):
-    """A call is about to be forked: from here on it must not be given to another zygote."""
+    """Report that a call is about to be forked; it must not go to another zygote any more."""
 
     id: int
 
@@ -87,7 +87,7 @@ class Ended(_Packet, frozen=True):
 
 
 class Request(_Packet, frozen=True):
-    """What a call is to do: `module:qualname` in the plugin's package, and its arguments."""
+    """Request of a call: `module:qualname` in the plugin's package, and its arguments."""
 
     function: str
     arguments: dict[str, Any]

@@ -97,8 +97,8 @@ def call_result(
         case Crashed():
             log = get_logger(__name__)
             log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
-            told = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
-            msg = f"{what} failed with {answer.kind}{told}"
+            suffix = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
+            msg = f"{what} failed with {answer.kind}{suffix}"
             raise failure(msg)
 
 
@@ -129,8 +129,10 @@ def _death_error(status: int | None, limits: CallLimits, what: str) -> KbdError:
     if status is None or status == -1:
         return ToolWorkerUnavailable(f"The worker of {what} died or could not be started.")
     code = os.waitstatus_to_exitcode(status)
+    # A call answers before it exits; one that only exits was ended by the plugin's code.
     if code >= 0:
         return ToolWorkerUnavailable(f"The worker of {what} exited with status {code}.")
+    # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
     if -code == signal.SIGXCPU:
         msg = f"{what} used up its {limits.cpu_s} s of processor time."
         return ToolTimeout(msg, detail={"limit": "cpu"})
@@ -148,14 +150,14 @@ _STOPPED = "The workers are stopped."
 
 
 class SandboxLevel(msgspec.Struct, frozen=True):
-    """How workers are confined, and why not further."""
+    """Level of the workers' sandbox, and why it is not higher."""
 
     level: Literal["process"]
     reason: str
 
 
 class WorkersStatus(msgspec.Struct, frozen=True):
-    """Whether files can be worked on.
+    """Status of the workers: whether they can work on files.
 
     Args:
         available: Whether a call would be tried.
@@ -255,6 +257,7 @@ class WorkerPool:
         except (TypeError, OverflowError, RecursionError) as fault:
             msg = f"The arguments of {what} cannot be sent to a worker: {fault}."
             raise ValidationFailed(msg) from None
+        # The limit holds for all plugins together: each call is a process.
         async with self._slots:
             finished = await self._finished(self._plugin(plugin), request, limits)
         if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
@@ -293,6 +296,7 @@ class WorkerPool:
 
     async def _process(self, plugin: Plugin) -> WorkerProcess:
         """Return the plugin's zygote, started if need be."""
+        # Calls that come together wait for one zygote, and do not start one each.
         async with self._starting.setdefault(plugin.name, anyio.Lock()):
             if self._tasks is None:
                 raise ToolWorkerUnavailable(_STOPPED)
@@ -303,9 +307,9 @@ class WorkerPool:
                 del self._alive[plugin.name]
                 self._log.warning("worker.died", plugin=plugin.name, printed=process.noise())
                 await process.stop()
-            return await self._started(plugin)
+            return await self._start_worker(plugin)
 
-    async def _started(self, plugin: Plugin) -> WorkerProcess:
+    async def _start_worker(self, plugin: Plugin) -> WorkerProcess:
         preload = list(self._plugins.preload(plugin.name))
         if any(each.plugin.name == plugin.name for each in self._plugins.formats):
             preload.append(ENTRY)

@@ -1,4 +1,4 @@
-"""Worker process seen from the daemon: starts one zygote, hands it calls, hears how they ended.
+"""Worker process seen from the daemon: starts one zygote, sends it calls, receives outcomes.
 
 Each call has a channel of its own: one request, one answer, then nothing.
 """
@@ -69,7 +69,7 @@ async def _receive(channel: socket.socket, size: int) -> bytes:
     return bytes(received)
 
 
-KEPT_VARIABLES = ("PATH", "TMPDIR")
+INHERITED_VARIABLES = ("PATH", "TMPDIR")
 """All that a worker sees of the daemon's environment: no key, no home, no proxy."""
 
 FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1"}
@@ -117,7 +117,7 @@ class _PendingCall:
 
 
 class WorkerProcess:
-    """One zygote. `start` makes it; `serve` must then run for as long as it is used."""
+    """Process of one zygote; `start` launches it, `serve` must run for as long as it is used."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], control: socket.socket, noise: int
@@ -348,6 +348,6 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
         start_new_session=True,
         cwd="/",
         umask=0o077,
-        env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
         | FIXED_VARIABLES,
     )

@@ -56,7 +56,7 @@ class Zygote:
         """The process of each call that has not ended."""
 
     def start(self) -> bool:
-        """Import what the first order says and report; return whether to go on."""
+        """Import the modules of the first order and report; return whether to continue."""
         signal.alarm(IMPORT_TIMEOUT_S)
         packet = self._control.recv(PACKET_BYTES)
         if not packet:

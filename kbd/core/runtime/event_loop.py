@@ -76,7 +76,7 @@ class Wakeup:
         await self._rung
 
     def close(self) -> None:
-        """Release its descriptor, from any thread; nobody rings or waits any more."""
+        """Close the descriptor, from any thread; it must not be rung or awaited any more."""
         if self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._close_here, self._loop)
@@ -173,7 +173,7 @@ class Deferred(NamedTuple, Generic[T]):
     So what `begin` can do needs none.
 
     Args:
-        wait: Does the work and returns the answer, or raises; may be cancelled where it waits.
+        wait: Does the work and returns the answer, or raises; may be canceled where it waits.
         begin: Begins the work and returns, or raises; settles once, when the answer or its error is
             there, and not before it has returned. None if only a task can do the work.
     """

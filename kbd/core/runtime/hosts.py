@@ -32,7 +32,7 @@ class Host(msgspec.Struct, frozen=True):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether what is sent there stays on this machine; only what is certain counts."""
+        """Whether the host is certain to be this machine."""
         try:
             return self.name == "localhost" or ip_address(self.name).is_loopback
         except ValueError:

@@ -175,7 +175,7 @@ class Home(msgspec.Struct, frozen=True):
         return self.folder / "workbenches"
 
     def landed(self, watch_id: WatchId) -> Path:
-        """Where what landed in a watched folder is kept until it is worked on."""
+        """Folder of the copies of landed files, until a run has worked on them."""
         return self.landings / watch_id
 
     @property

@@ -93,7 +93,7 @@ class Secrets:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """Every way in which a known key may stand in a text, the longest first.
+        """Encodings in which a known key may appear in a text, the longest first.
 
         As it is, as it stands in JSON, and within a base64 text, where it may begin at each of
         three places.
@@ -122,8 +122,8 @@ class Secrets:
                 self._find(setting, _printed(plugin, command))
             return _checked(f"{setting}.api_key_command", self._found[setting])
 
-    def forget(self, plugin: str) -> None:
-        """Have a plugin's command asked again: the key that it printed was refused.
+    def invalidate(self, plugin: str) -> None:
+        """Discard the key of a plugin's command, for it was refused; the command runs again.
 
         What it printed before is still blotted out.
         """

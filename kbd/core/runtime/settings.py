@@ -52,7 +52,7 @@ _ENVIRONMENT_KEYS = ("base_url", "model", "embedding_base_url", "embedding_model
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What clients and workbenches may ask of the daemon.
+    """Limits of clients and workbenches.
 
     Args:
         message_bytes: The longest message of a client.
@@ -80,7 +80,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class RunLimits(msgspec.Struct, frozen=True):
-    """What a run may use. Turns are model calls; an item is one step of a plan.
+    """Limits of a run. Turns are model calls; an item is one step of a plan.
 
     Args:
         research_turns: Turns of the research phase.
@@ -128,7 +128,7 @@ class RunLimits(msgspec.Struct, frozen=True):
 
 
 class WorkerLimits(msgspec.Struct, frozen=True):
-    """What worker processes may use (reliability, section 4).
+    """Limits of worker processes (reliability, section 4).
 
     Args:
         concurrency: Calls at once; 0 for twice the cores.
@@ -160,7 +160,7 @@ class WorkerLimits(msgspec.Struct, frozen=True):
 
 
 class WatchSettings(msgspec.Struct, frozen=True):
-    """How watched folders are looked at; what is done with what lands is each rule's.
+    """Settings of the scanner of watched folders; what is done with landed files is each rule's.
 
     Args:
         rescan_s: Seconds between two scans of a folder whose changes the system tells of.
@@ -178,7 +178,7 @@ class WatchSettings(msgspec.Struct, frozen=True):
 
 
 class EgressSettings(msgspec.Struct, frozen=True):
-    """Where kbd may connect to.
+    """Settings of egress: the addresses that kbd may connect to.
 
     Args:
         hosts: If any are named, only these (host, or host:port), whatever providers are set up.
@@ -188,7 +188,7 @@ class EgressSettings(msgspec.Struct, frozen=True):
 
 
 class SearchSettings(msgspec.Struct, frozen=True):
-    """How documents are searched.
+    """Settings of the search.
 
     Args:
         embedder: What makes texts vectors (`embedder:model`, or its name alone): "" for one that is
@@ -201,7 +201,7 @@ class SearchSettings(msgspec.Struct, frozen=True):
 
 
 class ModelSettings(msgspec.Struct, frozen=True):
-    """What a model is like, over what its provider says; None leaves that as it is.
+    """Settings of a model that override what its provider says; None overrides nothing.
 
     Args:
         context_tokens: The size of its window.
@@ -226,8 +226,8 @@ class Settings(msgspec.Struct, frozen=True):
         run: For runs.
         workers: For worker processes.
         watch: For watched folders.
-        egress: Where kbd may connect to.
-        search: How documents are searched.
+        egress: Settings of egress: the addresses that kbd may connect to.
+        search: Settings of the search.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.
     """
@@ -267,7 +267,7 @@ class Settings(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(plain, plugins=shown)
 
     def of_plugin(self, name: str, environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Return what a plugin's hooks are given.
+        """Return the settings of a plugin, as its hooks receive them.
 
         That is its table with `base_url`, `model`, `embedding_base_url`, `embedding_model` and
         `has_key` from `<NAME>_BASE_URL`, `<NAME>_MODEL`, `<NAME>_EMBEDDING_BASE_URL`,
@@ -290,7 +290,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def read_table(home: Home) -> dict[str, Any]:
-    """Return the settings file as it stands, with keys in it; empty if there is none.
+    """Read the settings file as it is, keys included; empty if there is none.
 
     Raises:
         ValidationFailed: It is not TOML, or holds a key and can be read by others.

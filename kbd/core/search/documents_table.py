@@ -288,6 +288,7 @@ def piece_places(connection: sqlite3.Connection, keys: Sequence[int]) -> dict[in
 def _rows_of(connection: sqlite3.Connection, query: str, keys: Sequence[int]) -> Iterator[Any]:
     """Yield the rows of a query that names some keys, a statement's worth at a time."""
     for begin in range(0, len(keys), MAX_KEYS_PER_STATEMENT):
+        # SQLite bounds the parameters of one statement.
         some = keys[begin : begin + MAX_KEYS_PER_STATEMENT]
         yield from connection.execute(query.format(", ".join("?" * len(some))), tuple(some))
 

@@ -12,9 +12,9 @@ from kbd.core.search.local import LocalRuntime
 from kbd.core.search.ports import TextEmbedder
 from kbd.core.search.vector_index import (
     count_embedded,
+    delete_other_sizes,
+    delete_unused_vectors,
     embed_texts,
-    forget_other_sizes,
-    forget_unused_vectors,
     has_other_sizes,
     missing_texts,
     store_vectors,
@@ -53,16 +53,16 @@ class EngineEmbedder:
     ) -> None:
         self._index, self._local, self._embed = index, local, embed
         self._making = threading.Lock()
-        self._why_not = ""
+        self._unavailable_reason = ""
         self._sized: tuple[SearchIndex | None, str, int] = (None, "", 0)
         self.fingerprint = ""
 
-    def known(self, connection: sqlite3.Connection) -> int:
+    def embedded_count(self, connection: sqlite3.Connection) -> int:
         """Return how many pieces have a vector."""
         return count_embedded(connection, self.fingerprint) if self.fingerprint else 0
 
-    def ask_fingerprint(self) -> None:
-        """Ask a given embedder for the key of its vectors, unless it is known.
+    def resolve_fingerprint(self) -> None:
+        """Request the key of the vectors from a given embedder, unless it is known.
 
         Then those that were made before are used, though no other can be made now.
         """
@@ -71,7 +71,7 @@ class EngineEmbedder:
         with contextlib.suppress(KbdError):
             self.fingerprint = self._embed.fingerprint()
 
-    def make(self, most: int) -> int:
+    def embed_missing(self, most: int) -> int:
         """Make up to `most` of the vectors that are missing; return how many were made.
 
         Raises:
@@ -84,49 +84,51 @@ class EngineEmbedder:
         with self._making:
             fingerprint = self.fingerprint = embed.fingerprint()
             while made < most:
-                index = self._index.held()
-                with self._index.mended(index), index.reading() as connection:
+                index = self._index.current()
+                with self._index.replaced_if_ruined(index), index.reading() as connection:
                     texts = missing_texts(
                         connection, fingerprint, min(most - made, embed.most_texts)
                     )
                 if not texts:
                     break
+                # Between two transactions, for a server may take seconds: nobody waits for the
+                # index meanwhile.
                 vectors = embed_texts(embed, list(texts.values()), "passage")
-                with self._index.mended(index), index.writing() as connection:
+                with self._index.replaced_if_ruined(index), index.writing() as connection:
                     store_vectors(connection, fingerprint, list(texts), vectors)
                     note_change(connection)
                 made += len(texts)
             if made:
-                index = self._index.held()
-                with self._index.mended(index), index.writing() as connection:
-                    forget_unused_vectors(connection)
+                index = self._index.current()
+                with self._index.replaced_if_ruined(index), index.writing() as connection:
+                    delete_unused_vectors(connection)
         return made
 
-    def forgets_others(self, size: int) -> bool:
+    def delete_other_sizes_than(self, size: int) -> bool:
         """Forget vectors of another size than a query's, and return whether there were any.
 
         A server that serves another model under the same name is found out by that. Looking at all
         vectors takes some milliseconds, so it is done once for a size.
         """
-        index = self._index.held()
+        index = self._index.current()
         if self._sized == (index, self.fingerprint, size):
             return False
         self._sized = index, self.fingerprint, size
-        with self._index.mended(index), index.reading() as connection:
+        with self._index.replaced_if_ruined(index), index.reading() as connection:
             if not has_other_sizes(connection, self.fingerprint, size):
                 return False
-        with self._making, self._index.mended(index), index.writing() as connection:
-            forget_other_sizes(connection, self.fingerprint, size)
+        with self._making, self._index.replaced_if_ruined(index), index.writing() as connection:
+            delete_other_sizes(connection, self.fingerprint, size)
             note_change(connection)
         return True
 
-    def meant(self, query: str) -> tuple[Embeddings | None, tuple[str, ...]]:
+    def embed_query(self, query: str) -> tuple[Embeddings | None, tuple[str, ...]]:
         """Return a query's vector, or None and why; all the documents' vectors are made first."""
         try:
             embed = self._found()
             if embed is None:
-                return None, (self._why_not,) if self._why_not else ()
-            while self.make(EMBED_BATCH):
+                return None, (self._unavailable_reason,) if self._unavailable_reason else ()
+            while self.embed_missing(EMBED_BATCH):
                 pass
             return embed_texts(embed, [query], "query"), ()
         except KbdError as error:
@@ -135,7 +137,7 @@ class EngineEmbedder:
     def _found(self) -> TextEmbedder | None:
         if isinstance(self._embed, Auto):
             found, why = self._local.embedding()
-            self._why_not = f"not searched by meaning: {why}" if why else ""
+            self._unavailable_reason = f"not searched by meaning: {why}" if why else ""
             self._embed = found
             return found
         return self._embed

@@ -116,13 +116,13 @@ class WorkspaceEngine:
 
     @property
     def num_docs(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         self._list()
         return self._counts.documents
 
     @property
     def num_chunks(self) -> int:
-        """How many pieces of text the index has; the documents are read first."""
+        """Number of pieces of text in the index; the documents are read first."""
         self._read()
         return self._counts.pieces
 
@@ -133,7 +133,7 @@ class WorkspaceEngine:
 
     @property
     def embedded(self) -> int:
-        """How many pieces had vectors at the last count; nothing is read or made."""
+        """Number of pieces that had vectors at the last count; nothing is read or computed."""
         return self._embedded
 
     def list_docs(self) -> list[Document]:
@@ -147,7 +147,7 @@ class WorkspaceEngine:
                 created_at=entry.created_at,
                 updated_at=entry.updated_at,
             )
-            for entry in self._asked(list_entries)
+            for entry in self._query_index(list_entries)
         ]
 
     def get_doc(self, doc_id: str) -> Document | None:
@@ -161,11 +161,11 @@ class WorkspaceEngine:
             return None
         whole_id = document.doc_id
         self._read(whole_id)
-        return self._asked(lambda connection: document_text(connection, whole_id))
+        return self._query_index(lambda connection: document_text(connection, whole_id))
 
     def unread(self) -> dict[str, str]:
         """Return why documents could not be read, or only in part, by their ids; reads none."""
-        silent = self._asked(unread_documents)
+        silent = self._query_index(unread_documents)
         return {doc_id: reason for doc_id, _, reason in silent if reason != NOT_READ}
 
     def search(self, query: str, top_k: int = 5) -> list[Chunk]:
@@ -185,7 +185,7 @@ class WorkspaceEngine:
         """Search, and return also what ranked the pieces, and what was not searched and why."""
         _check_query(query, top_k)
         refreshed = self.refresh()
-        vector, doubts = self._embedding.meant(query)
+        vector, doubts = self._embedding.embed_query(query)
         self._note_counts()
         try:
             found = self.find(query, top_k, vector)
@@ -214,7 +214,7 @@ class WorkspaceEngine:
     def refresh(
         self, sources: Sequence[SourceFile] | None = None, *, deadline_s: float | None = None
     ) -> UpdateResult:
-        """Bring the index up to date; nobody is asked for vectors.
+        """Update the index; no vectors are requested.
 
         Args:
             sources: The files there are, in place of what the engine's own list would say.
@@ -241,16 +241,16 @@ class WorkspaceEngine:
                 date.
         """
         _check_query(query, top_k)
-        index = self._index.held()
+        index = self._index.current()
         fingerprint = self._embedding.fingerprint
         meant = None
         if vector is not None and fingerprint:
-            meant = index.meanings, fingerprint, vector
-        with self._index.mended(index), index.reading() as connection:
+            meant = index.vectors, fingerprint, vector
+        with self._index.replaced_if_ruined(index), index.reading() as connection:
             found = find_nearest(connection, query, top_k, meant)
             silent = unread_documents(connection)
         warnings = _unread_warnings([(name, reason) for _, name, reason in silent])
-        if vector is not None and meant and self._embedding.forgets_others(vector.size):
+        if vector is not None and meant and self._embedding.delete_other_sizes_than(vector.size):
             self._note_counts()
             warnings = (_OTHER_SIZE, *warnings)
         return msgspec.structs.replace(found, warnings=warnings)
@@ -261,7 +261,7 @@ class WorkspaceEngine:
         Raises:
             KbdError: The embedder cannot be asked; what was made before is kept.
         """
-        self._embedding.make(most)
+        self._embedding.embed_missing(most)
         self._note_counts()
         return self._counts.pieces - self._embedded if self._embedding.fingerprint else 0
 
@@ -273,8 +273,8 @@ class WorkspaceEngine:
         self, sources: Sequence[SourceFile] | None, deadline_s: float | None, only: str = ""
     ) -> UpdateResult:
         with self._refreshing:
-            refreshed = self._tried(lambda _: self._updated(sources, deadline_s, only))
-            self._embedding.ask_fingerprint()
+            refreshed = self._retry_if_ruined(lambda _: self._updated(sources, deadline_s, only))
+            self._embedding.resolve_fingerprint()
             self._note_counts()
             return refreshed
 
@@ -286,7 +286,7 @@ class WorkspaceEngine:
         seen: Mapping[str, FileSignature] = {}
         troubles: tuple[str, ...] = ()
         if sources is None and self._folder is not None:
-            before = updates.seen()
+            before = updates.signatures()
             listing = self._folder.listing(updates.is_document, before, self._index.folder)
             sources, seen, troubles = listing.files, listing.seen, listing.troubles
         elif sources is None:
@@ -307,34 +307,36 @@ class WorkspaceEngine:
         if self._folder is not None:
             self._update(None, None, only)
 
-    def _tried(self, work: Callable[[SearchIndex], T]) -> T:
+    def _retry_if_ruined(self, work: Callable[[SearchIndex], T]) -> T:
         """Work with the index; if it proves ruined, once more with a new one."""
-        index = self._index.held()
+        index = self._index.current()
         try:
             return work(index)
         except IndexRuined:
             self._index.renew(index)
-        index = self._index.held()
-        with self._index.mended(index):
+        index = self._index.current()
+        with self._index.replaced_if_ruined(index):
             return work(index)
 
-    def _asked(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _query_index(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Query the index; if it proves ruined, once more when it is made anew."""
-        index = self._index.held()
+        index = self._index.current()
         try:
             return _read_index(index, work)
         except IndexRuined:
             self._index.renew(index)
         self._list()
-        index = self._index.held()
-        with self._index.mended(index):
+        index = self._index.current()
+        with self._index.replaced_if_ruined(index):
             return _read_index(index, work)
 
     def _note_counts(self) -> None:
         def count(connection: sqlite3.Connection) -> tuple[IndexCounts, int]:
-            return count_contents(connection), self._embedding.known(connection)
+            return count_contents(connection), self._embedding.embedded_count(connection)
 
-        self._counts, self._embedded = self._tried(lambda index: _read_index(index, count))
+        self._counts, self._embedded = self._retry_if_ruined(
+            lambda index: _read_index(index, count)
+        )
 
 
 def _read_index(index: SearchIndex, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -26,7 +26,7 @@ class PooledEngine:
 
     Attributes:
         lock: Held by a call while it brings the index up to date and asks it.
-        trouble: Why no vectors could be made when that was last tried; "" if they could.
+        problem: Why no vectors could be made when that was last tried; "" if they could.
         embedder: Whose vectors the engine counted last; "" for nobody's.
     """
 
@@ -36,11 +36,11 @@ class PooledEngine:
         self._filling: anyio.CancelScope | None = None
         self._filled = anyio.Event()
         self.lock = anyio.Lock()
-        self.trouble = self.embedder = ""
+        self.problem = self.embedder = ""
 
     @property
     def is_filling(self) -> bool:
-        """Whether vectors are being made."""
+        """Whether vectors are being computed in the background."""
         return self._filling is not None
 
     async def engine(self) -> WorkspaceEngine:
@@ -60,10 +60,10 @@ class PooledEngine:
         try:
             with anyio.CancelScope() as self._filling:
                 while await run_sync(engine.embed_some, VECTOR_BATCH, abandon_on_cancel=True):
-                    self.trouble = ""
-                self.trouble = ""
+                    self.problem = ""
+                self.problem = ""
         except KbdError as error:
-            self.trouble = error.message
+            self.problem = error.message
             _log.info("vectors_not_made", code=error.code, reason=error.message)
         finally:
             self._filling = None
@@ -89,21 +89,21 @@ class EnginePool:
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
-        self._rooms: dict[Hashable, PooledEngine] = {}
+        self._engines: dict[Hashable, PooledEngine] = {}
 
     def of(self, key: Hashable, build: Callable[[], WorkspaceEngine]) -> PooledEngine:
         """Return the pooled engine of a workbench, created if there is none yet."""
-        if key not in self._rooms:
-            self._rooms[key] = PooledEngine(build)
-        return self._rooms[key]
+        if key not in self._engines:
+            self._engines[key] = PooledEngine(build)
+        return self._engines[key]
 
-    def fill(self, room: PooledEngine) -> None:
+    def fill(self, pooled: PooledEngine) -> None:
         """Start making an engine's missing vectors in the background; return at once."""
-        if not room.is_filling:
-            self._tasks.start_soon(room.fill)
+        if not pooled.is_filling:
+            self._tasks.start_soon(pooled.fill)
 
     async def close(self, key: Hashable) -> None:
         """Close a workbench's engine, if it has one."""
-        room = self._rooms.pop(key, None)
-        if room is not None:
-            await room.aclose()
+        pooled = self._engines.pop(key, None)
+        if pooled is not None:
+            await pooled.aclose()

@@ -48,7 +48,7 @@ class SearchIndex:
         path: Its file, which exists.
 
     Attributes:
-        meanings: Its vectors in memory.
+        vectors: Its vectors in memory.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,11 +57,11 @@ class SearchIndex:
         self._lock = threading.Lock()
         self._is_closed = False
         self._writing = threading.Lock()
-        self.meanings = VectorIndex()
+        self.vectors = VectorIndex()
 
     @property
-    def is_there(self) -> bool:
-        """Whether its file still has its name: it loses it to the one that takes its place."""
+    def is_current(self) -> bool:
+        """Whether its file is still the current one: a replacement takes over the name."""
         return self.path.exists()
 
     @contextlib.contextmanager
@@ -100,7 +100,7 @@ class SearchIndex:
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         connection: sqlite3.Connection | None = None
         try:
-            connection = self._taken()
+            connection = self._take_connection()
             connection.execute(begin)
             yield connection
             connection.execute("COMMIT")
@@ -108,15 +108,15 @@ class SearchIndex:
             raise translate_error(fault, self.path.parent) from None
         finally:
             if connection is not None:
-                self._give_back(connection)
+                self._return_connection(connection)
 
-    def _taken(self) -> sqlite3.Connection:
+    def _take_connection(self) -> sqlite3.Connection:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
         return connected(self.path)
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _return_connection(self, connection: sqlite3.Connection) -> None:
         is_sound = True
         if connection.in_transaction:
             try:
@@ -151,7 +151,7 @@ class CurrentIndex:
         """The folder."""
         return self._folder.folder
 
-    def held(self) -> SearchIndex:
+    def current(self) -> SearchIndex:
         """Return the index, reopened if another process has replaced it.
 
         Raises:
@@ -162,18 +162,18 @@ class CurrentIndex:
             if self._index is None:
                 msg = "The engine is closed."
                 raise ValidationFailed(msg)
-            if not self._index.is_there:
-                self._take(self._folder, self._folder.opened())
+            if not self._index.is_current:
+                self._adopt(self._folder, self._folder.opened())
             return self._index
 
     def renew(self, ruined: SearchIndex) -> None:
         """Replace a ruined index by an empty one."""
         with self._lock:
             if self._index is ruined:
-                self._take(self._folder, self._folder.renewed(ruined.path))
+                self._adopt(self._folder, self._folder.renewed(ruined.path))
 
     @contextlib.contextmanager
-    def mended(self, index: SearchIndex) -> Iterator[None]:
+    def replaced_if_ruined(self, index: SearchIndex) -> Iterator[None]:
         """Replace the index if it proves ruined inside, and raise that.
 
         Raises:
@@ -191,7 +191,7 @@ class CurrentIndex:
         other = IndexFolder(folder)
         path = other.opened()
         with self._lock:
-            self._take(other, path)
+            self._adopt(other, path)
 
     def new_target(self) -> Path:
         """Return a path where the pieces of a document can be written."""
@@ -204,7 +204,7 @@ class CurrentIndex:
         if index is not None:
             index.close()
 
-    def _take(self, folder: IndexFolder, path: Path) -> None:
+    def _adopt(self, folder: IndexFolder, path: Path) -> None:
         if self._index is not None:
             self._index.close()
         self._folder, self._index = folder, SearchIndex(path)
@@ -264,9 +264,9 @@ class IndexUpdater:
         """Return whether a format reads files of that name."""
         return bool(self._reader.edition(name))
 
-    def seen(self) -> dict[str, FileSignature]:
+    def signatures(self) -> dict[str, FileSignature]:
         """Return the file signatures of the last listing."""
-        with self._index.held().reading() as connection:
+        with self._index.current().reading() as connection:
             return read_seen_files(connection)
 
     def list(
@@ -282,7 +282,7 @@ class IndexUpdater:
             before: What was seen of them before.
             seen: What was seen of them now.
         """
-        index = self._index.held()
+        index = self._index.current()
         with index.reading() as connection:
             known = {entry.name: entry for entry in list_entries(connection)}
         if _differs(files, known) or before != seen:
@@ -303,7 +303,7 @@ class IndexUpdater:
         Raises:
             DiskFull: There is no room; what was read before is kept.
         """
-        index = self._index.held()
+        index = self._index.current()
         begun = flushed = time.monotonic()
         waiting: list[_ReadDocument] = []
         size_bytes = 0
@@ -312,16 +312,16 @@ class IndexUpdater:
                 now = time.monotonic()
                 if deadline_s is not None and now - begun >= deadline_s:
                     return len(files) - place
-                waiting.append(self._read_one(file))
+                waiting.append(self._read_document(file))
                 size_bytes += _size_bytes(waiting[-1].target)
                 is_old = time.monotonic() - flushed >= BATCH_S
                 if len(waiting) >= BATCH_DOCUMENTS or size_bytes >= BATCH_BYTES or is_old:
                     done, waiting, size_bytes = waiting, [], 0
-                    self._put(index, done)
+                    self._write_batch(index, done)
                     flushed = time.monotonic()
             return 0
         finally:
-            self._put(index, waiting)
+            self._write_batch(index, waiting)
 
     def _is_due(self, file: SourceFile, entry: DocumentEntry | None) -> bool:
         state = file.content, self._edition(file.name)
@@ -332,14 +332,14 @@ class IndexUpdater:
     def _edition(self, name: str) -> str:
         return f"{self._reader.edition(name)} {self._most_characters}"
 
-    def _read_one(self, file: SourceFile) -> _ReadDocument:
+    def _read_document(self, file: SourceFile) -> _ReadDocument:
         target = self._index.new_target()
         edition = self._edition(file.name)
         read = _ReadDocument(file.name, file.content, edition, target)
         try:
             self._reader.read(file, target)
         except BaseException as error:
-            # Also where the call is cancelled: what is on its way then stays nowhere.
+            # Also where the call is canceled: what is on its way then stays nowhere.
             _remove(target)
             if not isinstance(error, KbdError) or isinstance(error, DiskFull):
                 raise
@@ -350,7 +350,7 @@ class IndexUpdater:
         self._failed.pop(file.name, None)
         return read
 
-    def _put(self, index: SearchIndex, done: Sequence[_ReadDocument]) -> None:
+    def _write_batch(self, index: SearchIndex, done: Sequence[_ReadDocument]) -> None:
         """Write a batch of read documents to the index in one transaction."""
         try:
             if not done:
@@ -364,13 +364,13 @@ class IndexUpdater:
                     fresh = msgspec.structs.replace(
                         entry, content=read.content, edition=read.edition, reason=read.reason
                     )
-                    self._put_one(connection, fresh, read)
+                    self._write_document(connection, fresh, read)
                 note_change(connection)
         finally:
             for read in done:
                 _remove(read.target)
 
-    def _put_one(
+    def _write_document(
         self, connection: sqlite3.Connection, entry: DocumentEntry, read: _ReadDocument
     ) -> None:
         if not entry.reason:

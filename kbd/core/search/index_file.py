@@ -252,6 +252,7 @@ def translate_error(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
     if isinstance(fault, sqlite3.Error):
         # What the module itself raises, of a closed connection say, has no code.
         code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+        # Damage of a cache needs no repair: it is replaced.
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise IndexRuined from fault
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -284,6 +285,7 @@ def _is_ours(path: Path) -> bool:
         connection = connected(path)
         (identity,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        # Of a process that died between making the file and writing the schema.
         if identity != APPLICATION_ID and not tables:
             return False
         if identity != APPLICATION_ID:
@@ -302,6 +304,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _create_index(path: Path) -> None:
+    # Made here and not by SQLite, which would make it readable for others.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = connected(path)
     try:

@@ -144,10 +144,10 @@ class LocalRuntime:
                 msg = "The engine is closed."
                 raise ValidationFailed(msg)
             if self._loop is None:
-                self._loop = self._started()
+                self._loop = self._start()
             return self._loop
 
-    def _started(self) -> _LoopThread:
+    def _start(self) -> _LoopThread:
         if not structlog.is_configured():
             # What workers log is for operators: it must not stand in what a program prints.
             structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
@@ -204,14 +204,14 @@ class LocalTextEmbedder:
 
     def fingerprint(self) -> str:
         """Return the key of the embedder's vectors; raises KbdError."""
-        return f"{self.model_id} {self._asked(self._embedder.fingerprint, self._model)}"
+        return f"{self.model_id} {self._call_embedder(self._embedder.fingerprint, self._model)}"
 
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts; raises KbdError."""
         request = EmbedRequest(self._model, tuple(texts), purpose)
-        return self._asked(self._embedder.embed, request, _NoAccess())
+        return self._call_embedder(self._embedder.embed, request, _NoAccess())
 
-    def _asked(self, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+    def _call_embedder(self, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
         try:
             return self._work.call(function, *arguments)
         except KbdError:

@@ -82,7 +82,7 @@ class LookupModels(Protocol):
 
     @property
     def doubt(self) -> str:
-        """Why the named embedder cannot be asked, "" if it can or none is named."""
+        """Reason why the named embedder is unavailable, "" if it is not or none is named."""
 
     @property
     def model(self) -> str:
@@ -128,9 +128,9 @@ class DocumentLookup:
     """
 
     def __init__(
-        self, room: PooledEngine, files: CallFiles, asking: LookupModels, limit_s: float
+        self, pooled: PooledEngine, files: CallFiles, asking: LookupModels, limit_s: float
     ) -> None:
-        self._room, self._files = room, files
+        self._pooled, self._files = pooled, files
         self._asking, self._limit_s = asking, limit_s
         self._outside: ModelShare | None = None
 
@@ -144,7 +144,7 @@ class DocumentLookup:
         if not query.strip():
             msg = "the query is empty"
             raise ValidationFailed(msg)
-        async with self._room.lock:
+        async with self._pooled.lock:
             engine = await self._refreshed()
             vector, doubts = await self._vector(engine, query)
             try:
@@ -158,7 +158,7 @@ class DocumentLookup:
 
     async def documents(self) -> Sequence[KnownDocument]:
         """Return the documents, sorted by name."""
-        async with self._room.lock:
+        async with self._pooled.lock:
             engine = await self._refreshed()
             unread = await run_sync(engine.unread)
             return [
@@ -167,7 +167,7 @@ class DocumentLookup:
 
     async def text(self, doc_id: str | None, title: str | None) -> tuple[KnownDocument, str]:
         """Return a document and all its text; see `kbd.search.Search.text`."""
-        async with self._room.lock:
+        async with self._pooled.lock:
             engine = await self._refreshed()
             unread = await run_sync(engine.unread)
             document = find_document(await run_sync(engine.list_docs), doc_id, title)
@@ -197,13 +197,13 @@ class DocumentLookup:
 
     async def refresh(self) -> WorkspaceEngine:
         """Bring the index up to date, and return the engine; raises ToolTimeout if that is long."""
-        async with self._room.lock:
+        async with self._pooled.lock:
             return await self._refreshed()
 
     async def _refreshed(self) -> WorkspaceEngine:
-        engine = await self._room.engine()
+        engine = await self._pooled.engine()
         sources = [_source_file(self._files, name) for name in self._files.names()]
-        # Abandoned when the call is cancelled: the worker that reads is ended with it, and the
+        # Abandoned when the call is canceled: the worker that reads is ended with it, and the
         # engine keeps what was read before.
         done = await run_sync(
             partial(engine.refresh, sources, deadline_s=self._limit_s), abandon_on_cancel=True
@@ -227,23 +227,23 @@ class DocumentLookup:
         if not asking.embedder:
             return None, ()
         self._took_part(ModelShare(asking.embedder))
-        room = self._room
+        pooled = self._pooled
         # What an earlier daemon made counts as soon as the embedder said whose it is; vectors of
         # another one, which people have disabled since, are not compared with this one's.
-        is_other = room.embedder != asking.embedder
-        if is_other and room.is_filling:
+        is_other = pooled.embedder != asking.embedder
+        if is_other and pooled.is_filling:
             return None, ("not searched by meaning: vectors are being made",)
-        if (is_other or not engine.embedded) and not room.is_filling:
+        if (is_other or not engine.embedded) and not pooled.is_filling:
             try:
                 await run_sync(engine.embed_some, 0, abandon_on_cancel=True)
             except KbdError as error:
                 return None, (f"not searched by meaning: {error.message}",)
-            room.embedder = asking.embedder
+            pooled.embedder = asking.embedder
         missing = engine.num_chunks - engine.embedded
         doubts: tuple[str, ...] = ()
         if missing:
             asking.make_vectors()
-            why = self._room.trouble
+            why = self._pooled.problem
             told = f"{missing:,} of {engine.num_chunks:,} pieces are not yet known by meaning"
             doubts = (f"{told}: {why}" if why else told,)
         if not engine.embedded or missing > MAX_MISSING_SHARE * engine.num_chunks:

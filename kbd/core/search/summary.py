@@ -86,13 +86,13 @@ def split_units(text: str) -> list[TextUnit]:
     found: list[TextUnit] = []
     width = _line_width(lines)
     blocks = list(find_tables(lines))
-    repeated, told = _repeated_shapes(blocks), set[str]()
+    repeated, seen_texts = _repeated_shapes(blocks), set[str]()
     for block in blocks:
         if isinstance(block, TextTable):
             if not _is_table_of_contents(block):
                 found.append(TextUnit("", UnitKind.TABLE, grid=block))
             continue
-        for kind, paragraph in _paragraphs(_blank_repeats(repeated, block, told), width):
+        for kind, paragraph in _paragraphs(_blank_repeats(repeated, block, seen_texts), width):
             parts = [paragraph] if kind is UnitKind.HEADING else split_sentences(paragraph)
             for place, part in enumerate(parts):
                 found.append(TextUnit(part, kind, is_first=place == 0))
@@ -207,15 +207,15 @@ def _repeated_shapes(blocks: list[TextTable | list[str]]) -> frozenset[str]:
     return frozenset(shape for shape, count in counted.items() if shape and count >= 4)
 
 
-def _blank_repeats(repeated: frozenset[str], lines: list[str], told: set[str]) -> list[str]:
+def _blank_repeats(repeated: frozenset[str], lines: list[str], seen_texts: set[str]) -> list[str]:
     """Blank out page numbers, marks, and repetitions of heads and feet."""
     kept = []
     for line in lines:
         shape = _line_shape(line)
         is_mark = shape[:1] == "[" and shape[-1:] == "]" and len(line) <= 80
-        if shape in repeated and (shape in told or "0" in shape or len(shape) < 4):
+        if shape in repeated and (shape in seen_texts or "0" in shape or len(shape) < 4):
             is_mark = True
-        told.add(shape)
+        seen_texts.add(shape)
         kept.append("" if is_mark else line)
     return kept
 
@@ -330,7 +330,7 @@ def _join_units(found: Sequence[TextUnit], chosen: dict[int, str]) -> str:
     return "".join(parts)
 
 
-def _room_needed(chosen: dict[int, str], max_length: int) -> int:
+def _required_characters(chosen: dict[int, str], max_length: int) -> int:
     return max_length - sum(len(text) + 1 for text in chosen.values())
 
 
@@ -354,7 +354,8 @@ def _add_tables(
     size = sum(grid.size for grid in grids.values())
     share = size / max(1, size + sum(len(unit.text) for unit in found))
     room = min(
-        int(max_length * share) if share < 0.8 else max_length, _room_needed(chosen, max_length)
+        int(max_length * share) if share < 0.8 else max_length,
+        _required_characters(chosen, max_length),
     )
     if share < 0.1 or room < 40:
         return
@@ -380,18 +381,18 @@ def _add_sentences(found: Sequence[TextUnit], chosen: dict[int, str], max_length
     for place in chosen.keys() & terms.keys():
         _damp(weights, terms[place])
     factors = _position_factors(found, max_length)
-    told = {found[place].text for place in chosen}
+    seen_texts = {found[place].text for place in chosen}
     worth = {
         place: factors[place] * _sentence_worth(weights, terms[place])
         for text, place in first.items()
-        if factors[place] and text not in told
+        if factors[place] and text not in seen_texts
     }
     waiting = sorted((-value, place) for place, value in worth.items())[:_MAX_CANDIDATES]
     least = 0.1 * -waiting[0][0] if waiting else 0.0
     while waiting:
         _, place = heapq.heappop(waiting)
         now = factors[place] * _sentence_worth(weights, terms[place])
-        if now < least or _length(found[place]) > _room_needed(chosen, max_length):
+        if now < least or _length(found[place]) > _required_characters(chosen, max_length):
             continue
         if waiting and (-now, place) > waiting[0]:
             heapq.heappush(waiting, (-now, place))

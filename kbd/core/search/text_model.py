@@ -78,7 +78,7 @@ def _no_text(text: str) -> str:
 
 
 def cut_at_next_speaker(text: str) -> str:
-    """Cut an answer where the model goes on to speak for somebody else."""
+    """Truncate an answer where the model begins to speak for another role."""
     return _END.split(text, maxsplit=1)[0]
 
 
@@ -178,7 +178,7 @@ def _inspect_generate(generate: Callable[..., Any], name: str) -> tuple[bool, st
 def _chat_messages(said: Sequence[TextMessage]) -> list[dict[str, str]]:
     """Convert a conversation to chat messages: a tool's result has the role of the user.
 
-    Neighbours of one role are one message, for many templates want them to alternate.
+    Neighbors of one role are one message, for many templates want them to alternate.
     """
     messages: list[dict[str, str]] = []
     for each in said:

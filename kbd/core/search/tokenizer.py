@@ -412,7 +412,7 @@ _QUERY_STOP_WORDS = QUERY_STOP_WORDS.union(map(_fold, STOP_WORDS["russian"]))
 
 
 def stem(word: str, language: str) -> str:
-    """Return the stem of a word as it stands in an index: lower case, without marks or blanks.
+    """Return the stem of a word in the index's form: lower case, without marks or blanks.
 
     Words of Cyrillic letters are stemmed as Russian in any language; numbers, and words of scripts
     that its stemmer does not know, are their own stems.

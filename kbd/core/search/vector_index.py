@@ -21,9 +21,9 @@ __all__ = [
     "VectorIndex",
     "VectorTable",
     "count_embedded",
+    "delete_other_sizes",
+    "delete_unused_vectors",
     "embed_texts",
-    "forget_other_sizes",
-    "forget_unused_vectors",
     "has_other_sizes",
     "missing_texts",
     "pack_vectors",
@@ -53,8 +53,8 @@ class Similarities(msgspec.Struct, frozen=True):
 def pack_vectors(data: bytes) -> bytes:
     """Convert float32 vectors to the stored float16: half as long, and as good to rank by."""
     numpy = _numpy()
-    kept: bytes = numpy.frombuffer(data, numpy.dtype("<f4")).astype("<f2").tobytes()
-    return kept
+    packed: bytes = numpy.frombuffer(data, numpy.dtype("<f4")).astype("<f2").tobytes()
+    return packed
 
 
 class VectorTable:
@@ -83,17 +83,17 @@ class VectorTable:
         """Return whether there is a vector of that key."""
         return key in self._rows
 
-    def put(self, keys: Sequence[int], kept: bytes) -> None:
+    def put(self, keys: Sequence[int], packed: bytes) -> None:
         """Add vectors, or replace those of the same keys.
 
         Args:
             keys: Whose they are: the pieces' row ids.
-            kept: The vectors as `pack_vectors` returns them, one after the other.
+            packed: The vectors as `pack_vectors` returns them, one after the other.
 
         Raises:
             ValueError: There are not as many vectors as keys.
         """
-        vectors = self._numpy.frombuffer(kept, "<f2").reshape(len(keys), self.size)
+        vectors = self._numpy.frombuffer(packed, "<f2").reshape(len(keys), self.size)
         for key in keys:
             if key not in self._rows:
                 self._rows[key] = len(self._keys)
@@ -172,7 +172,7 @@ _TEXT_ERRORS = (ValidationFailed, ContextExhausted, MalformedReply)
 
 
 class VectorIndex:
-    """Vectors of one index and one embedder in memory, brought up to date at each comparison."""
+    """Vectors of one index and one embedder in memory, updated at each comparison."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -250,13 +250,13 @@ def has_other_sizes(connection: sqlite3.Connection, fingerprint: str, size: int)
     return bool(found)
 
 
-def forget_other_sizes(connection: sqlite3.Connection, fingerprint: str, size: int) -> None:
+def delete_other_sizes(connection: sqlite3.Connection, fingerprint: str, size: int) -> None:
     """Delete the vectors of another size: their texts lack one then."""
     query = "DELETE FROM vectors WHERE fingerprint = ? AND length(vector) != ?"
     connection.execute(query, (fingerprint, 2 * size))
 
 
-def forget_unused_vectors(connection: sqlite3.Connection) -> None:
+def delete_unused_vectors(connection: sqlite3.Connection) -> None:
     """Delete vectors of texts that no document has any more, once there are many.
 
     Some are kept, for a text that goes here often comes back there.
@@ -340,10 +340,10 @@ def store_vectors(
     connection: sqlite3.Connection, fingerprint: str, hashes: Sequence[bytes], made: Embeddings
 ) -> None:
     """Store vectors under the hashes of their texts."""
-    kept = pack_vectors(made.data)
-    size = len(kept) // len(hashes)
+    packed = pack_vectors(made.data)
+    size = len(packed) // len(hashes)
     rows = [
-        (text, fingerprint, kept[size * place : size * (place + 1)])
+        (text, fingerprint, packed[size * place : size * (place + 1)])
         for place, text in enumerate(hashes)
     ]
     connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)

@@ -126,7 +126,7 @@ async def close_workbench(workbench: OpenWorkbench) -> None:
     with anyio.CancelScope(shield=True):
         if workbench.damage is None:
             head = workbench.keeper.journal.log.head
-            await run_sync(workbench.snapshots.keep_last, workbench.state, head)
+            await run_sync(workbench.snapshots.save_last, workbench.state, head)
         await workbench.keeper.journal.aclose()
         workbench.files.close()
         await run_sync(_mark_closed, workbench.folders)

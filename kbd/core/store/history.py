@@ -72,7 +72,7 @@ def state_hash(state: WorkbenchState) -> str:
 
 
 def files_at(state: WorkbenchState) -> tuple[FileAt, ...]:
-    """Return the files as they stand, by name; of one that the draft changes its draft version."""
+    """Return the current files by name; of one that the draft changes, its draft version."""
     drafted = state.draft.files if state.draft else {}
     found = [
         FileAt(path=name, state="published", size_bytes=entry.size_bytes, hash=entry.blob)
@@ -84,7 +84,7 @@ def files_at(state: WorkbenchState) -> tuple[FileAt, ...]:
 
 
 def run_at(state: WorkbenchState) -> RunAt | None:
-    """Return the newest run as it stands."""
+    """Return the newest run and its state."""
     run: Run | None = state.runs[-1] if state.runs else None
     if run is None:
         return None

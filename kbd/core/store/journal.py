@@ -60,8 +60,8 @@ class WriterThread(Generic[T]):
 
     def __init__(self) -> None:
         # Held while a thread is started or takes its leave, so that no call is left lying.
-        self._door = threading.Lock()
-        self._desk: _CallQueue[T] | None = None
+        self._lock = threading.Lock()
+        self._queue: _CallQueue[T] | None = None
         self._is_awaited = False
 
     async def call(self, work: Callable[[], T]) -> T:
@@ -74,52 +74,52 @@ class WriterThread(Generic[T]):
             BaseException: What the call raised.
         """
         call = _Call(work)
-        with self._door:
+        with self._lock:
             if self._is_awaited:
                 raise RuntimeError("the writer thread is called again before it has answered")
-            desk = self._desk = self._desk or self._started()
+            queue = self._queue = self._queue or self._start()
             self._is_awaited = True
         # A write that has begun cannot be taken back, so its outcome is waited for.
         with anyio.CancelScope(shield=True):
-            await desk.done.wait(partial(desk.calls.put, call))
+            await queue.done.wait(partial(queue.calls.put, call))
         self._is_awaited = False
         if call.error is not None:
             raise call.error
         return call.result  # type: ignore[return-value]  # a call that raised nothing has returned
 
     def close(self) -> None:
-        """Let the thread go at once; a later call starts another."""
-        with self._door:
-            if self._desk is not None and not self._is_awaited:
-                self._desk.calls.put(None)
-                self._leave(self._desk)
+        """End the thread at once; a later call starts another."""
+        with self._lock:
+            if self._queue is not None and not self._is_awaited:
+                self._queue.calls.put(None)
+                self._release(self._queue)
 
-    def _started(self) -> _CallQueue[T]:
+    def _start(self) -> _CallQueue[T]:
         """Start a thread; return its queue."""
         try:
-            desk: _CallQueue[T] = _CallQueue()
+            queue: _CallQueue[T] = _CallQueue()
             try:
-                threading.Thread(target=self._work, args=(desk,), daemon=True).start()
+                threading.Thread(target=self._work, args=(queue,), daemon=True).start()
             except RuntimeError:
-                desk.done.close()
+                queue.done.close()
                 raise
         except (OSError, RuntimeError) as error:
             raise ToolWorkerUnavailable("no thread can be started to write the log") from error
-        return desk
+        return queue
 
-    def _leave(self, desk: _CallQueue[T]) -> None:
-        self._desk = None
-        desk.done.close()
+    def _release(self, queue: _CallQueue[T]) -> None:
+        self._queue = None
+        queue.done.close()
 
-    def _work(self, desk: _CallQueue[T]) -> None:
+    def _work(self, queue: _CallQueue[T]) -> None:
         while True:
             try:
-                call = desk.calls.get(timeout=_IDLE_S)
+                call = queue.calls.get(timeout=_IDLE_S)
             except Empty:
-                with self._door:
+                with self._lock:
                     # Not while somebody is still to hear of the last call.
-                    if self._desk is desk and not self._is_awaited:
-                        self._leave(desk)
+                    if self._queue is queue and not self._is_awaited:
+                        self._release(queue)
                         return
                 continue
             if call is None:
@@ -128,7 +128,7 @@ class WriterThread(Generic[T]):
                 call.result = call.work()
             except BaseException as error:  # noqa: BLE001 - raised where the call came from
                 call.error = error
-            desk.done.ring()
+            queue.done.ring()
             del call
 
 
@@ -141,7 +141,7 @@ class Journal:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._scribe: WriterThread[object] = WriterThread()
+        self._writer: WriterThread[object] = WriterThread()
         self._grown = Notifier()
         self._closed = False
 
@@ -165,7 +165,7 @@ class Journal:
             LogCorrupt: The log is damaged and read-only.
             LogPoisoned: The disk failed to sync; the daemon must stop.
         """
-        await self._scribe.call(partial(self._log.append, records))
+        await self._writer.call(partial(self._log.append, records))
         # Followers read from the log, so they are woken only when it has the events.
         self._grown.ring()
         return self._log.seq
@@ -201,9 +201,9 @@ class Journal:
         return True
 
     async def aclose(self) -> None:
-        """Close the log in an orderly way; who follows it comes to an end."""
+        """Close the log in an orderly way, and end its followers."""
         # Set before the ring: a follower that is woken must find it.
         self._closed = True
         self._grown.ring()
-        await self._scribe.call(self._log.close)
-        self._scribe.close()
+        await self._writer.call(self._log.close)
+        self._writer.close()

@@ -50,7 +50,7 @@ def _as_it_is(event: Event) -> Event:
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a command led to.
+    """Outcome of a command.
 
     Args:
         events: What was recorded; empty if there was nothing to do.
@@ -65,8 +65,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ts_us: int
 
 
-class _Waiting(Generic[C]):
-    """A command in a batch, and what will be its answer."""
+class _Submission(Generic[C]):
+    """A submitted command, and its answer once there is one."""
 
     __slots__ = ("command", "error", "outcome", "settle")
 
@@ -78,17 +78,17 @@ class _Waiting(Generic[C]):
 
     @property
     def answer(self) -> Outcome | Exception:
-        """What is answered when nothing more will happen."""
+        """Answer to the command, once it is settled."""
         return self.outcome or self.error or ToolWorkerUnavailable("the workbench is closed")
 
 
 class _Batch(Generic[C]):
     """Commands that are decided and recorded together; one event for all who wait for them."""
 
-    __slots__ = ("done", "is_settled", "waiting")
+    __slots__ = ("done", "is_settled", "submissions")
 
     def __init__(self) -> None:
-        self.waiting: list[_Waiting[C]] = []
+        self.submissions: list[_Submission[C]] = []
         self.done = Notifier()
         self.is_settled = False
 
@@ -96,9 +96,9 @@ class _Batch(Generic[C]):
         """Answer all."""
         self.is_settled = True
         self.done.ring()
-        for waiting in self.waiting:
-            if waiting.settle is not None:
-                waiting.settle(waiting.answer)
+        for submission in self.submissions:
+            if submission.settle is not None:
+                submission.settle(submission.answer)
 
 
 class Keeper(Generic[S, C]):
@@ -131,25 +131,25 @@ class Keeper(Generic[S, C]):
         self._next: S | None = blank()
         self._is_refused = False
         # The batch that is worked on, and the one that gathers meanwhile.
-        self._taken: _Batch[C] = _Batch()
-        self._gathering: _Batch[C] = _Batch()
+        self._current: _Batch[C] = _Batch()
+        self._pending: _Batch[C] = _Batch()
         self._arrived = Notifier()
         self._observers: list[Observer] = []
         self._stopped: Exception | None = None
 
     @property
     def state(self) -> S:
-        """What is durable. Read it; only the Keeper changes it, between two awaits of yours."""
+        """The durable state, read-only; the Keeper changes it between two awaits of the reader."""
         return self._state
 
     @property
     def is_idle(self) -> bool:
-        """Whether no command waits, or is being recorded."""
-        taken = self._taken
-        return not self._gathering.waiting and (taken.is_settled or not taken.waiting)
+        """Whether no command is pending or being recorded."""
+        taken = self._current
+        return not self._pending.submissions and (taken.is_settled or not taken.submissions)
 
     def observe(self, observer: Observer) -> None:
-        """Have an observer told of every event from now on."""
+        """Register an observer of every event from now on."""
         self._observers.append(observer)
 
     async def load(self, snapshot: tuple[S, S] | None = None) -> None:
@@ -165,36 +165,36 @@ class Keeper(Generic[S, C]):
         await self.journal.replay(apply, state.seq)
 
     async def submit(self, command: C) -> Outcome:
-        """Have a command decided and recorded, and return what it led to.
+        """Submit a command to be decided and recorded, and return its outcome.
 
-        If the caller is cancelled meanwhile the command may be recorded all the same.
+        If the caller is canceled meanwhile the command may be recorded all the same.
 
         Raises:
             KbdError: It was refused, or the log could not take it; nothing happened.
         """
-        waiting, batch = _Waiting(command), self._gathering
-        self._gather(waiting)
+        submission, batch = _Submission(command), self._pending
+        self._enqueue(submission)
         await batch.done.wait()
-        answer = waiting.answer
+        answer = submission.answer
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     def offer(self, command: C, settle: Settle[Outcome]) -> None:
-        """Do the same without a task that waits: `settle` is called once, later.
+        """Submit a command without a waiting task: `settle` is called once, later.
 
         Raises:
             KbdError: It is refused already; `settle` is not called.
         """
-        self._gather(_Waiting(command, settle))
+        self._enqueue(_Submission(command, settle))
 
-    def _gather(self, waiting: _Waiting[C]) -> None:
+    def _enqueue(self, submission: _Submission[C]) -> None:
         if self._stopped is not None:
             raise self._stopped
         if self.journal.log.damage is not None:
             # Said at once: what the state as far as it can be read would answer misleads.
             raise self.journal.log.damage.with_traceback(None)
-        self._gathering.waiting.append(waiting)
+        self._pending.submissions.append(submission)
         self._arrived.ring()
 
     async def run(self) -> None:
@@ -202,31 +202,31 @@ class Keeper(Generic[S, C]):
         gathered = 0
         try:
             while True:
-                while not self._gathering.waiting:
+                while not self._pending.submissions:
                     await self._arrived.wait()
                 if gathered > 1:
                     # Under load, let requests that have arrived be read first: a fuller batch.
                     await anyio.lowlevel.checkpoint()
                     await anyio.lowlevel.checkpoint()
-                self._taken, self._gathering = self._gathering, _Batch()
-                gathered = len(self._taken.waiting)
-                await self._commit(self._taken.waiting)
-                self._taken.settle()
+                self._current, self._pending = self._pending, _Batch()
+                gathered = len(self._current.submissions)
+                await self._commit(self._current.submissions)
+                self._current.settle()
         except BaseException as error:
             self._stop(error)
             raise
 
-    async def _commit(self, batch: list[_Waiting[C]]) -> None:
+    async def _commit(self, batch: list[_Submission[C]]) -> None:
         """Record a batch as one frame; after a refused one, a frame a command until one fits."""
         rest = batch
         while rest:
             frame, rest = (rest[:1], rest[1:]) if self._is_refused else (rest, [])
             await self._record(frame)
 
-    async def _record(self, frame: list[_Waiting[C]]) -> None:
+    async def _record(self, frame: list[_Submission[C]]) -> None:
         """Decide, persist, fold, tell: in this order and no other."""
         # Of a command alone nothing is folded before it is durable, so nothing need be taken back.
-        ahead = self._ahead() if len(frame) > 1 else None
+        ahead = self._speculative() if len(frame) > 1 else None
         records, outcomes = self._decide_all(frame, ahead)
         first = self._state.seq + 1
         if records:
@@ -239,12 +239,12 @@ class Keeper(Generic[S, C]):
                 self._is_refused = True
                 if ahead is not None:
                     self._next = None
-                for waiting, _ in outcomes:
-                    waiting.error = refused
+                for submission, _ in outcomes:
+                    submission.error = refused
                 return
             self._is_refused = False
-        for waiting, outcome in outcomes:
-            waiting.outcome = outcome
+        for submission, outcome in outcomes:
+            submission.outcome = outcome
         for seq, record in enumerate(records, first):
             self._fold(self._state, Seq(seq), record)
             if ahead is None and self._next is not None:
@@ -254,8 +254,8 @@ class Keeper(Generic[S, C]):
                 observer(Seq(seq), record)
 
     def _decide_all(
-        self, frame: Sequence[_Waiting[C]], ahead: S | None
-    ) -> tuple[list[Recorded], list[tuple[_Waiting[C], Outcome]]]:
+        self, frame: Sequence[_Submission[C]], ahead: S | None
+    ) -> tuple[list[Recorded], list[tuple[_Submission[C], Outcome]]]:
         """Decide each command on the state that the ones before it leave.
 
         Args:
@@ -266,18 +266,18 @@ class Keeper(Generic[S, C]):
             What is to be recorded, and what the commands lead to that are not refused.
         """
         records: list[Recorded] = []
-        outcomes: list[tuple[_Waiting[C], Outcome]] = []
+        outcomes: list[tuple[_Submission[C], Outcome]] = []
         now_us = self._clock.now_us()
         seq = self._state.seq
-        for waiting in frame:
+        for submission in frame:
             try:
-                decision = self._decide(self._state if ahead is None else ahead, waiting.command)
+                decision = self._decide(self._state if ahead is None else ahead, submission.command)
                 events = tuple(map(self._redact, decision.events))
             except KbdError as refusal:
-                waiting.error = refusal
+                submission.error = refusal
                 continue
             except Exception as fault:  # noqa: BLE001 - deciding is pure: one caller's fault is its own
-                waiting.error = fault
+                submission.error = fault
                 continue
             first = Seq(seq + 1 if decision.events else 0)
             for event in events:
@@ -286,11 +286,11 @@ class Keeper(Generic[S, C]):
                 if ahead is not None:
                     self._fold(ahead, seq, record)
                 records.append(record)
-            outcomes.append((waiting, Outcome(events, decision.run, first, now_us)))
+            outcomes.append((submission, Outcome(events, decision.run, first, now_us)))
         return records, outcomes
 
-    def _ahead(self) -> S:
-        """Return the copy that runs ahead, at what is durable; made as a snapshot is, if need be.
+    def _speculative(self) -> S:
+        """Return the speculative copy of the state, brought to what is durable if it is not there.
 
         That a state comes back as it was is what snapshots rest on; the log is not read again.
         """
@@ -303,10 +303,10 @@ class Keeper(Generic[S, C]):
         """Answer everybody who waits: nothing more will be recorded."""
         stopped = ToolWorkerUnavailable("the daemon is stopping")
         self._stopped = error if isinstance(error, KbdError) else stopped
-        for batch in (self._taken, self._gathering):
+        for batch in (self._current, self._pending):
             if not batch.is_settled:
-                for waiting in batch.waiting:
+                for submission in batch.submissions:
                     # What is durable was recorded, and is answered so.
-                    if waiting.outcome is None:
-                        waiting.error = waiting.error or self._stopped
+                    if submission.outcome is None:
+                        submission.error = submission.error or self._stopped
                 batch.settle()

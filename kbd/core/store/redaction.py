@@ -1,4 +1,4 @@
-"""Redaction of known keys in what is kept: events, and blobs that hold what somebody said.
+"""Redaction of known keys in what is recorded: events, and blobs of conversations.
 
 It is done where events are appended and where such blobs are put, so nothing that is written later
 can have forgotten it. What names a file, a folder, a workbench, a model or a plugin is left as it
@@ -16,8 +16,8 @@ from kbd.types import BlobHash, FileName, RunId, WatchId, WorkbenchId
 
 __all__ = ["Redaction"]
 
-_KEPT_KINDS = (FileName, BlobHash, RunId, WatchId, WorkbenchId)
-_KEPT_FIELDS = frozenset(
+_UNREDACTED_KINDS = (FileName, BlobHash, RunId, WatchId, WorkbenchId)
+_UNREDACTED_FIELDS = frozenset(
     {
         # Who is asked.
         "model_id", "provider_id", "endpoint",
@@ -74,12 +74,12 @@ class Redaction:
         return data
 
     def settled(self, text: str) -> int:
-        """Return how much of a text that goes on is certain to end in no key.
+        """Return the length of a streamed text's beginning that cannot end within a key.
 
         Behind that a key may begin, or one ends with which a longer one begins.
         """
         forms = self._secrets.forms
-        cut = min((_begun(text, form) for form in forms), default=len(text))
+        cut = min((_partial_form_start(text, form) for form in forms), default=len(text))
         while True:
             # A form that lies across the cut is found at most its length before it.
             starts = [text.find(form, max(0, cut - len(form) + 1)) for form in forms]
@@ -127,7 +127,7 @@ class Redaction:
         hints = get_type_hints(type(record))
         changed: dict[str, Any] = {}
         for name, held in msgspec.structs.asdict(record).items():
-            if name not in _KEPT_FIELDS and not _is_kept(hints[name]):
+            if name not in _UNREDACTED_FIELDS and not _is_unredacted(hints[name]):
                 cleaned = self.value(held)
                 # A default is left out of the log by its identity.
                 if cleaned != held:
@@ -135,7 +135,7 @@ class Redaction:
         return msgspec.structs.replace(record, **changed) if changed else record
 
 
-def _begun(text: str, form: str) -> int:
+def _partial_form_start(text: str, form: str) -> int:
     """Return where at the end of a text a form of a key may begin; its length if nowhere."""
     for length in range(min(len(form) - 1, len(text)), 0, -1):
         if text.endswith(form[:length]):
@@ -143,11 +143,11 @@ def _begun(text: str, form: str) -> int:
     return len(text)
 
 
-def _is_kept(hint: Any) -> bool:
+def _is_unredacted(hint: Any) -> bool:
     """Tell whether a field's type says that its texts are names of ours, or words of a closed set.
 
     A type that carries both, as a table of file names, is kept as well.
     """
-    if hint in _KEPT_KINDS or get_origin(hint) is Literal:
+    if hint in _UNREDACTED_KINDS or get_origin(hint) is Literal:
         return True
-    return any(_is_kept(part) for part in get_args(hint))
+    return any(_is_unredacted(part) for part in get_args(hint))

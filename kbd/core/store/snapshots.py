@@ -62,7 +62,7 @@ _HEADER = struct.Struct("<8sQ32sH")
 _CHECKSUM = struct.Struct("<I")
 _MAGIC = b"KBDSNAP\n"
 _SUFFIX = ".snap"
-_KEPT = 2
+_MAX_SNAPSHOTS = 2
 """How many are kept: the newest, and one more in case it turns out to be unusable."""
 
 
@@ -83,7 +83,7 @@ class Snapshot(NamedTuple):
 def save_snapshot(
     directory: Path, seq: Seq, head: bytes, schema: str, payload: bytes, disk: Disk = DISK
 ) -> bool:
-    """Keep a snapshot and remove older ones.
+    """Save a snapshot and remove older ones.
 
     Args:
         directory: Where snapshots of this log lie; made if it is not there.
@@ -104,7 +104,7 @@ def save_snapshot(
         path = directory / f"{seq:020}{_SUFFIX}"
         disk.write_file(path, [header, _CHECKSUM.pack(checksum), name, payload])
         # Older ones go only when the new one is durable.
-        for old in _newest_first(directory)[_KEPT:]:
+        for old in _newest_first(directory)[_MAX_SNAPSHOTS:]:
             old.unlink(missing_ok=True)
     except (OSError, DiskFull):
         return False
@@ -124,6 +124,7 @@ def load_snapshot(directory: Path, schema: str) -> Snapshot | None:
 
 
 def _newest_first(directory: Path) -> list[Path]:
+    # Names are numbers of 20 digits, so their order is that of the events.
     return sorted(directory.glob(f"*{_SUFFIX}"), reverse=True)
 
 
@@ -137,6 +138,7 @@ def _read(path: Path, schema: str) -> Snapshot | None:
     body = data[body_at:]
     if magic != _MAGIC or crc32(body, crc32(data[: _HEADER.size])) != checksum:
         return None
+    # Another kbd's shape of state: not damage, and of no use here.
     if body[:length] != schema.encode():
         return None
     return Snapshot(Seq(seq), head, body[length:])
@@ -202,21 +204,21 @@ class Snapshots(Generic[S]):
         self.since = found.seq
         return log, copies
 
-    def keep(self, state: S, head: bytes) -> bool:
-        """Keep a state, with the log's chain value behind its last event; return if it was kept."""
+    def save(self, state: S, head: bytes) -> bool:
+        """Save a state, with the chain value behind its last event; return whether it is saved."""
         payload = msgspec.msgpack.encode(state)
-        kept = save_snapshot(self.folder, state.seq, head, self._schema(), payload)
-        if kept:
+        is_saved = save_snapshot(self.folder, state.seq, head, self._schema(), payload)
+        if is_saved:
             self.since = state.seq
-        return kept
+        return is_saved
 
-    def keep_last(self, state: S, head: bytes) -> None:
-        """Keep the state of a log that is closed, unless the newest snapshot is nearly as good."""
+    def save_last(self, state: S, head: bytes) -> None:
+        """Save the state of a closed log, unless the newest snapshot is nearly as recent."""
         if state.seq - self.since >= CLOSED_EVENTS:
-            self.keep(state, head)
+            self.save(state, head)
 
     def renew(self, until: Seq) -> bool:
-        """Fold the log on from its newest snapshot up to a durable event, and keep that.
+        """Fold the log from its newest snapshot up to a durable event, and save the state.
 
         Somebody else has the log open, and may be writing behind that event.
 
@@ -232,10 +234,10 @@ class Snapshots(Generic[S]):
                 state = msgspec.msgpack.decode(found.payload, type=self._shape)
                 onward = _IncrementalFold(state, found.head, self._fold, until)
                 if onward.walk(self.log_dir):
-                    return self.keep(onward.state, onward.head)
+                    return self.save(onward.state, onward.head)
             # There is none, or it is of another log, or of an end that was cut off since.
             onward = _IncrementalFold(self._shape(), GENESIS, self._fold, until)
-            return onward.walk(self.log_dir) and self.keep(onward.state, onward.head)
+            return onward.walk(self.log_dir) and self.save(onward.state, onward.head)
 
     def _schema(self) -> str:
         """Name the shape of the state: of another shape, or another kbd's, none is used."""
@@ -279,7 +281,7 @@ class _IncrementalFold(Generic[S]):
         self._chain = b""
 
     def walk(self, log_dir: Path) -> bool:
-        """Fold; tell whether the log has what the state comes from, and reaches so far."""
+        """Fold; return whether the log has the state's origin and reaches so far."""
         try:
             survey_log(log_dir, trusted=self.state.seq, visit=self._visit)
         except (_StoppedError, OSError):
@@ -333,7 +335,7 @@ def _snapshots_of(kind: Kind, log_dir: Path, folder: Path) -> Snapshots[Any]:
 
 
 def main(kind: str, log_dir: str, folder: str, until: str) -> int:
-    """Make a snapshot in this process; return 0 if it was kept."""
+    """Save a snapshot from this process; return 0 if it is saved."""
     if kind not in get_args(Kind):
         return 2
     os.nice(_NICENESS)

@@ -26,7 +26,7 @@ __all__ = ["SnapshotScheduler"]
 SNAPSHOT_EVENTS = 50_000
 """A snapshot is made anew after so many events (0.1 to 0.4 s of replay)."""
 
-KEPT_VARIABLES = ("PATH", "TMPDIR")
+INHERITED_VARIABLES = ("PATH", "TMPDIR")
 """All that the process sees of the daemon's environment: no key."""
 
 _log = get_logger(__name__)
@@ -83,7 +83,7 @@ async def _run_snapshot_process(snapshots: Snapshots[Any], until: Seq) -> int:
             stderr=subprocess.DEVNULL,
             cwd="/",
             umask=0o077,
-            env={name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
+            env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ},
             start_new_session=True,
         )
     except OSError:

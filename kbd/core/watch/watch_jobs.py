@@ -247,7 +247,7 @@ class WatchJobs:
             watch_id,
             rule,
             ended,
-            holds_key=self._context.egress.holds_key,
+            holds_key=self._context.egress.contains_key,
             limit_s=self._context.settings.watch.command_s,
         )
 

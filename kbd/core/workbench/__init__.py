@@ -1,4 +1,4 @@
-"""One workbench: its files and draft on disk, publish and undo, and the answers clients read.
+"""One workbench: its files and draft on disk, publish and undo, and the rows of answers.
 
 workbench      `OpenWorkbench`: the Keeper, blobs, files and folders of an open workbench
 sandbox        relative file names, and the confined root below which they are opened

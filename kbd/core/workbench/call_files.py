@@ -66,8 +66,8 @@ class CallFiles:
         *,
         published: bool = False,
     ) -> None:
-        files = map(state.published, state.files) if published else state.all_seen()
-        self._seen: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
+        files = map(state.published, state.files) if published else state.current_files()
+        self._files: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
         self._blobs, self._stage, self._cache = blobs, stage, cache
         self._describe = describe
         self._staged: list[Path] = []
@@ -81,7 +81,7 @@ class CallFiles:
 
     def names(self) -> Sequence[FileName]:
         """Return the names of all files, sorted."""
-        return sorted(self._seen)
+        return sorted(self._files)
 
     def find(self, path: str) -> FileRef | None:
         """Return the file at a path, or None.
@@ -90,7 +90,7 @@ class CallFiles:
             SandboxViolation: The path would leave the workbench.
         """
         # What is a name as it stands needs no second look: a listing asks for every file.
-        seen = self._seen.get(FileName(path)) or self._seen.get(file_name(path))
+        seen = self._files.get(FileName(path)) or self._files.get(file_name(path))
         if seen is None:
             return None
         blob = self._blobs.path(seen.blob)
@@ -105,7 +105,7 @@ class CallFiles:
         """
         found = self.find(path)
         if found is None:
-            near = difflib.get_close_matches(file_name(path), self._seen, n=3, cutoff=0.5)
+            near = difflib.get_close_matches(file_name(path), self._files, n=3, cutoff=0.5)
             hint = f"; near matches: {', '.join(near)}" if near else ""
             msg = f"there is no file {file_name(path)!r}{hint}"
             raise NotFound(msg)
@@ -120,7 +120,7 @@ class CallFiles:
         """
         name = file_name(path)
         folded = folded_name(name)
-        for taken in self._seen:
+        for taken in self._files:
             other = folded_name(taken)
             if other == folded:
                 msg = f"{taken!r} exists already"
@@ -179,7 +179,7 @@ class CallFiles:
         call_id: CallId,
         put: _StagedVersion,
     ) -> FileChanged:
-        before = self._seen.get(name)
+        before = self._files.get(name)
         known = before.warnings if before else ()
         noted = before.notes if before else ()
         return FileChanged(

@@ -23,7 +23,12 @@ from kbd.events.workbenches import (
     UserMessageAdded,
     WorkbenchForked,
 )
-from kbd.requests import workshop as wire
+from kbd.requests.workshop import (
+    Conversation,
+    ConversationCall,
+    ConversationFunction,
+    ConversationMessage,
+)
 from kbd.types import Seq
 
 __all__ = ["ConversationBranch", "conversation", "conversation_entry"]
@@ -43,7 +48,7 @@ class ConversationBranch:
     """The entries of a conversation, gathered from the log in order."""
 
     def __init__(self) -> None:
-        self._entries: list[wire.ConversationMessage] = []
+        self._entries: list[ConversationMessage] = []
         # Of each entry the one before it, by place; and what was the last one after which event.
         self._before: list[int] = []
         self._ends: list[int] = []
@@ -64,9 +69,9 @@ class ConversationBranch:
         self._ends.append(self._last)
         self._seqs.append(seq)
 
-    def messages(self) -> Sequence[wire.ConversationMessage]:
+    def messages(self) -> Sequence[ConversationMessage]:
         """Return the entries of the current branch, oldest first."""
-        found: list[wire.ConversationMessage] = []
+        found: list[ConversationMessage] = []
         place = self._last
         while place >= 0:
             found.append(self._entries[place])
@@ -74,20 +79,20 @@ class ConversationBranch:
         return found[::-1]
 
 
-async def conversation(bench: OpenWorkbench) -> wire.Conversation:
+async def conversation(workbench: OpenWorkbench) -> Conversation:
     """Return the conversation with its tool traffic, from the log, oldest first.
 
     What was undone is not in it, nor is what clients call themselves, without a run.
     """
     branch, after = ConversationBranch(), Seq(0)
-    while page := await bench.keeper.journal.read(after, _PAGE):
+    while page := await workbench.keeper.journal.read(after, _PAGE):
         for seq, record in page:
             branch.add(seq, record)
         after = page[-1][0]
-    return wire.Conversation(messages=tuple(branch.messages()))
+    return Conversation(messages=tuple(branch.messages()))
 
 
-def conversation_entry(seq: Seq, record: Recorded) -> wire.ConversationMessage | None:
+def conversation_entry(seq: Seq, record: Recorded) -> ConversationMessage | None:
     """Return the conversation entry of an event, or None if it has none."""
     data = record.data
     # Asked of every event that is recorded, and most are none of these.
@@ -98,14 +103,14 @@ def conversation_entry(seq: Seq, record: Recorded) -> wire.ConversationMessage |
         case UserMessageAdded() | AssistantMessageAdded():
             return _message_entry(seq, record.ts_us, data)
         case ModelReplied(text=text, calls=calls) if calls:
-            return wire.ConversationMessage(
+            return ConversationMessage(
                 type="assistant_message", message_id=f"m{seq}", role="assistant", text=text,
                 created_at=created, seq=seq, tool_calls=tuple(_call_row(call) for call in calls),
             )  # fmt: skip
         case (
             ToolReturned(call_id=call_id, shown=shown) | ToolRefused(call_id=call_id, shown=shown)
         ) if record.run:
-            return wire.ConversationMessage(
+            return ConversationMessage(
                 type="tool_result", message_id=f"m{seq}", role="tool", text=shown,
                 created_at=created, seq=seq, tool_call_id=call_id, content=shown,
             )  # fmt: skip
@@ -116,9 +121,9 @@ def conversation_entry(seq: Seq, record: Recorded) -> wire.ConversationMessage |
 
 def _message_entry(
     seq: Seq, ts_us: int, data: UserMessageAdded | AssistantMessageAdded
-) -> wire.ConversationMessage:
+) -> ConversationMessage:
     is_asked = isinstance(data, UserMessageAdded)
-    return wire.ConversationMessage(
+    return ConversationMessage(
         type="user_message" if is_asked else "assistant_message",
         message_id=data.message_id,
         role="user" if is_asked else "assistant",
@@ -159,15 +164,15 @@ def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
             return None
 
 
-def _call_row(call: ReplyCall) -> wire.ConversationCall:
-    function = wire.ConversationFunction(name=call.name, arguments=call.arguments)
-    return wire.ConversationCall(id=call.id, function=function)
+def _call_row(call: ReplyCall) -> ConversationCall:
+    function = ConversationFunction(name=call.name, arguments=call.arguments)
+    return ConversationCall(id=call.id, function=function)
 
 
 def _system_entry(
     seq: Seq, created: str, text: str, metadata: dict[str, Any]
-) -> wire.ConversationMessage:
-    return wire.ConversationMessage(
+) -> ConversationMessage:
+    return ConversationMessage(
         type="system_event", message_id=f"m{seq}", role="system", text=text, created_at=created,
         seq=seq, metadata={"kind": text, **metadata},
     )  # fmt: skip

@@ -69,7 +69,7 @@ class EventRows:
 
     @property
     def is_followed(self) -> bool:
-        """Whether somebody follows it."""
+        """Whether the log has followers."""
         return self._followers > 0
 
     @contextmanager
@@ -124,9 +124,9 @@ class EventRows:
                     self._contexts.mark(Seq(seq), fold)
                 rows.append(self._encode(event))
                 if len(rows) == limit:
-                    self._contexts.keep(Seq(seq), fold)
+                    self._contexts.store(Seq(seq), fold)
                     return rows
-        self._contexts.keep(Seq(after + len(rows)), fold)
+        self._contexts.store(Seq(after + len(rows)), fold)
         return rows
 
 
@@ -149,14 +149,14 @@ class _ContextCache:
             if (end := self._ends.pop(seq, None)) is not None:
                 return end
             near = max(mark for mark in self._marks if mark <= seq)
-            fold = self._marks[near].copied()
+            fold = self._marks[near].copy()
         try:
             return self._folded(fold, near, seq) if near < seq else fold
         except LogCorrupt:
             return ContextFold()  # What can be read is told all the same, without what was before.
 
-    def keep(self, seq: Seq, fold: ContextFold) -> None:
-        """Cache a fold that has reached an event, for the reader that goes on there."""
+    def store(self, seq: Seq, fold: ContextFold) -> None:
+        """Store a fold that has reached an event, for a reader that continues there."""
         with self._lock:
             self._ends[seq] = fold
             if len(self._ends) > MAX_CACHED_ENDS:
@@ -165,7 +165,7 @@ class _ContextCache:
     def mark(self, seq: Seq, fold: ContextFold) -> None:
         """Keep a copy of a fold at every `CHECKPOINT_EVENTS`th event."""
         if seq % CHECKPOINT_EVENTS == 0 and seq not in self._marks:
-            mark = fold.copied()
+            mark = fold.copy()
             with self._lock:
                 self._marks[seq] = mark
 
@@ -173,7 +173,7 @@ class _ContextCache:
         for first, body in self._log.frames(after):
             for seq, record in enumerate(codec.decode(body), first):
                 if seq > after:
-                    fold.take(record)
+                    fold.add(record)
                     self.mark(Seq(seq), fold)
                 if seq == until:
                     return fold
@@ -190,7 +190,7 @@ def _decode_records(body: bytes) -> list[Recorded]:
 
 def _title_and_place(fold: ContextFold, record: Recorded) -> dict[str, Any]:
     """Return an event's title, and its place if it has one."""
-    context = fold.take(record)
+    context = fold.add(record)
     place = event_place(record.data, context)
     title = {"title": event_text(record.data, context)}
     return {**title, "place": place} if place != _NO_PLACE else title

@@ -48,7 +48,7 @@ __all__ = [
 
 
 def numbered_names(name: str) -> Iterator[str]:
-    """Yield a name, then the names to try when it is taken.
+    """Yield a name, then numbered alternatives: `a(1).txt`, `a(2).txt`.
 
     `a.txt`, `a(1).txt`, `a(2).txt` …; `archive.tar.gz`, `archive.tar(1).gz`; `.env`, `.env(1)`.
     """
@@ -195,12 +195,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 async def extract_files(
-    bench: OpenWorkbench, clock: Clock, directory: str, paths: tuple[str, ...] | None
+    workbench: OpenWorkbench, clock: Clock, directory: str, paths: tuple[str, ...] | None
 ) -> tuple[ExtractResult, ...]:
     """Copy published files to a folder; a failure is one file's result, and the rest is copied.
 
     Args:
-        bench: The workbench.
+        workbench: The workbench.
         clock: Names the effects.
         directory: Where, as an absolute path; made if it is not there.
         paths: Which files, or None for all.
@@ -211,40 +211,40 @@ async def extract_files(
     if not Path(directory).is_absolute():
         msg = "destination_dir must be an absolute path"
         raise ValidationFailed(msg)
-    wanted = paths if paths is not None else tuple(sorted(bench.state.files))
+    wanted = paths if paths is not None else tuple(sorted(workbench.state.files))
     results: list[ExtractResult] = []
     for path in wanted:
         # Between two files a client may go away; within one, intent and outcome belong together.
         await anyio.lowlevel.checkpoint()
         with anyio.CancelScope(shield=True):
-            results.append(await _extract_file(bench, clock, directory, path))
+            results.append(await _extract_file(workbench, clock, directory, path))
     return tuple(results)
 
 
-async def close_unfinished_effects(bench: OpenWorkbench) -> None:
+async def close_unfinished_effects(workbench: OpenWorkbench) -> None:
     """Abort the extractions that a stopped daemon left open; half-written files are removed.
 
     Deliveries stay open: the job that they belong to is gone on with, and finds out about them. It
     may have to wait for a disk that is not there, and a start does not.
     """
-    for effect in tuple(bench.state.effects.values()):
+    for effect in tuple(workbench.state.effects.values()):
         if effect.kind == "deliver":
             continue
         await run_sync(remove_partial, effect)
         aborted = EffectAborted(effect.effect_id, "the daemon stopped meanwhile")
-        await bench.keeper.submit(RecordFacts((aborted,)))
+        await workbench.keeper.submit(RecordFacts((aborted,)))
 
 
 async def _extract_file(
-    bench: OpenWorkbench, clock: Clock, directory: str, path: str
+    workbench: OpenWorkbench, clock: Clock, directory: str, path: str
 ) -> ExtractResult:
     try:
         name = file_name(path)
     except KbdError as error:
         return ExtractResult(workbench_path=path, status="skipped", reason=error.message)
-    entry = bench.state.files.get(name)
+    entry = workbench.state.files.get(name)
     if entry is None:
-        reason = "not published" if bench.state.seen(name) else "no such file"
+        reason = "not published" if workbench.state.current_file(name) else "no such file"
         return ExtractResult(workbench_path=path, status="skipped", reason=reason)
     effect = EffectIntended(
         effect_id=clock.new_id(),
@@ -252,13 +252,15 @@ async def _extract_file(
         directory=directory,
         file=FileVersion(name, entry.blob, entry.size_bytes),
     )
-    await bench.keeper.submit(RecordFacts((effect,)))
+    await workbench.keeper.submit(RecordFacts((effect,)))
     try:
-        final = await run_sync(copy_to_folder, effect, bench.blobs.path(entry.blob))
+        final = await run_sync(copy_to_folder, effect, workbench.blobs.path(entry.blob))
     except KbdError as error:
-        await bench.keeper.submit(RecordFacts((EffectAborted(effect.effect_id, error.message),)))
+        await workbench.keeper.submit(
+            RecordFacts((EffectAborted(effect.effect_id, error.message),))
+        )
         return ExtractResult(workbench_path=path, status="failed", reason=error.message)
-    await bench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, final),)))
+    await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, final),)))
     return ExtractResult(
         workbench_path=path,
         status="extracted",

@@ -77,7 +77,7 @@ class FileStore:
         if found == blob:
             return
         if found is not None and not self._blobs.has(found):
-            self._keep(name)
+            self._preserve(name)
         _replace_file(self._published, name, self._blobs.path(blob), self._stage)
 
     def remove(self, name: FileName) -> None:
@@ -86,7 +86,7 @@ class FileStore:
         if found is None:
             return
         if not self._blobs.has(found):
-            self._keep(name)
+            self._preserve(name)
         with self._published.parent(name) as (folder, last):
             os.unlink(last, dir_fd=folder)
             # Before the outcome is recorded: a file that the log says is gone must not come back.
@@ -131,6 +131,7 @@ class FileStore:
         conflicted: list[tuple[FileName, FileName]] = []
         for planned in files:
             found = self.published_hash(planned.name)
+            # Carried out before a crash.
             if found == planned.new:
                 continue
             if found != planned.old:
@@ -146,7 +147,7 @@ class FileStore:
         return tuple(conflicted)
 
     def show_draft(self, files: Mapping[FileName, BlobHash | None]) -> None:
-        """Make draft/ hold exactly the draft's versions, as copies that may be looked at."""
+        """Write exactly the draft's versions to draft/, as copies for people to open."""
         self._draft.mkdir(mode=0o700, exist_ok=True)
         root = ConfinedRoot(self._draft)
         try:
@@ -164,7 +165,7 @@ class FileStore:
         shutil.rmtree(self._stage, ignore_errors=True)
         self._stage.mkdir(mode=0o700)
 
-    def _keep(self, name: FileName) -> None:
+    def _preserve(self, name: FileName) -> None:
         with self._published.open(name) as held:
             copy = self._stage / f"kept-{uuid.uuid4().hex}"
             with copy.open("xb") as target:
@@ -203,6 +204,7 @@ def _replace_file(root: ConfinedRoot, name: FileName, source: Path, stage: Path)
             # Bytes before the name: a crash after the rename must not leave an empty file.
             os.fsync(copy.fileno())
         with root.parent(name, create=True) as (folder, last):
+            # Atomic, for the stage is on the same file system; durable only with the folder.
             os.rename(staged, last, dst_dir_fd=folder)
             os.fsync(folder)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Notifications of recorded events: which one, if any, tells clients of an event.
+"""Notifications of recorded events: the one, if any, that clients get of an event.
 
 `notification_of` does so for events of a workbench, `watch_notification` for those of the daemon's
 log, which are about watched folders.
@@ -10,8 +10,30 @@ from kbd.core.domain.run_state import item_label
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.events import drafts, runs, watches, workbenches
 from kbd.events.base import Recorded
-from kbd.requests import notifications as wire
 from kbd.requests.base import Notification
+from kbd.requests.notifications import (
+    CheckpointCreated,
+    CheckpointRestored,
+    ContextChanged,
+    DraftStateChanged,
+    WatchFileLanded,
+    WatchRunFinished,
+    WorkbenchFilesChanged,
+    WorkshopAssistantMessageComplete,
+    WorkshopImplementProgress,
+    WorkshopModelChanged,
+    WorkshopNotice,
+    WorkshopPhaseCompleted,
+    WorkshopPhaseStarted,
+    WorkshopRegenerateCompleted,
+    WorkshopRegenerateStarted,
+    WorkshopRunCancelRequested,
+    WorkshopRunFailed,
+    WorkshopRunFinished,
+    WorkshopRunStarted,
+    WorkshopToolComplete,
+    WorkshopUndoCompleted,
+)
 from kbd.requests.workshop import RunError
 from kbd.types import RunId, Seq, WorkbenchId
 
@@ -21,15 +43,15 @@ __all__ = ["notification_of", "notifications_of", "watch_notification"]
 def notifications_of(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple[Notification, ...]:
     """Return all notifications of an event; the arguments are those of `notification_of`."""
     where = _Origin(state.workbench_id, record.run, seq)
-    told: list[Notification | None] = [notification_of(state, seq, record)]
+    completed: list[Notification | None] = [notification_of(state, seq, record)]
     match record.data:
         case workbenches.ConversationRewound(checkpoint_id=checkpoint_id):
-            told += [_draft_state(state, where), _files_changed(state, where, checkpoint_id)]
+            completed += [_draft_state(state, where), _files_changed(state, where, checkpoint_id)]
         case drafts.CheckpointRestored(pre_restore_checkpoint_id=checkpoint_id):
-            told.append(_files_changed(state, where, checkpoint_id))
+            completed.append(_files_changed(state, where, checkpoint_id))
         case runs.RunFinished() if state.run(record.run).regenerates:
-            told.append(_regenerate_completed(state, where))
-    return tuple(each for each in told if each is not None)
+            completed.append(_regenerate_completed(state, where))
+    return tuple(each for each in completed if each is not None)
 
 
 def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notification | None:
@@ -43,20 +65,20 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
     where = _Origin(state.workbench_id, record.run, seq)
     match record.data:
         case workbenches.FileAdded(name=name):
-            return where.told(wire.WorkbenchFilesChanged, added=(name,))
+            return where.notification(WorkbenchFilesChanged, added=(name,))
         case workbenches.FileRemoved(name=name):
-            return where.told(wire.WorkbenchFilesChanged, removed=(name,))
+            return where.notification(WorkbenchFilesChanged, removed=(name,))
         case workbenches.ModelChosen(model_id=model_id):
-            return where.told(wire.WorkshopModelChanged, model_id=model_id)
+            return where.notification(WorkshopModelChanged, model_id=model_id)
         case workbenches.AssistantMessageAdded(message_id=message_id, text=text):
-            told = wire.WorkshopAssistantMessageComplete
-            return where.told(told, message_id=message_id, text=text)
+            completed = WorkshopAssistantMessageComplete
+            return where.notification(completed, message_id=message_id, text=text)
         case workbenches.ContextSet(category=category):
             item = state.context.get(category)
             action = "added" if item is not None and item.revision == 1 else "updated"
-            return where.told(wire.ContextChanged, category=category, action=action)
+            return where.notification(ContextChanged, category=category, action=action)
         case workbenches.ContextRemoved(category=category):
-            return where.told(wire.ContextChanged, category=category, action="deleted")
+            return where.notification(ContextChanged, category=category, action="deleted")
         case (
             drafts.DraftOpened()
             | drafts.DraftDiscarded()
@@ -65,17 +87,19 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
         ):
             return _draft_state(state, where)
         case workbenches.ConversationRewound(message_id=message_id, reason="regenerate"):
-            return where.told(wire.WorkshopRegenerateStarted, message_id=message_id)
+            return where.notification(WorkshopRegenerateStarted, message_id=message_id)
         case workbenches.ConversationRewound(message_id=message_id):
             has_draft = state.draft is not None
-            undone = wire.WorkshopUndoCompleted
-            return where.told(undone, message_id=message_id, has_draft=has_draft)
+            undone = WorkshopUndoCompleted
+            return where.notification(undone, message_id=message_id, has_draft=has_draft)
         case drafts.CheckpointRestored(checkpoint_id=checkpoint_id) as restored:
             before = restored.pre_restore_checkpoint_id
-            back = wire.CheckpointRestored
-            return where.told(back, checkpoint_id=checkpoint_id, pre_restore_checkpoint_id=before)
+            back = CheckpointRestored
+            return where.notification(
+                back, checkpoint_id=checkpoint_id, pre_restore_checkpoint_id=before
+            )
         case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
-            return where.told(wire.CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
+            return where.notification(CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
         case _:
             return _run_notification(state, where, record)
 
@@ -86,27 +110,29 @@ def _run_notification(
     """Return the notification of a run's event, or None if it has none."""
     match record.data:
         case runs.NoticeGiven(code=code, message=message):
-            return where.told(wire.WorkshopNotice, error_code=code, message=message)
+            return where.notification(WorkshopNotice, error_code=code, message=message)
         case runs.RunStarted(message_id=message_id, model_id=model_id):
-            told_run = wire.WorkshopRunStarted
-            return where.told(told_run, message_id=message_id, model_id=model_id)
+            started = WorkshopRunStarted
+            return where.notification(started, message_id=message_id, model_id=model_id)
         case runs.RunResumed(model_id=model_id):
             message_id = state.run(record.run).message_id
-            told_run = wire.WorkshopRunStarted
-            return where.told(told_run, message_id=message_id, model_id=model_id, resumed=True)
+            started = WorkshopRunStarted
+            return where.notification(
+                started, message_id=message_id, model_id=model_id, resumed=True
+            )
         case runs.RunFinished() | runs.RunCancelled() | runs.RunInterrupted() as ended:
             return _run_ended(state, where, ended)
         case runs.RunFailed(code=code, message=message, subphase=subphase, retryable=retryable):
             error = RunError(
                 error_code=code, message=message, subphase=subphase, retryable=retryable
             )
-            return where.told(wire.WorkshopRunFailed, error=error)
+            return where.notification(WorkshopRunFailed, error=error)
         case runs.RunCancelRequested():
-            return where.told(wire.WorkshopRunCancelRequested)
+            return where.notification(WorkshopRunCancelRequested)
         case runs.PhaseStarted(phase=phase):
-            return where.told(wire.WorkshopPhaseStarted, phase=phase)
+            return where.notification(WorkshopPhaseStarted, phase=phase)
         case runs.PhaseCompleted(phase=phase):
-            return where.told(wire.WorkshopPhaseCompleted, phase=phase)
+            return where.notification(WorkshopPhaseCompleted, phase=phase)
         case runs.ItemStarted(item=item):
             return _run_progress(state, where, item)
         case runs.ToolReturned() | runs.ToolRefused() as ended:
@@ -120,7 +146,7 @@ class _Origin(msgspec.Struct, frozen=True):
     run: int
     seq: Seq
 
-    def told(self, kind: type[Notification], **fields: object) -> Notification:
+    def notification(self, kind: type[Notification], **fields: object) -> Notification:
         run_id = RunId(f"{self.workbench_id}-{self.run}") if self.run else msgspec.UNSET
         return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
 
@@ -128,7 +154,7 @@ class _Origin(msgspec.Struct, frozen=True):
 def _draft_state(state: WorkbenchState, where: _Origin) -> Notification:
     draft_id = state.draft.draft_id if state.draft else msgspec.UNSET
     has_draft = state.draft is not None
-    return where.told(wire.DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
+    return where.notification(DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
 
 
 def _files_changed(
@@ -146,15 +172,15 @@ def _files_changed(
         "removed": tuple(sorted(before.keys() - now.keys())),
         "updated": tuple(sorted(n for n in now.keys() & before.keys() if now[n] != before[n])),
     }
-    return where.told(wire.WorkbenchFilesChanged, **changes) if any(changes.values()) else None
+    return where.notification(WorkbenchFilesChanged, **changes) if any(changes.values()) else None
 
 
 def _regenerate_completed(state: WorkbenchState, where: _Origin) -> Notification | None:
     answer = state.said[-1] if state.said else None
     if answer is None or answer.run != where.run:
         return None
-    return where.told(
-        wire.WorkshopRegenerateCompleted,
+    return where.notification(
+        WorkshopRegenerateCompleted,
         message_id=answer.message_id,
         regenerates=state.run(where.run).regenerates,
     )
@@ -171,15 +197,15 @@ def _run_ended(
         runs.RunInterrupted: "interrupted",
     }[type(ended)]
     has_draft = state.draft is not None
-    return where.told(wire.WorkshopRunFinished, status=status, has_draft=has_draft)
+    return where.notification(WorkshopRunFinished, status=status, has_draft=has_draft)
 
 
 def _run_progress(state: WorkbenchState, where: _Origin, item: int) -> Notification | None:
     plan = state.run(where.run).plan
     if plan is None or not 1 <= item <= len(plan.items):
         return None
-    return where.told(
-        wire.WorkshopImplementProgress,
+    return where.notification(
+        WorkshopImplementProgress,
         current_item=item,
         total_items=len(plan.items),
         item_label=item_label(plan.items[item - 1].text),
@@ -198,8 +224,10 @@ def _tool_ended(
             if call.id == ended.call_id:
                 name = call.name
     success = isinstance(ended, runs.ToolReturned) and ended.ok
-    told = wire.WorkshopToolComplete
-    return where.told(told, tool_name=name, tool_call_id=ended.call_id, success=success)
+    completed = WorkshopToolComplete
+    return where.notification(
+        completed, tool_name=name, tool_call_id=ended.call_id, success=success
+    )
 
 
 _LOG = "daemon"
@@ -215,7 +243,7 @@ def watch_notification(seq: Seq, record: Recorded) -> Notification | None:
     """
     match record.data:
         case watches.FileLanded() as landed:
-            return wire.WatchFileLanded(
+            return WatchFileLanded(
                 workbench_id=_LOG,
                 seq=seq,
                 watch_id=landed.watch_id,
@@ -225,7 +253,7 @@ def watch_notification(seq: Seq, record: Recorded) -> Notification | None:
                 outcome=landed.outcome,
             )
         case watches.WatchRunFinished() as finished:
-            return wire.WatchRunFinished(
+            return WatchRunFinished(
                 workbench_id=_LOG,
                 seq=seq,
                 watch_id=finished.watch_id,

@@ -31,20 +31,20 @@ from kbd.types import BlobHash, FileName
 __all__ = ["carry_out", "change_set", "deletion_confirmations", "publish"]
 
 
-def change_set(bench: OpenWorkbench, catalog: Catalog) -> drafts.ChangeSet:
+def change_set(workbench: OpenWorkbench, catalog: Catalog) -> drafts.ChangeSet:
     """Return what the draft changes; empty if there is none.
 
     A deletion and an addition of equal content are shown as one renamed file.
     """
-    state = bench.state
+    state = workbench.state
     if state.draft is None:
         return drafts.ChangeSet(draft_id=None, changes=())
     renamed = _renames(state)
-    gone = set(renamed.values())
+    renamed_from = set(renamed.values())
     rows = tuple(
         _row(state, catalog, name, drafted, renamed.get(name))
         for name, drafted in sorted(state.draft.files.items())
-        if name not in gone
+        if name not in renamed_from
     )
     return drafts.ChangeSet(
         draft_id=state.draft.draft_id, changes=rows, draft_summary=_summary(state)
@@ -117,7 +117,7 @@ def _change_type(drafted: DraftFile, previous: FileName | None) -> drafts.Change
 
 
 async def publish(
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     clock: Clock,
     *,
     names: tuple[FileName, ...] | None,
@@ -128,7 +128,7 @@ async def publish(
     """Publish the draft, or some of its files.
 
     Args:
-        bench: The workbench.
+        workbench: The workbench.
         clock: Names the publish.
         names: Which files, or None for all.
         keep_both: Whether a file that changed in published/ meanwhile gets a second name.
@@ -142,17 +142,17 @@ async def publish(
     """
     # Shielded: a client that goes away between intent and outcome must not leave the draft held.
     with anyio.CancelScope(shield=True):
-        async with bench.publishing:
-            pending = bench.state.publish
+        async with workbench.publishing:
+            pending = workbench.state.publish
             if pending is not None:  # The disk was full, or failed.
-                completed = await carry_out(bench, clock, progress)
-                left = draft_view(bench.state)
+                completed = await carry_out(workbench, clock, progress)
+                left = draft_view(workbench.state)
                 is_back = pending.rewind is not None or bool(pending.restores)
                 nothing_left = not left or (names is not None and left.keys().isdisjoint(names))
                 if nothing_left and not is_back:
                     return completed
             await _submit_intent(
-                bench,
+                workbench,
                 clock,
                 names=names,
                 keep_both=keep_both,
@@ -160,12 +160,12 @@ async def publish(
                 progress=progress,
             )
             progress("swap_directories")
-            return await carry_out(bench, clock, progress)
+            return await carry_out(workbench, clock, progress)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
 async def _submit_intent(
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     clock: Clock,
     *,
     names: tuple[FileName, ...] | None,
@@ -174,16 +174,18 @@ async def _submit_intent(
     progress: Callable[[PublishPhase], None],
 ) -> None:
     progress("validating")
-    drafted = tuple(draft_view(bench.state))
+    drafted = tuple(draft_view(workbench.state))
     if not drafted:
         msg = "draft not found: there is nothing to publish"
         raise ValidationFailed(msg)
     progress("conflict_check")
-    found = await run_sync(_published_hashes, bench, drafted)
+    # Read anew from disk: people may have changed published/ with their own programs.
+    found = await run_sync(_published_hashes, workbench, drafted)
     publish_id = clock.new_id()
+    # Named before the intent, so that whoever completes it after a crash takes the same names.
     free = {name: conflict_name(name, publish_id) for name in drafted}
     progress("checkpoint_pre_publish")
-    await bench.keeper.submit(
+    await workbench.keeper.submit(
         IntendPublish(
             publish_id=publish_id,
             names=names,
@@ -196,7 +198,9 @@ async def _submit_intent(
 
 
 async def carry_out(
-    bench: OpenWorkbench, clock: Clock, progress: Callable[[PublishPhase], None] = lambda _: None
+    workbench: OpenWorkbench,
+    clock: Clock,
+    progress: Callable[[PublishPhase], None] = lambda _: None,
 ) -> drafts.DraftPublished:
     """Complete the intended publish, from wherever it stopped.
 
@@ -204,25 +208,28 @@ async def carry_out(
         ValidationFailed: No publish is under way.
         KbdError: The disk is full or fails; it can be carried out later.
     """
-    intended = bench.state.publish
+    intended = workbench.state.publish
     if intended is None:
         msg = "no publish is under way"
         raise ValidationFailed(msg)
-    conflicted = await run_sync(partial(bench.files.carry_out, intended.files, intended.publish_id))
+    conflicted = await run_sync(
+        partial(workbench.files.carry_out, intended.files, intended.publish_id)
+    )
     progress("finalizing")
+    # Recorded last: until then the next start carries the same files out once more.
     checkpoint_id = f"c{clock.new_id()}"
-    await bench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
-    return _publish_answer(bench, intended, conflicted, checkpoint_id)
+    await workbench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
+    return _publish_answer(workbench, intended, conflicted, checkpoint_id)
 
 
 def _published_hashes(
-    bench: OpenWorkbench, names: tuple[FileName, ...]
+    workbench: OpenWorkbench, names: tuple[FileName, ...]
 ) -> dict[FileName, BlobHash | None]:
-    return {name: bench.files.published_hash(name) for name in names}
+    return {name: workbench.files.published_hash(name) for name in names}
 
 
 def _publish_answer(
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     intended: PublishIntended,
     conflicted: tuple[tuple[FileName, FileName], ...],
     checkpoint_id: str,
@@ -236,7 +243,7 @@ def _publish_answer(
     )
     kept = (*intended.kept_both, *moved.items())
     return drafts.DraftPublished(
-        published_at=format_time(bench.state.updated_at_us),
+        published_at=format_time(workbench.state.updated_at_us),
         checkpoint_id=checkpoint_id,
         published=published,
         kept_both=tuple(drafts.KeptBoth(path=name, published_as=given) for name, given in kept),

@@ -46,7 +46,7 @@ class RewindResult(msgspec.Struct, frozen=True):
 
 
 async def rewind_to(
-    bench: OpenWorkbench,
+    workbench: OpenWorkbench,
     clock: Clock,
     message_id: str,
     reason: Literal["undo", "regenerate"] = "undo",
@@ -55,7 +55,7 @@ async def rewind_to(
     """Undo to a message: conversation, files, draft and runs become what they were at it.
 
     Args:
-        bench: The workbench.
+        workbench: The workbench.
         clock: Names the publish that it may take.
         message_id: The message, of the person or an answer; it may be one that was cut off.
         reason: "undo" or "regenerate".
@@ -68,28 +68,29 @@ async def rewind_to(
         FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
-    said = find_message(bench.state, message_id)
-    then = await run_sync(state_at, bench.folders.log, said.seq)
+    message = find_message(workbench.state, message_id)
+    then = await run_sync(state_at, workbench.folders.log, message.seq)
     back = rewind_event(then, message_id, reason)
     check(then)
-    async with _publish_lock(bench, clock):
-        planned = differences(bench.state, back.files)
-        await run_sync(_check_blobs, bench.blobs.store, _needed_blobs(planned, back))
-        found = await run_sync(_published_hashes, bench, planned)
-        outcome = await bench.keeper.submit(Rewind(back, clock.new_id(), found))
+    async with _publish_lock(workbench, clock):
+        planned = differences(workbench.state, back.files)
+        # Before the intent: once that is recorded there is no way back.
+        await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned, back))
+        found = await run_sync(_published_hashes, workbench, planned)
+        outcome = await workbench.keeper.submit(Rewind(back, clock.new_id(), found))
         if any(isinstance(event, ConversationRewound) for event in outcome.events):
             return RewindResult()
-        return await _carry_out_plan(bench, clock)
+        return await _carry_out_plan(workbench, clock)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
 async def restore_checkpoint(
-    bench: OpenWorkbench, clock: Clock, checkpoint_id: str
+    workbench: OpenWorkbench, clock: Clock, checkpoint_id: str
 ) -> RewindResult:
     """Restore the published files of a checkpoint.
 
     Args:
-        bench: The workbench.
+        workbench: The workbench.
         clock: Names the publish that it takes.
         checkpoint_id: Which.
 
@@ -100,34 +101,35 @@ async def restore_checkpoint(
         FileWriteFailed: Bytes that would be needed are not kept any more; nothing was done.
         KbdError: The disk is full or fails; the next start, or call, completes it.
     """
-    files = find_checkpoint(bench.state, checkpoint_id).files
-    async with _publish_lock(bench, clock):
-        planned = differences(bench.state, files)
-        await run_sync(_check_blobs, bench.blobs.store, _needed_blobs(planned))
-        found = await run_sync(_published_hashes, bench, planned)
-        await bench.keeper.submit(RestoreCheckpoint(checkpoint_id, clock.new_id(), found))
-        return await _carry_out_plan(bench, clock)
+    files = find_checkpoint(workbench.state, checkpoint_id).files
+    async with _publish_lock(workbench, clock):
+        planned = differences(workbench.state, files)
+        await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned))
+        found = await run_sync(_published_hashes, workbench, planned)
+        await workbench.keeper.submit(RestoreCheckpoint(checkpoint_id, clock.new_id(), found))
+        return await _carry_out_plan(workbench, clock)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
 @asynccontextmanager
-async def _publish_lock(bench: OpenWorkbench, clock: Clock) -> AsyncIterator[None]:
+async def _publish_lock(workbench: OpenWorkbench, clock: Clock) -> AsyncIterator[None]:
     """Hold the publish lock, after completing what a full disk had stopped.
 
     Shielded: a client that goes away between intent and outcome must not leave it half done.
     """
-    if bench.publishing.locked() and bench.state.publish is not None:
+    # Refused, not queued: the state that was looked at would be another one by then.
+    if workbench.publishing.locked() and workbench.state.publish is not None:
         msg = "a publish is under way"
         raise ValidationFailed(msg, retryable=True)
     with anyio.CancelScope(shield=True):
-        async with bench.publishing:
-            if bench.state.publish is not None:
-                await carry_out(bench, clock)
+        async with workbench.publishing:
+            if workbench.state.publish is not None:
+                await carry_out(workbench, clock)
             yield
 
 
-async def _carry_out_plan(bench: OpenWorkbench, clock: Clock) -> RewindResult:
-    done = await carry_out(bench, clock)
+async def _carry_out_plan(workbench: OpenWorkbench, clock: Clock) -> RewindResult:
+    done = await carry_out(workbench, clock)
     return RewindResult(done.published, done.checkpoint_id)
 
 
@@ -151,6 +153,6 @@ def _check_blobs(store: BlobStore, needed: Iterable[tuple[FileName, BlobHash]]) 
 
 
 def _published_hashes(
-    bench: OpenWorkbench, planned: tuple[PlannedFile, ...]
+    workbench: OpenWorkbench, planned: tuple[PlannedFile, ...]
 ) -> dict[FileName, BlobHash | None]:
-    return {file.name: bench.files.published_hash(file.name) for file in planned}
+    return {file.name: workbench.files.published_hash(file.name) for file in planned}

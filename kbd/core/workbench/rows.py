@@ -1,4 +1,4 @@
-"""Rows of workbenches, files, runs and watched folders, as clients see them."""
+"""Rows of workbenches, files, runs and watched folders in answers to clients."""
 
 import os
 from collections.abc import Callable
@@ -87,19 +87,19 @@ def disk_bytes(folder: Path) -> int:
     return total
 
 
-def workbench_row(bench: OpenWorkbench, size_bytes: int) -> WorkbenchRow:
+def workbench_row(workbench: OpenWorkbench, size_bytes: int) -> WorkbenchRow:
     """Return one line of the list of workbenches."""
-    state = bench.state
+    state = workbench.state
     return WorkbenchRow(
-        id=state.workbench_id or bench.id,
+        id=state.workbench_id or workbench.id,
         name=state.name,
         created_at=format_time(state.created_at_us),
         updated_at=format_time(state.updated_at_us),
         has_draft=state.draft is not None,
-        files=sum(1 for _ in state.all_seen()),
+        files=sum(1 for _ in state.current_files()),
         last_seq=state.seq,
         disk_bytes=size_bytes,
-        reason=bench.damage.message if bench.damage is not None else msgspec.UNSET,
+        reason=workbench.damage.message if workbench.damage is not None else msgspec.UNSET,
         parent_workbench_id=state.parent.workbench_id if state.parent else msgspec.UNSET,
     )
 
@@ -120,10 +120,12 @@ def closed_row(known: KnownWorkbench, size_bytes: int, reason: str) -> Workbench
     )
 
 
-def workbench_info(bench: OpenWorkbench, size_bytes: int, default_model_id: str) -> WorkbenchInfo:
+def workbench_info(
+    workbench: OpenWorkbench, size_bytes: int, default_model_id: str
+) -> WorkbenchInfo:
     """Return the full description of one workbench."""
-    row = workbench_row(bench, size_bytes)
-    parent = bench.state.parent
+    row = workbench_row(workbench, size_bytes)
+    parent = workbench.state.parent
     forked: ForkedFrom | msgspec.UnsetType = msgspec.UNSET
     if parent is not None:
         forked = ForkedFrom(
@@ -138,12 +140,12 @@ def workbench_info(bench: OpenWorkbench, size_bytes: int, default_model_id: str)
     )
 
 
-def file_rows(bench: OpenWorkbench, catalog: Catalog) -> tuple[FileRow, ...]:
-    """Return the files as runs see them: in the draft where they are changed there."""
+def file_rows(workbench: OpenWorkbench, catalog: Catalog) -> tuple[FileRow, ...]:
+    """Return rows of the files; of one that the draft changes, its draft version."""
     rows: list[FileRow] = []
-    for seen in bench.state.all_seen():
+    for seen in workbench.state.current_files():
         kind = catalog.kind_of(seen.name)
-        entry = bench.state.files.get(seen.name)
+        entry = workbench.state.files.get(seen.name)
         rows.append(
             FileRow(
                 path=seen.name,
@@ -159,7 +161,7 @@ def file_rows(bench: OpenWorkbench, catalog: Catalog) -> tuple[FileRow, ...]:
     return tuple(rows)
 
 
-def workbench_scope(bench: OpenWorkbench, catalog: Catalog, limits: Limits) -> Scope:
+def workbench_scope(workbench: OpenWorkbench, catalog: Catalog, limits: Limits) -> Scope:
     """Return the scope of a workbench: what a run may touch."""
     return Scope(
         limits=ScopeLimits(max_files=limits.files, max_file_bytes=limits.file_bytes),
@@ -168,7 +170,7 @@ def workbench_scope(bench: OpenWorkbench, catalog: Catalog, limits: Limits) -> S
             readable_kinds=catalog.readable_kinds(),
             readable_extensions=catalog.readable_suffixes(),
         ),
-        sandbox_root=str(bench.folders.root),
+        sandbox_root=str(workbench.folders.root),
     )
 
 
@@ -178,14 +180,14 @@ REQUEST_CHARACTERS = 200
 
 def run_budget(limits: RunLimits, daemon: DaemonState, now_us: int) -> RunBudget:
     """Return the caps of runs, and how much of the day's is used."""
-    gone = daemon.gone(utc_day(now_us))
+    usage = daemon.day_usage(utc_day(now_us))
     return RunBudget(
         tokens=limits.tokens,
         cost=limits.cost,
         day_tokens=limits.day_tokens,
         day_cost=limits.day_cost,
-        day_tokens_gone=gone.tokens,
-        day_cost_gone=round(gone.cost, 6),
+        day_tokens_gone=usage.tokens,
+        day_cost_gone=round(usage.cost, 6),
     )
 
 
@@ -232,8 +234,8 @@ def run_info(
 
 def _request_line(state: WorkbenchState, message_id: str) -> str:
     """Return the first line of a message that says something."""
-    asked = state.heard.get(message_id)
-    said = asked.text if asked is not None else ""
+    request = state.heard.get(message_id)
+    said = request.text if request is not None else ""
     first = said.strip().partition("\n")[0].rstrip()
     too_long = len(first) > REQUEST_CHARACTERS
     return f"{first[: REQUEST_CHARACTERS - 1]}…" if too_long else first
@@ -288,13 +290,13 @@ Outcome = Literal["published", "review", "unchanged", "failed", "moved", "own"]
 """As in `OutcomeRow`."""
 
 
-def watch_row(watch: Watch, hints: Hints, trouble: str) -> WatchRow:
+def watch_row(watch: Watch, hints: Hints, problem: str) -> WatchRow:
     """Return one line of the list of watches.
 
     Args:
         watch: The watch.
         hints: How changes of its folder are noticed.
-        trouble: What keeps files from landing, or "".
+        problem: What keeps files from landing, or "".
     """
     return WatchRow(
         watch_id=watch.watch_id,
@@ -302,7 +304,7 @@ def watch_row(watch: Watch, hints: Hints, trouble: str) -> WatchRow:
         folder=watch.rule.folder,
         status=_status(watch),
         code=watch.code or msgspec.UNSET,
-        reason=watch.reason or trouble or msgspec.UNSET,
+        reason=watch.reason or problem or msgspec.UNSET,
         created_at=format_time(watch.created_at_us),
         hints=hints,
         landed=watch.landed,
@@ -313,11 +315,11 @@ def watch_row(watch: Watch, hints: Hints, trouble: str) -> WatchRow:
     )
 
 
-def watch_info(watch: Watch, hints: Hints, trouble: str) -> WatchInfo:
+def watch_info(watch: Watch, hints: Hints, problem: str) -> WatchInfo:
     """Return one watch in full; arguments as for `watch_row`."""
     landings = tuple(watch.landings.values())[:MAX_LANDINGS]
     return WatchInfo(
-        **msgspec.structs.asdict(watch_row(watch, hints, trouble)),
+        **msgspec.structs.asdict(watch_row(watch, hints, problem)),
         rule=_rule_row(watch.rule),
         landings=tuple(_landing_row(landing) for landing in landings),
         recent=tuple(_outcome(ended) for ended in reversed(watch.recent)),
@@ -422,7 +424,7 @@ def _outcome(ended: Ended) -> OutcomeRow:
 
 def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
     """Return the actions that may help, the likeliest first."""
-    named, bench = watch.watch_id, landing.workbench_id
+    named, workbench = watch.watch_id, landing.workbench_id
     match landing.code:
         case EgressConsentRequired.code:
             first = [f"kbd watch resume {named} --consent"]
@@ -436,7 +438,7 @@ def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
             first = [f"see to it that {watch.rule.deliver_to} is there and has room"]
         case _:
             first = []
-    ran = [f"kbd log {bench}", f"kbd review {bench}"] if landing.run_id else []
+    ran = [f"kbd log {workbench}", f"kbd review {workbench}"] if landing.run_id else []
     itself = f"kbd watch failed {named}"
     number = landing.landing_id
     return (*first, *ran, f"{itself} --retry {number}", f"{itself} --dismiss {number}")

@@ -73,6 +73,8 @@ class ConfinedRoot:
         """
         with self.parent(name) as (folder, last):
             try:
+                # Below the folder that is held, not by its path: nobody can put a link in the way
+                # meanwhile.
                 held = os.open(last, _FILE, dir_fd=folder)
             except FileNotFoundError:
                 raise _not_found(name) from None
@@ -93,6 +95,7 @@ def _open_component(held: int, folder: str, name: FileName, *, create: bool) -> 
     if create:
         try:
             os.mkdir(folder, 0o700, dir_fd=held)
+            # The folder's name must be durable before that of anything in it.
             os.fsync(held)
         except FileExistsError:
             pass
@@ -109,6 +112,8 @@ def _check_regular(held: int, name: FileName) -> None:
     if not stat.S_ISREG(found.st_mode):
         msg = f"{name!r} is not a regular file"
         raise SandboxViolation(msg)
+    # O_NOFOLLOW stops symbolic links only; through a hard link a write would change a file
+    # elsewhere.
     if found.st_nlink > 1:
         msg = f"{name!r} is a hard link: the same file has another name elsewhere"
         raise SandboxViolation(msg)
@@ -119,6 +124,7 @@ def _walk(folder: int, prefix: str) -> Iterator[str]:
         found = [(entry.name, entry.is_dir(follow_symlinks=False), entry) for entry in entries]
     for name, is_folder, entry in found:
         if is_folder:
+            # Opened without following links: it may have been replaced since it was listed.
             inner = os.open(name, _DIRECTORY, dir_fd=folder)
             try:
                 yield from _walk(inner, f"{prefix}{name}/")

@@ -18,7 +18,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
 from kbd.formats.headings import names_of_columns
-from kbd.opc import doubt
+from kbd.opc import suffix_mismatch
 from kbd_xlsx.reader.blocks import Value, plain_value, shown
 from kbd_xlsx.reader.book import Formula, SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.reader.section_file import ShelfDamagedError
@@ -139,7 +139,7 @@ def _read(source: Source, region: Region, *, typed: bool) -> Reading:
                 return Reading(f"{part.name}: no values.", rows=() if typed else None)
             area = parse_area(wanted, used) if wanted else _first_chunk(used)
             reading = _reading(book, sheet, used, area, typed=typed)
-            refused = doubt(book.workbook.identity, FAMILY, source.name)
+            refused = suffix_mismatch(book.workbook.identity, FAMILY, source.name)
             if refused:
                 reading = msgspec.structs.replace(reading, warnings=(*reading.warnings, refused))
             return reading

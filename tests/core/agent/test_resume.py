@@ -49,7 +49,7 @@ def outcome(rig: Rig) -> object:
     run = rig.run
     assert run.plan is not None
     items = [(i.text, i.state, i.failures, i.answer) for i in run.plan.items]
-    files = {seen.name: rig.content(seen.name) for seen in rig.state.all_seen()}
+    files = {seen.name: rig.content(seen.name) for seen in rig.state.current_files()}
     return (run.status, run.research, items, run.summary, files, rig.state.next_entry)
 
 

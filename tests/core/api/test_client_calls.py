@@ -136,7 +136,7 @@ def test_of_two_calls_on_one_file_the_second_lands_on_the_first_or_not_at_all() 
         folded.do(call(change(B, None, "c"), change(A, "a", "c")))
 
     assert folded.state.seq == seq
-    assert folded.state.seen(B) is None
+    assert folded.state.current_file(B) is None
 
 
 def test_the_state_is_the_same_from_the_log() -> None:
@@ -155,12 +155,12 @@ def test_a_rollback_brings_back_what_the_review_showed_before() -> None:
     running(folded)
     written(folded, change(A, "b", "c", ("a link", "a query"), ("a link",)))
     written(folded, change(A, "c", "d", ("a link", "a query"), ("a link", "a query")))
-    shown = folded.state.seen(A)
+    shown = folded.state.current_file(A)
     assert shown is not None
     assert shown.warnings == ("a link", "a query")
 
     folded.do(FailAttempt(1, "TURN_LIMIT", "too long", final=False))
-    shown = folded.state.seen(A)
+    shown = folded.state.current_file(A)
     assert shown is not None
     assert (shown.blob, shown.warnings) == (blob("b"), ("a link",))
 
@@ -174,10 +174,10 @@ def test_a_rollback_leaves_what_a_person_wrote_since() -> None:
     folded.do(StartRun(None, "p:m"))
     folded.do(FailAttempt(1, "TURN_LIMIT", "too long", final=False))
 
-    kept = folded.state.seen(A)
+    kept = folded.state.current_file(A)
     assert kept is not None
     assert kept.blob == blob("c")
-    assert folded.state.seen(B) is None
+    assert folded.state.current_file(B) is None
 
 
 def test_a_publish_waits_until_what_a_file_reaches_out_to_is_accepted() -> None:
@@ -189,7 +189,7 @@ def test_a_publish_waits_until_what_a_file_reaches_out_to_is_accepted() -> None:
     folded.do(IntendPublish("p", None, {A: blob("a")}, accept_external=True))
     folded.do(CompletePublish("c"))
 
-    published = folded.state.seen(A)
+    published = folded.state.current_file(A)
     assert published is not None
     assert (published.blob, published.warnings) == (blob("b"), ())
     folded.do(call(change(A, "b", "c")))

@@ -133,7 +133,7 @@ async def test_a_moment_in_a_watched_folder_starts_no_work(tmp_path: Path) -> No
         watching = running.benches.daemon.state.watching
         blob = bench.state.files[FileName("a.txt")].blob
         for place in ("files", "published"):
-            assert watching.is_own(blob, f"{folder}/{place}", WatchId("0" * 16))
+            assert watching.is_written_by_kbd(blob, f"{folder}/{place}", WatchId("0" * 16))
 
 
 async def test_a_damaged_log_is_told_as_far_as_it_reads(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_both_read_the_same_of_a_whole_log(tmp_path: Path) -> None:
             named.setdefault(blob, seq)
 
     read_log(tmp_path, take)
-    assert ours.whole
+    assert ours.is_whole
     assert named
     assert (theirs.seq, theirs.head, theirs.frames) == (ours.seq, ours.head, ours.frames)
     assert theirs.blobs == named

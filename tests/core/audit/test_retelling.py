@@ -82,7 +82,7 @@ class Told:
 
 
 def _names(state: WorkbenchState) -> CallFiles:
-    return cast("CallFiles", tuple(seen.name for seen in state.all_seen()))
+    return cast("CallFiles", tuple(seen.name for seen in state.current_files()))
 
 
 def test_a_call_is_told_with_the_files_that_it_saw() -> None:

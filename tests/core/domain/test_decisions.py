@@ -206,7 +206,7 @@ def test_a_failed_attempt_is_rolled_back() -> None:
     failed = folded.do(FailAttempt(1, "TURN_LIMIT", "too long", final=False))
 
     assert ItemRetried(1, "TURN_LIMIT", "too long") == failed.events[-1]
-    seen = {seen.name: seen.blob for seen in folded.state.all_seen()}
+    seen = {seen.name: seen.blob for seen in folded.state.current_files()}
     assert {A: blob("a"), B: blob("b")} == seen
 
 

@@ -36,8 +36,8 @@ class Log:
         fold = ContextFold()
         found = []
         for record in self.records:
-            fold, told = fold.copied(), fold.take(record)
-            assert fold.take(record) == told
+            fold, told = fold.copy(), fold.add(record)
+            assert fold.add(record) == told
             found.append(told)
         return found
 

@@ -51,7 +51,7 @@ def test_every_golden_event_is_one_clean_line() -> None:
     seen = set()
     for commit in make_golden.commits():
         for record in commit:
-            text = event_text(record.data, fold.take(record))
+            text = event_text(record.data, fold.add(record))
             seen.add(type(record.data))
             assert 0 < len(text) <= TITLE_CHARACTERS
             assert text.isprintable()

@@ -58,7 +58,7 @@ class Spoken(Folded):
         number = self.do(StartRun(None, "p:m")).run
         for name, mark in writes.items():
             file = FileName(f"{name}.csv")
-            seen = self.state.seen(file)
+            seen = self.state.current_file(file)
             self.apply(FileChanged(file, seen.blob if seen else None, blob(mark), 7), run=number)
         said = AssistantMessageAdded(f"r{number}", "done")
         self.do(EndRun(number, RunFinished(has_draft=self.state.draft is not None), (said,)))

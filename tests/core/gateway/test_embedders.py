@@ -181,7 +181,7 @@ def test_what_plugins_bring_is_checked(module: Module) -> None:
     assert Catalog(plugins).embedder("near").plugin.name == "near"
     (status,) = plugins.statuses
     assert (status.status, status.kind) == ("loaded", "embedder")
-    assert status.brings == ("embedder near",)
+    assert status.contributions == ("embedder near",)
     for reason in ("Nameless.name", "Greedy.most_texts", "Embedder is due", "brings one, too"):
         assert reason in (status.reason or "")
     with pytest.raises(NotFound, match="there are: near"):
@@ -192,7 +192,7 @@ def test_a_name_is_one_plugins_affair(module: Module) -> None:
     """A plugin's provider and embedder may share a name; with another's provider it may not."""
     own = module("own", [Twin()], [ScriptedProvider([])])
     plugins = Plugins.discover(Settings(), found=[own])
-    assert plugins.statuses[0].brings == ("provider scripted", "embedder scripted")
+    assert plugins.statuses[0].contributions == ("provider scripted", "embedder scripted")
 
     other = module("other", [Twin()])
     provider = module("provider", [], [ScriptedProvider([])])

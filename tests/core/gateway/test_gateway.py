@@ -13,7 +13,7 @@ from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.gateway.gateway import Egress, scope_hash
-from kbd.core.gateway.outbound_call import LentAccess
+from kbd.core.gateway.outbound_call import ProviderAccess
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
@@ -251,7 +251,7 @@ async def test_a_turn_that_cannot_connect_does_not_tell_the_key(tmp_path: Path) 
 
 def test_what_is_lent_shows_no_key() -> None:
     """A key that is lent for a call is in no repr."""
-    lent = LentAccess(KEY, "http://127.0.0.1:9/v1", None, 1.0)
+    lent = ProviderAccess(KEY, "http://127.0.0.1:9/v1", None, 1.0)
 
     assert KEY not in f"{lent} {lent!r}"
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from backends import on_asyncio, on_trio
-from kbd.core.gateway.http_client import Crossing, OutboundRequest
+from kbd.core.gateway.http_client import ConfinedClient, OutboundRequest
 from kbd.core.runtime.hosts import Host, parse_host
 from kbd.errors import DiskFull, EgressBlockedByPolicy, ValidationFailed
 
@@ -82,7 +82,7 @@ def server() -> Iterator[Counting]:
 @asynccontextmanager
 async def crossing(
     endpoint: str, told: list[OutboundRequest], *hosts: str, fails: bool = False
-) -> AsyncIterator[Crossing]:
+) -> AsyncIterator[ConfinedClient]:
     """Lend a client for one call."""
 
     async def record(leaving: OutboundRequest) -> None:
@@ -92,7 +92,7 @@ async def crossing(
 
     # As `connections` makes it, less the certificates, which take 80 ms to read.
     pool = httpx2.AsyncHTTPTransport(verify=False)
-    lent = Crossing(pool, endpoint, [parse_host(host) for host in hosts], record, 5.0)
+    lent = ConfinedClient(pool, endpoint, [parse_host(host) for host in hosts], record, 5.0)
     try:
         yield lent
     finally:

@@ -104,7 +104,10 @@ def test_where_a_wrapped_model_is_and_what_it_costs(tmp_path: Path) -> None:
     assert "toolcall:nobody:big" not in listed
     assert purse.is_metered(WRAPPED)
     assert not purse.is_metered("toolcall:nobody:big")
-    assert (models.told_bytes(WRAPPED, [TOOL]), models.told_bytes(MODEL, [TOOL])) == (14, None)
+    assert (models.told_bytes(WRAPPED, [TOOL]), models.told_bytes(MODEL, [TOOL])) == (
+        14,
+        None,
+    )
     with pytest.raises(EgressBlockedByPolicy, match=r"egress\.hosts"):
         egress.check_set_up(WRAPPED)
 

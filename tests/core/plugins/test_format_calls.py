@@ -99,7 +99,7 @@ async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path
     await formats.map(file)
     for kept in (tmp_path / "cache").iterdir():
         kept.write_bytes(b"\xc1")
-    formats._derived.forget()
+    formats._derived.clear()
 
     assert await formats.map(file) == {"lines": ["one"]}
 

@@ -83,7 +83,7 @@ def test_a_good_plugin_is_loaded(discover: Discover) -> None:
 
     assert status(plugins, "good").status == "loaded"
     assert status(plugins, "good").kind == "format, tool"
-    assert status(plugins, "good").brings == ("format rune", "tool look")
+    assert status(plugins, "good").contributions == ("format rune", "tool look")
     assert status(plugins, "good").reason is None
     assert [each.item.name for each in plugins.formats] == ["rune"]
     assert plugins.tools[0].plugin is plugins.get("good")
@@ -154,7 +154,7 @@ def test_a_bad_tool_is_left_out(discover: Discover, old: str, new: str, reason: 
     plugins = discover(half=GOOD.replace(old, new))
 
     assert status(plugins, "half").status == "loaded"
-    assert status(plugins, "half").brings == ("format rune",)
+    assert status(plugins, "half").contributions == ("format rune",)
     assert reason in (status(plugins, "half").reason or "")
     assert plugins.tools == ()
 

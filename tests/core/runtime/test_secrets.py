@@ -57,11 +57,11 @@ def test_a_key_that_was_refused_is_asked_for_again(tmp_path: Path) -> None:
     found = secrets(tmp_path, printing(code))
 
     assert found.key("openai") == "key-number-1"
-    found.forget("openai")
+    found.invalidate("openai")
     assert found.key("openai") == "key-number-2"
     assert found.redact("key-number-1 key-number-2") == "*** ***"
     fixed = secrets(tmp_path, OPENAI_API_KEY="from-environment")
-    fixed.forget("openai")
+    fixed.invalidate("openai")
     assert fixed.key("openai") == "from-environment"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.pieces import MOST_BYTES, TextPiece, cut_pieces, read_pieces, write_pieces
+from kbd.core.plugins.pieces import MAX_BYTES, TextPiece, cut_pieces, read_pieces, write_pieces
 from kbd.formats import Passage, Region
 
 SENTENCE = "The ferry crosses the river twice a day, and the toll is paid at the bridge. "
@@ -28,7 +28,7 @@ def _check(pieces: Iterable[TextPiece], text: str) -> None:
     assert "".join(piece.text for piece in pieces) == text
     done = 0
     for piece in pieces:
-        assert len(piece.text.encode()) <= MOST_BYTES
+        assert len(piece.text.encode()) <= MAX_BYTES
         assert piece.line_start == text.count("\n", 0, done) + 1
         done += len(piece.text)
         assert piece.line_end == max(piece.line_start, text.count("\n", 0, done - 1) + 1)

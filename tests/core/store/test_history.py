@@ -47,7 +47,9 @@ async def test_the_state_at_every_event_is_the_keepers_own(tmp_path: Path) -> No
             known[seq] = state_hash(own)
             if rig.state.seq == seq:  # The Keeper has folded all that landed together.
                 assert state_hash(rig.state) == known[seq]
-                seen[seq] = {file.name: rig.content(file.name) for file in rig.state.all_seen()}
+                seen[seq] = {
+                    file.name: rig.content(file.name) for file in rig.state.current_files()
+                }
 
         rig.keeper.observe(note)
         await rig.go("write two files")
@@ -113,7 +115,7 @@ async def test_a_moment_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def _check_bytes(rig: Rig, state: WorkbenchState, folder: Path) -> None:
-    found = state.seen(files_at(state)[0].path)
+    found = state.current_file(files_at(state)[0].path)
     assert found is not None
     blob = rig.blobs.path(found.blob)
     whole = blob.read_bytes()

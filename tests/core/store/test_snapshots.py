@@ -99,12 +99,12 @@ def test_the_snapshot_of_a_closed_log_is_used_and_not_needed(tmp_path: Path) -> 
     log, copies = kept.open()
     assert copies is None
     state = grown(log, CLOSED_EVENTS - 10)
-    kept.keep_last(state, log.head)
+    kept.save_last(state, log.head)
     assert names(tmp_path) == []
     state = grown(log, 10)
-    kept.keep_last(state, log.head)
+    kept.save_last(state, log.head)
     assert names(tmp_path) == [f"{CLOSED_EVENTS:020}.snap"]
-    kept.keep_last(state, log.head)
+    kept.save_last(state, log.head)
     state = grown(log, 20)
     log.close()
 
@@ -130,7 +130,7 @@ def test_a_snapshot_is_renewed_from_the_one_before_while_the_log_is_written(tmp_
     assert len(list((tmp_path / "log").glob("*.kbl"))) > 2
     # From the one before: what that alone says is in the next.
     marked = msgspec.structs.replace(state, model_id="from the snapshot")
-    in_folder(tmp_path).keep(marked, head)
+    in_folder(tmp_path).save(marked, head)
     assert in_folder(tmp_path).renew(log.seq)
     log.close()
     assert restored(tmp_path).model_id == "from the snapshot"
@@ -141,7 +141,7 @@ def test_a_snapshot_of_another_log_is_not_built_on(tmp_path: Path) -> None:
     log = EventLog.open(tmp_path / "log", disk=Unsynced())
     grown(log, 50)
     wrong = DaemonState(seq=Seq(30), model_id="of another log")
-    assert in_folder(tmp_path).keep(wrong, b"?" * 32)
+    assert in_folder(tmp_path).save(wrong, b"?" * 32)
     state = grown(log, 50)
     assert in_folder(tmp_path).renew(log.seq)
     log.close()

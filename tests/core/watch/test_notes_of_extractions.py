@@ -87,4 +87,4 @@ async def test_an_extraction_is_noted_before_it_is_made(tmp_path: Path, inbox: P
         assert found.final_path == str(inbox / "a.txt")
         entry = bench.state.files[FileName("a.txt")]
         assert daemon.state.watching.written == {entry.blob: (Written(str(inbox), "", 0),)}
-        assert daemon.state.watching.is_own(entry.blob, str(inbox), WATCH)
+        assert daemon.state.watching.is_written_by_kbd(entry.blob, str(inbox), WATCH)

@@ -37,7 +37,7 @@ def test_lines_far_down_are_read_from_near_by(
     found = source(tmp_path, b"".join(b"%09d\n" % n for n in range(1, count + 1)))
     assert FORMAT.map(found)["line_count"] == count
     # Whatever looks at the whole file again would see this one.
-    before = lines.measured(found)
+    before = lines.measure_text(found)
     os.truncate(found.path, 0)
     with found.path.open("r+b") as file:
         file.seek(10 * (count - 200_000))
@@ -95,7 +95,7 @@ def test_every_line_is_found_from_its_mark(
     found = source(tmp_path_factory.mktemp("text"), text.encode(codec), is_kept=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "BLOCK_BYTES", 16)
-        measured = lines.measured(found)
+        measured = lines.measure_text(found)
 
     assert measured.facts.line_count == whole.count("\n") + (whole[-1:] not in ("", "\n"))
     assert measured.facts.char_count == len(whole)

@@ -8,7 +8,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
-from kbd.opc import doubt
+from kbd.opc import suffix_mismatch
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.assets.copy_headers import HeaderFooterCopier, chosen_sections
 from kbd_docx.assets.copy_pictures import PictureCopier
@@ -66,7 +66,7 @@ def copy_assets(
         if into is None or PurePath(into.name).suffix.lower() != target.suffix.lower():
             SUFFIXES.fit(rewriting, received.part, target.name)
         made = Target(rewriting, received.part)
-        if into is not None and (warning := doubt(received, FAMILY, into.name)):
+        if into is not None and (warning := suffix_mismatch(received, FAMILY, into.name)):
             made.warnings.warn(warning)
         copier = DocumentPartCopier(package, made)
         if into is None:
@@ -84,7 +84,7 @@ def _copy_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> 
     """Copy the source's theme in place of the target's; a source without one changes nothing."""
     if not theirs.part("theme"):
         return
-    copier.begin("theme:theme")
+    copier.begin_asset("theme:theme")
     part = copier.copy(theirs.part("theme"))
     for relation in made.rewriting.relations(made.main):
         if relation.kind == "theme":

@@ -112,7 +112,7 @@ class HeaderFooterCopier:
         self._fragments.number_drawings(root)
         part = self._target.free_part_name(source_header.kind)
         self._target.add_part(part, root, source_header.kind)
-        self._copier.begin(what)
+        self._copier.begin_asset(what)
         self._copier.relate_named([root], self._source.relations(source_header.part), part)
         apply_variant(root, is_strict=self._target.rewriting.is_strict)
         return part

@@ -86,7 +86,7 @@ class PictureCopier:
     def _paragraph(self, picture: DocumentPicture) -> etree._Element:
         """Return a paragraph with a picture in its line."""
         what = f"image:{picture.name}"
-        self._copier.begin(what)
+        self._copier.begin_asset(what)
         if picture.is_linked:
             raise ValidationFailed(
                 f"{what} is only a link to a file; have it saved in the document first."

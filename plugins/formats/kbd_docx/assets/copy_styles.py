@@ -192,7 +192,7 @@ class ListCopier:
         made = _free_id(ours, "numPicBullet", "numPicBulletId")
         copied.set(f"{W}numPicBulletId", made)
         mine, part = self._source.part("numbering"), self._target.part("numbering")
-        self._copier.begin("a list's bullet")
+        self._copier.begin_asset("a list's bullet")
         self._copier.relate_named([copied], self._source.relations(mine), part)
         self._insert(ours, copied)
         self._bullets[number] = made

@@ -15,8 +15,8 @@ from lxml import etree
 
 from kbd.formats import Applied, Source
 from kbd.office.operations import EditWarnings, OperationTable, apply_in_order
-from kbd.opc import Identity, doubt
-from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc import Identity, suffix_mismatch
+from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import FAMILY, PLAIN_TYPE, SUFFIXES, W, open_document
@@ -54,7 +54,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     with open_document(source or TEMPLATE) as (package, identity):
         # python-docx opens no template, no strict variant and no dangling relation, and writes all
         # anew: it is lent a copy that it can open, and only what it changed comes back.
-        lending = Lending(package, identity, PLAIN_TYPE)
+        lending = LibraryBridge(package, identity, PLAIN_TYPE)
         with library_errors(package.name):
             document = docx.Document(lending.copy())
             whole = document.part.package
@@ -99,7 +99,7 @@ def _fit_suffix(
         SUFFIXES.fit(rewriting, identity.part, target.name)
     elif PurePath(source.name).suffix.lower() != target.suffix.lower():
         SUFFIXES.fit(rewriting, identity.part, target.name)
-    elif warning := doubt(identity, FAMILY, package.name):
+    elif warning := suffix_mismatch(identity, FAMILY, package.name):
         edit.warnings.warn(warning)
 
 

@@ -17,7 +17,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.formats.shelves import keep, kept
-from kbd.opc import Identity, doubt, read_transitional
+from kbd.opc import Identity, read_transitional, suffix_mismatch
 from kbd.opc.package import Package, Relation
 from kbd_docx.document import (
     FAMILY,
@@ -279,7 +279,7 @@ class _DocumentReader:
             embedded=embedded,
             has_macros=self._identity.has_macros,
             uncited=uncited,
-            doubt=doubt(self._identity, FAMILY, self._package.name),
+            doubt=suffix_mismatch(self._identity, FAMILY, self._package.name),
         )
 
     def _add_block(self, element: etree._Element) -> None:

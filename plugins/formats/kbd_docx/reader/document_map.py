@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 
 from kbd.formats import Source
-from kbd.opc import doubt
+from kbd.opc import suffix_mismatch
 from kbd.opc.package import Package
 from kbd_docx.document import FAMILY, open_document
 from kbd_docx.reader.builder import read_contents
@@ -74,7 +74,7 @@ def facts(source: Source) -> dict[str, Any]:
             found |= _properties(package, relation.target if relation else "", names)
         if identity.has_macros:
             found["has_macros"] = True
-        if refused := doubt(identity, FAMILY, source.name):
+        if refused := suffix_mismatch(identity, FAMILY, source.name):
             found["warnings"] = [refused]
     return found
 

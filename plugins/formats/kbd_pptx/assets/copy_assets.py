@@ -131,7 +131,7 @@ class _Copying:
         return tuple(changed[place] for place in range(len(picks)))
 
     def _copy_one(self, pick: PptxAssetRef) -> str:
-        self._copier.begin(pick.asset_id)
+        self._copier.begin_asset(pick.asset_id)
         match pick.kind:
             case "layout":
                 return self._layouts.copy(pick.name, pick.target)

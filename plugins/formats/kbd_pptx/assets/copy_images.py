@@ -91,7 +91,7 @@ class ImageCopier:
         copied = deepcopy(picture.element)
         copied.tail = None
         self._detach(copied)
-        self._copier.begin()
+        self._copier.begin_asset()
         try:
             self._relate(copied, picture, part)
         except ValidationFailed as error:

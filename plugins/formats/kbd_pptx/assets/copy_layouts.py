@@ -52,7 +52,7 @@ class LayoutCopier:
             raise ValidationFailed(
                 f"A layout goes to a master, not to {target}; write master:0 or leave target out."
             )
-        self._copier.begin()
+        self._copier.begin_asset()
         try:
             return self._copy_layout(layout, master, target)
         except ValidationFailed as error:

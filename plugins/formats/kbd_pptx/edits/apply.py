@@ -9,7 +9,7 @@ import pptx
 from kbd.formats import Applied, Source
 from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc import Identity
-from kbd.opc.library_bridge import Lending, library_errors
+from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_pptx.edits.blank import blank_deck, new_package
@@ -73,7 +73,7 @@ def _apply_to(
     warn_of_protection(package, identity.part, warnings)
     # python-pptx opens no template and no strict variant, and writes all anew: it is lent a copy
     # that it can open, and only what it changed comes back.
-    lending = Lending(package, identity, PLAIN_TYPE)
+    lending = LibraryBridge(package, identity, PLAIN_TYPE)
     with library_errors(package.name):
         presentation = pptx.Presentation(lending.copy())
         lending.loaded(presentation.part.package)

@@ -14,7 +14,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.opc import Identity, doubt
+from kbd.opc import Identity, suffix_mismatch
 from kbd.opc.package import Package
 from kbd_pptx.presentation import (
     FAMILY,
@@ -240,7 +240,7 @@ class DeckReader:
         self.parts = ParsedParts(package)
         self.part = identity.part
         self.warnings: list[str] = []
-        refused = doubt(identity, FAMILY, package.name)
+        refused = suffix_mismatch(identity, FAMILY, package.name)
         if refused:
             self.warnings.append(refused)
         self._root = self.parts.root(identity.part)

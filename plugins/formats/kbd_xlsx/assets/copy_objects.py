@@ -209,7 +209,7 @@ class ObjectCopier:
         """
         _, part, drawn = self.find(kind, name)
         self._check_variants()
-        self._copier.begin()
+        self._copier.begin_asset()
         self._copier.goes_to = f"{sheet}, {kind} {drawn.name}"
         try:
             covered = self._anchored(part, drawn, area, self._drawing(sheet, drawn), name)
