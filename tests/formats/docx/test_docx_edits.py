@@ -13,7 +13,6 @@ from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 from document_comparison import entries
 from kbd.core.plugins.format_calls import parse_operations
 from kbd.errors import ValidationFailed
-from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
 from kbd_docx.operations import OPERATIONS, ReplaceText
 from kbd_edits.operations import operations_schema
@@ -39,26 +38,6 @@ def new(tmp_path: Path, *found: dict[str, Any]) -> Any:
     """A new document as the library reads it."""
     edit(None, *found, to=tmp_path / "new.docx")
     return docx.Document(str(tmp_path / "new.docx"))
-
-
-def test_promises_of_editable_formats(tmp_path: Path) -> None:
-    """The same operations give the same bytes; bad ones leave no file."""
-    check_format(
-        DocxFormat(), {}, tmp_path,
-        edits=[EVERYTHING, [{"op": "append_paragraph"}]],
-        bad_edits=[
-            [{"op": "append_paragraph", "text": "a", "runs": [{"text": "b"}]}],
-            [{"op": "append_paragraph", "txt": "a"}],
-            [{"op": "insert_paragraph", "at": 2}],
-            [{"op": "delete_paragraphs", "from": 1}],
-            [{"op": "set_table_cells", "table": 0, "cells": [{"row": 0, "col": 0, "text": ""}]}],
-            [{"op": "add_table", "rows": [[], []]}],
-            [{"op": "add_table", "rows": [["a"]], "after": 1}],
-            [{"op": "set_section", "orientation": "landscape"}],
-            [{"op": "track_changes", "on": True}],
-            [*EVERYTHING, {"op": "replace_text", "search": "", "replace": "x"}],
-        ],
-    )  # fmt: skip
 
 
 COLORS = "#RRGGBB or a color's name"

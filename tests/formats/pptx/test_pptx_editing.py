@@ -16,7 +16,6 @@ from deck_edits import FORMAT, edit, make, operations, slides, texts
 from deck_judge import DeckFile, changed_parts
 from kbd.errors import KbdError, ValidationFailed
 from kbd.opc import strict
-from kbd.testing.formats import check_format
 from linked_decks import five_slides, patched
 
 EDITS: list[list[dict[str, Any]]] = [
@@ -33,25 +32,6 @@ EDITS: list[list[dict[str, Any]]] = [
     ],
     [{"op": "add_slide", "layout": "blank"}],
 ]
-BAD_EDITS: list[list[dict[str, Any]]] = [
-    [{"op": "set_slide_text", "index": 0, "title": "there is no slide"}],
-    [{"op": "add_slide", "title": "x"}, {"op": "delete_slide", "index": 1}],
-    [{"op": "duplicate_slide", "index": 0}],
-    [{"op": "add_table", "index": 0, "rows": [["a"]]}],
-    [{"op": "add_image", "index": 0, "path": "a.png"}],
-    [{"op": "add_slide", "title": "x", "colour": "red"}],
-    [{"op": "set_notes", "index": -1, "text": "x"}],
-]
-
-
-def test_contract(tmp_path: Path) -> None:
-    """The format keeps what every format promises, in what it writes and in what it reads."""
-    sample = tmp_path / "sample.pptx"
-    make(sample, *EDITS[0])
-    folder = tmp_path / "check"
-    folder.mkdir()
-
-    check_format(FORMAT, {"sample.pptx": sample}, folder, edits=EDITS, bad_edits=BAD_EDITS)
 
 
 def retyped(path: Path, ending: str) -> Path:

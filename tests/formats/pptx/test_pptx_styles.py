@@ -12,11 +12,10 @@ from lxml import etree
 from pptx.util import Emu
 
 from deck_judge import DeckFile
-from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.errors import FileReadFailed
 from kbd.formats import Source
-from kbd.testing.formats import check_styles
 from kbd_pptx import PptxFormat
-from styled_decks import A, P, brand_deck, copied, courier_deck, plain_deck, rewritten, styles_of
+from styled_decks import A, P, brand_deck, courier_deck, plain_deck, rewritten, styles_of
 
 
 @pytest.fixture
@@ -161,26 +160,6 @@ def test_names_that_come_twice(plain: Path, tmp_path: Path) -> None:
     ids = [each["asset_id"] for each in told["assets"]]
     assert len(ids) == len(set(ids))
     assert {"layout:Blank", "layout:Blank#2"} <= set(ids)
-
-
-def test_a_sheet_is_refused(plain: Path) -> None:
-    """A deck has no sheets."""
-    with pytest.raises(ValidationFailed, match="no sheets"):
-        PptxFormat().get_styles(Source(plain, "a.pptx"), "Sheet1")
-
-
-def test_the_promises_of_styled_formats(brand: Path, tmp_path: Path) -> None:
-    """What every format that tells of looks promises, on a deck with all kinds of assets."""
-    folder, small = tmp_path / "checked", tmp_path / "small.pptx"
-    folder.mkdir()
-    picks = ("layout:Brand Opening", "image:slide:0/Photo")
-    copied(brand, small, *((asset_id, None) for asset_id in picks))
-
-    check_styles(PptxFormat(), Source(small, "brand.pptx"), folder)
-
-    kinds = {each["kind"] for each in styles_of(small)["assets"]}
-    assert {"layout", "text_style", "theme", "image"} == kinds
-    assert 3 * len(styles_of(small)["assets"]) <= len(list(folder.iterdir()))
 
 
 def test_a_master_without_anything(plain: Path, tmp_path: Path) -> None:
