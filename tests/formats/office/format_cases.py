@@ -86,6 +86,7 @@ class PackageCase(FormatCase, frozen=True, kw_only=True):
         text_part: The part that holds the word.
         word: It stands in that part's text, and in what is read.
         vital: The parts that nothing can be read without.
+        looked_at: Parts that nothing can be read without, but an edit may.
         nested: The text part with what may stand in itself doing so, so many levels deep.
         tried: Edits that are each tried on hostile files.
         tells_parts: Whether a damaged text part costs only itself, and the rest is read.
@@ -95,6 +96,7 @@ class PackageCase(FormatCase, frozen=True, kw_only=True):
     text_part: str
     word: str
     vital: tuple[str, ...]
+    looked_at: tuple[str, ...] = ()
     nested: Callable[[str, int], str]
     tried: tuple[Operation, ...] = ()
     tells_parts: bool = False

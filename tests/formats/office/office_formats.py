@@ -119,7 +119,7 @@ ODT = PackageCase(
     parts=_odt_parts,
     text_part="content.xml",
     word="apple",
-    vital=("content.xml",),
+    vital=(),
     nested=_nested_frames,
 )
 
@@ -175,7 +175,7 @@ DOCX = OfficeCase(
     parts=rich_document,
     text_part="word/document.xml",
     word="apple",
-    vital=("word/document.xml", "word/styles.xml"),
+    vital=("word/styles.xml",),
     nested=_nested_tables,
     tried=(
         {"op": "append_paragraph", "text": "more", "style": "Heading 1"},
@@ -401,7 +401,8 @@ XLSX = OfficeCase(
     parts=rich_workbook,
     text_part="xl/worksheets/sheet1.xml",
     word="apple",
-    vital=("xl/worksheets/sheet1.xml", "xl/workbook.xml"),
+    vital=("xl/workbook.xml",),
+    looked_at=("xl/styles.xml",),
     nested=_nested_texts,
     tried=(
         {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "H9", "value": 7}]},

@@ -12,6 +12,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import AssetPick, Region, Source
 from kbd.opc.package import relations_part
 from office_formats import OFFICE
+from office_packages import pack
 
 UNTOLD = pytest.mark.xfail(reason="the map of a workbook has no such warning, its reading has")
 
@@ -164,26 +165,38 @@ def test_macros_stay_where_they_are(case: OfficeCase, tmp_path: Path) -> None:
 
 
 OTHER = "application/vnd.openxmlformats-officedocument.{}.main+xml"
-FOREIGN = {
-    "image/png": "another kind",
-    OTHER.format("wordprocessingml.document"): "another kind",
-    OTHER.format("presentationml.presentation"): "another kind",
-    OTHER.format("spreadsheetml.sheet"): "another kind",
-}
+FOREIGN = (
+    "image/png", OTHER.format("wordprocessingml.document"),
+    OTHER.format("presentationml.presentation"), OTHER.format("spreadsheetml.sheet"),
+)  # fmt: skip
+
+
+def refused(case: OfficeCase, source: Source, words: str) -> None:
+    """See that whatever is asked of a file is refused with the words."""
+    for ask in (
+        partial(case.handler.map, source),
+        partial(case.handler.read, source, Region()),
+        partial(case.handler.get_styles, source, None),
+        partial(applied, case, source, source.path.with_name("out"), case.edit),
+    ):
+        with pytest.raises(FileReadFailed, match=words):
+            ask()
 
 
 @each_format
 def test_packages_of_another_kind_are_refused(case: OfficeCase, tmp_path: Path) -> None:
     """A package whose main part is none of the format's is refused with what it is."""
-    for type_, words in FOREIGN.items():
-        if type_ in case.types.values():
-            continue
-        source = case.packed(tmp_path / f"a{case.suffix}", case.retyped(type_))
-        for ask in (
-            partial(case.handler.map, source),
-            partial(case.handler.read, source, Region()),
-            partial(case.handler.get_styles, source, None),
-            partial(applied, case, source, tmp_path / "out", case.edit),
-        ):
-            with pytest.raises(FileReadFailed, match=words):
-                ask()
+    path = tmp_path / f"a{case.suffix}"
+    for type_ in set(FOREIGN) - set(case.types.values()):
+        refused(case, case.packed(path, case.retyped(type_)), "another kind")
+
+
+@each_format
+def test_packages_without_a_main_part_are_refused(case: OfficeCase, tmp_path: Path) -> None:
+    """One whose relations are missing, and a document of another suite, which says what it is."""
+    path = tmp_path / f"a{case.suffix}"
+    pack({name: data for name, data in case.parts().items() if name != "_rels/.rels"}, path)
+    refused(case, Source(path, path.name), "main one")
+
+    pack({"mimetype": b"application/vnd.a.b"}, path)
+    refused(case, Source(path, path.name), "application/vnd.a.b")

@@ -142,11 +142,6 @@ def test_a_damaged_slide_costs_only_itself(tmp_path: Path) -> None:
     assert "missing" in found["warnings"][1]
 
 
-def test_a_suffix_that_office_refuses_is_told(tmp_path: Path) -> None:
-    """A deck under the suffix of a template is read, with a warning."""
-    assert ".pptx" in mapped(tmp_path, [slide_xml()], name="a.potx")["warnings"][0]
-
-
 def test_facts_cost_little(tmp_path: Path) -> None:
     """The count of slides is told without their parts."""
     source = deck(tmp_path, ["<damaged", "<damaged"])
