@@ -10,7 +10,7 @@ import docx
 import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 
-from document_comparison import entries
+from format_cases import entries
 from kbd.core.plugins.format_calls import parse_operations
 from kbd.errors import ValidationFailed
 from kbd_docx import DocxFormat
