@@ -217,37 +217,3 @@ def test_a_part_too_large_for_a_tree_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(FileReadFailed, match="tags and attributes"):
         FORMAT.get_styles(source(path), None)
-
-
-def looked_at(paths: list[Path]) -> dict[str, int]:
-    """Ask for the looks of files; each is told, or refused with the error for bad files."""
-    found = {"told": 0, "refused": 0}
-    for path in paths:
-        try:
-            told(path)
-        except FileReadFailed as error:
-            message = error.message
-            found["refused"] += 1
-        else:
-            message = ""
-            found["told"] += 1
-        assert str(path.parent) not in message, path.name
-    return found
-
-
-@pytest.mark.corpora
-def test_some_real_documents(corpora: Path) -> None:
-    """Of real documents each is told or refused."""
-    found = looked_at(sorted((corpora / "docx").iterdir())[::13])
-
-    assert found["told"] > 25
-
-
-@pytest.mark.corpora
-@pytest.mark.soak
-def test_all_real_documents(corpora: Path) -> None:
-    """Of all real documents each is told, but those that are damaged or encrypted."""
-    found = looked_at(sorted((corpora / "docx").iterdir()))
-
-    assert found["told"] >= 392
-    assert found["refused"] <= 8

@@ -57,6 +57,7 @@ class FormatCase(msgspec.Struct, frozen=True, kw_only=True):
         bad_edits: Calls that must be refused as a whole.
         corpora: The folders of real files.
         fewest_read: The share of these that is read, at least; the rest is refused by name.
+        opens_all: Whether the large and hostile ones of these are opened in the tests' process.
     """
 
     handler: Any
@@ -65,6 +66,7 @@ class FormatCase(msgspec.Struct, frozen=True, kw_only=True):
     bad_edits: Sequence[Sequence[Operation]] = ()
     corpora: tuple[str, ...] = ()
     fewest_read: float = 0.97
+    opens_all: bool = False
 
     @property
     def name(self) -> str:
@@ -119,6 +121,7 @@ class OfficeCase(PackageCase, frozen=True, kw_only=True):
         branded: Writes a file that has a picture.
         picture: The picture's asset id.
         media: The part that it lies in.
+        library: Opens a file as the plain library of the format does.
     """
 
     types: Mapping[str, str]
@@ -134,6 +137,7 @@ class OfficeCase(PackageCase, frozen=True, kw_only=True):
     branded: Callable[[Path], object]
     picture: str
     media: str
+    library: Callable[[str], object]
 
     def packed(self, path: Path, more: Parts | None = None) -> Source:
         """Write the good file, with some parts put or added, and return it."""

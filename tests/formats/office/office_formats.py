@@ -94,8 +94,8 @@ def _image_samples(_: Path) -> Mapping[str, bytes | Path]:
 
 TEXT = FormatCase(handler=TextFormat(), samples=_text_samples)
 CSV = FormatCase(handler=CsvFormat(), samples=_csv_samples, corpora=("csv",))
-PDF = FormatCase(handler=PdfFormat(), samples=_pdf_samples, corpora=("pdf",), fewest_read=0.9)
-IMAGE = FormatCase(handler=ImageFormat(), samples=_image_samples, corpora=("image",))
+PDF = FormatCase(handler=PdfFormat(), samples=_pdf_samples)
+IMAGE = FormatCase(handler=ImageFormat(), samples=_image_samples)
 
 
 def _odt_parts() -> Parts:
@@ -172,6 +172,7 @@ DOCX = OfficeCase(
     handler=DocxFormat(),
     samples=_document_samples,
     corpora=("docx",),
+    opens_all=True,
     parts=rich_document,
     text_part="word/document.xml",
     word="apple",
@@ -199,6 +200,7 @@ DOCX = OfficeCase(
     branded=styled_documents.brand,
     picture="image:Chart",
     media="word/media/chart.png",
+    library=docx.Document,
     edits=(
         (
             {
@@ -292,6 +294,7 @@ PPTX = OfficeCase(
     handler=PptxFormat(),
     samples=_deck_samples,
     corpora=("pptx",),
+    opens_all=True,
     fewest_read=0.98,
     parts=rich_deck,
     text_part="ppt/slides/slide1.xml",
@@ -325,6 +328,7 @@ PPTX = OfficeCase(
     branded=styled_decks.brand_deck,
     picture="image:slide:0/Photo",
     media="ppt/media/image2.png",
+    library=pptx.Presentation,
     edits=(
         (
             {"op": "add_slide", "layout": "title_slide", "title": "Report", "body": "Finance"},
@@ -424,6 +428,7 @@ XLSX = OfficeCase(
     branded=drawn_books.drawn_book,
     picture="image:Data/Logo",
     media="xl/media/image1.png",
+    library=openpyxl.load_workbook,
     edits=(
         (
             {

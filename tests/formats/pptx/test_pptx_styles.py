@@ -1,8 +1,5 @@
 """What is told of how a deck looks: as it comes out, with themes and inheritance resolved."""
 
-import contextlib
-import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +9,6 @@ from lxml import etree
 from pptx.util import Emu
 
 from deck_judge import DeckFile
-from kbd.errors import FileReadFailed
-from kbd.formats import Source
-from kbd_pptx import PptxFormat
 from styled_decks import A, P, brand_deck, courier_deck, plain_deck, rewritten, styles_of
 
 
@@ -176,40 +170,3 @@ def test_a_master_without_anything(plain: Path, tmp_path: Path) -> None:
 
     assert [each["name"] for each in told["masters"]] == ["Master"]
     assert [] == told["layouts"] == told["text_styles"]
-
-
-def real_decks(corpora: Path) -> list[Path]:
-    """List the decks of the corpora."""
-    with (corpora / "manifest.csv").open(encoding="utf-8") as file:
-        rows = [row["path"] for row in csv.DictReader(file)]
-    return sorted(corpora / path for path in rows if path.startswith("pptx/"))
-
-
-def tell_all(decks: list[Path]) -> int:
-    """Have the looks of decks told or refused in words; return how many were told."""
-    told = 0
-    for path in decks:
-        with contextlib.suppress(FileReadFailed):
-            found = PptxFormat().get_styles(Source(path, path.name), None)
-            told += 1
-            assert len(json.dumps(found)) < 200_000, path.name
-            ids = [each["asset_id"] for each in found["assets"]]
-            assert len(ids) == len(set(ids)), path.name
-    return told
-
-
-@pytest.mark.corpora
-def test_real_decks(corpora: Path) -> None:
-    """Every twentieth real deck is told of, within bounds."""
-    decks = real_decks(corpora)[::20]
-
-    assert len(decks) - 1 <= tell_all(decks)
-
-
-@pytest.mark.corpora
-@pytest.mark.soak
-def test_all_real_decks(corpora: Path) -> None:
-    """All real decks but the damaged and the encrypted ones are told of."""
-    decks = real_decks(corpora)
-
-    assert len(decks) - 3 <= tell_all(decks)
