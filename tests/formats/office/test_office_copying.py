@@ -116,12 +116,12 @@ def test_a_chain_of_parts_is_refused(subject: OfficeCase, tmp_path: Path, count:
 
 
 def fan(media: str, count: int, folder: str = "fanned") -> dict[str, bytes]:
-    """Return pictures that the asset's one leads to, all of them."""
-    names = [f"{folder}/p{number}.png" for number in range(count)]
-    rows = [("image", name) for name in names]
-    return {relations_part(media): relations(*rows)} | {
-        name: b"\x89PNG" + name.encode() for name in names
+    """Return pictures that the asset's one leads to, all of them, each of another size."""
+    found = {
+        f"{folder}/p{number}.png": b"\x89PNG" + folder.encode() + b"." * number
+        for number in range(count)
     }
+    return {relations_part(media): relations(*(("image", name) for name in found)), **found}
 
 
 def test_very_many_parts_are_refused(subject: OfficeCase, tmp_path: Path) -> None:
