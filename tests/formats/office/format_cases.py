@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Union
+from typing import IO, Any, NamedTuple, Union
 
 import msgspec
 
@@ -137,7 +137,7 @@ class OfficeCase(PackageCase, frozen=True, kw_only=True):
     branded: Callable[[Path], object]
     picture: str
     media: str
-    library: Callable[[str], object]
+    library: Callable[[IO[bytes]], object]
 
     def packed(self, path: Path, more: Parts | None = None) -> Source:
         """Write the good file, with some parts put or added, and return it."""

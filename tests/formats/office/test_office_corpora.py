@@ -1,7 +1,9 @@
 """Real files of every format: each is mapped, read whole and told of, or refused by name."""
 
 import csv
+import io
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -116,7 +118,9 @@ def test_all_real_files_are_read(
 def is_opened(case: OfficeCase, path: Path) -> bool:
     """Whether the plain library opens a file."""
     try:
-        case.library(str(path))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            case.library(io.BytesIO(path.read_bytes()))
     except Exception:  # noqa: BLE001 - it raises anything on what it does not know
         return False
     return True

@@ -1,7 +1,7 @@
 """Operations one after the other, beside a list of texts: each sees what the ones before made."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from format_cases import OfficeCase, Operation, Step, applied, names
@@ -24,6 +24,12 @@ STEPS = st.lists(
     ),
     max_size=8,
 )
+
+
+OVER_ANOTHER = [
+    Step("append", text="c"), Step("set", 2, text="d"), Step("delete", 2), Step("append", text="e"),
+]  # fmt: skip
+"""Each undoes what the one before did: in another order something else comes out."""
 
 
 def stepped(texts: list[str], step: Step) -> bool:
@@ -59,6 +65,7 @@ def planned(case: OfficeCase, steps: list[Step]) -> tuple[list[Operation], list[
 @pytest.mark.parametrize("case", OFFICE, ids=names)
 @settings(max_examples=20)
 @given(steps=STEPS)
+@example(steps=OVER_ANOTHER)
 def test_a_sequence_does_what_its_steps_do(
     tmp_path_factory: pytest.TempPathFactory, case: OfficeCase, steps: list[Step]
 ) -> None:
