@@ -6,7 +6,6 @@ import pytest
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Region, Source, Table
-from kbd.testing.formats import check_format
 from kbd_csv import CsvFormat
 from kbd_csv.rows import MAX_COLUMNS, MAX_LINE_CHARS, MAX_ROW_CHARS
 
@@ -23,20 +22,6 @@ def read(tmp_path: Path, data: bytes | str, name: str = "a.csv") -> tuple[Table,
 
 def names(table: Table) -> list[str]:
     return [column.name for column in table.columns]
-
-
-def test_contract(tmp_path: Path) -> None:
-    """The handler keeps what every handler promises."""
-    samples: dict[str, bytes | Path] = {
-        "plain.csv": b"region,amount,active\nwest,3,true\neast,10,false\n",
-        "ragged.csv": b"a,b,c\n1,2\n3,4,5,6\n",
-        "tabs.tsv": "naïve\tb\n1\t2\n".encode("utf-16"),
-        "empty.csv": b"",
-        "header.csv": b"a,b\n",
-        "lines.csv": b'a,b\n"x\ny",2\n' * 300,
-    }
-
-    check_format(FORMAT, samples, tmp_path)
 
 
 def test_map(tmp_path: Path) -> None:

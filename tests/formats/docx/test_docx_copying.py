@@ -22,7 +22,6 @@ from styled_documents import (
     style,
     styles_of,
     written,
-    zipped,
 )
 
 _SCHEMA = {
@@ -339,29 +338,3 @@ def test_the_theme_and_the_page(marked: Path, other: Path) -> None:
     assert found.warnings == (
         "What follows the fonts and colours of the theme looks different now.",
     )
-
-
-def test_macros_are_left_behind(marked: Path, other: Path, tmp_path: Path) -> None:
-    """Of a document with macros looks are copied, and macros are not; the target keeps its own."""
-    parts = parts_of(marked)
-    parts["word/vbaProject.bin"] = b"macros"
-    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(
-        b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
-        b"application/vnd.ms-word.document.macroEnabled.main+xml",
-    ).replace(b"</Types>", b'<Default Extension="bin" '
-              b'ContentType="application/vnd.ms-office.vbaProject"/></Types>')  # fmt: skip
-    kind = "http://schemas.microsoft.com/office/2006/relationships/vbaProject"
-    parts["word/_rels/document.xml.rels"] = parts["word/_rels/document.xml.rels"].replace(
-        b"</Relationships>",
-        f'<Relationship Id="rV" Type="{kind}" Target="vbaProject.bin"/></Relationships>'.encode(),
-    )
-    macros = zipped(tmp_path / "macros.docm", parts)
-    made, _ = copy(macros, other, "paragraph_style:BrandHeading", "header:section0/default")
-    kept = tmp_path / "kept.docm"
-    FORMAT.copy_assets(source(other), source(macros), (AssetPick("paragraph_style:Normal"),), kept)
-
-    assert not [name for name in parts_of(made) if "vba" in name]
-    assert parts_of(kept)["word/vbaProject.bin"] == b"macros"
-    with pytest.raises(ValidationFailed, match="has no macros"):
-        FORMAT.copy_assets(source(macros), None, (AssetPick("character_style:Shout"),),
-                           tmp_path / "new.docm")  # fmt: skip

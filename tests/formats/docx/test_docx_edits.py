@@ -10,55 +10,19 @@ import docx
 import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 
-from document_comparison import entries
+from format_cases import entries
 from kbd.core.plugins.format_calls import parse_operations
 from kbd.errors import ValidationFailed
-from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
 from kbd_docx.operations import OPERATIONS, ReplaceText
 from kbd_edits.edit_tools import operations_schema
 from made_documents import W, at, body_of, edit, made, para, part_of, shown
-
-EVERYTHING: list[dict[str, Any]] = [
-    {
-        "op": "set_paragraphs",
-        "paragraphs": [
-            {"text": "Report", "style": "Title"}, {"text": "Summary", "style": "heading1"},
-        ],
-    },
-    {"op": "append_paragraph", "text": "point", "style": "List Bullet"},
-    {"op": "insert_paragraph", "at": 2, "runs": [{"text": "in "}, {"text": "bold", "bold": True}]},
-    {"op": "add_table", "rows": [["Item", "Cost"], ["Tea", 4.5], ["Milk", None]]},
-    {"op": "set_table_cells", "table": 0, "cells": [{"row": 2, "col": 1, "text": 1}]},
-    {"op": "replace_text", "search": "tea", "replace": "Coffee"},
-    {"op": "delete_paragraphs", "from": 1, "count": 1},
-]  # fmt: skip
 
 
 def new(tmp_path: Path, *found: dict[str, Any]) -> Any:
     """A new document as the library reads it."""
     edit(None, *found, to=tmp_path / "new.docx")
     return docx.Document(str(tmp_path / "new.docx"))
-
-
-def test_promises_of_editable_formats(tmp_path: Path) -> None:
-    """The same operations give the same bytes; bad ones leave no file."""
-    check_format(
-        DocxFormat(), {}, tmp_path,
-        edits=[EVERYTHING, [{"op": "append_paragraph"}]],
-        bad_edits=[
-            [{"op": "append_paragraph", "text": "a", "runs": [{"text": "b"}]}],
-            [{"op": "append_paragraph", "txt": "a"}],
-            [{"op": "insert_paragraph", "at": 2}],
-            [{"op": "delete_paragraphs", "from": 1}],
-            [{"op": "set_table_cells", "table": 0, "cells": [{"row": 0, "col": 0, "text": ""}]}],
-            [{"op": "add_table", "rows": [[], []]}],
-            [{"op": "add_table", "rows": [["a"]], "after": 1}],
-            [{"op": "set_section", "orientation": "landscape"}],
-            [{"op": "track_changes", "on": True}],
-            [*EVERYTHING, {"op": "replace_text", "search": "", "replace": "x"}],
-        ],
-    )  # fmt: skip
 
 
 COLORS = "#RRGGBB or a color's name"
@@ -291,36 +255,6 @@ def test_a_style_of_word_is_added(tmp_path: Path) -> None:
         )
 
 
-def test_new_documents_are_nobodys(tmp_path: Path) -> None:
-    """No thumbnail, no author, no program; nothing is left over that nothing leads to."""
-    edit(None, *EVERYTHING, to=tmp_path / "new.docx")
-
-    names = entries(tmp_path / "new.docx")
-    whole = b"".join(names.values()).lower()
-    assert not [name for name in names if "thumb" in name or "custom" in name or "Effects" in name]
-    for word in (b"python", b"macintosh", b"2013", b"thumbnail", b"customxml", b"rsidroot"):
-        assert word not in whole
-    core = docx.Document(str(tmp_path / "new.docx")).core_properties
-    assert (core.author, core.comments, core.title) == ("", "", "")
-
-
-def test_names_promise_kinds(tmp_path: Path) -> None:
-    """A new template is one; macros are not promised; a template becomes a document by its name."""
-    one = {"op": "append_paragraph", "text": "x"}
-    edit(None, one, to=tmp_path / "new.dotx")
-    edit(tmp_path / "new.dotx", one, to=tmp_path / "b.dotx")
-    edit(tmp_path / "new.dotx", one, to=tmp_path / "b.docx")
-
-    for name, kind in (("new.dotx", "template"), ("b.dotx", "template"), ("b.docx", "document")):
-        types = entries(tmp_path / name)["[Content_Types].xml"]
-        assert f"wordprocessingml.{kind}.main+xml".encode() in types
-    for suffix, instead in ((".docm", ".docx"), (".dotm", ".dotx")):
-        with pytest.raises(ValidationFailed, match=f"has no macros; name it {instead}"):
-            edit(None, one, to=tmp_path / f"new{suffix}")
-        with pytest.raises(ValidationFailed, match="no macros, which"):
-            edit(tmp_path / "new.dotx", one, to=tmp_path / f"c{suffix}")
-
-
 def test_what_guards_a_document_is_told(tmp_path: Path) -> None:
     """Protection and tracking do not stop an edit; who reads the result must know."""
     guards = "<w:trackRevisions/><w:documentProtection w:edit='readOnly' w:enforcement='1'/>"
@@ -334,26 +268,6 @@ def test_what_guards_a_document_is_told(tmp_path: Path) -> None:
         "The document tracks changes; this one is made directly and not marked as a change.",
     ]
     assert free.warnings == ()
-
-
-def test_a_signature_is_void(tmp_path: Path) -> None:
-    """A signed document can be changed; that its signature goes with it is told."""
-    path = made(tmp_path / "a.docx", para("x"))
-    parts = entries(path)
-    origin = (
-        '<Relationship Id="s" Type="http://schemas.openxmlformats.org/package/2006/relationships/'
-        'digital-signature/origin" Target="_xmlsignatures/origin.sigs"/></Relationships>'
-    )
-    parts["_rels/.rels"] = parts["_rels/.rels"].replace(b"</Relationships>", origin.encode())
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in {**parts, "_xmlsignatures/origin.sigs": b"sign"}.items():
-            archive.writestr(name, data)
-    applied = edit(path, {"op": "append_paragraph", "text": "y"})
-
-    assert applied.warnings == (
-        "The document was signed; after this change the signature is void.",
-    )
-    assert entries(tmp_path / "out.docx")["_xmlsignatures/origin.sigs"] == b"sign"
 
 
 def test_strict_documents_get_their_own_words(tmp_path: Path) -> None:

@@ -114,6 +114,15 @@ def test_a_document_without_headings_is_one_section(body: str, tmp_path: Path) -
     )
 
 
+def test_facts_tell_the_kind_of_document(tmp_path: Path) -> None:
+    """A template is one by its type, under whichever name it stands."""
+    path = made(tmp_path / "a.docx", para("a"))
+    template = replaced(path, "b.dotx", {}, (b"document.main+xml", b"template.main+xml"))
+
+    assert FORMAT.info(Source(path, "a.docx")) == {"format": "docx"}
+    assert FORMAT.info(Source(template, "b.dotx")) == {"format": "dotx"}
+
+
 def test_what_a_document_reaches_out_to_is_named(tmp_path: Path) -> None:
     """Templates, linked pictures, inserted files and fields that fetch are told; links counted."""
     outside = ' TargetMode="External"'
@@ -143,29 +152,3 @@ def test_what_a_document_reaches_out_to_is_named(tmp_path: Path) -> None:
     }
     assert found["link_count"] == 1
     assert "are not read" in found["warnings"][0]
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("b.dotx", "template.main+xml"),
-        ("b.docm", "document.macroEnabled.main+xml"),
-        ("b.dotm", "template.macroEnabledTemplate.main+xml"),
-    ],
-)
-def test_templates_and_macro_files_are_read_like_documents(
-    name: str, kind: str, tmp_path: Path
-) -> None:
-    """Each suffix has its type; under another one the map says that programs refuse the file."""
-    path = made(tmp_path / "a.docx", para("a"))
-    prefix = b"vnd.ms-word." if "macro" in kind else b"vnd.openxmlformats-officedocument."
-    middle = b"" if "macro" in kind else b"wordprocessingml."
-    plain = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    types = (plain, prefix + middle + kind.encode())
-    right, wrong = (replaced(path, each, {}, types) for each in (name, "c.docx"))
-
-    assert FORMAT.info(Source(right, name)) == {"format": name[2:]}
-    assert FORMAT.read(Source(right, name), Region()).text == "a"
-    assert "warnings" not in mapped(right)
-    assert "refuse c.docx" in mapped(wrong)["warnings"][0]
-    assert "refuse c.docx" in FORMAT.read(Source(wrong, "c.docx"), Region()).warnings[0]

@@ -8,7 +8,6 @@ import pytest
 from kbd.errors import ValidationFailed
 from kbd.formats import Reading, Region, Source
 from kbd.opc.package import xml_root
-from kbd.testing.formats import check_format
 from kbd_docx import DocxFormat
 from kbd_docx.document import M
 from kbd_docx.reader.symbols import linear_format
@@ -287,13 +286,4 @@ def test_formulas_are_read_in_one_line() -> None:
         "</m:sSup></m:e></m:rad></m:e></m:nary></m:oMath>"
     )
 
-    assert linear_format(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"
-
-
-def test_the_format_keeps_its_promises_of_reading(tmp_path: Path) -> None:
-    """Whatever is asked, also of damaged files, is answered, or refused by name."""
-    layout = '<w:sectPr><w:headerReference w:type="default" r:id="rheader1"/></w:sectPr>'
-    body = heading("Plan") + para("Tea") + table(cell("cell")) + p(run("b", "<w:vanish/>")) + layout
-    path = made(tmp_path / "made.docx", body, {"header1": para("top")})
-
-    check_format(FORMAT, {"a.docx": path}, tmp_path)
+    assert linear(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"

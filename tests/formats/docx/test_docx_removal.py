@@ -5,7 +5,7 @@ from pathlib import Path
 import docx
 import pytest
 
-from document_comparison import entries
+from format_cases import entries
 from kbd.errors import ValidationFailed
 from made_documents import W, at, body_of, edit, made, para, part_of, shown
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from document_comparison import entries
+from format_cases import entries
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied
 from made_documents import W, at, body_of, edit, made, para, part_of, shown

@@ -5,64 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kbd.errors import ValidationFailed
-from made_documents import W, body_of, edit, made, para, shown
-
-TEXTS = st.text("abc ", max_size=4)
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("append"), TEXTS),
-        st.tuples(st.just("insert"), st.integers(1, 6), TEXTS),
-        st.tuples(st.just("delete"), st.integers(1, 5), st.integers(1, 2)),
-        st.tuples(st.just("replace"), st.text("abc", min_size=1, max_size=2), TEXTS),
-    ),
-    max_size=8,
-)
-
-
-@settings(max_examples=20)
-@given(steps=STEPS)
-def test_a_sequence_does_what_its_steps_do(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[Any]
-) -> None:
-    """In one call, in several calls, and in a list of texts: the same paragraphs come out."""
-    folder = tmp_path_factory.mktemp("sequence")
-    path = made(folder / "a.docx", f"{para('a')}{para('b c')}<w:sectPr/>")
-    texts, found = ["a", "b c"], []
-    for step in steps:
-        operation = stepped(texts, step)
-        if operation is not None:
-            found.append(operation)
-    edit(path, *found, to=folder / "once.docx")
-    for count, operation in enumerate(found):
-        edit(path, operation, to=folder / f"{count}.docx")
-        path = folder / f"{count}.docx"
-
-    for result in (folder / "once.docx", path):
-        assert shown(body_of(result)) == texts
-        assert body_of(result)[-1].tag == f"{W}sectPr"
-
-
-def stepped(texts: list[str], step: tuple[Any, ...]) -> dict[str, Any] | None:
-    """Do a step in a list of texts and return its operation, None where there is none to do."""
-    match step:
-        case ("append", text):
-            texts.append(text)
-            return {"op": "append_paragraph", "text": text}
-        case ("insert", number, text) if number <= len(texts) + 1:
-            texts.insert(number - 1, text)
-            return {"op": "insert_paragraph", "at": number, "text": text}
-        case ("delete", first, count) if first + count <= len(texts):
-            del texts[first - 1 : first - 1 + count]
-            return {"op": "delete_paragraphs", "from": first, "count": count}
-        case ("replace", search, text):
-            texts[:] = [each.replace(search, text) for each in texts]
-            return {"op": "replace_text", "search": search, "replace": text}
-        case _:
-            return None
+from made_documents import body_of, edit, made, para, shown
 
 
 def test_replacing_sees_what_came_before(tmp_path: Path) -> None:

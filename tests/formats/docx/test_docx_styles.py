@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.testing.formats import check_styles
+from kbd.errors import FileReadFailed
 from styled_documents import (
     FORMAT,
     brand,
@@ -172,12 +171,6 @@ def test_a_strict_document_is_told_alike(tmp_path: Path) -> None:
     assert told(other) == told(path)
 
 
-def test_documents_have_no_sheets(tmp_path: Path) -> None:
-    """A sheet is refused, with what to do."""
-    with pytest.raises(ValidationFailed, match="leave sheet out"):
-        FORMAT.get_styles(source(plain(tmp_path / "a.docx")), "Sheet1")
-
-
 def test_an_answer_ends_somewhere(tmp_path: Path) -> None:
     """Of very many things the first are told, the most used styles before all; the rest counts."""
     sheet = "".join(style(f"S{number}") for number in range(500))
@@ -224,66 +217,3 @@ def test_a_part_too_large_for_a_tree_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(FileReadFailed, match="tags and attributes"):
         FORMAT.get_styles(source(path), None)
-
-
-def test_what_every_format_with_looks_promises(tmp_path: Path) -> None:
-    """All that is listed can be copied, or is refused in words, and copies are the same twice."""
-    body = f"<w:p>{picture('rP')}</w:p><w:sectPr><w:headerReference r:id='rheader1'/></w:sectPr>"
-    parts: dict[str, str | bytes] = {
-        "styles": style("A"),
-        "header1": "<w:p/>",
-        "media/p.png": png(),
-    }
-    path = written(tmp_path / "a.docx", body, parts, {"document": [("rP", "image", "media/p.png")]})
-    (tmp_path / "folder").mkdir()
-    check_styles(FORMAT, source(path), tmp_path / "folder")
-
-
-@pytest.mark.soak
-def test_what_is_promised_of_everything(tmp_path: Path) -> None:
-    """The same holds for every kind of thing that can be copied."""
-    (tmp_path / "folder").mkdir()
-    check_styles(FORMAT, source(brand(tmp_path / "brand.docx")), tmp_path / "folder")
-
-
-def looked_at(paths: list[Path]) -> dict[str, int]:
-    """Ask for the looks of files; each is told, or refused with the error for bad files."""
-    found = {"told": 0, "refused": 0}
-    for path in paths:
-        try:
-            told(path)
-        except FileReadFailed as error:
-            message = error.message
-            found["refused"] += 1
-        else:
-            message = ""
-            found["told"] += 1
-        assert str(path.parent) not in message, path.name
-    return found
-
-
-@pytest.mark.corpora
-def test_some_real_documents(corpora: Path) -> None:
-    """Of real documents each is told or refused."""
-    found = looked_at(sorted((corpora / "docx").iterdir())[::13])
-
-    assert found["told"] > 25
-
-
-@pytest.mark.corpora
-@pytest.mark.soak
-def test_all_real_documents(corpora: Path) -> None:
-    """Of all real documents each is told, but those that are damaged or encrypted."""
-    found = looked_at(sorted((corpora / "docx").iterdir()))
-
-    assert found["told"] >= 392
-    assert found["refused"] <= 8
-
-
-def test_looking_changes_nothing(tmp_path: Path) -> None:
-    """Asking leaves the file as it is, and twice gives the same."""
-    path = brand(tmp_path / "brand.docx")
-    before = path.read_bytes()
-
-    assert told(path) == told(path)
-    assert path.read_bytes() == before

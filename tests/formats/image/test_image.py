@@ -9,7 +9,6 @@ from PIL import Image, ImageCms
 from image_forge import gif_of, png_claiming, saved, svg
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Region, Source
-from kbd.testing.formats import check_format
 from kbd_image import ImageFormat
 
 IMAGE = ImageFormat()
@@ -182,18 +181,3 @@ def test_what_is_no_picture_is_refused_in_words(tmp_path: Path) -> None:
     ):  # fmt: skip
         with pytest.raises(FileReadFailed, match=words):
             facts(tmp_path, data)
-
-
-def test_contract(tmp_path: Path) -> None:
-    """Every promise of a format handler."""
-    noise = Image.effect_noise((60, 40), 50)
-    samples: dict[str, bytes | Path] = {
-        "a.png": saved(noise, "PNG", dpi=(300, 300)),
-        "a.jpg": saved(noise, "JPEG"),
-        "a.gif": saved(noise, "GIF", save_all=True, append_images=[noise.rotate(90)]),
-        "a.webp": saved(noise, "WEBP"),
-        "a.tif": saved(noise, "TIFF"),
-        "a.bmp": saved(noise, "BMP"),
-        "a.svg": svg('viewBox="0 0 20 10"', "<text>Hello</text>"),
-    }
-    check_format(IMAGE, samples, tmp_path)

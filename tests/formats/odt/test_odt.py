@@ -6,87 +6,19 @@ import pytest
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Reading, Region, Source
-from kbd.testing.formats import check_format
 from kbd_odt import OdtFormat
-from odt_texts import content, flat, styles, text_file
-
-BODY = """
-<text:tracked-changes><text:changed-region><text:deletion><text:p>struck out</text:p>
-</text:deletion></text:changed-region><text:changed-region><text:insertion/></text:changed-region>
-</text:tracked-changes>
-<text:p>Before all<text:change text:change-id="c1"/></text:p>
-<text:h text:outline-level="1">First  part</text:h>
-<text:p>One<text:s text:c="3"/>two<text:tab/>three<text:line-break/>four
-   five <text:span text:style-name="T1">six</text:span> <text:a>link</text:a></text:p>
-<text:list text:style-name="L1"><text:list-item><text:p>apples</text:p><text:list><text:list-item>
-<text:p>green</text:p></text:list-item><text:list-item><text:p>red</text:p></text:list-item>
-</text:list></text:list-item><text:list-item text:start-value="7"><text:p>pears</text:p>
-<text:p>of two kinds</text:p></text:list-item></text:list>
-<text:section text:name="S"><text:p>in a section</text:p></text:section>
-<text:section text:name="H" text:display="none"><text:p>kept back</text:p></text:section>
-<text:h text:outline-level="2">Table</text:h>
-<table:table table:name="Prices"><table:table-header-rows><table:table-row><table:table-cell>
-<text:p>Item</text:p></table:table-cell><table:table-cell><text:p>Price</text:p></table:table-cell>
-</table:table-row></table:table-header-rows><table:table-row><table:table-cell><text:p>Tea</text:p>
-<text:p>green</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2">
-<text:p>3</text:p></table:table-cell></table:table-row><table:table-row
- table:number-rows-repeated="3"><table:table-cell table:number-columns-repeated="3"/>
-</table:table-row></table:table>
-<text:p>After<text:note text:note-class="footnote"><text:note-citation>1</text:note-citation>
-<text:note-body><text:p>as of May</text:p></text:note-body></text:note> it<office:annotation>
-<dc:creator>Ann</dc:creator><text:p>sure?</text:p></office:annotation></text:p>
-<text:h text:outline-level="1">Pictures</text:h>
-<text:p><draw:frame draw:name="Graph"><draw:image xlink:href="Pictures/1.png"/>
-<svg:title>short</svg:title><svg:desc>Sales by month</svg:desc></draw:frame><draw:frame>
-<draw:text-box><text:p>boxed</text:p><text:p>twice</text:p></draw:text-box></draw:frame></text:p>
-<draw:custom-shape><text:p>on a shape</text:p></draw:custom-shape>
-<text:p>page <text:page-number>4</text:page-number><text:hidden-text text:is-hidden="true"
- text:string-value="secret"/></text:p>
-"""
-AUTOMATIC = """
-<style:style style:name="T1" style:family="text" style:parent-style-name="Base">
-<style:text-properties/></style:style>
-<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"
- style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a"
- text:display-levels="2"/></text:list-style>
-"""
-COMMON = """
-<style:style style:name="Base" style:family="text"><style:text-properties text:display="none"/>
-</style:style>
-"""
-MASTERS = """
-<style:master-page style:name="Standard"><style:header><text:p>Our <text:title>firm</text:title>
-</text:p></style:header><style:footer style:display="false"><text:p>never</text:p></style:footer>
-<style:header-first><text:p>Cover</text:p></style:header-first></style:master-page>
-"""
-META = """<office:document-meta
- xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
- xmlns:meta="urn:oasis:names:tc:opendocument:xmlns:meta:1.0"
- xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta><dc:title>Report</dc:title>
-<meta:document-statistic meta:page-count="2" meta:word-count="99"/></office:meta>
-</office:document-meta>"""
+from odt_texts import AUTOMATIC, BODY, content, flat, rich_text, text_file
 
 
 @pytest.fixture
 def rich(tmp_path: Path) -> Source:
     """A text with a bit of everything."""
-    path = tmp_path / "rich"
-    text_file(path, BODY, automatic=AUTOMATIC, styles=styles(COMMON, MASTERS), meta=META)
-    return Source(path, "report.odt")
+    return Source(rich_text(tmp_path / "rich"), "report.odt")
 
 
 def read(source: Source, **region: str | int) -> Reading:
     """Read a region."""
     return OdtFormat().read(source, Region(**region))  # type: ignore[arg-type]
-
-
-def test_contract(tmp_path: Path, rich: Source) -> None:
-    """The handler keeps what every handler promises, zipped and flat."""
-    samples = {"a.odt": rich.path.read_bytes(), "b.fodt": flat("<text:p>Hello there</text:p>")}
-    folder = tmp_path / "contract"
-    folder.mkdir()
-
-    check_format(OdtFormat(), samples, folder)
 
 
 def test_the_map_lists_sections_tables_and_images(rich: Source) -> None:

@@ -8,13 +8,14 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["PNG", "pack", "rich_deck", "rich_document"]
+__all__ = ["PNG", "pack", "rich_deck", "rich_document", "rich_workbook"]
 
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 _RELS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 _SHOW = "application/vnd.openxmlformats-officedocument.presentationml"
+_SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _THEME = "application/vnd.openxmlformats-officedocument.theme+xml"
 _OUTSIDE = ' TargetMode="External"'
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -22,6 +23,7 @@ _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _R = f'xmlns:r="{_OFFICE}"'
 _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 _P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+_X = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 
 PNG = bytes.fromhex(
@@ -280,4 +282,113 @@ def rich_deck() -> dict[str, bytes]:
         ),
         "ppt/tags/tag1.xml": f'{_XML}<p:tagLst {_P}><p:tag name="A" val="1"/></p:tagLst>'.encode(),
         "ppt/media/image1.png": PNG,
+    }
+
+
+_ROWS = f"""{_XML}<worksheet {_X} {_R} {_MC} mc:Ignorable="x14ac"
+ xmlns:x14ac="http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac">
+<sheetPr codeName="Sheet1"><tabColor rgb="FF00AA00"/></sheetPr><dimension ref="A1:C4"/>
+<sheetViews><sheetView tabSelected="1" zoomScale="85" workbookViewId="0"/></sheetViews>
+<sheetFormatPr defaultRowHeight="15" x14ac:dyDescent="0.25"/>
+<cols><col min="1" max="1" width="24.7109375" customWidth="1"/></cols><sheetData>
+<row r="1" spans="1:3" x14ac:dyDescent="0.25"><c r="A1" s="1" t="inlineStr"><is><t>Fruit</t></is>
+ </c><c r="B1" t="inlineStr"><is><t>Crates</t></is></c></row>
+<row r="2" ht="20" customHeight="1"><c r="A2" t="inlineStr"><is><r><rPr><b/></rPr>
+<t xml:space="preserve">The apple </t></r><r><t>harvest</t></r></is></c><c r="B2"><v>2</v></c></row>
+<row r="3"><c r="A3" t="inlineStr"><is><t>pear</t></is></c><c r="B3"><v>3</v></c></row>
+<row r="4"><c r="C4" s="1"/></row></sheetData>
+<dataValidations count="1"><dataValidation type="whole" sqref="B2:B3"><formula1>0</formula1>
+ </dataValidation></dataValidations>
+<hyperlinks><hyperlink ref="A3" r:id="rId2"/></hyperlinks>
+<pageMargins left="0.7" right="0.7" top="0.75" bottom="0.75" header="0.3" footer="0.3"/>
+<pageSetup paperSize="9" orientation="portrait" r:id="rId3"/><drawing r:id="rId1"/>
+<tableParts count="1"><tablePart r:id="rId4"/></tableParts>
+<extLst><ext uri="{{78C0D931-6437-407d-A8EE-F0AAD7539E65}}"/></extLst></worksheet>"""
+
+_PLACED = f"""{_XML}<xdr:wsDr {_A} {_R}
+ xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing">
+<xdr:twoCellAnchor editAs="oneCell"><xdr:from><xdr:col>4</xdr:col><xdr:colOff>0</xdr:colOff>
+<xdr:row>1</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:from><xdr:to><xdr:col>5</xdr:col>
+<xdr:colOff>9</xdr:colOff><xdr:row>2</xdr:row><xdr:rowOff>9</xdr:rowOff></xdr:to><xdr:pic>
+<xdr:nvPicPr><xdr:cNvPr id="2" name="Dot" descr="a dot"/><xdr:cNvPicPr/></xdr:nvPicPr><xdr:blipFill>
+<a:blip r:embed="rId1"/><a:stretch><a:fillRect/></a:stretch></xdr:blipFill><xdr:spPr>
+<a:prstGeom prst="rect"/></xdr:spPr></xdr:pic><xdr:clientData/></xdr:twoCellAnchor></xdr:wsDr>"""
+
+
+def _book_frame() -> dict[str, bytes]:
+    """The parts of a workbook that are not its first sheet."""
+    return {
+        "xl/workbook.xml": (
+            f'{_XML}<workbook {_X} {_R}><workbookPr codeName="Book" defaultThemeVersion="124226"/>'
+            '<bookViews><workbookView xWindow="1" yWindow="1"/></bookViews><sheets>'
+            '<sheet name="Data" sheetId="3" r:id="rId1"/><sheet name="Spare" sheetId="5" '
+            'state="hidden" r:id="rId2"/></sheets><definedNames><definedName name="Crates">'
+            "Data!$B$2:$B$3</definedName></definedNames><extLst>"
+            '<ext uri="{140A7094-0E35-4892-8432-C4D2E57EDEB5}"/></extLst></workbook>'
+        ).encode(),
+        "xl/_rels/workbook.xml.rels": _relations(
+            ("rId1", "worksheet", "worksheets/sheet1.xml"),
+            ("rId2", "worksheet", "worksheets/sheet2.xml"),
+            ("rId3", "styles", "styles.xml"),
+            ("rId4", "theme", "theme/theme1.xml"),
+            ("rId5", "sharedStrings", "sharedStrings.xml"),
+            ("rId6", "customXml", "../customXml/item1.xml"),
+        ),
+        "xl/worksheets/sheet2.xml": (
+            f'{_XML}<worksheet {_X}><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row>'
+            "</sheetData></worksheet>"
+        ).encode(),
+        "xl/sharedStrings.xml": (
+            f'{_XML}<sst {_X} count="1" uniqueCount="1"><si><t>spare</t></si></sst>'
+        ).encode(),
+        "xl/styles.xml": (
+            f'{_XML}<styleSheet {_X}><fonts count="2"><font><sz val="11"/><name val="Calibri"/>'
+            '</font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2">'
+            '<fill><patternFill patternType="none"/></fill><fill><patternFill '
+            'patternType="gray125"/></fill></fills><borders count="1"><border/></borders>'
+            '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/>'
+            '<xf fontId="1" applyFont="1"/></cellXfs><cellStyles count="1">'
+            '<cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+        ).encode(),
+        "xl/theme/theme1.xml": (
+            f'{_XML}<a:theme {_A} name="Plain"><a:themeElements/></a:theme>'
+        ).encode(),
+        "xl/drawings/drawing1.xml": _PLACED.encode(),
+        "xl/drawings/_rels/drawing1.xml.rels": _relations(("rId1", "image", "../media/image1.png")),
+        "xl/tables/table1.xml": (
+            f'{_XML}<table {_X} id="1" name="Fruits" displayName="Fruits" ref="A1:B3">'
+            '<autoFilter ref="A1:B3"/><tableColumns count="2"><tableColumn id="1" name="Fruit"/>'
+            '<tableColumn id="2" name="Crates"/></tableColumns></table>'
+        ).encode(),
+        "xl/media/image1.png": PNG,
+        "xl/printerSettings/printerSettings1.bin": bytes(range(256)),
+    }
+
+
+def rich_workbook() -> dict[str, bytes]:
+    """The parts of a workbook of two sheets that holds a bit of everything."""
+    types = {
+        "xl/workbook.xml": f"{_SHEET}.sheet.main+xml",
+        "xl/worksheets/sheet1.xml": f"{_SHEET}.worksheet+xml",
+        "xl/worksheets/sheet2.xml": f"{_SHEET}.worksheet+xml",
+        "xl/styles.xml": f"{_SHEET}.styles+xml",
+        "xl/sharedStrings.xml": f"{_SHEET}.sharedStrings+xml",
+        "xl/tables/table1.xml": f"{_SHEET}.table+xml",
+        "xl/drawings/drawing1.xml": "application/vnd.openxmlformats-officedocument.drawing+xml",
+        "xl/theme/theme1.xml": _THEME,
+        "xl/printerSettings/printerSettings1.bin": f"{_SHEET}.printerSettings",
+    }
+    return {
+        "[Content_Types].xml": _types(types),
+        "_rels/.rels": _relations(("rId1", "officeDocument", "xl/workbook.xml")),
+        **_book_frame(),
+        "xl/worksheets/sheet1.xml": _ROWS.encode(),
+        "xl/worksheets/_rels/sheet1.xml.rels": _relations(
+            ("rId1", "drawing", "../drawings/drawing1.xml"),
+            ("rId2", "hyperlink", "https://example.org/"),
+            ("rId3", "printerSettings", "../printerSettings/printerSettings1.bin"),
+            ("rId4", "table", "../tables/table1.xml"),
+        ),
+        "customXml/item1.xml": b"<season><name>autumn</name></season>",
+        "customXml/loose.xml": b"<loose/>",
     }

@@ -17,6 +17,7 @@ import docx
 import msgspec
 import pptx
 
+from fidelity_figures import Outcome, Verdict
 from judging.package import Parts
 from kbd.errors import KbdError
 from kbd.formats import Source
@@ -31,7 +32,6 @@ __all__ = [
     "BY",
     "TITLE",
     "Meant",
-    "Verdict",
     "Way",
     "edited",
     "meant",
@@ -40,28 +40,11 @@ __all__ = [
 
 Way = Literal["append", "replace", "retitle"]
 Editor = Literal["kbd", "library"]
-Outcome = Literal["exact", "loss", "corrupt", "refused", "unparseable", "no such place"]
 
 APPENDED = "Appended by a test: größer & <better>, “quoted”."
 TITLE = "A title by a test: größer & <better>"
 BY = "Ersatzwort"
 _WORD = re.compile(r"[^\W\d_]{3,}")
-
-
-class Verdict(NamedTuple):
-    """What came of an edit.
-
-    Args:
-        outcome: exact is without any material difference.
-        details: Reasons, or the first differences.
-        minor: The kinds of the differences that are not material.
-        cpu_s: Process time of the edit alone.
-    """
-
-    outcome: Outcome
-    details: tuple[str, ...] = ()
-    minor: tuple[str, ...] = ()
-    cpu_s: float = 0
 
 
 class Meant(NamedTuple):
@@ -176,7 +159,24 @@ def edited(task: tuple[Path, Way, Editor]) -> Verdict:
                 raise
             return Verdict("refused", (f"{type(error).__name__}: {error}"[:100],))
         cpu_s = time.process_time() - started
+        if editor == "kbd":
+            _reopened(path, target)
         return _judged(path, target, plan.edit, changed, cpu_s)
+
+
+def _reopened(path: Path, target: Path) -> None:
+    """Check that the plain library opens what it opened before."""
+    try:
+        _opened(path)
+    except Exception:  # noqa: BLE001 - it raises anything on what it does not know
+        return
+    _opened(target)
+
+
+def _opened(path: Path) -> object:
+    if path.suffix.lower()[:3] in (".po", ".pp"):
+        return [list(slide.shapes) for slide in pptx.Presentation(str(path)).slides]
+    return docx.Document(str(path)).paragraphs
 
 
 def _quietly(work: Callable[[Path, Path], None], path: Path, target: Path) -> None:

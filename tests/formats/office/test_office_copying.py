@@ -2,22 +2,17 @@
 
 import itertools
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-import drawn_books
-import styled_decks
 import styled_documents
+from format_cases import OfficeCase, names
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick, Source
 from kbd.office.assets import MAX_DEPTH, MAX_PARTS
 from kbd.opc.package import relations_part
-from kbd_docx import DocxFormat
-from kbd_pptx import PptxFormat
-from kbd_xlsx import XlsxFormat
+from office_formats import OFFICE
 
 _KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _BOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -25,35 +20,19 @@ _MACRO_BOOK = "application/vnd.ms-excel.sheet.macroEnabled.12"
 _MACROS = "application/vnd.ms-office.vbaProject"
 
 
-class Subject(NamedTuple):
-    """A format, what writes a file of it with a picture, the picture's asset id, and its part."""
-
-    handler: Any
-    write: Callable[[Path], object]
-    asset_id: str
-    media: str
-
-    @property
-    def label(self) -> str:
-        """How the picture is called in its file."""
-        return self.asset_id.rpartition(":")[2].rpartition("/")[2]
-
-
-SUBJECTS = (
-    Subject(DocxFormat(), styled_documents.brand, "image:Chart", "word/media/chart.png"),
-    Subject(PptxFormat(), styled_decks.brand_deck, "image:slide:0/Photo", "ppt/media/image2.png"),
-    Subject(XlsxFormat(), drawn_books.drawn_book, "image:Data/Logo", "xl/media/image1.png"),
-)
-
-
-@pytest.fixture(params=SUBJECTS, ids=lambda subject: subject.handler.name)
-def subject(request: pytest.FixtureRequest) -> Subject:
+@pytest.fixture(params=OFFICE, ids=names)
+def subject(request: pytest.FixtureRequest) -> OfficeCase:
     """Each format in its turn."""
-    found: Subject = request.param
+    found: OfficeCase = request.param
     return found
 
 
-def copied(subject: Subject, folder: Path, parts: dict[str, bytes], *, into: bool) -> set[str]:
+def label(subject: OfficeCase) -> str:
+    """How the picture is called in its file."""
+    return subject.picture.rpartition(":")[2].rpartition("/")[2]
+
+
+def copied(subject: OfficeCase, folder: Path, parts: dict[str, bytes], *, into: bool) -> set[str]:
     """Copy the picture of a file that has more parts; return the parts that come of it.
 
     Args:
@@ -62,11 +41,11 @@ def copied(subject: Subject, folder: Path, parts: dict[str, bytes], *, into: boo
         parts: Parts that the file has beside its own.
         into: Whether it goes into a file that is there, not into a new one.
     """
-    suffix = f".{subject.handler.name}"
+    suffix = subject.suffix
     plain, path = folder / f"made{suffix}", folder / f"source{suffix}"
     other, target = folder / f"other{suffix}", folder / f"target{suffix}"
     for each in (plain, other):
-        subject.write(each)
+        subject.branded(each)
     types = (
         f'<Default Extension="xlsx" ContentType="{_BOOK}"/>'
         f'<Default Extension="xlsm" ContentType="{_MACRO_BOOK}"/>'
@@ -81,7 +60,7 @@ def copied(subject: Subject, folder: Path, parts: dict[str, bytes], *, into: boo
         for name, data in parts.items():
             new.writestr(name, data)
     receiving = Source(other, other.name) if into else None
-    picks = (AssetPick(subject.asset_id),)
+    picks = (AssetPick(subject.picture),)
     subject.handler.copy_assets(Source(path, path.name), receiving, picks, target)
     with zipfile.ZipFile(target) as result:
         return set(result.namelist())
@@ -99,7 +78,7 @@ def relations(*rows: tuple[str, str]) -> bytes:
 
 @pytest.mark.parametrize("into", [False, True], ids=["new", "there"])
 @pytest.mark.parametrize("suffix", ["xlsm", "vba"])
-def test_macros_are_refused(subject: Subject, tmp_path: Path, into: bool, suffix: str) -> None:
+def test_macros_are_refused(subject: OfficeCase, tmp_path: Path, into: bool, suffix: str) -> None:
     """An embedded workbook with macros, or macros alone, go into no file; a plain one does."""
     rels = relations_part(subject.media)
     plain = {rels: relations(("package", "embeddings/a.xlsx")), "embeddings/a.xlsx": b"PK"}
@@ -110,11 +89,11 @@ def test_macros_are_refused(subject: Subject, tmp_path: Path, into: bool, suffix
     assert any(each.endswith(".xlsx") for each in came)
     with pytest.raises(ValidationFailed, match="holds macros, which are never copied") as refused:
         copied(subject, tmp_path, {rels: relations(("package", name)), name: b"PK"}, into=into)
-    assert subject.label in str(refused.value)
+    assert label(subject) in str(refused.value)
     assert not list(tmp_path.glob("target.*"))
 
 
-def chain(subject: Subject, count: int) -> dict[str, bytes]:
+def chain(subject: OfficeCase, count: int) -> dict[str, bytes]:
     """Return pictures that lead from the asset's one to the next, and to the next."""
     names = [subject.media, *(f"chained/p{number}.png" for number in range(count - 1))]
     parts = {
@@ -124,7 +103,7 @@ def chain(subject: Subject, count: int) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("count", [MAX_DEPTH + 1, 600])
-def test_a_chain_of_parts_is_refused(subject: Subject, tmp_path: Path, count: int) -> None:
+def test_a_chain_of_parts_is_refused(subject: OfficeCase, tmp_path: Path, count: int) -> None:
     """Parts that lead on and on are refused, and the asset is named; a few of them come along."""
     (tmp_path / "few").mkdir()
     few = copied(subject, tmp_path / "few", chain(subject, MAX_DEPTH), into=True)
@@ -132,36 +111,34 @@ def test_a_chain_of_parts_is_refused(subject: Subject, tmp_path: Path, count: in
     assert sum("chained" in name and name.endswith(".png") for name in few) == MAX_DEPTH - 1
     with pytest.raises(ValidationFailed, match="leads from part to part") as refused:
         copied(subject, tmp_path, chain(subject, count), into=True)
-    assert subject.label in str(refused.value)
+    assert label(subject) in str(refused.value)
     assert not list(tmp_path.glob("target.*"))
 
 
-def fan(subject: Subject, count: int, folder: str = "fanned") -> dict[str, bytes]:
-    """Return pictures that the asset's one leads to, all of them."""
-    names = [f"{folder}/p{number}.png" for number in range(count)]
-    rows = [("image", name) for name in names]
-    return {relations_part(subject.media): relations(*rows)} | {
-        name: b"\x89PNG" + name.encode() for name in names
+def fan(media: str, count: int, folder: str = "fanned") -> dict[str, bytes]:
+    """Return pictures that the asset's one leads to, all of them, each of another size."""
+    found = {
+        f"{folder}/p{number}.png": b"\x89PNG" + folder.encode() + b"." * number
+        for number in range(count)
     }
+    return {relations_part(media): relations(*(("image", name) for name in found)), **found}
 
 
-def test_very_many_parts_are_refused(subject: Subject, tmp_path: Path) -> None:
+def test_very_many_parts_are_refused(subject: OfficeCase, tmp_path: Path) -> None:
     """As many parts as the limit allows come along with an asset; one more is refused."""
     (tmp_path / "most").mkdir()
-    most = copied(subject, tmp_path / "most", fan(subject, MAX_PARTS - 1), into=True)
+    most = copied(subject, tmp_path / "most", fan(subject.media, MAX_PARTS - 1), into=True)
 
     assert sum("fanned" in name for name in most) == MAX_PARTS - 1
     with pytest.raises(ValidationFailed, match=f"more than {MAX_PARTS} parts along"):
-        copied(subject, tmp_path, fan(subject, MAX_PARTS), into=True)
+        copied(subject, tmp_path, fan(subject.media, MAX_PARTS), into=True)
 
 
 def test_the_limit_is_of_one_asset(tmp_path: Path) -> None:
     """Assets that bring many parts each are copied in one call: each is counted on its own."""
-    subject = SUBJECTS[0]
     parts = styled_documents.parts_of(styled_documents.brand(tmp_path / "made.docx"))
     for name in ("chart", "logo"):
-        media = subject._replace(media=f"word/media/{name}.png")
-        parts |= fan(media, MAX_PARTS - 1, name)
+        parts |= fan(f"word/media/{name}.png", MAX_PARTS - 1, name)
     path = styled_documents.zipped(tmp_path / "source.docx", parts)
     into = styled_documents.plain(tmp_path / "into.docx")
     _, found = styled_documents.copy(path, into, "image:Chart", "image:Logo")

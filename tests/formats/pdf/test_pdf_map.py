@@ -12,7 +12,6 @@ from pypdf.generic import Fit
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Region, Source
-from kbd.testing.formats import check_format
 from kbd_pdf import PdfFormat
 from pdf_forge import forged, one_page, rows, shown, stream, text_pages
 
@@ -247,16 +246,6 @@ def test_what_is_no_pdf_is_refused_in_words(tmp_path: Path) -> None:
     ):  # fmt: skip
         with pytest.raises(FileReadFailed, match=words):
             mapped(tmp_path, data)
-
-
-def test_contract(tmp_path: Path) -> None:
-    """Every promise of a format handler."""
-    samples: dict[str, bytes | Path] = {
-        "pages.pdf": text_pages([*rows(7), ""], catalogue=b"/PageLabels<</Nums[0<</S/r>>]>>"),
-        "outline.pdf": written(by_pypdf(3)),
-        "one.pdf": one_page(stream(shown("One page, with a (bracket"))),
-    }
-    check_format(PDF, samples, tmp_path)
 
 
 @pytest.mark.parametrize("name", [b"/Annots", b"/Ann#6fts", b"/#41nnots"])

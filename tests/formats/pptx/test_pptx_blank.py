@@ -1,6 +1,5 @@
 """The deck that every new file begins as."""
 
-import zipfile
 from pathlib import Path
 
 import pptx
@@ -30,23 +29,3 @@ def test_a_new_deck_is_wide_and_has_the_usual_layouts(tmp_path: Path) -> None:
         left, top, width, height = map(int, (shape.left, shape.top, shape.width, shape.height))
         assert 0 <= left < left + width <= int(deck.slide_width or 0)
         assert 0 <= top < top + height <= int(deck.slide_height or 0)
-
-
-def test_nothing_tells_of_the_templates_past(tmp_path: Path) -> None:
-    """No properties, no thumbnail, no printer's settings; each part is reached and has a type."""
-    with zipfile.ZipFile(write(tmp_path / "new.pptx")) as archive:
-        names = archive.namelist()
-        types = archive.read("[Content_Types].xml").decode()
-
-    assert not [name for name in names if "docProps" in name or "printer" in name]
-    assert not [name for name in names if not name.endswith((".xml", ".rels"))]
-    for name in names:
-        if name != "[Content_Types].xml" and not name.endswith(".rels"):
-            assert f'PartName="/{name}"' in types
-
-
-def test_new_decks_are_alike_to_the_byte(tmp_path: Path) -> None:
-    """The same call gives the same file."""
-    first, second = write(tmp_path / "first.pptx"), write(tmp_path / "second.pptx")
-
-    assert first.read_bytes() == second.read_bytes()

@@ -26,7 +26,6 @@ from styled_decks import (
 MASTER = "ppt/slideMasters/slideMaster1.xml"
 DECK = "ppt/presentation.xml"
 TYPES = "[Content_Types].xml"
-BODY = "Content Placeholder 2"
 
 
 @pytest.fixture
@@ -233,27 +232,6 @@ def test_places_that_are_not_there_are_refused(
 
     assert PLACES[asset_id, target] in refused.value.message
     assert not made.exists()
-
-
-def test_suffixes(brand: Path, tmp_path: Path) -> None:
-    """A new deck is a deck or a show, no template, and promises no macros."""
-    copied(brand, tmp_path / "a.ppsx", ("layout:Blank", None))
-
-    types = DeckFile(tmp_path / "a.ppsx").entries[TYPES]
-    assert b"slideshow.main+xml" in types
-    for name in ("a.pptm", "a.potx"):
-        with pytest.raises(ValidationFailed, match=r"name it \.pptx"):
-            copied(brand, tmp_path / name, ("layout:Blank", None))
-
-
-def test_the_same_bytes_each_time(brand: Path, plain: Path, tmp_path: Path) -> None:
-    """The same call writes the same bytes."""
-    picks = (("layout:Brand Opening", None), ("image:slide:0/Photo", None))
-    for into in (None, plain):
-        first, second = (tmp_path / f"{name}.pptx" for name in ("first", "second"))
-        copied(brand, first, *picks, into=into)
-        copied(brand, second, *picks, into=into)
-        assert first.read_bytes() == second.read_bytes()
 
 
 def test_the_copied_layout_takes_a_slide(brand: Path, plain: Path, made: Path) -> None:

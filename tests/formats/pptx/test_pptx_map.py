@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from kbd.testing.formats import check_format
 from kbd_pptx import PptxFormat
 from kbd_pptx.reader.deck_map import MAX_TITLE_CHARS
 from read_decks import box, deck, frame, group, placeholder, relations, shape, slide_xml
@@ -24,21 +23,6 @@ def mapped(*args: Any, **more: Any) -> dict[str, Any]:
     found = FORMAT.map(deck(*args, **more))
     assert msgspec.json.decode(msgspec.json.encode(found)) == found
     return found
-
-
-def test_contract(tmp_path: Path) -> None:
-    """What reads keeps what every handler promises, on decks of several shapes."""
-    samples: dict[str, bytes | Path] = {}
-    for name, slides in (
-        ("some.pptx", [slide_xml(placeholder("title", "T"), shape("x")), slide_xml(show="0")]),
-        ("none.potx", []),
-        ("many.ppsx", [slide_xml(shape("word " * 800))] * 12),
-    ):
-        samples[name] = deck(tmp_path, slides, name=name).path.read_bytes()
-
-    work = tmp_path / "work"
-    work.mkdir()
-    check_format(FORMAT, samples, work)
 
 
 def test_slides_are_listed_with_title_and_layout(tmp_path: Path) -> None:
@@ -156,11 +140,6 @@ def test_a_damaged_slide_costs_only_itself(tmp_path: Path) -> None:
     assert found["slides"][0]["title"] == "Good"
     assert "not valid XML" in found["warnings"][0]
     assert "missing" in found["warnings"][1]
-
-
-def test_a_suffix_that_office_refuses_is_told(tmp_path: Path) -> None:
-    """A deck under the suffix of a template is read, with a warning."""
-    assert ".pptx" in mapped(tmp_path, [slide_xml()], name="a.potx")["warnings"][0]
 
 
 def test_facts_cost_little(tmp_path: Path) -> None:

@@ -1,8 +1,5 @@
 """What is told of how a deck looks: as it comes out, with themes and inheritance resolved."""
 
-import contextlib
-import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +9,7 @@ from lxml import etree
 from pptx.util import Emu
 
 from deck_judge import DeckFile
-from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Source
-from kbd.testing.formats import check_styles
-from kbd_pptx import PptxFormat
-from styled_decks import A, P, brand_deck, copied, courier_deck, plain_deck, rewritten, styles_of
+from styled_decks import A, P, brand_deck, courier_deck, plain_deck, rewritten, styles_of
 
 
 @pytest.fixture
@@ -163,26 +156,6 @@ def test_names_that_come_twice(plain: Path, tmp_path: Path) -> None:
     assert {"layout:Blank", "layout:Blank#2"} <= set(ids)
 
 
-def test_a_sheet_is_refused(plain: Path) -> None:
-    """A deck has no sheets."""
-    with pytest.raises(ValidationFailed, match="no sheets"):
-        PptxFormat().get_styles(Source(plain, "a.pptx"), "Sheet1")
-
-
-def test_the_promises_of_styled_formats(brand: Path, tmp_path: Path) -> None:
-    """What every format that tells of looks promises, on a deck with all kinds of assets."""
-    folder, small = tmp_path / "checked", tmp_path / "small.pptx"
-    folder.mkdir()
-    picks = ("layout:Brand Opening", "image:slide:0/Photo")
-    copied(brand, small, *((asset_id, None) for asset_id in picks))
-
-    check_styles(PptxFormat(), Source(small, "brand.pptx"), folder)
-
-    kinds = {each["kind"] for each in styles_of(small)["assets"]}
-    assert {"layout", "text_style", "theme", "image"} == kinds
-    assert 3 * len(styles_of(small)["assets"]) <= len(list(folder.iterdir()))
-
-
 def test_a_master_without_anything(plain: Path, tmp_path: Path) -> None:
     """What a deck leaves out is not told, and nothing fails."""
     bare = (
@@ -197,40 +170,3 @@ def test_a_master_without_anything(plain: Path, tmp_path: Path) -> None:
 
     assert [each["name"] for each in told["masters"]] == ["Master"]
     assert [] == told["layouts"] == told["text_styles"]
-
-
-def real_decks(corpora: Path) -> list[Path]:
-    """List the decks of the corpora."""
-    with (corpora / "manifest.csv").open(encoding="utf-8") as file:
-        rows = [row["path"] for row in csv.DictReader(file)]
-    return sorted(corpora / path for path in rows if path.startswith("pptx/"))
-
-
-def tell_all(decks: list[Path]) -> int:
-    """Have the looks of decks told or refused in words; return how many were told."""
-    told = 0
-    for path in decks:
-        with contextlib.suppress(FileReadFailed):
-            found = PptxFormat().get_styles(Source(path, path.name), None)
-            told += 1
-            assert len(json.dumps(found)) < 200_000, path.name
-            ids = [each["asset_id"] for each in found["assets"]]
-            assert len(ids) == len(set(ids)), path.name
-    return told
-
-
-@pytest.mark.corpora
-def test_real_decks(corpora: Path) -> None:
-    """Every twentieth real deck is told of, within bounds."""
-    decks = real_decks(corpora)[::20]
-
-    assert len(decks) - 1 <= tell_all(decks)
-
-
-@pytest.mark.corpora
-@pytest.mark.soak
-def test_all_real_decks(corpora: Path) -> None:
-    """All real decks but the damaged and the encrypted ones are told of."""
-    decks = real_decks(corpora)
-
-    assert len(decks) - 3 <= tell_all(decks)

@@ -8,7 +8,6 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Reading, Region, Source
 from kbd.plaintext import detect
 from kbd.plaintext.lines import MAX_READ_CHARS
-from kbd.testing.formats import check_format
 from kbd_text.handler import TextFormat
 
 FORMAT = TextFormat()
@@ -22,19 +21,6 @@ def source(tmp_path: Path, data: bytes | str, name: str = "a.txt") -> Source:
 
 def numbered(count: int) -> str:
     return "".join(f"line {number}\n" for number in range(1, count + 1))
-
-
-def test_contract(tmp_path: Path) -> None:
-    """The handler keeps what every handler promises."""
-    samples: dict[str, bytes | Path] = {
-        "notes.md": b"# Title\n\nText.\n",
-        "long.txt": numbered(450).encode(),
-        "data.json": b'{"a": [1, 2], "b": null}',
-        "empty.py": b"",
-        "makefile": "all:\n\techo naïve\n".encode("cp1252"),
-    }
-
-    check_format(FORMAT, samples, tmp_path)
 
 
 @pytest.mark.parametrize(

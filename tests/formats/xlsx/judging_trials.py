@@ -10,11 +10,12 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Union
+from typing import Any, Literal, Union
 
 import msgspec
 import openpyxl
 
+from fidelity_figures import Outcome, Verdict
 from judging import Difference, Edit, Formula, compare
 from judging.book import Book, Sheet
 from judging.package import children, flag
@@ -25,36 +26,17 @@ from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 
 __all__ = [
-    "Verdict",
     "append_cell",
-    "every_day",
     "map_and_read",
     "one_cell",
     "one_look",
     "sixty_cells",
 ]
 
-Outcome = Literal["exact", "loss", "corrupt", "refused", "unparseable"]
 Editor = Literal["kbd", "openpyxl"]
 Value = float | str | bool | Formula | None
 
 ADDED_SHEET = "Kbd made this"
-
-
-class Verdict(NamedTuple):
-    """What came of an edit.
-
-    Args:
-        outcome: exact is without any material difference.
-        details: Reasons or the first differences.
-        minor: Whether there were differences that are not material.
-        cpu_s: Process time of the edit alone.
-    """
-
-    outcome: Outcome
-    details: tuple[str, ...] = ()
-    minor: bool = False
-    cpu_s: float = 0
 
 
 class _Free:
@@ -129,7 +111,8 @@ def _judge(
     outcome: Outcome = "loss" if material else "exact"
     if any(difference.kind == "fault" for difference in material):
         outcome = "corrupt"
-    return Verdict(outcome, details, len(found) > len(material), cpu_s)
+    minor = {difference.kind for difference in found if not difference.material}
+    return Verdict(outcome, details, tuple(sorted(minor)), cpu_s)
 
 
 def _told(found: Difference) -> str:
@@ -328,17 +311,6 @@ def append_cell(task: tuple[Path, Path]) -> tuple[str, str] | None:
     except KbdError:
         return None
     return title, cell
-
-
-def every_day(task: tuple[Path, bool]) -> dict[str, Verdict]:
-    """All trials of a file by kbd, by what they are called."""
-    path, over = task
-    return {
-        "one cell": one_cell((path, "kbd", over)),
-        "sixty cells": sixty_cells(path),
-        "looks": one_look(path),
-        "map and read": map_and_read((path, "kbd")),
-    }
 
 
 def map_and_read(task: tuple[Path, Editor]) -> Verdict:

@@ -1,4 +1,4 @@
-"""Real workbooks: each is mapped and read as another library does, or refused by name."""
+"""Real workbooks: their values are those that another library finds."""
 
 import datetime as dt
 import random
@@ -6,47 +6,18 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import openpyxl
 import pytest
 from openpyxl.utils import range_boundaries
 
-from kbd.errors import KbdError
 from kbd.formats import Region, Source
 from kbd_xlsx import XlsxFormat
 from real_workbooks import real_workbooks
 
 FORMAT = XlsxFormat()
 SAMPLE_SEED = 114
-SAMPLE_SIZE = 40
-
 NUMBER_FORMATS = "sheetjs__LONumbers-2010.xlsx"
 """It has numbers in every format that there is; openpyxl does not know `A/P` as one of times."""
-
-
-@pytest.mark.corpora
-def test_real_files(corpora: Path, tmp_path: Path) -> None:
-    """A sample of the corpus, chosen by a fixed seed: 90 of 100 open, no other error appears."""
-    found = real_workbooks(corpora)
-    chosen = random.Random(SAMPLE_SEED).sample(found, min(SAMPLE_SIZE, len(found)))
-    refused = []
-    for count, path in enumerate(chosen):
-        source = Source(path, f"{path.stem}.xlsx")
-        try:
-            mapped = FORMAT.map(source)
-        except KbdError as error:
-            refused.append((path.name, error.message))
-            continue
-        assert msgspec.json.decode(msgspec.json.encode(mapped)) == mapped, path.name
-        for sheet in mapped["sheets"]:
-            for chunk in sheet["chunks"][:2]:
-                reading = FORMAT.read(source, Region(sheet=sheet["name"], range=chunk["range"]))
-                assert reading.text, path.name
-            if sheet["chunks"]:
-                table = FORMAT.read_table(source, sheet["name"], tmp_path / str(count))
-                assert table.columns, path.name
-
-    assert len(refused) <= 0.1 * len(chosen), refused
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,6 @@ from drawn_books import chart_book, drawn_book, looks_book, repacked
 from judging import faults
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import AssetPick, Source
-from kbd.testing.formats import check_format
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.parts.formatting import read_cell_formatting
 from real_workbooks import real_workbooks
@@ -136,13 +135,6 @@ def test_pictures_and_charts_are_assets(tmp_path: Path) -> None:
     assert images == ["Data/Logo", "Data/Linked", "Data/Twin", "Data/Twin#2"]
     assert [each["range"] for each in found["assets"][:1]] == ["B3:D6"]
     assert found["left_out"] == ["assets: image:Data/Inner, which is part of a group of shapes"]
-
-
-def test_contract_of_styles(looks: Path, tmp_path: Path) -> None:
-    """The handler keeps what every handler with looks promises."""
-    drawn_book(tmp_path / "drawn.xlsx")
-    (tmp_path / "check").mkdir()
-    check_format(FORMAT, {"a.xlsx": looks, "b.xlsx": tmp_path / "drawn.xlsx"}, tmp_path / "check")
 
 
 def test_styles_of_an_unknown_form_are_told_as_such(looks: Path, tmp_path: Path) -> None:

@@ -62,19 +62,6 @@ def sales(tmp_path: Path) -> Path:
     return tmp_path / "sales.xlsx"
 
 
-def test_only_what_is_addressed_is_rewritten(sales: Path) -> None:
-    """One cell set: all other parts are byte for byte what they were."""
-    edit(sales, cells("Spare", B2="new"))
-
-    before, after = entries(sales), entries(sales.with_name("out.xlsx"))
-    changed = {name for name in before if before[name] != after.get(name)}
-    assert list(before) == list(after)
-    assert changed <= {"xl/worksheets/sheet3.xml", "xl/workbook.xml"}
-    book = openpyxl.load_workbook(sales.with_name("out.xlsx"))
-    assert book["Spare"]["B2"].value == "new"
-    assert book["Spare"]["A1"].value == "nobody refers to this"
-
-
 def test_a_header_cell_renames_its_column(sales: Path) -> None:
     """The cell and the table's column keep one name; a number or a second one is refused."""
     edit(sales, cells("Data", B1="Price"))
@@ -337,17 +324,3 @@ def test_a_summary_that_cannot_be_made(
     }  # fmt: skip
     with pytest.raises(ValidationFailed, match=message):
         edit(quarters(tmp_path / "q.xlsx"), {**asked, **changes})
-
-
-def test_a_template_becomes_a_workbook_by_its_suffix(tmp_path: Path) -> None:
-    """A template copied to .xlsx gets a workbook's type; macros are neither dropped nor made."""
-    book = openpyxl.Workbook()
-    book.template = True
-    book.save(tmp_path / "t.xltx")
-    edit(tmp_path / "t.xltx", cells("Sheet", A1=1))
-
-    types = entries(tmp_path / "out.xlsx")["[Content_Types].xml"]
-    assert b"spreadsheetml.sheet.main+xml" in types
-    assert b"spreadsheetml.template.main+xml" not in types
-    with pytest.raises(ValidationFailed, match="no macros"):
-        edit(tmp_path / "t.xltx", cells("Sheet", A1=1), to="out.xlsm")
