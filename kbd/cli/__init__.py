@@ -14,13 +14,10 @@ Shared modules:
     job           what `run` and `send` share, shown by `progress`
     files         files copied in and out
     log_reader    pages through a log, so that it may be longer than the memory
-    step_text     text of a record
-    watch_rules   arguments and consent of watch rules; `watch_text` has watches as text
-    replay        `kbd replay --html`
+    watch_rules   arguments and consent of watch rules
 
-A walk through a run: `run_steps` (its steps, read on demand), `step_text` (text of a step),
-`walk_panels` (panels beside a step), `walk` (key bindings and frames), `screen` (full-screen
-terminal).
+A walk through a run: `run_steps` (its steps, read on demand), `step_text` (text of a step, and of
+any record), `walk` (panels, key bindings, frames), `screen` (full-screen terminal).
 
 A conversation, in a package of its own: `chat`.
 

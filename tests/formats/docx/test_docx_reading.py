@@ -286,4 +286,4 @@ def test_formulas_are_read_in_one_line() -> None:
         "</m:sSup></m:e></m:rad></m:e></m:nary></m:oMath>"
     )
 
-    assert linear(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"
+    assert linear_format(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"
