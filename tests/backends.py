@@ -17,4 +17,4 @@ on_trio = pytest.mark.parametrize("anyio_backend", ["trio"])
 def mostly(backend: str) -> list[Any]:
     """Return the params of a fixture: one backend every day, both in the long run."""
     (other,) = {"asyncio", "trio"} - {backend}
-    return [backend, pytest.param(other, marks=pytest.mark.soak)]
+    return [backend, pytest.param(other, marks=pytest.mark.full)]

@@ -158,7 +158,7 @@ def test_the_page_of_the_run_is_walked_through(demo: tuple[str, Path]) -> None:
         assert set(fitting(page)) < set(changed)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_libreoffice_opens_the_result(demo: tuple[str, Path], tmp_path: Path) -> None:
     """An office program reads the workbook: the first sheet comes out as it went in.

@@ -113,7 +113,7 @@ def test_what_kbd_made_is_handed_out_and_not_taken_in_again(chat: Chat, folder: 
     assert (handed / "receipts.csv").read_text().count("Rail") == 1
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_new_conversation_has_the_same_files(chat: Chat, folder: Path, real: RealDaemon) -> None:
     """It is the one that is found next time; nothing in it counts as new or changed."""
     question = "What is the total amount per category?"
@@ -133,7 +133,7 @@ def test_a_new_conversation_has_the_same_files(chat: Chat, folder: Path, real: R
     assert "forked from" in out
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_more_files_than_a_workbench_holds_are_told(
     chat: Chat, tmp_path: Path, real: RealDaemon
 ) -> None:

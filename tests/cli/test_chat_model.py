@@ -12,7 +12,7 @@ from kbd.cli import main
 from model_server import Reply, call, calls, model_server, phase_of, text, turn_of
 from real_daemon import RealDaemon
 
-pytestmark = pytest.mark.soak
+pytestmark = pytest.mark.full
 
 PLAN = (
     "# Execution Plan\n\n## Task\nCount\n\n## Items\n- [ ] 1. Final: Answer\n\n## Notes\n- none\n"

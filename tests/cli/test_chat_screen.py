@@ -18,7 +18,7 @@ from chatted import answers, deltas, said
 from scripted_daemon import Notify, ScriptedDaemon
 from scripted_job import RUN, WORKBENCH, run_info
 
-pytestmark = pytest.mark.soak
+pytestmark = pytest.mark.full
 
 LATEST_S = 30.0
 """How long a busy machine may take; no test waits so long that does not fail."""

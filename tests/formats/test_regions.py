@@ -61,7 +61,7 @@ def test_real_passages_are_read_again(corpora: Path, tmp_path: Path, kind: str) 
     assert counts["with a region"] > 20 * counts["without one"]
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 @pytest.mark.parametrize("kind", FORMATS)
 def test_all_real_passages_are_read_again(corpora: Path, tmp_path: Path, kind: str) -> None:

@@ -333,7 +333,7 @@ def test_a_rewriting_may_begin_with_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.corpora
 @pytest.mark.libreoffice
-@pytest.mark.soak
+@pytest.mark.full
 def test_saved_packages_open_in_another_program(corpora: Path, tmp_path: Path) -> None:
     """LibreOffice converts a saved package to the same text as the one it was."""
     office = shutil.which("soffice")

@@ -120,7 +120,7 @@ def test_a_table_is_steady(tmp_path: Path) -> None:
     check_steady(CsvFormat(), {"a.csv": b"a,b\n1,\xfc\n"}, tmp_path, rows=rows)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 def test_all_formats_are_steady(corpora: Path, tmp_path: Path) -> None:
     """Every built-in format, on real files: all questions, edits and tables, in two processes."""

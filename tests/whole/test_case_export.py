@@ -26,7 +26,7 @@ def refused(daemon: RealDaemon, run_id: str, target: Path | str) -> str:
 
 
 @pytest.mark.parametrize(
-    "anyio_backend", ["trio", pytest.param("asyncio", marks=pytest.mark.soak)], indirect=True
+    "anyio_backend", ["trio", pytest.param("asyncio", marks=pytest.mark.full)], indirect=True
 )
 @pytest.mark.corpora
 def test_a_run_is_exported(
@@ -71,7 +71,7 @@ def test_a_run_is_exported(
     assert list(short_dir.glob(".kbd*")) == []
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_a_run_is_exported_while_it_works(backend: str, short_dir: Path) -> None:
     """What is durable by then is in the file; later there is more, and it begins the same."""

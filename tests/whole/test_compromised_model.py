@@ -81,7 +81,7 @@ def _tree(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module", params=["asyncio", pytest.param("trio", marks=pytest.mark.soak)])
+@pytest.fixture(scope="module", params=["asyncio", pytest.param("trio", marks=pytest.mark.full)])
 def attacked(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """A daemon with a key, whose tools end soon."""
     more = {

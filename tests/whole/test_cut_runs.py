@@ -262,7 +262,7 @@ def _telling(recording: Recording) -> list[int]:
 
 
 @on_asyncio
-@pytest.mark.soak  # Every day a shorter run goes on from a cut anywhere (core/agent/test_resume).
+@pytest.mark.full  # Every day a shorter run goes on from a cut anywhere (core/agent/test_resume).
 async def test_a_run_of_twelve_items_goes_on_from_a_cut(tmp_path: Path) -> None:
     """Real tools; cut, cancelled and refused at some points near the end: the same bytes."""
     async with _tools() as tools:

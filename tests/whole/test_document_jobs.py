@@ -155,7 +155,7 @@ def _run(
 
 
 @on_asyncio
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_deck_is_made_from_a_pdf_and_a_document(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:
@@ -239,7 +239,7 @@ def _force(body: dict[str, Any]) -> Reply:
 
 
 @on_asyncio
-@pytest.mark.soak
+@pytest.mark.full
 def test_what_is_read_only_cannot_be_written(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

@@ -111,7 +111,7 @@ def _sums(key: str) -> dict[str, Decimal]:
     return dict(sums)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @on_trio
 def test_a_sheet_for_each_value_with_totals(shop: RealDaemon) -> None:
     """Split by a column with quotes and accents: each row on its sheet, in order, totals exact."""
@@ -175,7 +175,7 @@ def test_a_count_is_answered(shop: RealDaemon) -> None:
 
 
 @on_trio
-@pytest.mark.soak
+@pytest.mark.full
 def test_averages_by_a_column_into_csv(shop: RealDaemon) -> None:
     """Empty amounts are left out of an average."""
     files, _ = _done(shop, 'average of "Net Amount (€)" by Größe "Ort" to csv')
@@ -189,7 +189,7 @@ def test_averages_by_a_column_into_csv(shop: RealDaemon) -> None:
 
 
 @on_asyncio
-@pytest.mark.soak
+@pytest.mark.full
 def test_filtered_and_sorted_rows_into_csv(shop: RealDaemon) -> None:
     """Numbers keep their form, texts their signs; rows that sort alike keep their order."""
     files, _ = _done(shop, "only rows where Net Amount (€) > 500 sorted by Order Date as csv")
@@ -200,7 +200,7 @@ def test_filtered_and_sorted_rows_into_csv(shop: RealDaemon) -> None:
 
 
 @on_trio
-@pytest.mark.soak
+@pytest.mark.full
 def test_sorted_descending_into_a_workbook(shop: RealDaemon) -> None:
     """The result has the name that was asked for, and rows without a value come last."""
     files, _ = _done(shop, "sort by Net Amount (€) descending into sorted.xlsx")
@@ -213,7 +213,7 @@ def test_sorted_descending_into_a_workbook(shop: RealDaemon) -> None:
 
 
 @on_asyncio
-@pytest.mark.soak
+@pytest.mark.full
 def test_converted_to_a_workbook(shop: RealDaemon) -> None:
     """Every field is there with its type; text that looks like a formula is text."""
     files, _ = _done(shop, "convert it to xlsx")
@@ -229,7 +229,7 @@ def test_converted_to_a_workbook(shop: RealDaemon) -> None:
 
 
 @on_trio
-@pytest.mark.soak
+@pytest.mark.full
 def test_totals_by_month(shop: RealDaemon) -> None:
     """Months come from the only column of dates."""
     files, _ = _done(shop, "total Net Amount per month")
@@ -300,7 +300,7 @@ def test_what_it_cannot_do_is_declined(shop: RealDaemon, prompt: str, reason: st
 
 
 @on_asyncio
-@pytest.mark.soak
+@pytest.mark.full
 def test_the_same_prompt_gives_the_same_bytes(shop: RealDaemon) -> None:
     """Nothing of when or where a job runs is in its result."""
     prompt = "one sheet per Paid? with totals"

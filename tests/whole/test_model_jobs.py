@@ -113,7 +113,7 @@ def _check_result(daemon: RealDaemon, workbench_id: str) -> None:
 
 
 @on_asyncio
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_model_does_a_job(short_dir: Path, anyio_backend: str, tmp_path: Path) -> None:
     """It reads the map, queries, writes two sheets, reads them back; all of it is in the log."""
     (tmp_path / "sales.csv").write_text(SALES)
@@ -136,7 +136,7 @@ def test_a_model_does_a_job(short_dir: Path, anyio_backend: str, tmp_path: Path)
 
 
 @on_trio
-@pytest.mark.soak  # Runs against a faulty server go on every day, too.
+@pytest.mark.full  # Runs against a faulty server go on every day, too.
 def test_a_run_goes_on_when_its_provider_is_back(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

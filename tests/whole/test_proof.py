@@ -18,7 +18,7 @@ from benchmarks.transactions import transactions
 from proof_rig import contents
 from real_daemon import RealDaemon
 
-pytestmark = pytest.mark.soak
+pytestmark = pytest.mark.full
 
 PROMPT = (
     "one sheet per category with Date, Description, Amount sorted by date, and a summary sheet"

@@ -123,7 +123,7 @@ def _jobs(daemon: RealDaemon, heard: Path, folder: Path, corpora: Path) -> list[
     return made
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 @pytest.mark.timeout(3600)
 def test_every_moment_of_offline_jobs(short_dir: Path, anyio_backend: str, corpora: Path) -> None:

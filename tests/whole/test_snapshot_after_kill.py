@@ -13,7 +13,7 @@ from kbd.events.workbenches import ModelChosen, WorkbenchCreated
 from kbd.types import WorkbenchId
 from real_daemon import RealDaemon
 
-pytestmark = pytest.mark.soak
+pytestmark = pytest.mark.full
 
 BENCH = WorkbenchId("00112233445566ff")
 WAIT_S = 60.0

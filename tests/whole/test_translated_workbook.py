@@ -93,7 +93,7 @@ def _called(events: list[dict[str, Any]]) -> list[str]:
 
 
 @on_trio
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_workbook_is_translated(short_dir: Path, anyio_backend: str, tmp_path: Path) -> None:
     """A small one: it maps, copies, reads in pieces, writes in pieces, and reads back."""
     source = german_book(tmp_path / "data.xlsx", 1, 120)
@@ -105,7 +105,7 @@ def test_a_workbook_is_translated(short_dir: Path, anyio_backend: str, tmp_path:
     ]  # fmt: skip
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.libreoffice
 @pytest.mark.timeout(3600)
 def test_a_large_workbook_is_translated(
@@ -125,7 +125,7 @@ def test_a_large_workbook_is_translated(
     print(f"\n{anyio_backend}: 20,000 rows, {len(called)} calls, {len(events)} events")
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 @pytest.mark.timeout(3600)
 @pytest.mark.filterwarnings("ignore::UserWarning:openpyxl")

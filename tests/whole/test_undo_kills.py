@@ -151,7 +151,7 @@ def _fork_at_each(struck: Struck, steps: Sequence[int]) -> int:
 
 
 @on_trio
-@pytest.mark.soak
+@pytest.mark.full
 def test_an_undo_survives_two_kills(anyio_backend: str) -> None:
     """Every day: just after it is decided, and in the middle of the files."""
     with _struck(anyio_backend) as struck:

@@ -16,7 +16,7 @@ from model_server import Reply, call, calls, failure, model_server, phase_of, te
 from whole.disks import tiny_disk
 from whole.watched import SALES, eventually, shop_at
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 PLAN = "# Execution Plan\n\n## Task\nwrite\n\n## Items\n- [ ] 1. Write the notes\n\n## Notes\n"
 NO_RETRY = {"retries": 0}

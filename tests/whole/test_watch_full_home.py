@@ -9,7 +9,7 @@ import pytest
 from whole.disks import tiny_disk
 from whole.watched import SALES, eventually, shop_at
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 
 def test_a_full_home(short_dir: Path, anyio_backend: str) -> None:

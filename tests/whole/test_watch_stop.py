@@ -8,7 +8,7 @@ import pytest
 from real_daemon import RealDaemon
 from whole.watched import Watched, eventually
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
 
 SLOW = """
 import os, anyio, kbd_offline

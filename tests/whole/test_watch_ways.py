@@ -11,7 +11,7 @@ import pytest
 
 from whole.watched import SALES, SORT, Inbox, eventually, shop_at
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(600)]
 
 NO_RETRY = {"retries": 0}
 

@@ -115,7 +115,7 @@ def test_an_undo_brings_all_back_and_forward(bench: Wired) -> None:
     assert _tree(published) == late
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_an_undo_is_told_and_clears_what_was_planned(bench: Wired) -> None:
     """Notifications say what is true; the run's plan is set aside, its tool traffic gone."""
     wb = bench.workbench(a__txt="a0")
@@ -143,7 +143,7 @@ def test_an_undo_is_told_and_clears_what_was_planned(bench: Wired) -> None:
     assert (run["run_id"], run["status"]) == (f"{wb}-2", "finished")
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_files_added_and_removed_since_are_taken_out_and_brought_back(bench: Wired) -> None:
     """An undo is about files that people added, too; forward they are there again."""
     wb = bench.workbench(a__txt="a0", b__txt="b0")
@@ -237,7 +237,7 @@ def test_regenerate_answers_once_more(bench: Wired) -> None:
     assert bench.ask("WorkshopRunAgent", workbench_id=wb)["run_id"] == f"{wb}-1"
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_follow_up_works_on_the_draft(bench: Wired) -> None:
     """A second message with a draft open sees and changes the draft's files; nothing is lost."""
     wb = bench.workbench(a__txt="a0")
@@ -291,7 +291,7 @@ def _told(done: dict[str, Any]) -> dict[str, str]:
     return {name: done[name] for name in ("checkpoint_id", "pre_restore_checkpoint_id")}
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_another_model_is_used_from_the_next_run_on(bench: Wired) -> None:
     """A switch in the middle: the next run has it, and one that is gone on with does, too.
 

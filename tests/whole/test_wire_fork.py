@@ -7,7 +7,7 @@ import pytest
 
 from wired import Wired, wired
 
-pytestmark = pytest.mark.soak
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def _consent(wire: Wired, named: dict[str, str]) -> None:
     wire.ask("EgressGrantWorkshopConsent", persist=True, **agreed, **named)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_nothing_is_sent_before_a_person_agreed_and_then_meaning_counts(wire: Wired) -> None:
     """Words alone and a reason before; a hybrid ranking after; each request on record first."""
     workbench_id = wire.workbench(car__txt=CAR, dog__txt=DOG)
@@ -77,7 +77,7 @@ def test_nothing_is_sent_before_a_person_agreed_and_then_meaning_counts(wire: Wi
     assert len(wire.server.embedded) == asked
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_server_that_fails_leaves_the_search_by_words(wire: Wired) -> None:
     """While it answers 500, words find what they find, and the answer says what is missing."""
     named = {"workbench_id": wire.workbench(car__txt=CAR)}

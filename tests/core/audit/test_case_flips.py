@@ -140,7 +140,7 @@ def test_the_file_tells_of_its_own_verifier(case: bytes, tmp_path: Path) -> None
     assert "Traceback" not in told.stderr
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize("version", range(8, 16))
 def test_it_runs_on_every_python_since_3_8(case: bytes, tmp_path: Path, version: int) -> None:
     """A whole one ends with 0, and a flip is told, on each Python that is here."""

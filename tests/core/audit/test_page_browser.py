@@ -70,7 +70,7 @@ def test_hostile_texts_do_nothing_but_show(browser: "Browser", varied: Path) -> 
         assert not any(mark in page.locator("body").inner_text() for mark in "\x1b\u202e\u200b")
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_the_page_may_not_fetch_or_make_markup(browser: "Browser", varied: Path) -> None:
     """Even a script of the page could load nothing, and could not turn text into markup."""
     with opened(browser, varied) as (page, faults, requests):
@@ -95,7 +95,7 @@ def test_the_page_may_not_fetch_or_make_markup(browser: "Browser", varied: Path)
         faults.clear()
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_the_plan_and_the_files_stand_as_they_did(browser: "Browser", varied: Path) -> None:
     """At each step the plan and each file's version are those of that step."""
     states: list[str] = []
@@ -114,7 +114,7 @@ def test_the_plan_and_the_files_stand_as_they_did(browser: "Browser", varied: Pa
     assert versions == 3
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_failures_and_changes_are_filtered(browser: "Browser", varied: Path) -> None:
     """The keys, the boxes and the choices narrow the list; Escape ends that."""
     with opened(browser, varied) as (page, *_):
@@ -130,7 +130,7 @@ def test_failures_and_changes_are_filtered(browser: "Browser", varied: Path) -> 
         assert fitting(page) == [13]
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize("words", ["onerror=alert(1)", "[2J", "${title} $", "a/b-c.d*", "LOCATION"])
 def test_what_is_searched_is_text(browser: "Browser", varied: Path, words: str) -> None:
     """Signs that mean something elsewhere are looked for as they are; what is not there is told."""
@@ -144,7 +144,7 @@ def test_what_is_searched_is_text(browser: "Browser", varied: Path, words: str) 
         assert page.locator("#none").is_visible() != is_there
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_matches_are_gone_through(browser: "Browser", varied: Path) -> None:
     """Each match is come by once, forward and back and round, in folded texts, too."""
     with opened(browser, varied) as (page, *_):
@@ -169,7 +169,7 @@ def test_matches_are_gone_through(browser: "Browser", varied: Path) -> None:
         assert told == [f"{n} of {total}" for n in [*range(1, total + 1), 1]]
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_long_run_opens_and_is_searched(browser: "Browser", long: Path) -> None:
     """1,000 steps of some megabytes open at any of them, and all is found."""
     with opened(browser, long, "#step-777") as (page, *_):
@@ -183,7 +183,7 @@ def test_a_long_run_opens_and_is_searched(browser: "Browser", long: Path) -> Non
         assert fitting(page) == [778]
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize("width", [380, 1000, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_is_readable(browser: "Browser", varied: Path, width: int, scheme: str) -> None:
@@ -196,7 +196,7 @@ def test_all_is_readable(browser: "Browser", varied: Path, width: int, scheme: s
             page.keyboard.press("j")
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_without_scripts_all_steps_are_there(browser: "Browser", varied: Path) -> None:
     """A reader whose browser runs no scripts sees all steps with their texts, no dead control."""
     with opened(browser, varied, java_script_enabled=False) as (page, *_):
@@ -207,7 +207,7 @@ def test_without_scripts_all_steps_are_there(browser: "Browser", varied: Path) -
         assert page.locator("#plan li").count() == 3
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_what_fits_is_printed(browser: "Browser", varied: Path) -> None:
     """On paper all steps follow each other, or those that fit; controls are left out."""
     with opened(browser, varied) as (page, *_):
@@ -220,7 +220,7 @@ def test_what_fits_is_printed(browser: "Browser", varied: Path) -> None:
         assert page.locator("article:visible").count() == 3
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_the_timeline_leads_to_steps(browser: "Browser", varied: Path) -> None:
     """A bar tells what it is, a click opens its step, arrows go along and across."""
     with opened(browser, varied) as (page, *_):

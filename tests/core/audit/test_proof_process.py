@@ -111,7 +111,7 @@ ListFiles.run = _less
 """
 
 
-@pytest.mark.soak
+@pytest.mark.full
 async def test_another_version_of_a_plugin_is_tried(tmp_path: Path) -> None:
     """Just the calls that it does otherwise are listed; the installed one is not touched."""
     async with worked(tmp_path / "bench") as rig:
@@ -134,7 +134,7 @@ async def test_another_version_of_a_plugin_is_tried(tmp_path: Path) -> None:
     assert (found.calls, found.equal) == (4, 3)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("code", "words"),
     [
@@ -156,7 +156,7 @@ async def test_a_version_that_cannot_be_imported_is_told(
         assert [*(rig.folder / "stage").iterdir()] == []
 
 
-@pytest.mark.soak
+@pytest.mark.full
 async def test_a_killed_proof_is_told_and_the_next_one_works(tmp_path: Path) -> None:
     """The answer is clear at once, the scratch folder is gone, and nothing else was changed."""
     async with worked(tmp_path / "bench") as rig:
@@ -175,7 +175,7 @@ async def test_a_killed_proof_is_told_and_the_next_one_works(tmp_path: Path) -> 
         assert (again.calls, again.equal) == (4, 4)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 async def test_a_cancelled_proof_is_ended(tmp_path: Path) -> None:
     """Whoever waited has gone: the process goes, too, with its scratch folder."""
     async with worked(tmp_path / "bench") as rig:
@@ -189,7 +189,7 @@ async def test_a_cancelled_proof_is_ended(tmp_path: Path) -> None:
         assert contents(rig.folder) == before
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @on_trio
 async def test_errors_come_through(tmp_path: Path) -> None:
     """As the error that they were."""
@@ -201,7 +201,7 @@ async def test_errors_come_through(tmp_path: Path) -> None:
             await proofs.prove(folders(rig), 1, rig.state.seq, str(tmp_path))
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @on_trio
 async def test_no_more_than_two_are_under_way(tmp_path: Path) -> None:
     """The third waits until one has ended; all are answered."""

@@ -152,7 +152,7 @@ def troubles(tmp_path_factory: pytest.TempPathFactory) -> list[Numbered]:
     return anyio.run(whole_log, tmp_path_factory.mktemp("troubles"))
 
 
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.full)])
 def test_a_run_cut_off_anywhere_is_told_as_far_as_it_came(
     troubles: list[Numbered], step: int
 ) -> None:

@@ -166,7 +166,7 @@ def test_a_functions_name() -> None:
 
 FORKING = [
     "xlsx",  # openpyxl imports numpy where it finds it, which starts threads unless told not to
-    *(pytest.param(name, marks=pytest.mark.soak) for name in ("docx", "pdf", "pptx", "image")),
+    *(pytest.param(name, marks=pytest.mark.full) for name in ("docx", "pdf", "pptx", "image")),
 ]
 
 

@@ -139,7 +139,7 @@ def test_any_text_is_cut_without_loss() -> None:
         _check_any(seed)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_any_of_many_texts_is_cut_without_loss() -> None:
     """The same for many more."""
     for seed in range(40, 4000):

@@ -72,7 +72,7 @@ def test_a_program_that_closes_nothing_ends_cleanly(place: Path) -> None:
     assert not (place / "home").exists()
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize(
     "end",
     [
@@ -108,7 +108,7 @@ FORMATS = {
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 def test_real_files_of_every_format_are_found_with_their_places(
     place: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

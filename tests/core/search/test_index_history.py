@@ -56,7 +56,7 @@ def test_an_index_with_a_history_finds_what_a_fresh_one_finds(tmp_path: Path) ->
     _check_history(tmp_path, 1, 6)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(30))
 def test_any_history_leaves_no_trace(tmp_path: Path, seed: int) -> None:
     """The same for many random histories."""

@@ -12,7 +12,7 @@ from kbd.core.search.engine import DOCUMENT_CHARACTERS
 from kbd.core.search.local import LocalRuntime
 from kbd.core.search.ports import TextEmbedder
 
-pytestmark = [pytest.mark.corpora, pytest.mark.soak, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.corpora, pytest.mark.full, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")

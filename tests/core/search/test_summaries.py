@@ -172,7 +172,7 @@ def test_of_a_very_long_table_no_false_count_is_told() -> None:
     assert 20_000 < int(summary.split()[4]) < 50_000
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_summary_is_the_same_in_another_process() -> None:
     """Nothing hangs on the order of a set."""
     program = (

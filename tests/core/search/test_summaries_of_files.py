@@ -8,7 +8,7 @@ import pytest
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.tools import WorkspaceTools
 
-pytestmark = [pytest.mark.corpora, pytest.mark.soak]
+pytestmark = [pytest.mark.corpora, pytest.mark.full]
 
 EVERY = 12
 LARGEST_BYTES = 1 << 20

@@ -105,7 +105,7 @@ def test_some_real_documents(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 def test_all_real_documents(
     corpora: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,7 +135,7 @@ def pdfs(paths: list[Path], folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.libreoffice
-@pytest.mark.soak
+@pytest.mark.full
 def test_libreoffice_opens_them(corpora: Path, tmp_path: Path) -> None:
     """LibreOffice shows the target's text in 15 documents that got something of real ones."""
     into = plain(tmp_path / "plain.docx")
@@ -160,7 +160,7 @@ def test_libreoffice_opens_them(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.libreoffice
-@pytest.mark.soak
+@pytest.mark.full
 def test_libreoffice_shows_the_header(tmp_path: Path) -> None:
     """LibreOffice shows the header, the footer and the numbered heading that a document got."""
     marked, into = brand(tmp_path / "brand.docx"), plain(tmp_path / "plain.docx")

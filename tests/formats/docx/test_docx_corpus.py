@@ -86,7 +86,7 @@ def test_some_real_documents_are_read_in_every_way(corpora: Path, tmp_path: Path
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 def test_all_real_documents_are_read_and_more_than_the_library_opens(
     corpora: Path, tmp_path: Path
 ) -> None:
@@ -110,7 +110,7 @@ that stand within a word."""
 
 @pytest.mark.corpora
 @pytest.mark.libreoffice
-@pytest.mark.soak
+@pytest.mark.full
 def test_another_program_reads_no_word_that_is_missing_here(corpora: Path, tmp_path: Path) -> None:
     """What LibreOffice writes as text is in the passages; deletions it shows, and these do not."""
     chosen = [

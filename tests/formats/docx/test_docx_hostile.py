@@ -166,7 +166,7 @@ LONG = (
 
 @pytest.mark.parametrize(
     "which",
-    [pytest.param(each, marks=pytest.mark.soak if each in LONG else ()) for each in READ],
+    [pytest.param(each, marks=pytest.mark.full if each in LONG else ()) for each in READ],
 )
 def test_documents_that_claim_too_much_are_read_within_bounds(
     which: str, cell: Confined, tmp_path: Path

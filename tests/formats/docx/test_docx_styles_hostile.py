@@ -9,7 +9,7 @@ from confined import Answer, Confined, confined
 from kbd_docx import DocxFormat
 from styled_documents import parts_of, picture, png, style, written, zipped
 
-SIZES = pytest.mark.parametrize("many", [150, pytest.param(20_000, marks=pytest.mark.soak)])
+SIZES = pytest.mark.parametrize("many", [150, pytest.param(20_000, marks=pytest.mark.full)])
 """How many there are: what costs the square of them ends none of the long tests in time."""
 
 
@@ -108,7 +108,7 @@ def test_a_header_of_many_relations(cell: Confined, tmp_path: Path) -> None:
     assert "is too large to be copied" in found["copy_assets"].text
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_lists_without_an_end(cell: Confined, tmp_path: Path) -> None:
     """Lists that are told by each other's styles in a circle, and by the thousand, end."""
     numbering = "".join(

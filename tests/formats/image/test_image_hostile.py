@@ -118,7 +118,7 @@ def test_what_is_no_picture_is_refused(which: str, pictures: Confined, tmp_path:
         assert answer.peak_bytes <= MODEST_BYTES, (action, answer)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_picture_of_the_largest_size_fits(pictures: Confined, tmp_path: Path) -> None:
     """49 megapixels, of those kinds that have to be decoded whole."""
     size = (7000, 7000)

@@ -12,7 +12,7 @@ import pytest
 from kbd.formats import Region, Source
 from kbd_odt import OdtFormat
 
-pytestmark = [pytest.mark.corpora, pytest.mark.libreoffice, pytest.mark.soak]
+pytestmark = [pytest.mark.corpora, pytest.mark.libreoffice, pytest.mark.full]
 
 SAMPLE_SEED = 77
 SAMPLE_SIZE = 60

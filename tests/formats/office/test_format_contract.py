@@ -32,7 +32,7 @@ def test_a_good_file_lists_assets_of_each_kind(case: OfficeCase, tmp_path: Path)
     assert {asset["kind"] for asset in listed} == case.asset_kinds
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize("case", OFFICE, ids=names)
 def test_all_that_is_listed_is_copied_or_refused(case: OfficeCase, tmp_path: Path) -> None:
     """Of a file of rich looks each asset goes into others, or is refused in words."""

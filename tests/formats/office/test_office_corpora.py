@@ -98,7 +98,7 @@ def test_real_files_are_read(corpora: Path, tmp_path: Path, case: FormatCase) ->
     assert len(refused) <= 2, refused
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("case", REAL, ids=names)
 def test_all_real_files_are_read(

@@ -87,7 +87,7 @@ def _is_refused(told: str, words: str) -> bool:
 
 def some(every: Iterable[object], *daily: object) -> list[object]:
     """The names as parameters: some are tried every day, all of them in the soak."""
-    return [name if name in daily else pytest.param(name, marks=pytest.mark.soak) for name in every]
+    return [name if name in daily else pytest.param(name, marks=pytest.mark.full) for name in every]
 
 
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")

@@ -15,7 +15,7 @@ from kbd.errors import KbdError
 from office_judge import Appended, Edit, Replaced, Retitled
 from office_trials import APPENDED, TITLE, Way, meant, written
 
-pytestmark = [pytest.mark.corpora, pytest.mark.libreoffice, pytest.mark.soak]
+pytestmark = [pytest.mark.corpora, pytest.mark.libreoffice, pytest.mark.full]
 
 SAMPLE_SEED = 89
 SAMPLE_SIZE = 60

@@ -73,7 +73,7 @@ def test_files_are_read_or_refused(corpora: Path) -> None:
     assert len(ours) >= len(paths) - 3
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_more_is_read_than_by_either_library(
     corpora: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,7 +153,7 @@ def test_odd_files_are_read_or_refused_in_words(which: str, pdfs: Confined, tmp_
     assert found["map"].kind == "returned", found["map"]
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_process_that_dies_of_a_file_is_an_error_like_others(tmp_path: Path) -> None:
     """Forms that draw forms a thousand million times, of which pdfium's memory runs out.
 

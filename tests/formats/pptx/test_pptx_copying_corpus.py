@@ -105,7 +105,7 @@ def test_real_decks_give_what_they_have(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 def test_all_real_decks_give_what_they_have(corpora: Path, tmp_path: Path) -> None:
     """The same of all: 825 assets of 263 decks; two layouts with embedded objects are refused."""
     decks = real_decks(corpora)
@@ -154,7 +154,7 @@ def converted(files: list[Path], folder: Path) -> set[str]:
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_copies_open_in_libreoffice(corpora: Path, tmp_path: Path) -> None:
     """Decks with slides of copied layouts become PDF files."""

@@ -98,7 +98,7 @@ def test_texts_and_bounds_are_those_of_python_pptx(corpora: Path) -> None:
     assert wrong == []
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 def test_all_texts_and_bounds_are_those_of_python_pptx(corpora: Path) -> None:
     """The same of all decks."""

@@ -220,7 +220,7 @@ def test_a_deck_that_cannot_be_read_is_refused(cell: Confined, tmp_path: Path, n
     refused(told(cell, tmp_path, build), words, 2 * MODEST_BYTES)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_many_large_slides_end(cell: Confined, tmp_path: Path) -> None:
     """Slides that are each within the limit are no way past it: the whole is stopped."""
     found = told(cell, tmp_path, one_large_often)
@@ -228,7 +228,7 @@ def test_many_large_slides_end(cell: Confined, tmp_path: Path) -> None:
     assert "one by one" in found["map"].text
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_many_slides_of_many_shapes_end(cell: Confined, tmp_path: Path) -> None:
     """The same of their shapes."""
     crowded = slide_xml("<p:sp/>" * 9_000)

@@ -153,7 +153,7 @@ HEAVY = (
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.soak if name in HEAVY else ()) for name in READ],
+    [pytest.param(name, marks=pytest.mark.full if name in HEAVY else ()) for name in READ],
 )
 def test_what_can_be_told_is(cell: Confined, tmp_path: Path, name: str) -> None:
     """It costs no more than it may, and the rest of the looks are there."""

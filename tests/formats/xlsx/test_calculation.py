@@ -236,7 +236,7 @@ def test_names_that_multiply() -> None:
     assert stale_results(found, {"Data": [area("A2")]}) == {}
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_long_chains() -> None:
     """A chain of 100,000 cells is followed to its end; what comes before is kept."""
     count = 100_000

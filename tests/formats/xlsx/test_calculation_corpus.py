@@ -169,7 +169,7 @@ def test_a_sample_of_real_formulas(corpora: Path) -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 def test_all_real_formulas(corpora: Path) -> None:
     """In all real workbooks all formulas are found, and read as by another tokenizer."""
     examine(workbooks(corpora))

@@ -269,7 +269,7 @@ def test_libreoffice_shows_the_new_results(chained: Path, tmp_path: Path) -> Non
     assert old_results(found, results(Inputs(first=50, amount=70)), absent=False) == []
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.libreoffice
 @pytest.mark.timeout(600)
 def test_readers_after_chains_of_edits(chained: Path, tmp_path: Path) -> None:

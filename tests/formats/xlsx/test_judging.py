@@ -305,7 +305,7 @@ def test_slicer_fixtures_are_made_the_same_each_time(tmp_path: Path) -> None:
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_slicer_fixtures_open(tmp_path: Path) -> None:
     """LibreOffice opens them and shows their cells; openpyxl does as well.

@@ -234,7 +234,7 @@ def test_real_sheets(corpora: Path) -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 def test_all_real_sheets(corpora: Path) -> None:
     """All real workbooks, forum questions too: the same."""
     books = sorted((corpora / "spreadsheetbench").rglob("*.xlsx"))

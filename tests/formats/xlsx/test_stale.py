@@ -198,7 +198,7 @@ def test_a_sample_of_real_results(corpora: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.soak
+@pytest.mark.full
 def test_all_real_results(corpora: Path, tmp_path: Path) -> None:
     """In all real workbooks of moderate size the same."""
     gone, kept = examine(with_formulas(corpora), tmp_path)

@@ -97,7 +97,7 @@ def test_values_are_those_of_openpyxl(corpora: Path) -> None:
     assert {name: each[:3] for name, each in found.items() if each} == {}
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 def test_values_of_all_workbooks_are_those_of_openpyxl(corpora: Path) -> None:
     """The same of the whole corpus, and of the workbooks of forum questions."""

@@ -141,7 +141,7 @@ def test_what_is_repeated_costs_what_it_weighs(
     check(cell, tmp_path / "blob", QUICK[which](parts))
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.parametrize("which", LONG)
 def test_what_is_many_costs_what_it_weighs(
     which: str, cell: Confined, parts: Parts, tmp_path: Path

@@ -202,7 +202,7 @@ def test_real_files_are_told_and_taken_from(corpora: Path, tmp_path: Path) -> No
     assert len(refused) <= 0.1 * done, refused
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 def test_all_real_files_are_told_and_taken_from(
     corpora: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -223,7 +223,7 @@ def test_all_real_files_are_told_and_taken_from(
 
 
 @pytest.mark.libreoffice
-@pytest.mark.soak
+@pytest.mark.full
 def test_libreoffice_opens_what_was_copied(looks: Path, tmp_path: Path) -> None:
     """A workbook with a copied look, picture and chart is converted, and keeps all three."""
     office = shutil.which("soffice")

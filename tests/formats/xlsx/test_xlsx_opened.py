@@ -60,7 +60,7 @@ def converted(folder: Path, files: list[Path], profile: Path) -> dict[str, list[
     return found
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.libreoffice
 @pytest.mark.timeout(1800)
 def test_libreoffice_shows_the_same(

@@ -76,7 +76,7 @@ def test_a_parsed_workbook_reads_as_calamine_reads_it(corpora: Path) -> None:
     assert check_alike([*chosen, *known]) <= UNREAD_BY_CALAMINE
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.corpora
 def test_every_parsed_workbook_reads_as_calamine_reads_it(corpora: Path) -> None:
     """The same of the whole corpus, and of the workbooks of forum questions."""

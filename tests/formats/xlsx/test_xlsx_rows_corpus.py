@@ -8,7 +8,7 @@ import pytest
 from judging_children import run_each
 from rows_trials import Where, rows_into
 
-pytestmark = [pytest.mark.corpora, pytest.mark.soak, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.corpora, pytest.mark.full, pytest.mark.timeout(1800)]
 
 
 @pytest.mark.parametrize(("where", "least"), [("below", 0.97), ("beside", 0.97), ("over", 0.75)])

@@ -203,7 +203,7 @@ def test_two_readers_agree_on_what_was_written(tmp_path: Path) -> None:
     assert values(tmp_path / "a.xlsx", "Sheet A")[1:] == rows
 
 
-@pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_libreoffice_reads_what_was_written(tmp_path: Path) -> None:
     """LibreOffice converts a written workbook to the rows that went in."""

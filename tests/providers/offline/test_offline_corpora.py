@@ -16,7 +16,7 @@ from providers.offline.playing import Outcome, Player
 
 pytestmark = [
     pytest.mark.corpora,
-    pytest.mark.soak,
+    pytest.mark.full,
     # What openpyxl thinks of these files is not asked here.
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]

@@ -78,7 +78,7 @@ def test_every_sheet_to_text(tmp_path: Path) -> None:
     assert "no table on Empty" in outcome.summary
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_a_named_sheet_to_tabs(tmp_path: Path) -> None:
     """A sheet by its name, tabs where they are asked for; two unnamed sheets are not guessed."""
     player, _ = play(tmp_path / "a", "sheet Q1 of book.xlsx to tsv", {"book.xlsx": BOOK})
@@ -98,7 +98,7 @@ def test_whole_rows_that_are_there_twice(tmp_path: Path) -> None:
     assert "1 row was removed from 3 rows" in outcome.summary
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_rows_with_the_same_column(tmp_path: Path) -> None:
     """The last one stays if that is asked; rows without a value are all kept."""
     table = "id,name\n1,x\n,a\n1,y\n,b\n2,z\n"
@@ -109,7 +109,7 @@ def test_rows_with_the_same_column(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_duplicates_in_place(tmp_path: Path) -> None:
     """Only where it is asked for is the file itself changed, and never its form."""
     player, outcome = play(tmp_path / "a", "dedupe sales.csv in place", {"sales.csv": SALES})
@@ -123,7 +123,7 @@ def test_duplicates_in_place(tmp_path: Path) -> None:
     assert "';' between its fields" in outcome.summary
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_tables_below_each_other(tmp_path: Path) -> None:
     """Columns in another order and numbers written in another way come out as one table."""
     files: dict[str, str | bytes] = {"a.csv": SALES, "b.csv": MORE}
@@ -143,7 +143,7 @@ def test_tables_below_each_other(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_sheets_below_each_other(tmp_path: Path) -> None:
     """Sheets of a workbook are tables as well; where columns are missing nothing is merged."""
     player, _ = play(tmp_path / "a", "merge all sheets into one sheet", {"book.xlsx": BOOK})
@@ -162,7 +162,7 @@ def test_sheets_below_each_other(tmp_path: Path) -> None:
     [
         "profile.md",
         *(
-            pytest.param(f"profile.{kind}", marks=pytest.mark.soak)
+            pytest.param(f"profile.{kind}", marks=pytest.mark.full)
             for kind in ("txt", "docx", "xlsx")
         ),
     ],

@@ -158,7 +158,7 @@ async def test_an_export_goes_through_the_same_gate(ask: Ask, places: dict[str, 
     _untouched(places)
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_the_box_holds_without_the_gate(tmp_path: Path, places: dict[str, Path]) -> None:
     """Run ungated, each attack fails or does nothing: the lock-down alone has no file effect."""
     parquet = places["folder"] / "workbench" / "table"

@@ -352,7 +352,7 @@ def test_vectors_leave_by_a_consent_of_their_own(wire: Wired) -> None:
     assert KEY not in str(wire.daemon.events(workbench_id))
 
 
-@pytest.mark.soak
+@pytest.mark.full
 def test_clearing_one_key_leaves_the_others(short_dir: Path) -> None:
     """Conformance 7: a provider without its key is not set up any more; another one still is."""
     code = f"sys.path.extend({[str(short_dir), str(Path(__file__).parent)]!r})"
