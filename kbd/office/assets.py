@@ -5,6 +5,7 @@ the kind and the name, a format's own reading of places joins here. Parts of one
 other with all that they are related to.
 """
 
+import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -149,6 +150,7 @@ class PartCopier:
         self._copied: dict[str, str] = {}
         self._count = 0
         self._media: dict[int, list[str]] | None = None
+        self._digests: dict[str, bytes] = {}
 
     def begin_asset(self, place: str = "It") -> None:
         """Begin with another asset; `place` names it in errors ("image:Logo")."""
@@ -317,11 +319,20 @@ class PartCopier:
             for name in self.target.parts():
                 if not name.endswith((".xml", ".rels")):
                     self._media.setdefault(self.target.size(name), []).append(name)
-        for name in self._media.get(len(data), ()):
-            is_alike = name in self.target and self.target.content_type(name) == content_type
-            if is_alike and self.target.read(name) == data:
+        alike = self._media.get(len(data), ())
+        digest = hashlib.sha256(data).digest() if alike else b""
+        for name in alike:
+            # The type last: each look at one parses all types of the package.
+            is_same = name in self.target and self._digest(name) == digest
+            if is_same and self.target.content_type(name) == content_type:
                 return name
         return ""
+
+    def _digest(self, name: str) -> bytes:
+        """Return the SHA-256 of a part of the target; it is read once."""
+        if name not in self._digests:
+            self._digests[name] = hashlib.sha256(self.target.read(name)).digest()
+        return self._digests[name]
 
     def _add(self, name: str, data: bytes, content_type: str) -> None:
         suffix = posixpath.splitext(name)[1].lstrip(".").casefold()

@@ -12,6 +12,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick, Source
 from kbd.office.assets import MAX_DEPTH, MAX_PARTS
 from kbd.opc.package import relations_part
+from kbd.opc.rewriter import Rewriting
 from office_formats import OFFICE
 
 _KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -132,6 +133,28 @@ def test_very_many_parts_are_refused(subject: OfficeCase, tmp_path: Path) -> Non
     assert sum("fanned" in name for name in most) == MAX_PARTS - 1
     with pytest.raises(ValidationFailed, match=f"more than {MAX_PARTS} parts along"):
         copied(subject, tmp_path, fan(subject.media, MAX_PARTS), into=True)
+
+
+def test_pictures_of_one_size_are_compared_by_their_bytes(
+    subject: OfficeCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Types of parts are not asked for each pair of pictures: all types are parsed for each."""
+    asked: list[str] = []
+    plain = Rewriting.content_type
+
+    def counted(rewriting: Rewriting, part: str) -> str:
+        asked.append(part)
+        return plain(rewriting, part)
+
+    monkeypatch.setattr(Rewriting, "content_type", counted)
+    count = 60
+    names = [f"fanned/p{number:03}.png" for number in range(count)]
+    alike = {relations_part(subject.media): relations(*(("image", name) for name in names))}
+    parts = {name: b"\x89PNG" + name.encode() for name in names}
+    copies = copied(subject, tmp_path, alike | parts, into=True)
+
+    assert sum("fanned" in name for name in copies) == count
+    assert len(asked) < 10 * count
 
 
 def test_the_limit_is_of_one_asset(tmp_path: Path) -> None:
