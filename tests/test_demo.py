@@ -163,7 +163,7 @@ def test_the_page_of_the_run_is_walked_through(demo: tuple[str, Path]) -> None:
 def test_libreoffice_opens_the_result(demo: tuple[str, Path], tmp_path: Path) -> None:
     """An office program reads the workbook: the first sheet comes out as it went in.
 
-    Every day one reads a workbook that was written in the same way, in the tests of the format.
+    In the first tier one reads a workbook written in the same way, in the tests of the format.
     """
     office = shutil.which("soffice") or shutil.which("libreoffice")
     if office is None:

@@ -29,7 +29,7 @@ FORMATS: dict[str, FormatHandler] = {
     "xlsx": XlsxFormat(),
 }
 EVERY = 100
-"""Which share of the files is read every day; `make soak` reads all."""
+"""Which share of the files `make test` reads; `make test-full` reads all."""
 MOST_READ, MOST_READ_IN_SOAK = 4, 200
 
 

@@ -115,7 +115,7 @@ async def test_the_tools_are_steady(tmp_path: Path) -> None:
 
 
 def test_a_table_is_steady(tmp_path: Path) -> None:
-    """The smallest format, every day: read, written, and in another process."""
+    """The smallest format, in the first tier: read, written, and in another process."""
     rows = write_rows(tmp_path / "rows", [["a", "integer"], ["b", "string"]], [[1, "x"], [2, "y"]])
     check_steady(CsvFormat(), {"a.csv": b"a,b\n1,\xfc\n"}, tmp_path, rows=rows)
 

@@ -49,7 +49,7 @@ Tools = tuple[Catalog, WorkerPool]
 
 LIMITS = RunLimits(retry_s=(1.0, 2.0))
 EVERY_DAY = 4
-"""How many cuts are made every day; the soak makes all."""
+"""How many cuts `make test` makes; `make soak` makes all."""
 
 
 class End(msgspec.Struct, frozen=True):
@@ -251,7 +251,7 @@ def _before_turns(recording: Recording) -> list[int]:
 
 
 def _telling(recording: Recording) -> list[int]:
-    """Return late cuts that are worth it every day: in a call, a write, a request, near the end."""
+    """Return late cuts that are worth it each time: in a call, a write, a request, near the end."""
     records, late = recording.records, recording.cuts[-60]
 
     def last(kind: type) -> int:
@@ -262,7 +262,7 @@ def _telling(recording: Recording) -> list[int]:
 
 
 @on_asyncio
-@pytest.mark.full  # Every day a shorter run goes on from a cut anywhere (core/agent/test_resume).
+@pytest.mark.full  # In the first tier a shorter run goes on from a cut (core/agent/test_resume).
 async def test_a_run_of_twelve_items_goes_on_from_a_cut(tmp_path: Path) -> None:
     """Real tools; cut, cancelled and refused at some points near the end: the same bytes."""
     async with _tools() as tools:

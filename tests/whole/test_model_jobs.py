@@ -136,7 +136,7 @@ def test_a_model_does_a_job(short_dir: Path, anyio_backend: str, tmp_path: Path)
 
 
 @on_trio
-@pytest.mark.full  # Runs against a faulty server go on every day, too.
+@pytest.mark.full  # In the first tier, runs go on against a faulty server.
 def test_a_run_goes_on_when_its_provider_is_back(
     short_dir: Path, anyio_backend: str, tmp_path: Path
 ) -> None:

@@ -153,7 +153,7 @@ def _fork_at_each(struck: Struck, steps: Sequence[int]) -> int:
 @on_trio
 @pytest.mark.full
 def test_an_undo_survives_two_kills(anyio_backend: str) -> None:
-    """Every day: just after it is decided, and in the middle of the files."""
+    """Two kills: just after it is decided, and in the middle of the files."""
     with _struck(anyio_backend) as struck:
         assert _undo_at_each(struck, (2, 4)) == 2
 

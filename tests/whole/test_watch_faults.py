@@ -1,4 +1,4 @@
-"""What goes wrong in a watched folder: each ends in an outcome that is explained. For `soak`."""
+"""What goes wrong in a watched folder: each ends in an outcome that is explained."""
 
 import io
 import random

@@ -1,4 +1,4 @@
-"""Many files through real runs while the daemon is killed: each once, to its end. For `soak`."""
+"""Many files through real runs while the daemon is killed: each once, to its end."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Chains, batches, programs, names: what watched folders do beside the plain case. For `soak`."""
+"""Chains, batches, programs, names: what watched folders do beside the plain case."""
 
 import os
 import random

@@ -277,7 +277,7 @@ async def _converse(home: Path, seed: int, steps: int) -> Conversation:
 
 @on_asyncio
 async def test_a_conversation_in_any_order(tmp_path: Path) -> None:
-    """A short one every day, in which something is undone behind a publish."""
+    """A short one in the first tier, in which something is undone behind a publish."""
     conversation = await _converse(tmp_path / "h", 6, 24)
     done = {"undo", "publish", "run", "regenerate", "discard", "fork"}
     assert done <= set(conversation.done), conversation.done

@@ -14,7 +14,7 @@ from kbd_docx import DocxFormat
 
 FORMAT = DocxFormat()
 EVERY = 8
-"""Which share of the documents is read every day; `make soak` reads all."""
+"""Which share of the documents `make test` reads; `make test-full` reads all."""
 
 MAX_SECTIONS = 300
 """Read one by one; of a document that has more, the chunks of the whole hold its words."""

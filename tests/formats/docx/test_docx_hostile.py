@@ -161,7 +161,7 @@ LONG = (
     "one note cited 10,000 times", "a header named 5,000 times", "60,000 breaks",
     "20,000 page breaks", "hidden runs by turns",
 )  # fmt: skip
-"""Too many seconds for every day."""
+"""Too many seconds for `make test`."""
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from kbd.testing.promises import check_plain
 from office_formats import FORMATS, OFFICE
 
 EVERY = 13
-"""Of each so many files one is opened every day; `make soak` opens all."""
+"""Of each so many files `make test` opens one; `make test-full` opens all."""
 
 MOST_BYTES = 500_000
 MOST_TOLD = 200_000

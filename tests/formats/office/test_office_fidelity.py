@@ -1,7 +1,7 @@
 """Edits of real files that nobody here wrote lose nothing: independent judges say so.
 
 Every file is tried in a child that is killed when it hangs. A sample chosen by a fixed seed is
-tried every day, all of them in the soak, with the plain libraries beside.
+tried by `make test`, all of them by `make soak`, with the plain libraries beside.
 """
 
 import random

@@ -85,9 +85,9 @@ def _is_refused(told: str, words: str) -> bool:
     return told.startswith("refused") and words in told
 
 
-def some(every: Iterable[object], *daily: object) -> list[object]:
-    """The names as parameters: some are tried every day, all of them in the soak."""
-    return [name if name in daily else pytest.param(name, marks=pytest.mark.full) for name in every]
+def some(every: Iterable[object], *first: object) -> list[object]:
+    """The names as parameters: some in the first tier, the others in the second."""
+    return [name if name in first else pytest.param(name, marks=pytest.mark.full) for name in every]
 
 
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")

@@ -15,7 +15,7 @@ from kbd_pptx import PptxFormat
 FORMAT = PptxFormat()
 
 EVERY = 12
-"""Of each so many decks one is opened every day; `make soak` opens all."""
+"""Of each so many decks `make test` opens one; `make test-full` opens all."""
 
 
 def decks(corpora: Path) -> list[Source]:

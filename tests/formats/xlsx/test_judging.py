@@ -310,7 +310,7 @@ def test_slicer_fixtures_are_made_the_same_each_time(tmp_path: Path) -> None:
 def test_slicer_fixtures_open(tmp_path: Path) -> None:
     """LibreOffice opens them and shows their cells; openpyxl does as well.
 
-    Every day it is enough that they are what they were, to the byte.
+    For `make test` it is enough that they are what they were, to the byte.
     """
     profile = (tmp_path / "profile").as_uri()
     subprocess.run(

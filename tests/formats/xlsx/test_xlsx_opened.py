@@ -30,7 +30,7 @@ def workbooks(corpora: Path) -> list[Path]:
 
 
 def shown(capsys: pytest.CaptureFixture[str], *texts: str) -> None:
-    """Print past the capture: the figures are what the soak is run for."""
+    """Print past the capture: the figures are what it is run for."""
     with capsys.disabled():
         print("", *texts, sep="\n")
 
