@@ -21,6 +21,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkspaceEngine
     write(folder / "base" / "old", notes="Old notes about salt.")
     write(folder / "base" / "new", notes="New notes about grain.")
     with engine_over(folder / "base", folder / "index") as made:
+        made.search("salt")  # Nothing is known to be wrong before documents are read.
         yield made
 
 
