@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -124,8 +123,8 @@ def test_the_demos_run_is_proved_and_another_version_found_out(
     assert equal.returncode == 0, equal.stdout + equal.stderr
     assert "45 calls done again, all came out as recorded (26 file versions" in equal.stdout
     source = Path(kbd_xlsx.__file__).parent
-    width = "float(entry.width)"
-    copy = version(tmp_path, source, "edits/layout.py", width, f"{width} + 1")
+    width = "float(width)"
+    copy = version(tmp_path, source, "edits/sheets.py", width, f"{width} + 1")
     other = kbd(daemon, "replay", "taxes", "--verify", "--with-plugin", str(copy), "--json")
     found = json.loads(other.stdout)
     assert other.returncode == 1
@@ -147,7 +146,8 @@ def test_a_client_that_goes_takes_its_proof_along(daemon: RealDaemon, tmp_path: 
         began = time.monotonic()
         daemon.ask("EngineGetInfo")
         assert time.monotonic() - began < GONE_S
-        command.send_signal(signal.SIGINT)
+        # Not SIGINT: a process that was begun in the background of a shell ignores it.
+        command.terminate()
         wait_until_gone(pid)
     stage = daemon.home / "workbenches" / workbench / "stage"
     deadline = time.monotonic() + GONE_S
