@@ -127,10 +127,10 @@ def _request_consent(
     text = call(client, "ContextList", named)["items"]
     note(_consent_question(status, files, [item for item in text if item["status"] == "set"], why))
     if not yes and not is_interactive():
-        msg = "Consent is needed and nobody can be asked here; --yes gives it. Nothing was sent."
+        msg = "consent is needed and nobody can be asked here; --yes gives it; nothing was sent"
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask("May these files be sent there?"):
-        raise Stop("Nothing was sent.", CONFIRMATION_NEEDED)
+        raise Stop("nothing was sent", CONFIRMATION_NEEDED)
     agreed = {name: status[name] for name in ("provider_id", "model_id", "scope_hash")}
     call(client, "EgressGrantWorkshopConsent", {**named, **agreed, "persist": True})
 
@@ -293,9 +293,9 @@ def report_failure(run: dict[str, Any]) -> Stop:
     again = f"{_render_duration(run)}\n{_resume_hint(run['workbench_id'])}"
     match run["status"]:
         case "cancelled":
-            return Stop(f"Cancelled. What was done is kept.\n{again}", CANCELLED)
+            return Stop(f"cancelled; what was done is kept.\n{again}", CANCELLED)
         case "interrupted":
-            return Stop(f"The daemon stopped during the run.\n{again}", FAILED)
+            return Stop(f"the daemon stopped during the run.\n{again}", FAILED)
         case _:
             error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
             text = f"{error['error_code']}: {error['message']}"

@@ -127,7 +127,7 @@ class EventLog:
                 clock=clock,
             )
         except OSError as error:
-            raise LogPoisoned(f"The log cannot be opened: {error.strerror}.") from error
+            raise LogPoisoned(f"the log cannot be opened: {error.strerror}") from error
 
     @property
     def seq(self) -> Seq:
@@ -162,7 +162,7 @@ class EventLog:
         if tail is None or self._poison or self.damage is not None:
             tail = self._check_writable()
         if not records:
-            raise ValidationFailed("There is nothing to record.")
+            raise ValidationFailed("there is nothing to record")
         body = codec.encode(records)
         tip = self._tip
         if tip.link.offset >= self._segment_bytes:
@@ -322,7 +322,7 @@ class EventLog:
         if self.damage is not None:
             raise self.damage.with_traceback(None)
         if self._tail is None:
-            raise ValidationFailed("The log is closed.")
+            raise ValidationFailed("the log is closed")
         return self._tail
 
     def _roll(self, tail: Tail) -> Tail:
@@ -347,7 +347,7 @@ class EventLog:
             raise self._poisoned("What was half written cannot be taken back.") from undone
         if is_full(error):
             return DiskFull(
-                "No space is left on the device: nothing was recorded, and nothing was lost.",
+                "no space is left on the device: nothing was recorded, and nothing was lost",
                 actions=("Free some space, then try again.",),
             )
         return self._poisoned("The log cannot be written.")

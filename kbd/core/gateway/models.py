@@ -95,7 +95,7 @@ class Models:
                     status.reason or f"No model of the provider {provider.name} is named."
                 )
         if not self.is_enabled(OFFLINE_MODEL.partition(":")[0]):
-            raise ProviderNotConfigured("No provider is enabled: kbd providers enable NAME.")
+            raise ProviderNotConfigured("no provider is enabled: kbd providers enable NAME")
         return OFFLINE_MODEL
 
     def of_workbench(self, state: WorkbenchState) -> str:
@@ -247,7 +247,7 @@ class Models:
         """Raise ProviderNotConfigured for a provider that is disabled."""
         if not self.is_enabled(provider_id):
             raise ProviderNotConfigured(
-                f"The provider {provider_id} is disabled: kbd providers enable {provider_id}.",
+                f"the provider {provider_id} is disabled: kbd providers enable {provider_id}",
                 actions=("enable it with ProvidersSetEnabled",),
                 detail={"provider_id": provider_id},
             )
@@ -377,7 +377,7 @@ class Embedders:
         if not chosen.model_id:
             raise ProviderNotConfigured(chosen.reason)
         if model_id not in ("", chosen.model_id):
-            msg = f"The embedder is {chosen.model_id} now, and no longer {model_id}."
+            msg = f"the embedder is {chosen.model_id} now, and no longer {model_id}"
             raise ProviderNotConfigured(msg)
         return chosen
 

@@ -51,7 +51,7 @@ MAX_QUOTED = 80
 
 def unsupported_error(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
     """Return the error for a capability that a file's format does not offer."""
-    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
+    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it")
 
 
 def parse_operations(
@@ -80,7 +80,7 @@ def _operation(
     name = operation.get("op") if isinstance(operation, Mapping) else None
     offered = ", ".join(records)
     if not isinstance(name, str):
-        msg = f"{place}: an operation is an object with `op`, one of: {offered}."
+        msg = f"{place}: an operation is an object with `op`, one of: {offered}"
         raise ValidationFailed(msg)
     if name not in records:
         name = name[:MAX_QUOTED]
@@ -358,7 +358,7 @@ class FormatCalls(Formats):
     def _format_of(self, file: FileRef) -> Owned[FormatHandler]:
         handler = self.for_name(file.name)
         if handler is None:
-            msg = f"{file.name} cannot be looked into: {self._catalog.kind_of(file.name).reason}."
+            msg = f"{file.name} cannot be looked into: {self._catalog.kind_of(file.name).reason}"
             raise ValidationFailed(msg)
         return self._owner(handler)
 
@@ -450,7 +450,7 @@ def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None
     strange = [name for name in region.named() if name not in handler.coordinates]
     if strange:
         offered = ", ".join(handler.coordinates) or "none"
-        msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}."
+        msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}"
         raise ValidationFailed(msg)
 
 

@@ -262,7 +262,7 @@ class Settings(msgspec.Struct, frozen=True):
             try:
                 parse_host(host)
             except ValidationFailed as fault:
-                raise ValidationFailed(f"Setting egress.hosts: {fault.message}.") from None
+                raise ValidationFailed(f"setting egress.hosts: {fault.message}") from None
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)
 
@@ -303,13 +303,13 @@ def read_table(home: Home) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        msg = f"settings.toml is not TOML: {fault}."
+        msg = f"settings.toml is not TOML: {fault}"
         raise ValidationFailed(msg) from None
     plugins = table.get("plugins", {})
     if mode & 0o077 and isinstance(plugins, dict):
         for name, own in plugins.items():
             if isinstance(own, dict) and "api_key" in own:
-                msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it."
+                msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it"
                 raise ValidationFailed(msg)
     return table
 

@@ -141,7 +141,7 @@ class LocalRuntime:
     def _running(self) -> _LoopThread:
         with self._lock:
             if self._is_closed:
-                msg = "The engine is closed."
+                msg = "the engine is closed"
                 raise ValidationFailed(msg)
             if self._loop is None:
                 self._loop = self._start()
@@ -217,7 +217,7 @@ class LocalTextEmbedder:
         except KbdError:
             raise
         except Exception as fault:
-            msg = f"The embedder {self._embedder.name} failed inside ({type(fault).__name__})."
+            msg = f"the embedder {self._embedder.name} failed inside ({type(fault).__name__})"
             raise ProviderUnavailable(msg) from fault
 
 

@@ -157,7 +157,7 @@ def test_a_reader_that_writes_nonsense_spoils_only_its_own_document(
         (found,) = engine.search("river")
         assert found.metadata["filename"] == "c.txt"
         reasons = sorted(engine.unread().values())
-        assert reasons == ["The text of a.txt was not written as pieces.", "b.txt is broken."]
+        assert reasons == ["The text of a.txt was not written as pieces", "b.txt is broken."]
 
 
 class _Letters:

@@ -268,7 +268,7 @@ def test_styles_are_put_on(marked: Path, tmp_path: Path) -> None:
         ("image:Chrt", None, "Near: image:Chart"),
         ("header:section9/default", None, "Near: header:section0/default"),
         ("footer:section0/even", None, "Near: footer:section0/default"),
-        ("list:99", "paragraph:1", "The source has no list '99'"),
+        ("list:99", "paragraph:1", "the source has no list '99'"),
         ("page_setup:section3", None, "Near: page_setup:section0"),
         ("chart:Sales", None, "write kind:name"),
         ("list:7", None, "needs a target"),

@@ -89,7 +89,7 @@ def _parse_target(text: str) -> DeckPlace:
     if place is None:
         raise ValidationFailed(
             f"{text[:_SHOWN]!r} is no place in a deck; write slide:0, slide:0/Title 1, master:0 or "
-            "master:0/title, counted from 0."
+            "master:0/title, counted from 0"
         )
     return place
 
@@ -107,7 +107,7 @@ def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFaile
     near = [folded[each] for each in difflib.get_close_matches(name[:200].casefold(), folded, 5)]
     shown = near or names[:12]
     rest = f"; near it: {', '.join(near)}" if near else f"; there are: {', '.join(shown)}"
-    return ValidationFailed(f"{what} {name[:_SHOWN]!r}{rest if names else ''}.")
+    return ValidationFailed(f"{what} {name[:_SHOWN]!r}{rest if names else ''}")
 
 
 class TextShape(msgspec.Struct, frozen=True):
@@ -154,7 +154,7 @@ class SourceDeck:
             ]
             if len(found) > 1:
                 labels = ", ".join(each.label for each in found)
-                raise ValidationFailed(f"Which layout {name!r} is meant? There are: {labels}.")
+                raise ValidationFailed(f"which layout {name!r} is meant? There are: {labels}")
             master = deck.master_of(found[0].part) if found else None
             if master is not None:
                 return found[0], master
@@ -215,7 +215,7 @@ def find_master(deck: Deck, index: int, whose: str) -> Master:
     if index < len(deck.masters):
         return deck.masters[index]
     there = f"0 to {len(deck.masters) - 1}" if deck.masters else "none"
-    raise ValidationFailed(f"The {whose} has no master {index}; there are: {there}.")
+    raise ValidationFailed(f"the {whose} has no master {index}; there are: {there}")
 
 
 def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> TextShape:
@@ -234,7 +234,7 @@ def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> Te
     part = deck.slides[place.index] if place.index < len(deck.slides) else ""
     if not part:
         there = f"slide:0 to slide:{len(deck.slides) - 1}" if deck.slides else "none"
-        raise ValidationFailed(f"The {whose} has no slide {place.index}; there are: {there}.")
+        raise ValidationFailed(f"the {whose} has no slide {place.index}; there are: {there}")
     root = parts.parse(part)
     names = shape_names(root)
     found = next((name for name in names if same_name(name, place.name)), None)

@@ -168,15 +168,15 @@ class SharedFormulas:
         text = _text(formula[2] or b"") if formula else ""
         if count > 1 or not text:
             raise ValidationFailed(
-                f"Sheet {self._outline.name}: {origin} holds a shared formula that other cells "
-                "need and that cannot be read; leave it."
+                f"sheet {self._outline.name}: {origin} holds a shared formula that other cells "
+                "need and that cannot be read; leave it"
             )
         try:
             self._translators[number] = Translator(f"={text}", origin)
         except (TokenizerError, ValueError, IndexError) as error:
             raise ValidationFailed(
-                f"Sheet {self._outline.name}: {origin} holds a shared formula that other cells "
-                "need and that cannot be taken apart; leave it."
+                f"sheet {self._outline.name}: {origin} holds a shared formula that other cells "
+                "need and that cannot be taken apart; leave it"
             ) from error
 
     def _rows_of_children(self, rows: Rows) -> Iterator[int]:
