@@ -213,7 +213,7 @@ def _log(arguments: argparse.Namespace) -> int:
         else:
             _read(client, log, show)
     if damage:
-        note(f"This is not all. {damage}")
+        note(f"This is not all: {damage}")
     return OK
 
 
@@ -248,8 +248,8 @@ def _parse_filter(arguments: argparse.Namespace) -> EventFilter:
         text=arguments.grep or "",
     )
     if arguments.workbench == "daemon" and (arguments.run is not None or selection.is_about_runs):
-        msg = "The daemon's own log has no runs; --run, --phase, --item and --tool need a workbench"
-        raise Stop(f"{msg}", USAGE)
+        msg = "the daemon's own log has no runs; --run, --phase, --item and --tool need a workbench"
+        raise Stop(msg, USAGE)
     return selection
 
 
@@ -335,4 +335,4 @@ def _follow(client: Client, log: str, show: _EventRenderer) -> None:
         why = error if isinstance(error, Stop) else connection_lost(error)
         filters = "" if show.selection == EventFilter() else ", with the same filters"
         again = f"kbd log {log} --follow --after {show.last}{filters}"
-        raise Stop(f"{why.message}\nThen: {again}", UNREACHABLE) from error
+        raise Stop(f"{why.message}\nthen: {again}", UNREACHABLE) from error

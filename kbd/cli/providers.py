@@ -112,7 +112,8 @@ def _render_embedder(row: dict[str, Any]) -> tuple[str, ...]:
 def _render_search(answer: dict[str, Any]) -> str:
     if answer.get("embedder"):
         return f"Searches go by words and by meaning, with {line(answer['embedder'])}."
-    return f"Searches go by words alone. {line(answer.get('no_embedder', ''))}"
+    why = line(answer.get("no_embedder", ""))
+    return f"Searches go by words alone{f': {why}' if why else '.'}"
 
 
 def _render_providers(rows: list[dict[str, Any]]) -> str:

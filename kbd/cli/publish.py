@@ -88,7 +88,7 @@ def _confirm_deletions(
         return
     listed = ", ".join(line(path) for path in wanted)
     if not yes and not is_interactive():
-        msg = f"publishing deletes {listed}; --yes confirms it; the draft is kept"
+        msg = f"publishing deletes {listed}, so the draft is kept; --yes confirms it"
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask(f"Publishing deletes {listed}. Delete?"):
         raise Stop("nothing was published; the draft is kept", CONFIRMATION_NEEDED)

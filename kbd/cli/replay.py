@@ -293,7 +293,7 @@ def prove(client: Client, run_id: str, with_plugin: str | None, as_json: bool) -
     except RemoteError as error:
         raise request_refused(error) from error
     except ConnectionLostError as error:
-        msg = f"{connection_lost(error).message}\nThen: kbd replay {run_id} --verify"
+        msg = f"{connection_lost(error).message}\nthen: kbd replay {run_id} --verify"
         raise Stop(msg, UNREACHABLE) from error
     if as_json:
         say(json.dumps(found))

@@ -161,7 +161,7 @@ def _set_up_run(client: Client, workbench_id: str, arguments: argparse.Namespace
 def _confirm_publish(arguments: argparse.Namespace, workbench_id: str) -> None:
     if arguments.publish or arguments.yes:
         return
-    later = f"The draft is kept: kbd review {workbench_id}; kbd publish {workbench_id}"
+    later = f"the draft is kept: kbd review {workbench_id}; kbd publish {workbench_id}"
     if not is_interactive():
         msg = f"publishing needs a yes, and nobody can be asked here (--publish); {later}"
         raise Stop(msg, CONFIRMATION_NEEDED)

@@ -344,8 +344,8 @@ def _read_event(client: Client, log: str, seq: int, name: str, reason: str) -> d
     else:
         last = int(call(client, "EventsRead", {"workbench_id": log, "limit": 1})["last_seq"])
     has = f"there are 1 to {last}" if last else "it is empty"
-    damage = f"\n{line(reason)}" if reason else ""
-    raise Stop(f"there is no event {seq} in {line(name)}; {has}.{damage}", FAILED)
+    damage = f"; {line(reason)}" if reason else ""
+    raise Stop(f"there is no event {seq} in {line(name)}: {has}{damage}", FAILED)
 
 
 def _print_blob(

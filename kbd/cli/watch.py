@@ -99,7 +99,7 @@ def _watch(arguments: argparse.Namespace) -> int:
         case "show" | "pause" | "resume" | "rm" | "test":
             return _run_named_action(arguments)
         case _:
-            msg = f"There is no `kbd watch {line(arguments.action)}`; there is: "
+            msg = f"there is no `kbd watch {line(arguments.action)}`; there is: "
             raise Stop(msg + ", ".join(ACTIONS), USAGE)
 
 

@@ -200,7 +200,9 @@ def _consent_param(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[s
         return consent if yes else {}
     note(_consent_question(rule, model_id, known[0]))
     if not yes and not is_interactive():
-        msg = "consent is needed and nobody can be asked here; --consent gives it; nothing is done"
+        msg = (
+            "consent is needed and nobody can be asked here, so nothing is done; --consent gives it"
+        )
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask("May what lands there be sent to this model, now and later?"):
         raise Stop("nothing is watched", CONFIRMATION_NEEDED)

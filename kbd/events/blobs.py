@@ -263,7 +263,7 @@ class BlobStore:
             if is_full(error):
                 raise DiskFull(
                     "no space is left on the device: the file was not kept",
-                    actions=("Free some space, then try again.",),
+                    actions=("free some space, then try again",),
                 ) from error
             raise
 

@@ -125,7 +125,7 @@ def damage_error(
     """
     return LogCorrupt(
         f"the log is damaged: {reason} ({name}, offset {offset}, event {seq})",
-        actions=("Look at it with `kbd verify`; everything before the damage can be read.",),
+        actions=("look at it with `kbd verify`; everything before the damage can be read",),
         detail={"file": name, "offset": offset, "seq": seq, "reason": reason, "kind": kind},
     )
 

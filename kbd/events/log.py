@@ -177,7 +177,7 @@ class EventLog:
         try:
             tail.sync()
         except OSError as error:
-            raise self._poisoned("The disk does not make the log durable.") from error
+            raise self._poisoned("the disk does not make the log durable") from error
         # Only now: what readers see must be durable, so that no crash takes it back.
         after = FrameLink(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
         self._tip = _Tip(tip.segments, after, frame.chain)
@@ -333,7 +333,7 @@ class EventLog:
             new = self._born(tip.link, tip.chain)
             following = Tail(new.path, self._segment_bytes, self._disk)
         except OSError as error:
-            raise self._poisoned("A new segment of the log cannot be made.") from error
+            raise self._poisoned("a new segment of the log cannot be made") from error
         tail.close()
         self._tail = following
         self._tip = _Tip((*tip.segments, new), new.start, tip.chain)
@@ -344,16 +344,16 @@ class EventLog:
         try:
             tail.cut(offset)
         except OSError as undone:
-            raise self._poisoned("What was half written cannot be taken back.") from undone
+            raise self._poisoned("what was half written cannot be taken back") from undone
         if is_full(error):
             return DiskFull(
                 "no space is left on the device: nothing was recorded, and nothing was lost",
-                actions=("Free some space, then try again.",),
+                actions=("free some space, then try again",),
             )
-        return self._poisoned("The log cannot be written.")
+        return self._poisoned("the log cannot be written")
 
     def _poisoned(self, message: str) -> LogPoisoned:
-        self._poison = f"{message} kbd must be restarted to see what is really there."
+        self._poison = f"{message}; kbd must be restarted to see what is really there"
         return LogPoisoned(self._poison)
 
     def _drop_anchor(self) -> None:
@@ -364,7 +364,7 @@ class EventLog:
         except OSError as error:
             if is_full(error):
                 return
-            raise self._poisoned("The anchor of the log cannot be written.") from error
+            raise self._poisoned("the anchor of the log cannot be written") from error
         self._unanchored = 0
         self._anchor_due = self._clock() + _ANCHOR_SECONDS
 

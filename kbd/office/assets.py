@@ -143,14 +143,14 @@ class PartCopier:
     behind the last one."""
 
     def __init__(self, source: Package, target: Rewriting, warnings: EditWarnings) -> None:
-        self.place = "It"
+        self.place = "it"
         self.source, self.target, self.warnings = source, target, warnings
         self._types = source.content_types()
         self._copied: dict[str, str] = {}
         self._count = 0
         self._media: dict[int, list[str]] | None = None
 
-    def begin_asset(self, place: str = "It") -> None:
+    def begin_asset(self, place: str = "it") -> None:
         """Begin with another asset; `place` names it in errors ("image:Logo")."""
         self.place, self._count = place, 0
 

@@ -206,14 +206,14 @@ def test_damage_is_told_after_what_can_be_read(
     assert kbd("log", "taxes", "--type", "ToolRefused") == 0
     told = capsys.readouterr()
     assert "ToolRefused told" in told.out
-    assert told.err == "This is not all. the log is damaged: x\n"
+    assert told.err == "This is not all: the log is damaged: x\n"
 
 
 @pytest.mark.usefixtures("taxes")
 @pytest.mark.parametrize(
     ("filters", "code", "told"),
     [
-        ("--run 2", 1, "there is no run 2 in taxes; it has one."),
+        ("--run 2", 1, "there is no run 2 in taxes; it has one"),
         ("--run ffffffffffffffff-1", 1, "there is no run ffffffffffffffff-1 in taxes"),
         ("--phase review", 2, "there is no phase review; there are research, plan, implement"),
         ("--type ToolCald", 2, "there is no type of event ToolCald; near: ToolCalled"),

@@ -125,7 +125,7 @@ def _choose_workbench(client: Client) -> str:
     Raises:
         Stop: Nobody can be asked, or nothing was chosen.
     """
-    usage = "Name a workbench or a folder: kbd chat WB|FOLDER (`.` is this one)."
+    usage = "name a workbench or a folder: kbd chat WB|FOLDER (`.` is this one)"
     if not is_interactive():
         raise Stop(usage, USAGE)
     found = sorted(

@@ -80,7 +80,7 @@ def resolve_model(client: Client, named: str) -> str:
     """
     if ":" in named:
         return named
-    form = f"Models are named provider:model, as {COMPATIBLE}:{line(named, 60)}"
+    form = f"models are named provider:model, as {COMPATIBLE}:{line(named, 60)}"
     found = call(client, "ModelsListSupported")
     listed = [
         str(each["model_id"])
@@ -169,7 +169,7 @@ def _confirm(session: ChatSession, question: str) -> None:
     if session.says_yes:
         return
     if not is_interactive():
-        raise Stop(f"{question} Nobody can be asked here; --yes says yes", CONFIRMATION_NEEDED)
+        raise Stop(f"nobody can be asked here; --yes says yes: {question}", CONFIRMATION_NEEDED)
     if not ask(question):
         raise Stop("nothing was done; the draft is kept", CONFIRMATION_NEEDED)
 
@@ -399,6 +399,6 @@ def _dispatch(session: ChatSession, text: str) -> int:
 
 
 def _unknown_text(name: str) -> str:
-    unknown = f"There is no command {line(name, 40)}"
+    unknown = f"there is no command {line(name, 40)}"
     near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.0)
-    return f"{unknown}; the nearest is {near[0]}. /help lists all; //… sends a message."
+    return f"{unknown}; the nearest is {near[0]} (/help lists all; //… sends a message)"

@@ -63,7 +63,7 @@ def parse_operations(
         ValidationFailed: The format takes none, or one is unknown or ill-formed.
     """
     if not isinstance(handler, Editable):
-        raise unsupported_error(handler, "be edited by operations", "A file")
+        raise unsupported_error(handler, "be edited by operations", "a file")
     records = {str(record.__struct_config__.tag): record for record in handler.operations}
     return tuple(
         _operation(records, handler.aliases, f"operations[{place}]", operation)
@@ -85,8 +85,8 @@ def _operation(
     if name not in records:
         name = name[:MAX_QUOTED]
         near = difflib.get_close_matches(name, records, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
+        hint = f"; did you mean {near[0]}?" if near else ""
+        msg = f"{place}.op: there is no operation {name}; there are: {offered}{hint}"
         raise ValidationFailed(msg)
     record = records[name]
     made = record_of(_resolve_aliases(record, aliases, operation), record, place, f" ({name})")
@@ -425,7 +425,7 @@ class FormatCalls(Formats):
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as fault:
-            msg = f"Format {name} answered {function} with something ill-formed: {fault}."
+            msg = f"format {name} answered {function} with something ill-formed: {fault}"
             raise failure(msg) from None
 
 

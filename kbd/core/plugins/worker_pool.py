@@ -146,7 +146,7 @@ def _death_error(status: int | None, limits: CallLimits, what: str) -> KbdError:
 DECODED_IN_THREAD_BYTES = 1024 * 1024
 """A larger answer is decoded in a thread: at about 100 MB/s it would hold up the loop for 10 ms."""
 
-_STOPPED = "The workers are stopped."
+_STOPPED = "the workers are stopped"
 
 
 class SandboxLevel(msgspec.Struct, frozen=True):

@@ -326,7 +326,7 @@ def _refuse_unknown(table: Mapping[str, Any], record: type[msgspec.Struct], wher
     for key, value in table.items():
         if key not in fields:
             near = difflib.get_close_matches(key, fields, 1)
-            hint = f"; did you mean {where}{near[0]}?" if near else "."
+            hint = f"; did you mean {where}{near[0]}?" if near else ""
             msg = f"settings.toml: there is no setting {where}{key}{hint}"
             raise ValidationFailed(msg)
         kind = fields[key]
@@ -371,4 +371,5 @@ def _listed(text: str) -> list[str]:
 def _key_first(fault: str) -> str:
     """Reword msgspec's `Expected … - at `$.run.tokens`` so that the key comes first."""
     text, _, path = fault.partition(" - at `$.")
-    return f"Setting {path.rstrip('`')}: {text[:1].lower()}{text[1:]}." if path else f"{text}."
+    said = f"{text[:1].lower()}{text[1:]}"
+    return f"setting {path.rstrip('`')}: {said}" if path else said
