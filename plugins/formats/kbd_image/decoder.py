@@ -214,7 +214,7 @@ def check_pixels(name: str, width: int, height: int, frames: int = 1) -> None:
     """See that so many frames of a size may be decoded; raises FileReadFailed."""
     if width * height > MAX_PIXELS:
         msg = f"{name} has {width:,} x {height:,} pixels; more than {MAX_PIXELS:,} are not decoded"
-        raise FileReadFailed(f"{msg}")
+        raise FileReadFailed(msg)
     if frames > MAX_FRAMES or width * height * frames > MAX_TOTAL_PIXELS:
         msg = f"{name} would need {frames} frames of {width:,} x {height:,} pixels to be decoded"
         raise FileReadFailed(f"{msg}; that is past the limit")

@@ -246,10 +246,10 @@ def _section_index(sections: Sequence[Section], wanted: str | int, name: str) ->
 
 def _unknown(sections: Sequence[Section], wanted: str, name: str) -> str:
     named = [_short(section.heading) for section in sections if section.heading]
-    known = "; ".join(repr(heading) for heading in named[:_MAX_NAMED])
-    more = "; …" if len(named) > _MAX_NAMED else ""
-    listed = f" Its headings: {known}{more}." if named else " It has no headings; section 0 is all."
-    return f"{name} has no section {_short(wanted)!r}.{listed}"
+    known = ", ".join(repr(heading) for heading in named[:_MAX_NAMED])
+    more = ", …" if len(named) > _MAX_NAMED else ""
+    listed = f"its headings: {known}{more}" if named else "it has no headings, section 0 is all"
+    return f"{name} has no section {_short(wanted)!r}; {listed}"
 
 
 def _key(section: Section) -> str:

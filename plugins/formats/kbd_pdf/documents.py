@@ -162,8 +162,10 @@ def _bounded(pieces: Iterator[bytes], limit: int, name: str) -> Iterator[bytes]:
     for piece in pieces:
         size += len(piece)
         if size > limit:
-            msg = f"{name} holds a stream that unpacks to more than {limit >> 20} MiB."
-            raise FileReadFailed(f"{msg} It is not read")
+            msg = (
+                f"{name} holds a stream that unpacks to more than {limit >> 20} MiB: it is not read"
+            )
+            raise FileReadFailed(msg)
         yield piece
 
 
@@ -179,8 +181,10 @@ def _page_bytes(pieces: Iterator[bytes], name: str) -> int:
             painted += sum(map(_count_painted, waiting))
             waiting = []
         if painted > MAX_PAINTED:
-            msg = f"{name} holds a page that paints more than {MAX_PAINTED:,} things."
-            raise FileReadFailed(f"{msg} It is not read")
+            msg = (
+                f"{name} holds a page that paints more than {MAX_PAINTED:,} things: it is not read"
+            )
+            raise FileReadFailed(msg)
     return size
 
 
@@ -363,7 +367,7 @@ def _has_pdf_header(source: Source) -> bool:
 def _password_error(name: str) -> FileReadFailed:
     return FileReadFailed(
         f"{name} is encrypted and needs a password",
-        actions=("Save a copy without the password and add that.",),
+        actions=("save a copy without the password and add that",),
     )
 
 

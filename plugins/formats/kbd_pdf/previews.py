@@ -33,7 +33,7 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
     with open_pdf(source) as found:
         if not 0 <= index < found.page_count:
             msg = f"{source.name} has {found.page_count} pages; page {index + 1} is not one of them"
-            raise ValidationFailed(f"{msg}")
+            raise ValidationFailed(msg)
         if found.document is None:
             raise FileReadFailed(f"{source.name} is damaged: its pages cannot be drawn")
         try:
@@ -61,7 +61,7 @@ def _check_pictures(page: pdfium.PdfPage, name: str, index: int) -> None:
         size_bytes = raw.FPDFImageObj_GetImageDataRaw(picture, None, 0)
         pixels[width, height, size_bytes] = width * height
     if sum(pixels.values()) > MAX_PIXELS:
-        msg = f"Page {index + 1} of {name} holds pictures of more than"
+        msg = f"page {index + 1} of {name} holds pictures of more than"
         raise FileReadFailed(f"{msg} {MAX_PIXELS // 1_000_000} megapixels: it is not drawn")
 
 

@@ -136,7 +136,7 @@ def read_pages(source: Source, region: Region) -> Reading:
             size += len(page.text)
             if size > MAX_CHARACTERS:
                 listed = format_page_numbers(numbers)
-                msg = f"Pages {listed} of {source.name} are more than one reading holds"
+                msg = f"pages {listed} of {source.name} are more than one reading holds"
                 raise ValidationFailed(f"{msg} ({MAX_CHARACTERS:,} characters); give fewer")
             pages.append(page)
     if all(page.is_damaged for page in pages):

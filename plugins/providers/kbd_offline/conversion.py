@@ -80,7 +80,7 @@ def read_sheets(
         wording.check_rest(CONVERTING)
     except UnclearError as unclear:
         # Words of another job: that one is done with one sheet.
-        raise UnclearError(f"{unclear} {book.several()}") from None
+        raise UnclearError(f"{unclear}; {book.several()}") from None
     if files.target is not None:
         raise UnclearError(f"{book.path} has several sheets, and {files.target} is one name")
     return _found(conversation, files, book, chosen, suffix or ".csv")

@@ -208,7 +208,7 @@ def _check_in_place(seen: FileFinding) -> None:
     path, suffix = seen.table.path, split_suffix(seen.table.path)[1]
     if suffix not in TABLE_SUFFIXES:
         raise UnclearError(
-            f"rows are not taken out of {path} in place: formulas and looks would stay behind."
+            f"rows are not taken out of {path} in place: formulas and looks would stay behind;"
             " I make a new workbook of it"
         )
     delimiter = seen.facts.get("delimiter", ",")
@@ -216,6 +216,6 @@ def _check_in_place(seen: FileFinding) -> None:
     encoding = str(seen.facts.get("encoding_detected", "utf-8"))
     if delimiter != expected or encoding not in ("utf-8", "ascii"):
         raise UnclearError(
-            f"{path} has {delimiter!r} between its fields and is {encoding}; I would write it with"
-            f" {expected!r} as utf-8; I make a new file of it"
+            f"{path} has {delimiter!r} between its fields and is {encoding}, and I would write it"
+            f" with {expected!r} as utf-8; I make a new file of it"
         )

@@ -163,7 +163,7 @@ _FILES = r"\b(?:separate|own|individual|different|one)\s+(?:csv\s+)?files?\b"
 _CONVERT = r"\b(?:convert|export|save|turn|transform|change|make|write|copy|create)\b"
 _QUESTION = r"^\s*(?:what|which|how|who|is|are|do|does|tell)\b|\?\s*$"
 _TOTALS = r"\b(?:summary|overview|(?:sub-?)?totals?|sums?)\b"
-_ONE_KEY = "a sheet is made for each value of one column, and it names several."
+_ONE_KEY = "a sheet is made for each value of one column, and it names several"
 _MAX_QUOTED = 200
 
 
@@ -176,7 +176,7 @@ def understand(request: str, files: RequestFiles, columns: Sequence[ColumnIntent
         return _understand(files, Wording(files.text, columns))
     except UnclearError as unclear:
         names = ", ".join(f'"{column.name}"' for column in columns)
-        return Declined(shortened(request), f"{unclear} (The columns of {files.source}: {names}.)")
+        return Declined(shortened(request), f"{unclear} (the columns of {files.source}: {names})")
 
 
 def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:
@@ -189,7 +189,7 @@ def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:
     for what, pattern in REFUSED:
         found = wording.find(pattern)
         if found:
-            return f'I cannot {what} ("{text[found.start() : found.end()]}").'
+            return f'I cannot {what} ("{text[found.start() : found.end()]}")'
     return None
 
 

@@ -199,7 +199,7 @@ def plan(conversation: PlannerConversation) -> str:
     """Return plan.md: one item a sheet or file, and the intent in the notes."""
     intent = decode_intent(conversation.block("research") or conversation.request)
     if intent is None:
-        reason = "the research was not made by this provider."
+        reason = "the research was not made by this provider"
         intent = Declined(shortened(conversation.request), reason)
     items = [f"- [ ] {place}. {step.line}" for place, step in enumerate(plan_steps(intent), 1)]
     return "\n".join(

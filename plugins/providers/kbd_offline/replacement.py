@@ -38,12 +38,12 @@ __all__ = ["not_found_text", "parse_replacement", "replace_text", "research_repl
 _TOO_FINE = (
     (
         r"\bwhole\s+words?\b|\bwords?\s+only\b",
-        "I replace a text wherever it stands, also in words.",
+        "I replace a text wherever it stands, also in words",
     ),
-    (r"\bcolumns?\b|\brows?\b|\bfirst\s+occurrence", "I replace a text in whole files."),
+    (r"\bcolumns?\b|\brows?\b|\bfirst\s+occurrence", "I replace a text in whole files"),
     (
         r"\bregex\w*|\bregular\s+expressions?\b|\bwildcards?\b|\bpatterns?\b",
-        "I search for plain text.",
+        "I search for plain text",
     ),
 )
 _IGNORE_CASE = (

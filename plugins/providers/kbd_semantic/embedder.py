@@ -165,7 +165,7 @@ class LocalEmbedder(Embedder):
         if missing := [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]:
             names = " and ".join(missing)
             return (
-                f'What runs sentence models is not installed ({names}): pip install "kbd[semantic]"'
+                f'what runs sentence models is not installed ({names}): pip install "kbd[semantic]"'
             )
         folder = find_folder(self._named)
         if folder is None:

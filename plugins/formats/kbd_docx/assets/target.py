@@ -85,9 +85,9 @@ def missing_asset(kind: str, name: str, known: Iterable[str]) -> ValidationFaile
     """Return the error for a missing asset, with the names nearest to it."""
     names = {folded(each): each for each in known}
     near = get_close_matches(folded(name), names, 3, 0.5)
-    hint = f" Near: {', '.join(f'{kind}:{names[each]}' for each in near)}." if near else ""
+    hint = f"; near it: {', '.join(f'{kind}:{names[each]}' for each in near)}" if near else ""
     return ValidationFailed(
-        f"the source has no {kind} {name[:_SHOWN]!r}.{hint} get_styles lists what there is"
+        f"the source has no {kind} {name[:_SHOWN]!r}{hint} (get_styles lists what there is)"
     )
 
 

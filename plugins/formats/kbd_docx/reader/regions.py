@@ -89,8 +89,8 @@ def _missing(name: str, sections: Sequence[DocxSection], wanted: str) -> str:
     headings = {_loosely(each.heading): each.heading for each in sections[:_MAX_COMPARED]}
     near = get_close_matches(_loosely(wanted[:_SHOWN_CHARS]), headings, n=3)
     near_text = " or ".join(f'"{headings[each][:_SHOWN_CHARS]}"' for each in near)
-    hint = f"Is it {near_text}?" if near_text else "The map lists the headings with their indices."
-    return f'There is no section "{wanted[:_SHOWN_CHARS]}" in {name}. {hint}'
+    hint = f"is it {near_text}?" if near_text else "the map lists the headings with their indices"
+    return f'there is no section "{wanted[:_SHOWN_CHARS]}" in {name}; {hint}'
 
 
 WHOLE_CHARS = 4 * CHUNK_CHARS

@@ -98,7 +98,7 @@ def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFaile
     """Return the error for a missing asset, with the names nearest to it.
 
     Args:
-        what: Of what, with where ("The source has no layout").
+        what: Of what, with where ("the source has no layout").
         name: The name that was asked for.
         known: What there is.
     """
@@ -154,12 +154,14 @@ class SourceDeck:
             ]
             if len(found) > 1:
                 labels = ", ".join(each.label for each in found)
-                raise ValidationFailed(f"which layout {name!r} is meant? There are: {labels}")
+                raise ValidationFailed(
+                    f"several layouts are called {name!r}; write one of: {labels}"
+                )
             master = deck.master_of(found[0].part) if found else None
             if master is not None:
                 return found[0], master
         known = (f"layout:{each.label}" for each in deck.layouts)
-        raise missing_asset("The source has no layout", f"layout:{name}", known)
+        raise missing_asset("the source has no layout", f"layout:{name}", known)
 
     def master(self, name: str) -> Master:
         """Return the master that has a theme of a name; raises ValidationFailed if none has."""
@@ -167,7 +169,7 @@ class SourceDeck:
             if same_name(master.label, name) and master.theme:
                 return master
         known = (f"theme:{each.label}" for each in self.deck.masters if each.theme)
-        raise missing_asset("The source has no theme", f"theme:{name}", known)
+        raise missing_asset("the source has no theme", f"theme:{name}", known)
 
     def style(self, name: str) -> tuple[Master, str]:
         """Return the master and the kind of a style of text; raises ValidationFailed."""
@@ -182,7 +184,7 @@ class SourceDeck:
                     return master, kind
                 known.append(f"text_style:{label}")
         known.append("text_style:slide:0/Name of a shape")
-        raise missing_asset("The source has no style of text", f"text_style:{name}", known)
+        raise missing_asset("the source has no style of text", f"text_style:{name}", known)
 
     def picture(self, name: str) -> DeckPicture:
         """Return a picture; raises ValidationFailed if there is none."""
@@ -199,7 +201,7 @@ class SourceDeck:
             known += [f"image:{each.name}" for each in pictures(self.parts, host, root)]
             if len(known) > 200:
                 break
-        raise missing_asset("The source has no picture", f"image:{name}", known)
+        raise missing_asset("the source has no picture", f"image:{name}", known)
 
     def host_scope(self, host: PictureHost) -> FormattingScope:
         """Return the formatting scope of a slide, a layout or a master."""
@@ -249,7 +251,7 @@ def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> Te
         found = next((name for name, one in names.items() if one is wanted), None)
     if found is None:
         known = (f"slide:{place.index}/{name}" for name in names)
-        raise missing_asset(f"The {whose} has no shape with text", str(place), known)
+        raise missing_asset(f"the {whose} has no shape with text", str(place), known)
     layout = parts.related(part, "slideLayout")
     master = deck.master_of(layout)
     shape_scope = formatting_scope(parts, master, layout if master else "", of="slide")

@@ -96,7 +96,7 @@ class ImageCopier:
             self._relate(copied, picture, part)
         except ValidationFailed as error:
             raise ValidationFailed(
-                f"the picture {picture.name} cannot be copied; {error.message}"
+                f"the picture {picture.name} cannot be copied: {error.message}"
             ) from error
         layout = self._edit.related(part, "slideLayout")
         master = deck.master_of(layout)

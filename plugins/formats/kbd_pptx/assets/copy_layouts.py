@@ -57,7 +57,7 @@ class LayoutCopier:
             return self._copy_layout(layout, master, target)
         except ValidationFailed as error:
             raise ValidationFailed(
-                f"the layout {layout.label} cannot be copied; {error.message}"
+                f"the layout {layout.label} cannot be copied: {error.message}"
             ) from error
 
     def _copy_layout(self, layout: DeckLayout, master: Master, target: DeckPlace | None) -> str:

@@ -94,7 +94,7 @@ class TextCopier:
         target = pick.target or style.place or DeckPlace("master", 0, style.kind)
         if target.kind == "slide":
             if not target.name:
-                raise ValidationFailed(f"which text on {target}? Name a shape: {target}/Title 1")
+                raise ValidationFailed(f"{target} names no text; name a shape: {target}/Title 1")
             where = self._to_shape(style, target)
         else:
             where = self._to_master(style, target)
@@ -103,7 +103,7 @@ class TextCopier:
     def _of_shape(self, source_place: DeckPlace) -> _Style:
         if not source_place.name:
             raise ValidationFailed(
-                f"which text on {source_place}? Name a shape: {source_place}/Title 1"
+                f"{source_place} names no text; name a shape: {source_place}/Title 1"
             )
         found = find_shape(self._source.parts, self._source.deck, source_place, "source")
         formats = [
@@ -151,7 +151,7 @@ class TextCopier:
         kind = target.name or style.kind
         if kind not in KINDS:
             raise ValidationFailed(
-                f"which text of {target} is meant? Write one of "
+                f"{target} names no style of text; write one of "
                 f"{', '.join(f'master:{target.index}/{each}' for each in KINDS)}"
             )
         master = find_master(self._edit.deck(), target.index, "target")

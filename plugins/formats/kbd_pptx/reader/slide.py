@@ -199,10 +199,10 @@ def slide_diagram(deck: DeckReader, slide: Slide, shape: SlideShape) -> list[Tex
 def _out_of_range(deck: DeckReader, index: int) -> str:
     count = len(deck.slides)
     if not count:
-        return f"{deck.name} has no slides; there is no slide_index {index}."
+        return f"{deck.name} has no slides; there is no slide_index {index}"
     return (
         f"{deck.name} has {count} slide{'s' * (count > 1)}; slide_index {index} is none of them, "
-        f"for they are counted from 0 to {count - 1}."
+        f"for they are counted from 0 to {count - 1}"
     )
 
 

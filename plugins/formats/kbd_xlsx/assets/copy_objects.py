@@ -152,7 +152,7 @@ def _size(anchor: etree._Element, picture: etree._Element) -> tuple[int, int] | 
 
 
 _DRAWING_TYPE = "application/vnd.openxmlformats-officedocument.drawing+xml"
-_ALONE = "only what stands alone can be copied."
+_ALONE = "only what stands alone can be copied"
 _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^\s!'(),:;&*/+\"-]+))!")
 
 
@@ -215,7 +215,7 @@ class ObjectCopier:
             covered = self._anchored(part, drawn, area, self._drawing(sheet, drawn), name)
         except ValidationFailed as error:
             raise ValidationFailed(
-                f"the {kind} {name!r} cannot be copied; {error.message}"
+                f"the {kind} {name!r} cannot be copied: {error.message}"
             ) from error
         return f"{sheet}!{covered}" if covered else sheet
 

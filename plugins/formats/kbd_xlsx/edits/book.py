@@ -272,8 +272,8 @@ class BookEdit:
         if found is not None:
             return found
         near = get_close_matches(name, self.titles, 3, 0.5)
-        hint = f" Near: {', '.join(near)}." if near else ""
-        raise ValidationFailed(f"there is no sheet {name!r}; make it with ensure_sheet.{hint}")
+        hint = f" (near it: {', '.join(near)})" if near else ""
+        raise ValidationFailed(f"there is no sheet {name!r}{hint}; make it with ensure_sheet")
 
     def part(self, name: str) -> str:
         """Return the name of a sheet's part, "" if it is missing; raises ValidationFailed."""

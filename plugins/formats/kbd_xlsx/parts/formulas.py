@@ -108,18 +108,18 @@ def _refusal(group: Group, sheet: str) -> str:
     area = group.area
     if group.is_table:
         return (
-            f"Sheet {sheet}: {area} is a data table (what-if), whose cells cannot be changed one "
-            f"by one; leave it, or clear {area} as a whole first."
+            f"sheet {sheet}: {area} is a data table (what-if), whose cells cannot be changed one "
+            f"by one; leave it, or clear {area} as a whole first"
         )
     anchor = cell_name(area.top, area.left)
     if group.spills:
         return (
-            f"Sheet {sheet}: the formula in {anchor} spills into {area}; change or clear {anchor} "
-            "instead of the other cells."
+            f"sheet {sheet}: the formula in {anchor} spills into {area}; change or clear {anchor} "
+            "instead of the other cells"
         )
     return (
-        f"Sheet {sheet}: {area} holds one array formula, which cannot be changed in parts; "
-        f"leave it, or clear {area} as a whole first."
+        f"sheet {sheet}: {area} holds one array formula, which cannot be changed in parts; "
+        f"leave it, or clear {area} as a whole first"
     )
 
 

@@ -263,8 +263,8 @@ class SheetPart:
         left = [known for known in self.merges if not contains(area, known)]
         if len(left) == len(self.merges):
             partly = next((known for known in left if overlaps(known, area)), None)
-            hint = f" {partly} are, which it holds only a part of." if partly else ""
-            raise ValidationFailed(f"{self.name}!{area} holds no merged cells.{hint}")
+            hint = f"; {partly} are, which it holds only a part of" if partly else ""
+            raise ValidationFailed(f"{self.name}!{area} holds no merged cells{hint}")
         self.merges, self._index = left, None
 
     def auto_filter(self, area: Area) -> bool:

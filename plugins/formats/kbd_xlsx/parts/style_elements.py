@@ -95,8 +95,8 @@ class EntryPool:
         """
         if len(self.entries) >= self._limit:
             raise ValidationFailed(
-                f"the workbook has {len(self.entries):,} {local_name(self.section)} already; "
-                f"{self._limit:,} is the limit; use fewer different styles"
+                f"the workbook has {len(self.entries):,} {local_name(self.section)} already, "
+                f"and {self._limit:,} is the limit; use fewer different styles"
             )
         if self.entries:
             self.entries[-1].addnext(element)

@@ -159,9 +159,9 @@ def _new_bottom(table: TablePart, landing: AppendedRows) -> int:
 def _refusal(table: TablePart, what: str, fate: str) -> str:
     names = ", ".join(" ".join(name.split()) for name in table.columns[:_SHOWN_NAMES])
     return (
-        f"The {what} of table {table.name} ({table.area}) {fate}. Write rows with its columns "
+        f"the {what} of table {table.name} ({table.area}) {fate}; write rows with its columns "
         f"({names}) from its first cell with their header, or write elsewhere: below the table, "
-        "beside it, or into another sheet."
+        "beside it, or into another sheet"
     )
 
 
@@ -312,8 +312,8 @@ def _below(
         )
     if table.totals_rows:
         raise ValidationFailed(
-            f"table {table.name} ({table.area}) ends with a row of totals; rows below it would not "
-            "be counted in; write them elsewhere, or into another sheet"
+            f"table {table.name} ({table.area}) ends with a row of totals, and rows below it would "
+            "not be counted in; write them elsewhere, or into another sheet"
         )
     if _folded(table.columns) == _folded(names):
         return TargetCells(
