@@ -166,7 +166,7 @@ def encode(records: Sequence[Recorded]) -> bytes:
     try:
         return _encode(records)
     except (UnicodeEncodeError, OverflowError) as error:
-        raise ValidationFailed("A text is no Unicode, or a number is too long.") from error
+        raise ValidationFailed("a text is no Unicode, or a number is too long") from error
 
 
 def decode(body: bytes, lifters: Lifters = LIFTERS) -> list[Recorded]:
@@ -223,8 +223,8 @@ def _decode_untyped(item: Any, lifters: Lifters) -> Recorded:
     if kind is None or version > VERSIONS[kind]:
         if flags & MUST_UNDERSTAND:
             raise NotUnderstood(
-                f"The log holds an event {name} in version {version} that must be understood; "
-                "a newer kbd is needed.",
+                f"the log holds an event {name} in version {version} that must be understood; "
+                "a newer kbd is needed",
                 detail={"type": name, "version": version},
             )
         return Recorded(version, Unknown(name, data), ts_us, run, cause, flags)

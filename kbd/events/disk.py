@@ -192,7 +192,7 @@ class Disk:
         except OSError as error:
             staged.unlink(missing_ok=True)
             if is_full(error):
-                raise DiskFull("No space is left on the device.") from error
+                raise DiskFull("no space is left on the device") from error
             raise
         # A rename is durable only with its directory.
         self.sync_directory(path.parent)

@@ -124,8 +124,8 @@ def damage_error(
         kind: What sort of fault it is.
     """
     return LogCorrupt(
-        f"The log is damaged: {reason} ({name}, offset {offset}, event {seq}).",
-        actions=("Look at it with `kbd verify`; everything before the damage can be read.",),
+        f"the log is damaged: {reason} ({name}, offset {offset}, event {seq})",
+        actions=("look at it with `kbd verify`; everything before the damage can be read",),
         detail={"file": name, "offset": offset, "seq": seq, "reason": reason, "kind": kind},
     )
 
@@ -245,7 +245,7 @@ def pack_frame(body: bytes, link: FrameLink, chain: bytes, seed: int) -> PackedF
     length = CHAIN_BYTES + len(body)
     if length > _LENGTH_LIMIT:
         raise ValidationFailed(
-            "What is to be recorded at once is too long; keep long contents in blobs.",
+            "what is to be recorded at once is too long; keep long contents in blobs",
             detail={"size_bytes": HEADER_BYTES + length, "limit_bytes": FRAME_LIMIT},
         )
     value = chain_value(chain, body)

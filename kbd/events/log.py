@@ -127,7 +127,7 @@ class EventLog:
                 clock=clock,
             )
         except OSError as error:
-            raise LogPoisoned(f"The log cannot be opened: {error.strerror}.") from error
+            raise LogPoisoned(f"the log cannot be opened: {error.strerror}") from error
 
     @property
     def seq(self) -> Seq:
@@ -162,7 +162,7 @@ class EventLog:
         if tail is None or self._poison or self.damage is not None:
             tail = self._check_writable()
         if not records:
-            raise ValidationFailed("There is nothing to record.")
+            raise ValidationFailed("there is nothing to record")
         body = codec.encode(records)
         tip = self._tip
         if tip.link.offset >= self._segment_bytes:
@@ -177,7 +177,7 @@ class EventLog:
         try:
             tail.sync()
         except OSError as error:
-            raise self._poisoned("The disk does not make the log durable.") from error
+            raise self._poisoned("the disk does not make the log durable") from error
         # Only now: what readers see must be durable, so that no crash takes it back.
         after = FrameLink(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
         self._tip = _Tip(tip.segments, after, frame.chain)
@@ -322,7 +322,7 @@ class EventLog:
         if self.damage is not None:
             raise self.damage.with_traceback(None)
         if self._tail is None:
-            raise ValidationFailed("The log is closed.")
+            raise ValidationFailed("the log is closed")
         return self._tail
 
     def _roll(self, tail: Tail) -> Tail:
@@ -333,7 +333,7 @@ class EventLog:
             new = self._born(tip.link, tip.chain)
             following = Tail(new.path, self._segment_bytes, self._disk)
         except OSError as error:
-            raise self._poisoned("A new segment of the log cannot be made.") from error
+            raise self._poisoned("a new segment of the log cannot be made") from error
         tail.close()
         self._tail = following
         self._tip = _Tip((*tip.segments, new), new.start, tip.chain)
@@ -344,16 +344,16 @@ class EventLog:
         try:
             tail.cut(offset)
         except OSError as undone:
-            raise self._poisoned("What was half written cannot be taken back.") from undone
+            raise self._poisoned("what was half written cannot be taken back") from undone
         if is_full(error):
             return DiskFull(
-                "No space is left on the device: nothing was recorded, and nothing was lost.",
-                actions=("Free some space, then try again.",),
+                "no space is left on the device: nothing was recorded, and nothing was lost",
+                actions=("free some space, then try again",),
             )
-        return self._poisoned("The log cannot be written.")
+        return self._poisoned("the log cannot be written")
 
     def _poisoned(self, message: str) -> LogPoisoned:
-        self._poison = f"{message} kbd must be restarted to see what is really there."
+        self._poison = f"{message}; kbd must be restarted to see what is really there"
         return LogPoisoned(self._poison)
 
     def _drop_anchor(self) -> None:
@@ -364,7 +364,7 @@ class EventLog:
         except OSError as error:
             if is_full(error):
                 return
-            raise self._poisoned("The anchor of the log cannot be written.") from error
+            raise self._poisoned("the anchor of the log cannot be written") from error
         self._unanchored = 0
         self._anchor_due = self._clock() + _ANCHOR_SECONDS
 

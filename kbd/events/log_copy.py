@@ -77,7 +77,7 @@ def find_extent(log_dir: Path, until: Seq | None) -> Extent:
             if found.fault is not None:
                 raise found.fault
             if until is not None:
-                raise NotFound(f"The log ends at event {seq}, before event {until}.")
+                raise NotFound(f"the log ends at event {seq}, before event {until}")
     return Extent(tuple(sizes.items()), Seq(seq), head)
 
 
@@ -116,7 +116,7 @@ def copy_log(log_dir: Path, extent: Extent, target: Path, disk: Disk = DISK) -> 
             copied += (target / ANCHOR_NAME).stat().st_size
     except OSError as error:
         if is_full(error):
-            raise DiskFull("No space is left on the device for the copy of the log.") from error
+            raise DiskFull("no space is left on the device for the copy of the log") from error
         raise
     return copied
 

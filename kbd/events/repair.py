@@ -132,7 +132,7 @@ def _find(log_dir: Path, to_seq: int) -> _CutPlace:
     if place.near[0] != to_seq:
         ends = " or ".join(str(seq) for seq in place.near)
         raise ValidationFailed(
-            f"The log cannot be cut behind event {to_seq}; the nearest place is {ends}.",
+            f"the log cannot be cut behind event {to_seq}; the nearest place is {ends}",
             detail={"nearest": place.near, "last_readable": found.seq},
         )
     return place

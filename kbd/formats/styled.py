@@ -75,6 +75,6 @@ def parse_asset(pick: AssetPick, kinds: Mapping[str, Kind]) -> tuple[Kind, str]:
     if kind is None or not name.strip():
         raise ValidationFailed(
             f"{pick.asset_id[:_SHOWN_CHARS]!r} is no asset; write kind:name with a kind of "
-            f"{', '.join(kinds)}, as get_styles lists them."
+            f"{', '.join(kinds)}, as get_styles lists them"
         )
     return kind, name.strip()

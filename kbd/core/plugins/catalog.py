@@ -243,6 +243,6 @@ def _schema(tool: Tool) -> ToolSchema:
 
 def _find(things: Mapping[str, T], name: str, kind: str) -> T:
     if name not in things:
-        msg = f"There is no {kind} {name!r}; there are: {', '.join(sorted(things)) or 'none'}."
+        msg = f"there is no {kind} {name!r}; there are: {', '.join(sorted(things)) or 'none'}"
         raise NotFound(msg)
     return things[name]

@@ -147,7 +147,7 @@ def _crash(fault: BaseException) -> Answer:
     if isinstance(fault, OSError) and fault.errno == errno.EFBIG:
         return Exceeded("file")
     if isinstance(fault, OSError) and fault.errno == errno.ENOSPC:
-        return Raised(DiskFull.code, "No space is left on the device.", True, (), {})  # noqa: FBT003
+        return Raised(DiskFull.code, "no space is left on the device", True, (), {})  # noqa: FBT003
     try:
         message = str(fault)[:MESSAGE_CHARACTERS].encode("utf-8", "replace").decode()
     except Exception:  # noqa: BLE001 - a fault that cannot be told is still a fault

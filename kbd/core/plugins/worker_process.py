@@ -165,7 +165,7 @@ class WorkerProcess:
                 await worker._begin(package, preload, paths)
         except TimeoutError:
             await worker.stop()
-            msg = f"The worker of {package} was not ready in {start_s:g} s."
+            msg = f"the worker of {package} was not ready in {start_s:g} s"
             raise ToolWorkerUnavailable(msg) from None
         except BaseException:
             await worker.stop()
@@ -178,10 +178,10 @@ class WorkerProcess:
             case Ready(threads=threads):
                 self.threads = threads
             case StartFailed(kind=kind, trace=trace):
-                msg = f"The worker of {package} could not start: {kind} while it was imported."
+                msg = f"the worker of {package} could not start: {kind} while it was imported"
                 raise ToolWorkerUnavailable(msg, detail={"trace": trace})
             case Begun() | Ended() | None:
-                msg = f"The worker of {package} died while it was imported."
+                msg = f"the worker of {package} died while it was imported"
                 raise ToolWorkerUnavailable(msg, detail={"trace": self.noise()})
 
     async def serve(self) -> None:

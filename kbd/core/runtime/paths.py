@@ -41,7 +41,7 @@ def checked_id(text: str) -> WorkbenchId:
         ValidationFailed: It is not 16 lower-case hex digits.
     """
     if not _ID.fullmatch(text):
-        msg = "A workbench id is 16 hex digits."
+        msg = "a workbench id is 16 hex digits"
         raise ValidationFailed(msg)
     return WorkbenchId(text)
 
@@ -143,8 +143,8 @@ class Home(msgspec.Struct, frozen=True):
         size = len(os.fsencode(path))
         if size > SOCKET_PATH_BYTES:
             msg = (
-                f"The socket's path has {size} bytes and the system allows {SOCKET_PATH_BYTES}; "
-                "set KBD_SOCKET, or --socket, to a shorter path."
+                f"the socket's path has {size} bytes and the system allows {SOCKET_PATH_BYTES}; "
+                "set KBD_SOCKET, or --socket, to a shorter path"
             )
             raise ValidationFailed(msg)
         return cls(folder=folder, socket=path)
@@ -213,7 +213,7 @@ class Home(msgspec.Struct, frozen=True):
         """
         folders = self.workbench(workbench_id)
         if not folders.exists():
-            msg = f"There is no workbench {workbench_id}."
+            msg = f"there is no workbench {workbench_id}"
             raise NotFound(msg)
         return folders
 
@@ -243,10 +243,10 @@ def _private(folder: Path) -> None:
         pass  # what it is instead is said below
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        msg = f"{folder.name} in the home of kbd is not a folder."
+        msg = f"{folder.name} in the home of kbd is not a folder"
         raise ValidationFailed(msg)
     if found.st_uid != os.geteuid():
-        msg = f"The folder {folder.name} of kbd belongs to another user; set KBD_HOME to your own."
+        msg = f"the folder {folder.name} of kbd belongs to another user; set KBD_HOME to your own"
         raise ValidationFailed(msg)
     if stat.S_IMODE(found.st_mode) & 0o077:
         folder.chmod(0o700)

@@ -262,7 +262,7 @@ class Settings(msgspec.Struct, frozen=True):
             try:
                 parse_host(host)
             except ValidationFailed as fault:
-                raise ValidationFailed(f"Setting egress.hosts: {fault.message}.") from None
+                raise ValidationFailed(f"setting egress.hosts: {fault.message}") from None
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)
 
@@ -303,13 +303,13 @@ def read_table(home: Home) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        msg = f"settings.toml is not TOML: {fault}."
+        msg = f"settings.toml is not TOML: {fault}"
         raise ValidationFailed(msg) from None
     plugins = table.get("plugins", {})
     if mode & 0o077 and isinstance(plugins, dict):
         for name, own in plugins.items():
             if isinstance(own, dict) and "api_key" in own:
-                msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it."
+                msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it"
                 raise ValidationFailed(msg)
     return table
 
@@ -326,7 +326,7 @@ def _refuse_unknown(table: Mapping[str, Any], record: type[msgspec.Struct], wher
     for key, value in table.items():
         if key not in fields:
             near = difflib.get_close_matches(key, fields, 1)
-            hint = f"; did you mean {where}{near[0]}?" if near else "."
+            hint = f"; did you mean {where}{near[0]}?" if near else ""
             msg = f"settings.toml: there is no setting {where}{key}{hint}"
             raise ValidationFailed(msg)
         kind = fields[key]
@@ -371,4 +371,5 @@ def _listed(text: str) -> list[str]:
 def _key_first(fault: str) -> str:
     """Reword msgspec's `Expected … - at `$.run.tokens`` so that the key comes first."""
     text, _, path = fault.partition(" - at `$.")
-    return f"Setting {path.rstrip('`')}: {text[:1].lower()}{text[1:]}." if path else f"{text}."
+    said = f"{text[:1].lower()}{text[1:]}"
+    return f"setting {path.rstrip('`')}: {said}" if path else said

@@ -302,7 +302,7 @@ class WorkbookReader:
         try:
             workbook = read_workbook(package)
             if not workbook.sheets:
-                raise FileReadFailed(f"{self._source.name} is damaged: it has no sheets.")
+                raise FileReadFailed(f"{self._source.name} is damaged: it has no sheets")
         except BaseException:
             self._open.close()
             raise
