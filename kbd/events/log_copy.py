@@ -12,7 +12,8 @@ import msgspec
 from kbd.errors import DiskFull, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor, write_anchor
 from kbd.events.disk import DISK, Disk, is_full
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, damage_error
+from kbd.events.faults import damage_error
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import Seq

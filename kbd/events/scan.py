@@ -25,16 +25,13 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor
 from kbd.events.base import Recorded
+from kbd.events.faults import FaultKind, Problem, damage_error, fault_kind
 from kbd.events.frame import (
     BODY_AT,
     GENESIS,
     HEADER_BYTES,
-    FaultKind,
     FrameLink,
-    Problem,
     chain_value,
-    damage_error,
-    fault_kind,
     find_valid_frame,
     is_whole_but_for_length,
 )

@@ -16,15 +16,13 @@ from typing import NamedTuple
 
 from kbd.errors import LogCorrupt
 from kbd.events.disk import Disk
+from kbd.events.faults import Problem, damage_error, fault_error
 from kbd.events.frame import (
     HEADER_BYTES,
     SEGMENT_BYTES,
     FrameLink,
-    Problem,
     SegmentHeader,
     announced_length,
-    damage_error,
-    fault_error,
     list_frames,
     pack_segment,
     parse_frames,

@@ -14,7 +14,8 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, FaultKind, damage_error, fault_kind
+from kbd.events.faults import FaultKind, damage_error, fault_kind
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.scan import LogSurvey, TornWrite, survey_log
 from kbd.events.segment import Block, Segment
 from kbd.events.vocabulary import named_blobs
