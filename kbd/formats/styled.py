@@ -8,7 +8,7 @@ from kbd.formats.records import AssetPick
 
 __all__ = ["Answer", "parse_asset"]
 
-_MOST_NOTES = 40
+_MAX_NOTES = 40
 _SHOWN_CHARS = 60
 
 Kind = TypeVar("Kind", bound=str)
@@ -53,7 +53,7 @@ class Answer:
 
     def note(self, text: str) -> None:
         """Say in words what was left out."""
-        if len(self._notes) < _MOST_NOTES:
+        if len(self._notes) < _MAX_NOTES:
             self._notes.append(text)
         else:
             self.leave_out("notes", 1)
