@@ -127,6 +127,7 @@ def _copy_segment(source: Path, size: int, target: Path, disk: Disk) -> int:
     try:
         given = os.open(target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            # A segment only grows, so what an earlier copy has of it is its beginning.
             there = os.fstat(given).st_size
             if there > size:
                 reason = "the copy is longer than the log"
