@@ -65,6 +65,7 @@ def scope_hash(state: WorkbenchState, model_id: str) -> str:
     digest = hashlib.sha256(model_id.encode())
     for name, entry in sorted(state.files.items()):
         if entry.origin is not None:
+            # NUL stands in no name, so no name can imitate another's end.
             digest.update(f"\0{name}\0{entry.origin}".encode())
     for category, item in sorted(state.context.items()):
         # No file has an empty name, so no file can be taken for a context item.

@@ -218,6 +218,7 @@ def content_hash(plugin: Plugin) -> str:
         if path.is_file() and "__pycache__" not in path.parts:
             name = path.relative_to(plugin.folder).as_posix()
             body = path.read_bytes()
+            # With their lengths, so that no end of a name can count as the beginning of a text.
             digest.update(f"{len(name)}:{name}:{len(body)}:".encode())
             digest.update(body)
     return digest.hexdigest()

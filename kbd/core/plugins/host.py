@@ -362,6 +362,7 @@ class Plugins:
                 msg = f"the entry point names {point.value}, which is not a module"
                 raise PluginError(msg)
             register(self._registry, module)
+        # A module may call `sys.exit()` while it is imported (facts/runtime.md 6).
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - its fault stays its own
             entry.faults.append(_fault_line(fault))
             return

@@ -297,6 +297,7 @@ def read_table(home: Home) -> dict[str, Any]:
     """
     try:
         with home.settings_file.open("rb") as file:
+            # Of the file that is read; another may have its path by the time that is asked.
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             # The parser is imported with the first file there is: 3 ms of a start without one.
             table: dict[str, Any] = msgspec.toml.decode(file.read())
@@ -344,6 +345,7 @@ def _refuse_unknown_of_models(models: object) -> None:
             _refuse_unknown(told, ModelSettings, f'models."{model_id}".')
 
 
+# Not pydantic-settings: the import of pydantic alone takes 43 ms (facts/performance.md D).
 def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> None:
     """Put what the environment sets over what the file says."""
     for field in msgspec.structs.fields(Settings):
