@@ -66,6 +66,7 @@ def find_extent(log_dir: Path, until: Seq | None) -> Extent:
         sizes[segment.name] = block.base + stop
         head = block.data[at + HEADER_BYTES : at + BODY_AT]
         if until is not None and seq >= until:
+            # Here the walk ends: damage behind the event is nothing to this copy.
             raise _ReachedError
 
     if until != 0:

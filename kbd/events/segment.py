@@ -201,6 +201,8 @@ def walk_blocks(fd: int, seed: int, link: FrameLink, end: int) -> Iterator[Block
 
 def _read(fd: int, size: int, offset: int) -> bytes:
     """Read `size` bytes, or what there is before the end of the file."""
+    # Not mmap: if the file shrinks meanwhile, that ends the process by SIGBUS (facts/performance.md
+    # B).
     data = os.pread(fd, size, offset)
     while len(data) < size and (more := os.pread(fd, size - len(data), offset + len(data))):
         data += more

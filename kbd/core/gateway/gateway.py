@@ -416,5 +416,6 @@ def _contain_faults(embedder: Embedder) -> Iterator[None]:
         raise
     except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
         _log.warning("embedder_failed", embedder=embedder.name, exc_info=fault)
+        # Only the kind of fault: what a plugin says of it may hold texts or the key.
         msg = f"The embedder {embedder.name} failed inside ({type(fault).__name__})."
         raise ProviderUnavailable(msg) from None

@@ -227,6 +227,7 @@ def content_hash(plugin: Plugin) -> str:
 def _read_style_guidance(handler: FormatHandler, folder: Path) -> str:
     try:
         with (folder / handler.style_file).open("rb") as file:
+            # One byte more tells that a file is too long, however long it is.
             text = file.read(STYLE_BYTES + 1).decode()
     except (OSError, UnicodeDecodeError) as fault:
         why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"

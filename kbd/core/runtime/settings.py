@@ -263,6 +263,7 @@ class Settings(msgspec.Struct, frozen=True):
                 parse_host(host)
             except ValidationFailed as fault:
                 raise ValidationFailed(f"Setting egress.hosts: {fault.message}.") from None
+        # Settings reach hooks, workers and clients; keys stay in the daemon.
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)
 

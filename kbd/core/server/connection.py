@@ -325,6 +325,7 @@ class Connection:
         """Return the line that answers a request, whatever kind of handler it has."""
         try:
             if begun is None:
+                # Before the handler: what it announces while it works reaches this client, too.
                 self._note_names(call.params, route)
                 result = route.handler(call.params, self)
             else:
@@ -378,6 +379,7 @@ class Connection:
             self._forget(subscription, scope)
 
     def _forget(self, subscription: str, scope: anyio.CancelScope) -> None:
+        # The client may have left, and subscribed under the same name again, meanwhile.
         if self._subscriptions.get(subscription) is scope:
             del self._subscriptions[subscription]
             self.outbox.end(subscription)

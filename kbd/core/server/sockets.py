@@ -383,6 +383,8 @@ class Outbox:
         return b"".join(taken)
 
 
+# Within the turn one send serves all that was posted: coalesced pushes are 29 times as fast to 10
+# clients as one send an event (facts/performance.md C).
 class Post:
     """Flushes, in one turn of the event loop, the outboxes of any number of clients."""
 
