@@ -304,7 +304,7 @@ class _Walker:
                     reason, found.segments[-1].name, place.offset, place.seq, "truncated"
                 )
             raise damage_error(reason, segment_name(place.seq), 0, place.seq, "missing")
-        # Nothing else shows that no end is missing, so such a log is not written to.
+        # Nothing else shows whether the log once reached further, so it is not written to.
         if found.anchored is None and place.seq > 1:
             reason = "the anchor, which says how much was durable, is missing or unreadable"
             raise damage_error(reason, ANCHOR_NAME, 0, place.seq, "anchor")

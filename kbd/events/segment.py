@@ -201,8 +201,7 @@ def walk_blocks(fd: int, seed: int, link: FrameLink, end: int) -> Iterator[Block
 
 def _read(fd: int, size: int, offset: int) -> bytes:
     """Read `size` bytes, or what there is before the end of the file."""
-    # Not mmap: if the file shrinks meanwhile, that ends the process by SIGBUS (facts/performance.md
-    # B).
+    # Not mmap, which ends the process by SIGBUS if the file shrinks (facts/performance.md B).
     data = os.pread(fd, size, offset)
     while len(data) < size and (more := os.pread(fd, size - len(data), offset + len(data))):
         data += more
@@ -227,7 +226,6 @@ class Tail:
     def __init__(self, path: Path, limit: int, disk: Disk) -> None:
         self._limit = limit
         self._disk = disk
-        # What was reserved for a frame that could not be written is cut off with it.
         self._reserved_to = 0
         """Up to where space was asked for, got or not: a full disk is not asked at each frame."""
         self._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -254,6 +252,7 @@ class Tail:
 
     def cut(self, end: int) -> None:
         """Take away what is behind the end, durably: an unsynced cut may come back."""
+        # What was reserved for a frame that could not be written is cut off with it.
         self._reserved_to = 0
         self._disk.truncate(self._fd, end)
         self._disk.sync(self._fd)

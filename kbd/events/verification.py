@@ -169,6 +169,7 @@ class _VerifyingReader:
             if self._wants_blobs:
                 for seq, record in enumerate(records, first):
                     for blob in named_blobs(record.data):
+                        # The first event that names it: there its loss is told.
                         self.named.setdefault(blob, seq)
         self._on_progress(block.link.seq - 1)
 

@@ -343,6 +343,8 @@ class Egress:
 
         limit_s = self._settings.run.provider_s
         try:
+            # The client's own limit is for each read, and a trickle never reaches it
+            # (facts/runtime.md 1).
             with anyio.fail_after(limit_s):
                 await self._outbound.call(owned, RequestPurpose("", "validate", record), work)
         except TimeoutError:

@@ -75,6 +75,8 @@ class ConfinedClient:
             follow_redirects=False,
             # A proxy of the environment would see every request, and .netrc would add a password.
             trust_env=False,
+            # For each read: a trickle without end is ended by the turn's own limit
+            # (facts/runtime.md 1).
             timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
         )
 

@@ -189,9 +189,8 @@ class OutboundCalls:
             # Without its cause, whose text and request may hold the key.
             raise redact_error(failure, self._redaction) from None
         finally:
-            # Closed with its call, or a plugin that keeps the client could send later what nobody
-            # records.
             with anyio.CancelScope(shield=True):
+                # With its call, or a plugin that keeps the client could use it later.
                 await confined.client.aclose()
         if confined.refusal is not None:
             raise redact_error(confined.refusal, self._redaction)

@@ -86,7 +86,8 @@ def _confine(limits: CallLimits, zygote: int) -> None:
     # At the soft limit comes SIGXCPU, by which the daemon knows why; the hard one is for those
     # who catch it.
     _limit(resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1)
-    # Without this one short query took 20 GB and 103 s; with it, it fails in 0.1 s (reliability 0).
+    # A short query of SQL took 20 GB and 103 s without it, and fails in 0.1 s with it (reliability
+    # 0).
     _limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + RESERVED_BYTES)
 
 

@@ -251,10 +251,12 @@ class Settings(msgspec.Struct, frozen=True):
             ValidationFailed: The file is not TOML, or a key or value is not what it must be.
         """
         table = read_table(home)
+        # Before the conversion, which passes over keys that no field has.
         _refuse_unknown(table, cls, "")
         _refuse_unknown_of_models(table.get("models"))
         _add_environment(table, environment)
         try:
+            # Not strict, for the environment gives numbers as texts.
             plain = msgspec.convert(table, cls, strict=False)
         except msgspec.ValidationError as fault:
             raise ValidationFailed(_key_first(str(fault))) from None

@@ -183,7 +183,6 @@ def routes(handlers: Handlers) -> dict[type[Request], Route]:
             names = "workbench_id"
         elif "run_id" in fields:
             names = "run_id"
-        # Asked here once a method, and not for each request.
         table[kind] = Route(kind, handler, iscoroutinefunction(handler), names)
     return table
 
