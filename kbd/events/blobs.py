@@ -147,6 +147,7 @@ class BlobStore:
         Raises:
             ValidationFailed: This is no hash.
         """
+        # Hashes come from clients, too: with "/" or ".." in one the path would lead elsewhere.
         if not _HASH.fullmatch(blob):
             raise ValidationFailed("a blob is named by 64 lower-case hex digits")
         # One path made of one text: a listing of many files makes many.
@@ -215,6 +216,7 @@ class BlobStore:
         """Whether the blob is there in full; if so, durably, whoever put it there."""
         path = self.path(blob)
         try:
+            # Another size is damage, however it came to be: the blob is written again over it.
             if path.stat().st_size != size:
                 return False
         except FileNotFoundError:
@@ -227,6 +229,7 @@ class BlobStore:
     def _write_chunks(self, chunks: Iterable[bytes]) -> tuple[BlobHash, int]:
         """Write bytes to a new file while hashing them, and settle it."""
         self._disk.make_directory(self._directory)
+        # In the store itself, for a rename is atomic only within one file system.
         fd, name = tempfile.mkstemp(prefix=_INCOMING, dir=self._directory)
         incoming = Path(name)
         try:
@@ -275,9 +278,11 @@ def _open_source(path: Path) -> int:
     except OSError as error:
         if error.errno == errno.ENOENT:
             raise NotFound(f"there is no file {path.name}") from error
+        # open(2): a link under O_NOFOLLOW, and a socket or a device that nothing serves.
         if error.errno in {errno.ELOOP, errno.ENXIO}:
             raise SandboxViolation(f"{path.name} is a link or no regular file") from error
         raise FileReadFailed(f"{path.name} cannot be opened: {error.strerror}") from error
+    # Asked of the open file: its path may lead to another one by now.
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise SandboxViolation(f"{path.name} is a link or no regular file")

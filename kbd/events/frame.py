@@ -14,6 +14,7 @@ import struct
 from hashlib import sha256
 from typing import NamedTuple
 
+# Not zlib: ISA-L computes the same crc32 in a third of the time, which doubled a survey's speed.
 from isal.isal_zlib import crc32
 from msgspec import Struct
 
@@ -191,6 +192,8 @@ def parse_frames(data: bytes, link: FrameLink, seed: int) -> ParsedFrames:
                 or length < least
                 or stop > size
                 or before != previous
+                # Last: the questions before it cost next to nothing, and bound what is read for
+                # this one.
                 or check(source[at + 8 : stop], seed) != checksum
             ):
                 break
@@ -217,6 +220,7 @@ def _problem(data: bytes, at: int, seed: int, expected: int) -> Problem:
     stop = at + HEADER_BYTES + length
     if found != _MARK or not _MIN_LENGTH <= length <= _LENGTH_LIMIT:
         return Problem.NO_FRAME
+    # The frame may go on behind these bytes: the caller reads more and asks again.
     if stop > len(data):
         return Problem.NONE
     if crc32(data[at + 8 : stop], seed) != checksum:
@@ -243,6 +247,8 @@ def list_frames(data: bytes, end: int) -> list[tuple[int, int, int]]:
 
 def _count(body: bytes) -> int:
     """How many elements a msgpack array has, by its first bytes; 0 if it is none."""
+    # The first byte of array 16, array 32 and fixarray in the specification of msgpack. 0x90, the
+    # empty one, is no frame's body: a frame uses at least one number.
     match body[0]:
         case 0xDC:
             return int.from_bytes(body[1:3], "big")
@@ -292,8 +298,10 @@ def find_valid_frame(data: bytes, seq: int, seed: int) -> int | None:
         if length and at + length <= len(data):
             _, checksum, _, _, first = _FRAME.unpack_from(data, at)
             budget -= length
+            # A lower number is an old frame of this log, left where the disk reused its block.
             if budget < 0 or (first >= seq and crc32(view[at + 8 : at + length], seed) == checksum):
                 return at
+        # Not behind the announced length: it may be a false beginning's.
         at += 1
     return None
 
@@ -316,10 +324,12 @@ def read_segment(data: bytes) -> SegmentHeader:
     (checksum,) = _CHECKSUM.unpack_from(data, _SEGMENT.size)
     if magic != _SEGMENT_MAGIC or crc32(data[: _SEGMENT.size]) != checksum:
         raise fault_error("the segment's header is damaged", "damaged")
+    # Behind the checksum, so that damage is not taken for a newer kbd's log.
     if min_reader > FORMAT:
         needs = (
             f"the segment needs a kbd that reads log format {min_reader}; this one reads {FORMAT}"
         )
         raise fault_error(needs, "unknown")
+    # Every frame's checksum begins with salt and mark, so both are computed once a segment.
     seed = crc32(_MARK_BYTES, crc32(salt.to_bytes(8, "little")))
     return SegmentHeader(first, salt, chain, checksum, seed)

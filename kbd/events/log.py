@@ -42,6 +42,8 @@ class _Tip(Struct, frozen=True, gc=False):
     chain: bytes
 
 
+# Not SQLite: its WAL with FULL reaches 0.5 to 0.9 of a raw append, and its checkpoints stall (p99
+# 1.5 to 7.5 ms, not 0.5; facts/performance.md A). It cannot tell torn from damaged, either.
 class EventLog:
     """A log that is open. Made by `EventLog.open`.
 
@@ -163,8 +165,10 @@ class EventLog:
             tail = self._check_writable()
         if not records:
             raise ValidationFailed("there is nothing to record")
+        # Encoded before a new segment is begun: what cannot be encoded changes nothing on disk.
         body = codec.encode(records)
         tip = self._tip
+        # Asked before a frame and never within one: no frame spans two segments.
         if tip.link.offset >= self._segment_bytes:
             tail = self._roll(tail)
             tip = self._tip
@@ -173,10 +177,14 @@ class EventLog:
         try:
             tail.write(frame.data, link.offset)
         except OSError as error:
+            # A full disk takes a part and fails at the next call (2,480 of 9,008 bytes measured;
+            # facts/performance.md F), so half a frame may be there.
             raise self._unwritten(tail, link.offset, error) from error
         try:
             tail.sync()
         except OSError as error:
+            # Neither tried again nor cut off: the next sync would report success for pages that are
+            # lost (1st ENOSPC, 2nd EIO, 3rd OK; facts/performance.md F).
             raise self._poisoned("the disk does not make the log durable") from error
         # Only now: what readers see must be durable, so that no crash takes it back.
         after = FrameLink(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
@@ -246,6 +254,8 @@ class EventLog:
                     try:
                         records = decode(data[at + BODY_AT : stop])
                     except (DecodeError, UnicodeDecodeError, RecursionError):
+                        # An older version or a type from the future, which the slow path tells from
+                        # damage.
                         records = self._decode(source, block, first, at, stop)
                     if first <= after:
                         records, first = records[after + 1 - first :], after + 1
@@ -279,6 +289,7 @@ class EventLog:
             LogPoisoned: The anchor could not be made durable; the events are.
         """
         try:
+            # After a failed sync the anchor would claim that what may be lost was durable.
             if self._tail is not None and not self._poison and self.damage is None:
                 self._tail.trim(self._tip.link.offset)
                 self._drop_anchor()
@@ -299,7 +310,10 @@ class EventLog:
             self._tip = _Tip((first,), first.start, GENESIS)
         self._anchor = AnchorFile(self._directory, self._disk)
         self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
+        # Synced before the anchor names it: who wrote these frames may have been killed before its
+        # sync.
         self._tail.claim(self._tip.link.offset)
+        # A crash may have come between a segment's rename and the sync of its name.
         self._disk.sync_directory(self._directory)
         self._drop_anchor()
 
@@ -329,7 +343,11 @@ class EventLog:
         """Go on in a new segment. The one that is full is durable already."""
         try:
             tip = self._tip
+            # Before another segment exists: zeros anywhere but at the end of the last one are
+            # damage.
             tail.seal(tip.link.offset)
+            # On a full disk `DiskFull` passes: no part of a segment is left, and the commit can be
+            # made later.
             new = self._born(tip.link, tip.chain)
             following = Tail(new.path, self._segment_bytes, self._disk)
         except OSError as error:
@@ -378,6 +396,8 @@ class EventLog:
                 continue
             fd = os.open(source.path, os.O_RDONLY | os.O_CLOEXEC)
             try:
+                # Not the size of the last one: behind the tip is reserved space, or a frame that is
+                # not durable yet, and a crash may take back what is not.
                 end = tip.offset if last else os.fstat(fd).st_size
                 for block in segment.walk_blocks(
                     fd, source.header.seed, source.near(after + 1), end
@@ -385,6 +405,8 @@ class EventLog:
                     yield source, block
                     if block.problem:
                         error = segment.broken_error(block, source.name)
+                        # This ends writing, too: nobody could read past the damage to what is
+                        # appended.
                         self.damage = self.damage or error
                         raise error
             finally:

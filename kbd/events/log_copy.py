@@ -67,6 +67,7 @@ def find_extent(log_dir: Path, until: Seq | None) -> Extent:
         sizes[segment.name] = block.base + stop
         head = block.data[at + HEADER_BYTES : at + BODY_AT]
         if until is not None and seq >= until:
+            # Here the walk ends: damage behind the event is nothing to this copy.
             raise _ReachedError
 
     if until != 0:
@@ -128,6 +129,7 @@ def _copy_segment(source: Path, size: int, target: Path, disk: Disk) -> int:
     try:
         given = os.open(target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            # A segment only grows, so what an earlier copy has of it is its beginning.
             there = os.fstat(given).st_size
             if there > size:
                 reason = "the copy is longer than the log"

@@ -65,6 +65,7 @@ def scope_hash(state: WorkbenchState, model_id: str) -> str:
     digest = hashlib.sha256(model_id.encode())
     for name, entry in sorted(state.files.items()):
         if entry.origin is not None:
+            # NUL stands in no name, so no name can imitate another's end.
             digest.update(f"\0{name}\0{entry.origin}".encode())
     for category, item in sorted(state.context.items()):
         # No file has an empty name, so no file can be taken for a context item.
@@ -342,6 +343,8 @@ class Egress:
 
         limit_s = self._settings.run.provider_s
         try:
+            # The client's own limit is for each read, and a trickle never reaches it
+            # (facts/runtime.md 1).
             with anyio.fail_after(limit_s):
                 await self._outbound.call(owned, RequestPurpose("", "validate", record), work)
         except TimeoutError:
@@ -415,5 +418,6 @@ def _contain_faults(embedder: Embedder) -> Iterator[None]:
         raise
     except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
         _log.warning("embedder_failed", embedder=embedder.name, exc_info=fault)
+        # Only the kind of fault: what a plugin says of it may hold texts or the key.
         msg = f"the embedder {embedder.name} failed inside ({type(fault).__name__})"
         raise ProviderUnavailable(msg) from None

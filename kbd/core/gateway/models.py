@@ -142,6 +142,8 @@ class Models:
         if provider.wraps:
             msg = f"a model id is {form}, and {name} wraps models of others: it cannot be wrapped"
             raise ValidationFailed(msg)
+        # It calls tools by itself; told of them in words it would do nothing, and nobody would know
+        # why.
         if wrapper is not None and not provider.writes_prose:
             msg = f"{name} follows rules and writes no text of its own: {model_id} is not wrapped"
             raise ValidationFailed(msg)
@@ -211,6 +213,7 @@ class Models:
         """
         if isinstance(provider, Provider) and provider.wraps:
             others = (each for each, _, _ in self.described() if not each.wraps)
+            # Which one it will wrap only a model's id says, so the most open one counts.
             return any(self.leaves_machine(each) for each in others if self.has_access(each))
         status = provider.status()
         if status.leaves_machine or not status.endpoint:
@@ -218,6 +221,7 @@ class Models:
         try:
             return not parse_host(status.endpoint).is_loopback
         except ValidationFailed:
+            # No host that can be told: it counts as elsewhere, and consent is asked for.
             return True
 
     def has_access(self, provider: Provider) -> bool:

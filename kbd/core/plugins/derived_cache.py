@@ -90,6 +90,7 @@ def _save(path: Path, value: bytes) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{id(value)}")
     try:
+        # Not synced: what a crash leaves half written does not decode, and is made again.
         fresh.write_bytes(value)
         fresh.replace(path)
     finally:
@@ -125,6 +126,7 @@ class ShelfCache:
         """
         with contextlib.suppress(OSError):
             size = _size_bytes(shelf)
+            # The time of use lies on the disk, so that it counts for the next daemon as well.
             os.utime(shelf)
             if self._sizes.get(shelf) != size:
                 self._sizes[shelf] = size

@@ -83,6 +83,7 @@ def _operation(
         msg = f"{place}: an operation is an object with `op`, one of: {offered}"
         raise ValidationFailed(msg)
     if name not in records:
+        # Before the comparison, whose time can grow with the square of the length.
         name = name[:MAX_QUOTED]
         near = difflib.get_close_matches(name, records, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
@@ -414,6 +415,7 @@ class FormatCalls(Formats):
         failure: type[KbdError],
     ) -> T:
         plugin, name = owned.plugin, owned.item.name
+        # Of a key these settings only say that there is one.
         handle = {"name": name, "package": plugin.package, "settings": dict(plugin.settings)}
         value = await self._workers.call(
             plugin.name,
@@ -423,6 +425,7 @@ class FormatCalls(Formats):
             failure=failure,
         )
         try:
+            # A plugin made it, or the file that took its worker over.
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as fault:
             msg = f"format {name} answered {function} with something ill-formed: {fault}"

@@ -97,6 +97,8 @@ def call_result(
         case Crashed():
             log = get_logger(__name__)
             log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
+            # Models and clients read this: no folder of this machine (facts/traps.md B 28), and the
+            # same text when the call is made again.
             suffix = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{suffix}"
             raise failure(msg)
@@ -322,6 +324,7 @@ class WorkerPool:
             trace = fault.detail.pop("trace", "")
             self._log.error("worker.start_failed", plugin=plugin.name, exception=trace)
             raise
+        # The pool ended while the zygote imported; nobody else knows of it by now.
         if self._tasks is None:
             await process.stop()
             raise ToolWorkerUnavailable(_STOPPED)

@@ -40,6 +40,8 @@ def checked_id(text: str) -> WorkbenchId:
     Raises:
         ValidationFailed: It is not 16 lower-case hex digits.
     """
+    # An id becomes a path that is deleted with all below it: in a comparable system the id "." took
+    # all workbenches along (facts/traps.md B 13).
     if not _ID.fullmatch(text):
         msg = "a workbench id is 16 hex digits"
         raise ValidationFailed(msg)
@@ -241,12 +243,15 @@ def _private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
         pass  # what it is instead is said below
+    # Not followed: a link may lead to a folder of somebody else's.
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
         msg = f"{folder.name} in the home of kbd is not a folder"
         raise ValidationFailed(msg)
+    # Its owner could give the mode back, and replace what lies in it.
     if found.st_uid != os.geteuid():
         msg = f"the folder {folder.name} of kbd belongs to another user; set KBD_HOME to your own"
         raise ValidationFailed(msg)
+    # One that was there before keeps its mode in `mkdir`.
     if stat.S_IMODE(found.st_mode) & 0o077:
         folder.chmod(0o700)

@@ -203,6 +203,7 @@ def _printed(plugin: str, command: object) -> str:
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as fault:
+        # Neither the fault's text nor its chain: both can hold what the command printed.
         msg = f"{setting} could not be run: {type(fault).__name__}"
         raise ProviderNotConfigured(msg) from None
     lines = done.stdout.split("\n", 1)

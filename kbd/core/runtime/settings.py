@@ -251,10 +251,12 @@ class Settings(msgspec.Struct, frozen=True):
             ValidationFailed: The file is not TOML, or a key or value is not what it must be.
         """
         table = read_table(home)
+        # Before the conversion, which passes over keys that no field has.
         _refuse_unknown(table, cls, "")
         _refuse_unknown_of_models(table.get("models"))
         _add_environment(table, environment)
         try:
+            # Not strict, for the environment gives numbers as texts.
             plain = msgspec.convert(table, cls, strict=False)
         except msgspec.ValidationError as fault:
             raise ValidationFailed(_key_first(str(fault))) from None
@@ -263,6 +265,7 @@ class Settings(msgspec.Struct, frozen=True):
                 parse_host(host)
             except ValidationFailed as fault:
                 raise ValidationFailed(f"setting egress.hosts: {fault.message}") from None
+        # Settings reach hooks, workers and clients; keys stay in the daemon.
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)
 
@@ -297,6 +300,7 @@ def read_table(home: Home) -> dict[str, Any]:
     """
     try:
         with home.settings_file.open("rb") as file:
+            # Of the file that is read; another may have its path by the time that is asked.
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             # The parser is imported with the first file there is: 3 ms of a start without one.
             table: dict[str, Any] = msgspec.toml.decode(file.read())
@@ -344,6 +348,7 @@ def _refuse_unknown_of_models(models: object) -> None:
             _refuse_unknown(told, ModelSettings, f'models."{model_id}".')
 
 
+# Not pydantic-settings: the import of pydantic alone takes 43 ms (facts/performance.md D).
 def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> None:
     """Put what the environment sets over what the file says."""
     for field in msgspec.structs.fields(Settings):
