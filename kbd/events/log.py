@@ -388,17 +388,20 @@ class EventLog:
 
     def _blocks(self, after: int) -> Iterator[tuple[Segment, Block]]:
         """The durable frames from near `after` on, with the segment that each block is of."""
-        segments, tip = self._tip.segments, self._tip.link
+        # One look: a writer in another thread may begin a segment between two, and the end of the
+        # new one would be taken for that of the last that is known here.
+        tip = self._tip
+        segments = tip.segments
         for place, source in enumerate(segments):
             last = place == len(segments) - 1
-            end_seq = tip.seq if last else segments[place + 1].header.first
+            end_seq = tip.link.seq if last else segments[place + 1].header.first
             if end_seq <= after + 1:
                 continue
             fd = os.open(source.path, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 # Not the size of the last one: behind the tip is reserved space, or a frame that is
                 # not durable yet, and a crash may take back what is not.
-                end = tip.offset if last else os.fstat(fd).st_size
+                end = tip.link.offset if last else os.fstat(fd).st_size
                 for block in segment.walk_blocks(
                     fd, source.header.seed, source.near(after + 1), end
                 ):
