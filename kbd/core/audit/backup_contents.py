@@ -88,6 +88,7 @@ def copy_file(source: int, target: Path, disk: Disk, mode: int = 0o600) -> int:
     Raises:
         OSError: It cannot be read, or not be written.
     """
+    # O_EXCL: a name that somebody took meanwhile, with a link say, is never written through.
     given = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         size = disk.copy(source, given, 0, os.fstat(source).st_size)
@@ -376,6 +377,7 @@ class BackupCopier:
             if digest in named:
                 return
             make_private_folder((self._folder / copy).parent)
+            # What the try before left: the copy is made anew, never written over.
             (self._folder / copy).unlink(missing_ok=True)
             copy_file(held, self._folder / copy, self._disk)
             after = os.fstat(held)

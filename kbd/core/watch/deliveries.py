@@ -69,6 +69,8 @@ class Deliveries:
             FileWriteFailed: The folder is missing, cannot be written or does not answer; the same.
         """
         try:
+            # Before the missing ones are counted: a copy whose outcome a crash took would be made
+            # twice.
             await self._settle(workbench)
             missing = _missing_copies(workbench.state, directory)
             await record_planned_writes(
@@ -92,11 +94,14 @@ class Deliveries:
                 continue
             made = await self._in_thread(find_copy, effect)
             if made is None:
+                # Before the outcome: once the effect is closed nobody looks for its partial any
+                # more.
                 await self._in_thread(remove_partial, effect)
                 aborted = EffectAborted(effect.effect_id, "it was cut off")
                 await workbench.keeper.submit(RecordFacts((aborted,)))
             else:
                 await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
+        # A crash right after an outcome was recorded leaves its partial.
         for done in workbench.state.delivered:
             await self._in_thread(remove_partial, done.intended)
 

@@ -129,6 +129,7 @@ def _is_open_for_writing(fd: int, path: str) -> bool:
         # that is ignored by default is sent instead.
         fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        # At once: whoever opens it for writing has to wait while a lease is held (fcntl(2)).
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     except OSError as error:
         # A network disk refuses a lease with the same error where it has none to give.

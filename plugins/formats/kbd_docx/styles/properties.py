@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 
+# The schema's order of children, kept by hand: python-docx has it for elements that it makes only.
 _ORDER: Mapping[str, Mapping[str, int]] = {
     name: {word: rank for rank, word in enumerate(words.split())}
     for name, words in {
