@@ -294,6 +294,7 @@ class BackupCopier:
     ) -> tuple[BlobHash, ...]:
         """Copy blobs; return those that are missing or damaged at their source."""
         for blob in named:
+            # Taken in a round before: a blob never changes.
             if (target / blob[:2] / blob).exists():
                 continue
             self._tick()
@@ -304,6 +305,7 @@ class BackupCopier:
         place = target.relative_to(self._folder).parent
         for blob in (*found.missing, *found.damaged):
             original = source.path(blob)
+            # The source is sound, so it is the copy that is at fault.
             if not is_unreadable(original) and hash_file(original) == blob:
                 raise FileWriteFailed("What was written does not read back as it was.")
             unsound.append(blob)
