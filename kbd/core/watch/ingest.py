@@ -83,6 +83,8 @@ def ingest_file(tree: WatchedTree, path: str, store: BlobStore, limit_bytes: int
             before = os.fstat(fd)
             if _is_open_for_writing(fd, f"{tree.folder}/{path}"):
                 raise Unsettled
+            # By its size, before a byte is read: a file of holes may have terabytes (reliability,
+            # A42).
             if before.st_size > limit_bytes:
                 msg = (
                     f"the file has {before.st_size:,} bytes, and {limit_bytes:,} are allowed "
@@ -90,6 +92,7 @@ def ingest_file(tree: WatchedTree, path: str, store: BlobStore, limit_bytes: int
                 )
                 raise ValidationFailed(msg)
             try:
+                # No more than was there at first: a file that grows for ever would fill the disk.
                 sha256, size_bytes = store.put_open(fd, path, before.st_size)
             except FileReadFailed as failed:
                 raise FileReadFailed(failed.message, retryable=True) from failed

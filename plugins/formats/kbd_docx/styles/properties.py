@@ -161,6 +161,7 @@ _ON_BY_DEFAULT = frozenset(_ON_WORDS.split())
 _IGNORED = frozenset(_IGNORED_WORDS.split())
 """What is no look, or belongs to one place only; numbering is carried by itself."""
 _SPREAD = {"p": ("spacing", "ind"), "r": ()}
+# Told together: LibreOffice cut off pictures where a height of lines came without its rule.
 _LINE = ("spacing/line", "spacing/lineRule")
 _FONTS = ("ascii", "hAnsi", "eastAsia", "cs")
 _NO_BORDER: Value = (("val", "nil"),)
