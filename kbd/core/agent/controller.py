@@ -325,8 +325,7 @@ def _message_texts(place: int, message: Mapping[str, Any], max_chars: int) -> li
         case "system":
             return [TextMessage("system", content)]
         case "user":
-            # Tags in what a person or a document says must not pass for a speaker's (reliability,
-            # G5).
+            # Tags in a person's or a document's words must not pass for a speaker's (G5).
             return [TextMessage("user", neutralize_tags(content))]
         case "assistant":
             calls = message.get("tool_calls") or ()

@@ -126,8 +126,7 @@ async def _recorded_call(
         return ReplyCall(call_id, name, "{}", fault=large)
     fault = provider_fault or _argument_fault(data)
     if fault is not None:
-        # Not sent back as they are: some servers answer 500 for ever to a history with broken
-        # arguments.
+        # Not sent back: some servers answer 500 for ever to a history with broken arguments.
         return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
     if len(data) > MAX_INLINE_BYTES:
         return ReplyCall(call_id, name, "", blob=await blobs.put(data))

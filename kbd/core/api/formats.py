@@ -77,7 +77,7 @@ async def run_client_call(
                     applied=edited.applied, changed=edited.changed, warnings=edited.warnings
                 )
                 changes = await files.land(call.id)
-            # Of these nothing can be recorded: the log itself is at fault.
+            # Of these nothing can be recorded: the log takes no more.
             except (DiskFull, LogCorrupt, LogPoisoned):
                 raise
             except KbdError as error:

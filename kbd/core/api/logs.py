@@ -138,8 +138,7 @@ class LogMethods:
     async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[EventBatch | Synced, None]:
         """Follow every log, those that are created later, too."""
         workbenches = self._workbenches
-        # Of all logs before any is read: `Synced` names where history ends, whatever comes
-        # meanwhile.
+        # Of all logs before any is read: `Synced` names where their history ends.
         marks: dict[str, Seq] = {}
         for log_id in workbenches.log_ids():
             events = await self._known(log_id)

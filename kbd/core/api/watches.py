@@ -288,8 +288,7 @@ class WatchMethods:
         """Watch a folder; what is passed over is recorded together with the watch."""
         session.name(DAEMON_LOG)
         asked = parse_rule(request, self._context.egress)
-        # Before anything is recorded: the log holds only a folder that is there, without links in
-        # it.
+        # Before anything is recorded: the log holds only folders that are there, without links.
         rule = await self._in_thread(partial(resolve_rule, asked, self._context.home))
         there = await self._in_thread(partial(matching_files, rule.folder, rule.patterns))
         passed = there if request.existing == "pass_over" else ()

@@ -461,8 +461,7 @@ def export_case(
         raise FileReadFailed(msg) from None
     with create_partial(target) as made:
         written = write_case(made.file, contents.case, contents.sources)
-        # The name comes last: a watched folder must not see the file before kbd said that it is its
-        # own.
+        # The name comes last: a watch must not see the file before kbd said that it is its own.
         before_naming(written)
         made.place()
     case = contents.case

@@ -125,8 +125,7 @@ def _check_unused(folder: Path) -> None:
     except OSError:
         return
     try:
-        # The lock is what a daemon holds for life (reliability, R12); a lock file alone says
-        # nothing.
+        # A daemon holds the lock for life (reliability, R12); the file alone says nothing.
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise ValidationFailed(f"A daemon runs on this home: {folder}") from None
@@ -203,8 +202,7 @@ async def settle_restored(
     )
     for watch in tuple(keeper.state.watching.watches.values()):
         if watch.status is not WatchStatus.REMOVED:
-            # The daemon that was backed up may still watch this folder: two would work on every
-            # file.
+            # The daemon that was backed up may still watch this folder, and both would work on it.
             await keeper.submit(PauseWatch(watch.watch_id, reason))
         for finished in _interrupted_runs(watch):
             await keeper.submit(FinishRun(finished, retryable=False, now_us=clock.now_us()))

@@ -214,12 +214,10 @@ def connected(path: Path) -> sqlite3.Connection:
         sqlite3.Error: It cannot be opened.
     """
     connection = sqlite3.connect(
-        # Never created here: SQLite would make a file that is gone anew, empty and readable for
-        # others.
+        # Never created here: SQLite would make a new file that others can read.
         f"{path.absolute().as_uri()}?mode=rw",
         timeout=BUSY_S,
-        # Transactions are begun by hand: the module's own begin only before a statement that
-        # changes.
+        # Transactions are begun by hand: the module begins one only before a change.
         isolation_level=None,
         # The pool gives a connection to one thread at a time, but not always to the same one.
         check_same_thread=False,

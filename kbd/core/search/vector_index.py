@@ -215,8 +215,7 @@ class VectorIndex:
         # Not there while it changes: what fails on the way would leave one of neither state.
         self._table = None
         query = (
-            # CROSS JOIN is what SQLite does not reorder: pieces outside, vectors looked up by their
-            # key.
+            # SQLite does not reorder a CROSS JOIN: vectors are looked up by their key.
             "SELECT pieces.id FROM pieces CROSS JOIN vectors ON vectors.hash = pieces.hash"
             " WHERE fingerprint = ? AND length(vector) = ?"
         )

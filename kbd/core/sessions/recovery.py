@@ -97,13 +97,12 @@ async def recover_workbench(
 async def _recover_steps(
     workbench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
 ) -> None:
-    # The daemon's log names a workbench before its folder is there: a crash in between leaves this
-    # one empty.
+    # The daemon's log names a workbench first: a crash right after it leaves this one empty.
     if workbench.state.seq == 0:
         await workbench.keeper.submit(RecordFacts((WorkbenchCreated(workbench_id, name),)))
     if workbench.keeper.journal.log.repairs:
         await workbench.keeper.submit(RecordFacts(workbench.keeper.journal.log.repairs))
-    # No task works on it any more: only an interrupted run can be resumed.
+    # No task works on it any more, and a run that counts as running cannot be resumed.
     await workbench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
     await run_sync(workbench.files.clear_stage)
     await run_sync(workbench.blobs.store.sweep)

@@ -177,8 +177,7 @@ class RunTasks:
             if isinstance(record.data, RunStarted | RunResumed):
                 task = self._under_way[key] = _RunTask(self._under_way.get(key))
                 self._tasks.start_soon(self._work, workbench, record.run, task)
-            # The wish is durable before the task is stopped: the next daemon finds it in the log,
-            # too.
+            # The wish is durable before the task is stopped: the next daemon would find it.
             elif isinstance(record.data, RunCancelRequested) and key in self._under_way:
                 self._under_way[key].scope.cancel()
 

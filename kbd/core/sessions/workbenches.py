@@ -365,8 +365,7 @@ class Workbenches:
                     else:
                         tasks.start_soon(projection.run)
                         tasks.start_soon(renewal.run)
-                        # Only now: nobody is given a workbench before what a crash left open is
-                        # settled (reliability, R9).
+                        # Only now: what a crash left open is settled (reliability, R9).
                         self._open[workbench_id] = opened
                         task_status.started(opened)
         finally:

@@ -69,8 +69,7 @@ class Deliveries:
             FileWriteFailed: The folder is missing, cannot be written or does not answer; the same.
         """
         try:
-            # Before the missing ones are counted: a copy whose outcome a crash took would be made
-            # twice.
+            # Before the missing ones are counted: what a crash left open may have been made.
             await self._settle(workbench)
             missing = _missing_copies(workbench.state, directory)
             await record_planned_writes(
@@ -94,8 +93,7 @@ class Deliveries:
                 continue
             made = await self._in_thread(find_copy, effect)
             if made is None:
-                # Before the outcome: once the effect is closed nobody looks for its partial any
-                # more.
+                # Before the outcome: of a closed effect nobody looks for the partial.
                 await self._in_thread(remove_partial, effect)
                 aborted = EffectAborted(effect.effect_id, "it was cut off")
                 await workbench.keeper.submit(RecordFacts((aborted,)))

@@ -180,8 +180,7 @@ class ChangeHints:
                 rust_timeout=_STARTUP_MS,
                 yield_on_timeout=True,
                 raise_interrupt=False,
-                # Where nothing is told a scan takes its place: polling missed a replacement within
-                # one tick.
+                # A scan takes its place: polling missed a replacement within one tick.
                 force_polling=False,
                 # One folder that is closed to reading must not end the hints of all others.
                 ignore_permission_denied=True,

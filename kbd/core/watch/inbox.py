@@ -256,8 +256,7 @@ class Inbox:
             self._is_busy = False
 
     async def _ingest(self, watch: Watch, found: FolderEntry) -> None:
-        # Held until the landing is recorded: a sweep in between would take a copy that nothing
-        # names yet.
+        # Held until the landing is recorded: before that nothing names the copy.
         async with self._copies.copying() as store:
             try:
                 finding = await self._in_thread(
@@ -304,8 +303,7 @@ class Inbox:
         elif finding is not None:
             outcome = await submit_with_retry(self._keeper, finding)
             events = outcome.events if outcome is not None else ()
-            # Nothing was recorded, so the log keeps no signature: without this each scan would read
-            # it again.
+            # The log keeps no signature of it: each scan would read it again.
             if isinstance(finding, RecordLanding) and not events:
                 self._known.remember(found)
             if any(isinstance(event, FileLanded) and not event.outcome for event in events):

@@ -83,8 +83,7 @@ def ingest_file(tree: WatchedTree, path: str, store: BlobStore, limit_bytes: int
             before = os.fstat(fd)
             if _is_open_for_writing(fd, f"{tree.folder}/{path}"):
                 raise Unsettled
-            # By its size, before a byte is read: a file of holes may have terabytes (reliability,
-            # A42).
+            # Before a byte is read: a file of holes may have terabytes (reliability, A42).
             if before.st_size > limit_bytes:
                 msg = (
                     f"the file has {before.st_size:,} bytes, and {limit_bytes:,} are allowed "

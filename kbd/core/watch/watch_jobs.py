@@ -140,8 +140,7 @@ async def _add_files(
         if entry is not None and entry.origin == file.sha256:
             continue
         blob, size_bytes = await workbench.blobs.put_file(file.copy)
-        # The copy is hashed again as it is read: one that was damaged must not pass for what
-        # landed.
+        # Hashed again as it is read: a damaged copy must not pass for what landed.
         if blob != file.sha256:
             msg = f"the copy of {file.path!r} is not what it was when it landed"
             raise FileReadFailed(msg)
@@ -339,8 +338,7 @@ class WatchJobs:
                 self._context.clock,
                 names=None,
                 keep_both=False,
-                # Nobody is there to accept links that lead outside (reliability, C6), nor to settle
-                # a conflict.
+                # Nobody is there to accept new links to the outside (reliability, C6).
                 accept_external=False,
                 progress=lambda _: None,
             )

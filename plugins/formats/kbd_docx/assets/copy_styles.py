@@ -201,8 +201,7 @@ class ListCopier:
 
     def _insert(self, ours: etree._Element, element: etree._Element) -> None:
         self._target.declare_ignorable(self._target.part("numbering"), element)
-        # The schema has these kinds in this order (ECMA-376, CT_Numbering), so behind the last of
-        # its own.
+        # The schema has these kinds in this order (ECMA-376, CT_Numbering).
         rank = _ORDER.index(etree.QName(element).localname)
         later = {f"{W}{name}" for name in _ORDER[rank + 1 :]}
         at = next((at for at, each in enumerate(ours) if each.tag in later), len(ours))
