@@ -366,6 +366,7 @@ def _run(session: ChatSession, message_id: str | None) -> int:
     trace = ToolTrace(session) if session.is_verbose else None
     shown = RunView(trace)
     try:
+        # What is typed meanwhile would stand in the middle of the answer.
         with without_echo(), trace or nullcontext():
             run = run_until_ended(session.client, session.workbench_id, message_id, shown)
     except KeyboardInterrupt:
