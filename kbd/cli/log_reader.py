@@ -53,6 +53,7 @@ def follow_events(client: Client, log: str, after: int) -> Iterator[dict[str, An
     """
     last = after
     for event in client.follow(log, after):
+        # It was read with an event before it.
         if event["seq"] <= last:
             continue
         try:

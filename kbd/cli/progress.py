@@ -238,6 +238,7 @@ class BarProgress(LineProgress):
 
     def write(self, text: str) -> None:
         """Print a line above the bar."""
+        # Without markup: brackets in names and in what a model writes are no commands to rich.
         self._bars.console.print(clean(text), markup=False, highlight=False)
 
     def finish(self) -> None:

@@ -251,6 +251,7 @@ def _write_file(path: str, page: bytes) -> None:
             with open(beside, "xb") as file:
                 file.write(page)
                 file.flush()
+                # Before it gets its name: after a crash the name stands for the whole page.
                 os.fsync(file.fileno())
             # The name is taken before it is replaced: it may no longer be free.
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))

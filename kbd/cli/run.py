@@ -57,6 +57,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if bool(arguments.prompt) == bool(arguments.resume):
         raise Stop('what is to be done? kbd run "PROMPT" FILE..., or kbd run --resume WB', USAGE)
     if not arguments.keep:
+        # Before the run: what cannot be handed out would have been paid for.
         check_folder(arguments.out)
     report: dict[str, Any] = dict.fromkeys(
         (

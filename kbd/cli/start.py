@@ -62,7 +62,9 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
+            # A Ctrl-C in this terminal goes to its process group, where the daemon must not be.
             start_new_session=True,
+            # It outlives this shell, and must not hold its folder, or the disk that this is on.
             cwd="/",
         )
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -89,6 +91,7 @@ def _open_log(home: str) -> io.BufferedRandom:
         # Private from the first moment: what lies in it are people's files.
         os.makedirs(home, mode=0o700, exist_ok=True)
         os.makedirs(folder, mode=0o700, exist_ok=True)
+        # Appended to: two starts may write to it at once.
         file = os.open(os.path.join(folder, LOG_NAME), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as error:
         raise Stop(f"the home {home} cannot be used: {error.strerror}") from error
@@ -107,6 +110,7 @@ def _daemon_answers(path: str) -> Client | None:
     except ConnectionLostError:
         return None
     try:
+        # A connection is not enough: the system accepts for a daemon that does not any more.
         call(client, "EngineGetInfo")
     except RequestRefused:
         return client

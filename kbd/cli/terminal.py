@@ -58,6 +58,7 @@ def clean(text: str) -> str:
     """Return the text without escape sequences, control characters and direction marks."""
     if text.isprintable():
         return text  # Most are; none of what is taken out is printable.
+    # Half a pair of surrogates cannot be encoded, and printing it would fail.
     encoded = text.encode("utf-8", "replace").decode("utf-8")
     return _CONTROLS.sub("", _SEQUENCES.sub("", encoded))
 
@@ -177,6 +178,7 @@ def is_interactive() -> bool:
 
 def ask(question: str) -> bool:
     """Ask a person; anything but yes is no."""
+    # On stderr: stdout may be a file that wants the result alone.
     print(f"{clean(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 

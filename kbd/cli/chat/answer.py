@@ -73,6 +73,7 @@ class AnswerWriter:
         """Write more of it; the last word waits until it is whole."""
         self.text += delta
         self._rest += delta
+        # A sequence may come in two pieces, and only a whole one can be taken out.
         held = self._rest.rfind("\x1b", max(0, len(self._rest) - MAX_HELD_CHARACTERS))
         ready = self._rest if held < 0 else self._rest[:held]
         self._rest = self._rest[len(ready) :]
@@ -365,6 +366,7 @@ def _run(session: ChatSession, message_id: str | None) -> int:
     trace = ToolTrace(session) if session.is_verbose else None
     shown = RunView(trace)
     try:
+        # What is typed meanwhile would stand in the middle of the answer.
         with without_echo(), trace or nullcontext():
             run = run_until_ended(session.client, session.workbench_id, message_id, shown)
     except KeyboardInterrupt:

@@ -310,6 +310,7 @@ def import_folder(session: ChatSession, folder: ChatFolder) -> None:
     ]
     if sorted_out.changed:
         names = [name for name, _ in sorted_out.changed]
+        # Removed first: the daemon adds no file whose name is taken.
         session.ask("WorkbenchFilesRemove", workbench_paths=names, slow=True)
     replaced = [path for _, path in sorted_out.changed]
     not_replaced, not_added = _add_files(session, replaced), _add_files(session, new)

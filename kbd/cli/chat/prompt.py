@@ -192,6 +192,7 @@ def history_at(home: str | None) -> History:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
+            # Also a file that was there before, with whatever mode: what people type is private.
             os.fchmod(file, 0o600)
         finally:
             os.close(file)

@@ -54,6 +54,7 @@ def call_fingerprint(tool: str, arguments: str) -> str:
     """
     try:
         plain = msgspec.json.decode(arguments)
+        # Blanks and the order of the fields make no other call.
         canonical = msgspec.json.encode(plain, order="deterministic")
     except (msgspec.DecodeError, RecursionError):
         # No JSON: a model that repeats broken arguments is in a loop, too.

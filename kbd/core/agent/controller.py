@@ -227,6 +227,7 @@ def _first_call(text: str) -> tuple[str, Toolcall | MalformedToolcall | None]:
     for part in parse_toolcalls(text).parts:
         if not isinstance(part, str):
             return before.strip(), part
+        # A model that goes on to speak for others makes up results: nothing of that is believed.
         own = cut_at_next_speaker(part)
         before += own
         if own != part:
@@ -324,6 +325,7 @@ def _message_texts(place: int, message: Mapping[str, Any], max_chars: int) -> li
         case "system":
             return [TextMessage("system", content)]
         case "user":
+            # Tags in a person's or a document's words must not pass for a speaker's (G5).
             return [TextMessage("user", neutralize_tags(content))]
         case "assistant":
             calls = message.get("tool_calls") or ()

@@ -126,6 +126,7 @@ async def _recorded_call(
         return ReplyCall(call_id, name, "{}", fault=large)
     fault = provider_fault or _argument_fault(data)
     if fault is not None:
+        # Not sent back: some servers answer 500 for ever to a history with broken arguments.
         return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
     if len(data) > MAX_INLINE_BYTES:
         return ReplyCall(call_id, name, "", blob=await blobs.put(data))
@@ -237,6 +238,7 @@ async def _attempt(
         context.announce(TextDelta(context.run, request.phase, message_id, piece))
 
     try:
+        # The client's own limit is one for each read: an endless trickle never reaches it.
         with anyio.move_on_after(context.limits.turn_s):
             reply = await context.complete(model_id, request, emit)
             partial.turn_usage.add(reply.usage)

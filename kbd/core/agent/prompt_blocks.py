@@ -72,6 +72,7 @@ def block(name: str, text: str, attributes: str = "") -> str:
         text: Anything.
         attributes: ` key="value"` after the name; of kbd's own making.
     """
+    # A file's text could else close its block and go on as the request (reliability, G5).
     text = _DELIMITER.sub(r"<\\", text.strip())
     return f"<{name}{attributes}>\n{text}\n</{name}>" if text else ""
 

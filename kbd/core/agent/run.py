@@ -100,6 +100,7 @@ async def run_agent(context: RunContext) -> None:
         _log.error("run_failed_inside", run=context.run, exc_info=fault)
         inside = ToolWorkerUnavailable(f"kbd failed inside ({type(fault).__name__})")
         await _end_failed(context, inside)
+    # After the end is durable: a copy can be made again from the log.
     await _copy_tool_log(context)
 
 
@@ -127,6 +128,7 @@ async def _research(context: RunContext) -> None:
         return research_opening(request, _earlier(context), briefing.context, briefing.files)
 
     text = await run_chain(context, _phase_chain(context, Phase.RESEARCH, opening))
+    # One frame: no crash leaves the text without the end of its phase, or the other way round.
     await _record(
         context, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH)
     )
@@ -241,6 +243,7 @@ async def _summarize(context: RunContext) -> None:
         PhaseCompleted(Phase.SUMMARY),
     )
     finished = RunFinished(has_draft=context.state.draft is not None)
+    # One frame: whoever sees that the run has ended finds its answer.
     await context.keeper.submit(EndRun(context.run, finished, facts))
     await _copy(context)
 

@@ -196,6 +196,7 @@ def permitted_tool(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
         hint = f"; did you mean {', '.join(near)}?" if near else ""
         msg = f"there is no tool {name[:80]!r}{hint}"
         raise NotFound(msg)
+    # To offer is no check: models call tools that they were not offered (reliability, C3 and G1).
     if entry not in catalog.tools_for(phase):
         msg = f"{name} cannot be called in the {phase.value} phase; nothing was done"
         raise ValidationFailed(msg)
@@ -251,6 +252,7 @@ async def execute_tool(
     try:
         with anyio.fail_after(limit_s):
             result: ToolResult = await tool.run(call, arguments)
+        # Before anything lands: a result that is no JSON fails the call with all that it wrote.
         text = msgspec.json.encode(result.value).decode()
         changes = await call.files.land(call_id)
     # These end the run: they are no result that the model could act on.

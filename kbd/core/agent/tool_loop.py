@@ -346,6 +346,7 @@ async def _run_call(
     brought = await plugin_version(context, entry.plugin)
     plugin = f"{brought.package} {brought.version}"
     started = StartCall(context.run, call.id, call.name, plugin, brought.sha256)
+    # The log names the plugin, its version and its hash before any of its code works.
     outcome = await context.keeper.submit(started)
     entry_id = next(e.entry_id for e in outcome.events if isinstance(e, ToolCalled))
     context.announce(

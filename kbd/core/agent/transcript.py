@@ -126,6 +126,8 @@ class Transcript:
         size = self._size + self._fixed_bytes(tools)
         room = int((model.context_tokens - reply_tokens(model)) * model.bytes_per_token)
         newest = self._newest
+        # What is saved is summed up from the oldest on, so the fewest messages that are enough to
+        # shrink are found without adding up anew; the newest turn is never among them.
         shrunk_to = bisect_left(self._short_saves, size - room, 0, newest)
         size -= self._short_saves[shrunk_to]
         bared_to = bisect_left(self._bare_saves, size - room, 0, newest)

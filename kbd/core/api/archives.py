@@ -56,6 +56,7 @@ class BackupMethods:
             )
             try:
                 created_at = await self._take_all(backup)
+                # Nobody who writes waits while this syncs (reliability, 2.8).
                 inventory, size_bytes = await self._do(partial(backup.finish, created_at))
             finally:
                 with CancelScope(shield=True):

@@ -168,6 +168,7 @@ async def _serve(
                 started_s=started_s,
             )
             await _record_start(daemon, plugins, backend)
+            # Before any folder is watched: a restored home must not do again what its origin does.
             await settle_restored(home.folder, daemon, clock)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
@@ -192,6 +193,7 @@ async def _serve(
                 await runs.aclose()
                 server.stop()
             await workbenches.aclose()
+            # Last: whoever reads the log sees that this daemon closed all workbenches in order.
             await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
             await context.egress.aclose()
         tasks.cancel_scope.cancel()
@@ -303,6 +305,7 @@ def _lock_home(home: Home) -> Iterator[None]:
 def _raise_open_files() -> None:
     """Raise the limit of open files to the hard one: clients, logs and workers each take some."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Upward to the hard limit needs no privilege (setrlimit(2)).
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 

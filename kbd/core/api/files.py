@@ -177,6 +177,8 @@ class FileMethods:
         directory = request.destination_dir
         if Path(directory).is_absolute():
             files = _published(workbench.state, paths)
+            # Before the first copy: a watched folder must not see one that kbd did not say is its
+            # own.
             await record_planned_writes(self._workbenches.daemon, directory, files)
         results = await extract_files(workbench, self._context.clock, directory, paths)
         return wire.FilesExtracted(extract_results=results)
@@ -191,6 +193,8 @@ class FileMethods:
         """
         limit = self._context.settings.limits.files
         with anyio.CancelScope(shield=True):
+            # No publish or undo may run between the record and the disk: it would see one without
+            # the other.
             async with workbench.publishing:
                 outcome = await workbench.keeper.submit(AddFiles(copied, limit))
                 added = [event for event in outcome.events if isinstance(event, FileAdded)]

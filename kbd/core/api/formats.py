@@ -77,6 +77,7 @@ async def run_client_call(
                     applied=edited.applied, changed=edited.changed, warnings=edited.warnings
                 )
                 changes = await files.land(call.id)
+            # Of these nothing can be recorded: the log takes no more.
             except (DiskFull, LogCorrupt, LogPoisoned):
                 raise
             except KbdError as error:
@@ -84,6 +85,7 @@ async def run_client_call(
                 raise
             await call.record(answer, changes)
         finally:
+            # Also after a cancel: staged files that no event names must not stay.
             with anyio.CancelScope(shield=True):
                 await files.drop()
     return answer

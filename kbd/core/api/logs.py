@@ -138,6 +138,7 @@ class LogMethods:
     async def _all(self, cursors: dict[str, Seq]) -> AsyncGenerator[EventBatch | Synced, None]:
         """Follow every log, those that are created later, too."""
         workbenches = self._workbenches
+        # Of all logs before any is read: `Synced` names where their history ends.
         marks: dict[str, Seq] = {}
         for log_id in workbenches.log_ids():
             events = await self._known(log_id)
@@ -218,6 +219,7 @@ async def _follow_one(
 ) -> AsyncGenerator[EventBatch | Synced, None]:
     """Follow one log: history, one mark, then live."""
     with events.followed():
+        # Marked while followed: nothing between history and live is missed, or told twice.
         mark = events.seq
         async for batch in _read_history(log_id, events, after, mark):
             yield batch

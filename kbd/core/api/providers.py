@@ -271,6 +271,7 @@ class EgressMethods:
             persist=request.persist,
             embeds=self._embeds(workbench.state, request.model_id),
         )
+        # The hash that the person saw: if files have changed since then, the decision refuses it.
         consent = msgspec.structs.replace(current, scope_hash=request.scope_hash)
         await workbench.keeper.submit(GrantConsent(consent, current.scope_hash))
         return consent_wire.ConsentGiven()

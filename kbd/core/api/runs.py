@@ -74,6 +74,7 @@ class WorkshopMethods:
             else asked
         )
         message_id = request.message_id
+        # Before the run begins: one that may send nothing would only be recorded to fail.
         self._context.egress.check(state, model_id)
         started = await workbench.keeper.submit(
             StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)

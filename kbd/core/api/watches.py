@@ -80,6 +80,7 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
             'person: set publish to "auto", or leave deliver_to out'
         )
         raise ValidationFailed(msg)
+    # Refused, and not blanked out like other keys in the log: such a command would not work.
     if any(map(egress.contains_key, request.on_outcome)):
         msg = "on_outcome holds an API key, which the log may not: have the program get it itself"
         raise ValidationFailed(msg)
@@ -128,6 +129,7 @@ def resolve_watched_folder(folder: str, home: Home) -> str:
     if not os.path.isdir(real):
         msg = "what is to be watched is not a folder"
         raise ValidationFailed(msg)
+    # Compared without links: by a link the home could be watched under another name.
     own = os.path.realpath(home.folder)
     if _is_within(real, own) or _is_within(own, real):
         msg = "the home of kbd and a watched folder must lie beside each other: name another folder"
@@ -286,6 +288,7 @@ class WatchMethods:
         """Watch a folder; what is passed over is recorded together with the watch."""
         session.name(DAEMON_LOG)
         asked = parse_rule(request, self._context.egress)
+        # Before anything is recorded: the log holds only folders that are there, without links.
         rule = await self._in_thread(partial(resolve_rule, asked, self._context.home))
         there = await self._in_thread(partial(matching_files, rule.folder, rule.patterns))
         passed = there if request.existing == "pass_over" else ()

@@ -63,6 +63,7 @@ class Backup:
         self._home, self._disk = home, disk
         place = resolve_new_folder(target, "the backup")
         inside = home.folder.resolve()
+        # In the home it would copy itself, and go with the home that it is to outlive.
         if place == inside or inside in place.parents:
             raise ValidationFailed("a backup cannot be in the home that it is of")
         with _translate_errors():

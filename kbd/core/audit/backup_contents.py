@@ -88,6 +88,7 @@ def copy_file(source: int, target: Path, disk: Disk, mode: int = 0o600) -> int:
     Raises:
         OSError: It cannot be read, or not be written.
     """
+    # O_EXCL: a name that somebody took meanwhile, with a link say, is never written through.
     given = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         size = disk.copy(source, given, 0, os.fstat(source).st_size)
@@ -293,6 +294,7 @@ class BackupCopier:
     ) -> tuple[BlobHash, ...]:
         """Copy blobs; return those that are missing or damaged at their source."""
         for blob in named:
+            # Taken in a round before: a blob never changes.
             if (target / blob[:2] / blob).exists():
                 continue
             self._tick()
@@ -303,6 +305,7 @@ class BackupCopier:
         place = target.relative_to(self._folder).parent
         for blob in (*found.missing, *found.damaged):
             original = source.path(blob)
+            # The source is sound, so it is the copy that is at fault.
             if not is_unreadable(original) and hash_file(original) == blob:
                 raise FileWriteFailed("what was written does not read back as it was")
             unsound.append(blob)
@@ -376,6 +379,7 @@ class BackupCopier:
             if digest in named:
                 return
             make_private_folder((self._folder / copy).parent)
+            # What the try before left: the copy is made anew, never written over.
             (self._folder / copy).unlink(missing_ok=True)
             copy_file(held, self._folder / copy, self._disk)
             after = os.fstat(held)

@@ -176,6 +176,7 @@ def _checked_chunks(source: MemberSource, member: Member) -> Iterator[bytes]:
     for chunk in source.chunks():
         checksum = zlib.crc32(chunk, checksum)
         yield chunk
+    # Header and manifest were written from a first reading: what differs now would not verify.
     if checksum != member.crc32:
         msg = f"{source.name} changed while it was read"
         raise FileReadFailed(msg)
@@ -400,6 +401,7 @@ def _read_blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[MemberSource
     except FileNotFoundError:
         msg = f"the blob {blob}, which event {seq} names, is missing; see `kbd verify`"
         raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq}) from None
+    # A blob's name is its hash, so one that rotted is found before it passes for evidence.
     if member.sha256 != blob:
         msg = f"the blob {blob}, which event {seq} names, is damaged; see `kbd verify`"
         raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq})
@@ -459,6 +461,7 @@ def export_case(
         raise FileReadFailed(msg) from None
     with create_partial(target) as made:
         written = write_case(made.file, contents.case, contents.sources)
+        # The name comes last: a watch must not see the file before kbd said that it is its own.
         before_naming(written)
         made.place()
     case = contents.case

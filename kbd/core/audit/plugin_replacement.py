@@ -151,6 +151,7 @@ def _unpack_wheel(wheel: Path, into: Path, packages: Collection[str]) -> Replace
                 msg = f"{wheel.name} must hold one package of an installed plugin, not {held_by}"
                 raise ValidationFailed(msg)
             wanted = [info for info in infos if PurePosixPath(info.filename).parts[0] == found[0]]
+            # What the directory claims is enough: zipfile reads no more of a member than that.
             if sum(info.file_size for info in wanted) > MAX_BYTES:
                 msg = f"{wheel.name} unpacks to more than {MAX_BYTES >> 20} MiB"
                 raise ValidationFailed(msg)

@@ -322,6 +322,7 @@ class _Proof:
         self._files += len(recorded.changes)
         self._refusals += recorded.refused
         await self._compare(call, recorded, replayed)
+        # Once compared, the bytes of a repeated call serve nothing: a long run would fill the disk.
         for change in replayed.changes:
             if change.after is not None:
                 await self._blobs.release(change.after)
@@ -465,6 +466,7 @@ class _Reader:
         return found
 
     def _tell(self, call: ReportedCall) -> None:
+        # Waits while the queue is full, so that the log is not read into memory ahead of the calls.
         from_thread.run(self._send.send, call)
 
 

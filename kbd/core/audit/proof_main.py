@@ -43,6 +43,7 @@ def main() -> int:
     """Read the order, prove the run, write the answer; return the exit code."""
     # What plugins print must not mix with the answer, which gets a descriptor of its own.
     answers = os.dup(sys.stdout.fileno())
+    # The descriptor, not only `sys.stdout`: libraries in C and child processes print, too.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     diagnostics.configure(sys.stderr, json=True)
     order = msgspec.json.decode(_read_line(sys.stdin.fileno()), type=ProofOrder)

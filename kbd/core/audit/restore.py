@@ -87,6 +87,7 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
         try:
             for path in _listed_paths(backup, inventory):
                 _copy_file(backup, new.folder, path, disk)
+            # The copy is read back before it has the home's name: what has the name is whole.
             if next(find_faults(new.folder, inventory), None) is not None:
                 raise FileWriteFailed("what was written does not read back as the backup is")
             watches = _count_watches(new.folder, inventory)
@@ -124,6 +125,7 @@ def _check_unused(folder: Path) -> None:
     except OSError:
         return
     try:
+        # A daemon holds the lock for life (reliability, R12); the file alone says nothing.
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise ValidationFailed(f"a daemon runs on this home: {folder}") from None
@@ -166,6 +168,8 @@ def _blob_path(blob: BlobHash) -> PurePosixPath:
 def _copy_file(backup: Path, folder: Path, path: PurePosixPath, disk: Disk) -> None:
     make_private_folder((folder / path).parent)
     is_blob = path.parts[0] == "landed" or path.parts[2:3] == ("blobs",)
+    # O_NOFOLLOW: a link in a backup must not bring other files into the home. O_NONBLOCK: nor may a
+    # pipe hang it (reliability, A20).
     held = os.open(backup / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         copy_file(held, folder / path, disk, 0o400 if is_blob else 0o600)
@@ -198,6 +202,7 @@ async def settle_restored(
     )
     for watch in tuple(keeper.state.watching.watches.values()):
         if watch.status is not WatchStatus.REMOVED:
+            # The daemon that was backed up may still watch this folder, and both would work on it.
             await keeper.submit(PauseWatch(watch.watch_id, reason))
         for finished in _interrupted_runs(watch):
             await keeper.submit(FinishRun(finished, retryable=False, now_us=clock.now_us()))
@@ -244,4 +249,5 @@ def _read_marker(path: Path) -> Restored | None:
 
 def _remove_marker(path: Path) -> None:
     os.unlink(path)
+    # Or a crash of the machine brings the file back, and with it the pause of every watch.
     DISK.sync_directory(path.parent)

@@ -145,6 +145,7 @@ def _create_and_lock(folder: Path) -> tuple[Path, BinaryIO]:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         file = os.fdopen(fd, "wb")
         try:
+            # Tells the sweep of another process that somebody writes this one, while that lives.
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             pass  # Somebody looks at it just now, or no locks are known here.

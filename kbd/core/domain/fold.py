@@ -223,6 +223,7 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
                 drafted.items.remove(run.item)
     if drafted.blob == drafted.base:
         del draft.files[data.name]
+    # A deletion was confirmed, and not whatever becomes of the file later.
     if data.after is not None and data.name in draft.confirmed:
         draft.confirmed.remove(data.name)
     if not draft.files:

@@ -107,6 +107,8 @@ def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     run = state.run(record.run)
     _stop(run, RunStatus.FINISHED, record.ts_us)
     run.left_draft, run.discarded = data.has_draft, False
+    # A run that has ended cannot be gone on with: what only its chain needs would stay in memory
+    # and in every snapshot.
     run.chain, run.attempt_changes, run.call_ids = Chain(), [], set()
     last = state.said[-1] if state.said else None
     if last is not None and last.run == record.run:
@@ -262,6 +264,7 @@ def _notice_given(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _tool_called(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ToolCalled = record.data
+    # Never lower: a number that was given once names that result for good.
     state.next_entry = max(state.next_entry, data.entry_id + 1)
     if record.run and (turns := state.run(record.run).chain.turns):
         turns[-1].entries[data.call_id] = data.entry_id

@@ -206,6 +206,7 @@ def start_call(state: WorkbenchState, command: StartCall) -> Decision:
     """
     run = require_ongoing_run(state, command.run)
     turns = run.chain.turns
+    # A call that was cut off begins again under the number that it had, so the tool log has no gap.
     entry_id = turns[-1].entries.get(command.call_id) if turns else None
     called = ToolCalled(
         call_id=command.call_id,
@@ -225,6 +226,7 @@ def finish_call(state: WorkbenchState, command: FinishCall) -> Decision:
         UserCanceled: It was asked to stop: nothing lands.
     """
     require_ongoing_run(state, command.run)
+    # One frame: no change is in the log without the call that made it, or the other way round.
     written = _written(state, command.changes, command.draft_id)
     return Decision((*written, command.returned), run=command.run)
 
@@ -268,6 +270,8 @@ def _written(
     """
     for change in changes:
         seen = state.current_file(change.name)
+        # Compared where commands are decided one after the other: nothing lands on what its call
+        # did not see (reliability, R8).
         if (seen.blob if seen else None) != change.before:
             msg = f"{change.name!r} {CHANGED_MEANWHILE}"
             raise ValidationFailed(msg, retryable=True)

@@ -121,6 +121,7 @@ def finish_run(
         return Decision((finished,))
     policy, failures = watch.rule.on_failure, first.attempt - first.pardoned
     if retryable and failures <= policy.retries and watch.status is not WatchStatus.REMOVED:
+        # The moment goes into the log, not the pause: a restart does not begin the wait anew.
         wait_us = int(policy.wait_s * 2 ** (failures - 1) * 1_000_000)
         return Decision((msgspec.structs.replace(finished, retry_at_us=now_us + wait_us),))
     facts: list[Event] = [finished]
@@ -395,6 +396,7 @@ def _add(state: Watching, command: AddWatch) -> Decision:
         msg = f"more than {MAX_PASSED:,} files are in the folder: watch a folder below it"
         raise ValidationFailed(msg)
     facts: list[Event] = [WatchAdded(command.watch_id, command.rule)]
+    # In one frame with the watch: after a crash between them every old file would land as new.
     for place in range(0, len(command.passed), PASSED_PER_EVENT):
         files = command.passed[place : place + PASSED_PER_EVENT]
         facts.append(FilesPassedOver(command.watch_id, files))

@@ -192,6 +192,7 @@ def carries_consent(rule: WatchRule, model_id: str, endpoint: str) -> bool:
         endpoint: The host and port that it is at now.
     """
     given = rule.consent
+    # The place, too: a setting may since lead the same model's name to another server.
     if given is None or given.endpoint not in ("", endpoint):
         return False
     return (given.provider_id, given.model_id) == (model_id.partition(":")[0], model_id)

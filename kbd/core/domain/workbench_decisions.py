@@ -77,6 +77,7 @@ def add_files(state: WorkbenchState, command: AddFiles) -> Decision:
     taken.update(folded_name(name) for name in state.files)
     added: list[FileAdded] = []
     for file in command.files:
+        # Folded: two names that differ in case alone are one file elsewhere (reliability, A28).
         key = folded_name(file.name)
         if key not in taken:
             taken.add(key)
@@ -226,6 +227,7 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
     names = _chosen_files(draft, command.names)
     _check_deletions(draft, names)
     _check_warnings(draft, names, accepted=command.accept_external)
+    # By hashes of what is on disk: changes made beside kbd are found (reliability, R8).
     conflicts = [name for name in names if command.found.get(name) != draft.files[name].base]
     deletions = any(draft.files[name].blob is None for name in conflicts)
     # Of a deletion there are no two versions to keep: what somebody changed is not deleted.

@@ -81,6 +81,7 @@ class EngineEmbedder:
         if embed is None:
             return 0
         made = 0
+        # One at a time: two would have the vectors of the same texts made twice.
         with self._making:
             fingerprint = self.fingerprint = embed.fingerprint()
             while made < most:

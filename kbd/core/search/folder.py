@@ -122,6 +122,7 @@ def _status(entry: os.DirEntry[str], root: str, without: str) -> os.stat_result 
     try:
         if entry.is_symlink():
             target = os.path.realpath(entry.path)
+            # A link that somebody put here must not make files outside the folder found.
             if not _is_below(target, root) or _is_below(target, without):
                 return None
         status = entry.stat()

@@ -287,6 +287,7 @@ class IndexUpdater:
             known = {entry.name: entry for entry in list_entries(connection)}
         if _differs(files, known) or before != seen:
             with index.writing() as connection:
+                # Asked again: another process may have written between the two transactions.
                 known = {entry.name: entry for entry in list_entries(connection)}
                 if sync_documents(connection, files, known):
                     note_change(connection)
@@ -321,6 +322,7 @@ class IndexUpdater:
                     flushed = time.monotonic()
             return 0
         finally:
+            # Also when the call is canceled: what was read is kept, and not read again.
             self._write_batch(index, waiting)
 
     def _is_due(self, file: SourceFile, entry: DocumentEntry | None) -> bool:

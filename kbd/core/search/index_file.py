@@ -158,6 +158,7 @@ class IndexFolder:
         self._check()
         lock = os.open(self.folder / "search.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            # Not `lockf`: its second lock in one process succeeds (reliability, R12).
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
         finally:
@@ -213,9 +214,12 @@ def connected(path: Path) -> sqlite3.Connection:
         sqlite3.Error: It cannot be opened.
     """
     connection = sqlite3.connect(
+        # Never created here: SQLite would make a new file that others can read.
         f"{path.absolute().as_uri()}?mode=rw",
         timeout=BUSY_S,
+        # Transactions are begun by hand: the module begins one only before a change.
         isolation_level=None,
+        # The pool gives a connection to one thread at a time, but not always to the same one.
         check_same_thread=False,
         uri=True,
     )
@@ -309,6 +313,7 @@ def _create_index(path: Path) -> None:
     connection = connected(path)
     try:
         check_fts5(connection)
+        # Readers of other threads and processes go on while a batch is written.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
             f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID};{_SCHEMA}"

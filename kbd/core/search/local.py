@@ -229,6 +229,7 @@ def _usable_model(embedder: Embedder, named: str) -> tuple[str, str]:
         return "", f"the embedder {embedder.name} failed inside ({type(fault).__name__})"
     if not status.configured or not model:
         return "", status.reason or f"the embedder {embedder.name} is not set up"
+    # Without the daemon nobody asks for consent, and nothing that leaves is recorded.
     if status.leaves_machine or status.endpoint:
         return "", f"the embedder {embedder.name} is asked over the network: pass it as `embed`"
     return model, ""

@@ -212,8 +212,10 @@ class VectorIndex:
         table = self._table
         if table is None or table.size != size or self._state is None or self._state[0] != state[0]:
             table, self._keys = VectorTable(size), set()
+        # Not there while it changes: what fails on the way would leave one of neither state.
         self._table = None
         query = (
+            # SQLite does not reorder a CROSS JOIN: vectors are looked up by their key.
             "SELECT pieces.id FROM pieces CROSS JOIN vectors ON vectors.hash = pieces.hash"
             " WHERE fingerprint = ? AND length(vector) = ?"
         )

@@ -77,6 +77,7 @@ async def fork_workbench(
         await workbenches.create(name, workbench_id)
     except BaseException:
         if workbench_id not in workbenches.ids():
+            # Shielded: what a canceled call leaves would lie there until the next start.
             with anyio.CancelScope(shield=True):
                 await run_sync(_remove_folder, folders.root)
         raise

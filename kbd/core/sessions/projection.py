@@ -88,6 +88,7 @@ class ConversationCopy:
     async def catch_up(self) -> None:
         """Bring the copy up to date with the log, however it was left."""
         covered = await run_sync(_last_event, self._path)
+        # A copy that is ahead of the log is not of this log: nothing is shown before it is durable.
         self._anew = covered is None or covered > self._journal.seq
         if covered is not None and not self._anew:
             self._new = []
@@ -102,6 +103,7 @@ class ConversationCopy:
 
     async def _write(self) -> None:
         """Write the queue; a failure is logged, and the next entry rewrites the file."""
+        # Taken before the write: what is noted while a thread writes is for the next round.
         new, anew = self._new, self._anew
         self._new, self._anew = [], False
         try:
@@ -153,6 +155,7 @@ def _replace_copy(path: Path, messages: Iterable[ConversationMessage]) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.new")
     fresh.write_bytes(_encode_lines(messages))
+    # Not synced: what a crash takes is written anew from the log.
     os.replace(fresh, path)
 
 

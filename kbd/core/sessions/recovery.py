@@ -97,10 +97,12 @@ async def recover_workbench(
 async def _recover_steps(
     workbench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
 ) -> None:
+    # The daemon's log names a workbench first: a crash right after it leaves this one empty.
     if workbench.state.seq == 0:
         await workbench.keeper.submit(RecordFacts((WorkbenchCreated(workbench_id, name),)))
     if workbench.keeper.journal.log.repairs:
         await workbench.keeper.submit(RecordFacts(workbench.keeper.journal.log.repairs))
+    # No task works on it any more, and a run that counts as running cannot be resumed.
     await workbench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
     await run_sync(workbench.files.clear_stage)
     await run_sync(workbench.blobs.store.sweep)
@@ -129,6 +131,7 @@ async def close_workbench(workbench: OpenWorkbench) -> None:
             await run_sync(workbench.snapshots.save_last, workbench.state, head)
         await workbench.keeper.journal.aclose()
         workbench.files.close()
+        # Last: until the log is closed, the mark tells the next start to recover this workbench.
         await run_sync(_mark_closed, workbench.folders)
 
 

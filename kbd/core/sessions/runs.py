@@ -177,6 +177,7 @@ class RunTasks:
             if isinstance(record.data, RunStarted | RunResumed):
                 task = self._under_way[key] = _RunTask(self._under_way.get(key))
                 self._tasks.start_soon(self._work, workbench, record.run, task)
+            # The wish is durable before the task is stopped: the next daemon would find it.
             elif isinstance(record.data, RunCancelRequested) and key in self._under_way:
                 self._under_way[key].scope.cancel()
 
@@ -190,6 +191,7 @@ class RunTasks:
 
     async def aclose(self) -> None:
         """Stop all agents; their runs are recorded as interrupted and can be resumed."""
+        # Before the tasks are canceled: those who wait for them must not take this for a failure.
         self.is_stopping = True
         tasks = tuple(self._under_way.values())
         for task in tasks:
@@ -207,6 +209,7 @@ class RunTasks:
                 await run_agent(run_context(self._context, workbench, run))
         finally:
             with anyio.CancelScope(shield=True):
+                # Also when canceled: two tasks of one run must not write its copies at once.
                 if task.before is not None:
                     await task.before.ended.wait()
                     task.before = None

@@ -100,6 +100,7 @@ async def embed_texts(
     if run:
         under_way = state.run(run)
         check_budget(under_way.usage, under_way.cost, tokens, max_cost, context.settings.run)
+    # Before the request leaves: calls side by side must not pass the day's cap together.
     reservation = await context.daily_budget.reserve(
         workbench.id, run, chosen.model_id, tokens, max_cost
     )

@@ -365,6 +365,7 @@ class Workbenches:
                     else:
                         tasks.start_soon(projection.run)
                         tasks.start_soon(renewal.run)
+                        # Only now: what a crash left open is settled (reliability, R9).
                         self._open[workbench_id] = opened
                         task_status.started(opened)
         finally:
@@ -401,6 +402,7 @@ class Workbenches:
             if not self._is_idle(opened):
                 continue
             async with self._lock(opened.workbench.id):
+                # Asked again under the lock: somebody may have taken it up meanwhile.
                 if self._is_idle(opened):
                     self._ends[opened.workbench.id] = opened.workbench.keeper.journal.seq
                     # Whoever asks from here on waits for the lock, and opens it anew.

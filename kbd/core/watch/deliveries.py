@@ -69,6 +69,7 @@ class Deliveries:
             FileWriteFailed: The folder is missing, cannot be written or does not answer; the same.
         """
         try:
+            # Before the missing ones are counted: what a crash left open may have been made.
             await self._settle(workbench)
             missing = _missing_copies(workbench.state, directory)
             await record_planned_writes(
@@ -92,11 +93,13 @@ class Deliveries:
                 continue
             made = await self._in_thread(find_copy, effect)
             if made is None:
+                # Before the outcome: of a closed effect nobody looks for the partial.
                 await self._in_thread(remove_partial, effect)
                 aborted = EffectAborted(effect.effect_id, "it was cut off")
                 await workbench.keeper.submit(RecordFacts((aborted,)))
             else:
                 await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
+        # A crash right after an outcome was recorded leaves its partial.
         for done in workbench.state.delivered:
             await self._in_thread(remove_partial, done.intended)
 

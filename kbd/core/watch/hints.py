@@ -47,6 +47,8 @@ def is_remote(folder: str, mounts: Path = MOUNTS) -> bool:
         return False
     longest, kind = -1, ""
     for line in lines:
+        # Any number of optional fields comes first; a lone hyphen ends them, and the kind of file
+        # system is the first field behind it (proc_pid_mountinfo(5)).
         before, _, after = line.partition(b" - ")
         fields, kinds = before.split(b" "), after.split(b" ")
         if len(fields) < 5 or not kinds[0]:
@@ -65,6 +67,7 @@ def _is_below(folder: str, point: str) -> bool:
 def _unescape(field: bytes) -> str:
     r"""Undo the escapes of blanks, tabs, line ends and backslashes, such as `\040`."""
     text = field
+    # The backslash last: one that comes out of `\134` must not begin another escape.
     for code in (b"\\040", b"\\011", b"\\012", b"\\134"):
         text = text.replace(code, bytes([int(code[1:], 8)]))
     return text.decode("utf-8", "surrogateescape")
@@ -167,14 +170,19 @@ class ChangeHints:
         try:
             for changes in watch(
                 self._folder,
+                # The library's own filter drops folders by their names; which names count is for
+                # the inbox to say.
                 watch_filter=None,
                 debounce=_DEBOUNCE_MS,
                 step=_DEBOUNCE_STEP_MS,
                 stop_event=stop,
+                # The default of 5 s is also how long a stop may block: 2.9 s were seen.
                 rust_timeout=_STARTUP_MS,
                 yield_on_timeout=True,
                 raise_interrupt=False,
+                # A scan takes its place: polling missed a replacement within one tick.
                 force_polling=False,
+                # One folder that is closed to reading must not end the hints of all others.
                 ignore_permission_denied=True,
             ):
                 if stop.is_set():

@@ -105,6 +105,7 @@ class Inbox:
         self._news: set[str] = set()
         self._all_is_new = True
         self._wakeup = Notifier()
+        # Threads of its own: a folder on a disk that hangs takes none from other folders.
         self._scan_thread, self._copy_threads = (
             CapacityLimiter(1),
             CapacityLimiter(_MAX_CONCURRENT_COPIES),
@@ -125,6 +126,7 @@ class Inbox:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._hints.run)
             while (watch := self._watch()) is not None:
+                # Read before looking: what is heard meanwhile rings, and the wait returns at once.
                 rings = self._wakeup.rings
                 if await self._check_folder():
                     await self._scan(watch)
@@ -181,6 +183,7 @@ class Inbox:
             self._missing, self._identity = error.message, None
             self._settling.clear()
             return False
+        # A listener goes deaf without an error when its root is removed and made again.
         if self._missing or self._identity not in (None, identity):
             self._hints.restart()
         if identity != self._identity:
@@ -196,6 +199,7 @@ class Inbox:
             if not self._news:
                 return
             places = list(topmost_paths(self._news))
+        # Cleared before the scan: what is heard while it runs is scanned once more.
         self._news.clear()
         self._is_busy, self._all_is_new = True, False
         try:
@@ -224,6 +228,7 @@ class Inbox:
         every_s = settings.rescan_s if self._hints.is_listening else settings.poll_s
         self._scan_at_s = anyio.current_time() + max(every_s, _SCAN_PAUSE_FACTOR * took_s)
         if survey.remembered is not None:
+            # Only after a scan that read every folder: what could not be read is not gone.
             self._known.retain(survey.remembered)
         trouble = ""
         if survey.unread:
@@ -251,6 +256,7 @@ class Inbox:
             self._is_busy = False
 
     async def _ingest(self, watch: Watch, found: FolderEntry) -> None:
+        # Held until the landing is recorded: before that nothing names the copy.
         async with self._copies.copying() as store:
             try:
                 finding = await self._in_thread(
@@ -265,6 +271,7 @@ class Inbox:
                 self._full_until_s = anyio.current_time() + _DISK_FULL_RETRY_S
                 self._postpone(found, _DISK_FULL_RETRY_S)
                 return
+            # The store's disk failed: nothing may be tried again (reliability, R11).
             except LogPoisoned:
                 raise
             except KbdError as error:
@@ -296,6 +303,7 @@ class Inbox:
         elif finding is not None:
             outcome = await submit_with_retry(self._keeper, finding)
             events = outcome.events if outcome is not None else ()
+            # The log keeps no signature of it: each scan would read it again.
             if isinstance(finding, RecordLanding) and not events:
                 self._known.remember(found)
             if any(isinstance(event, FileLanded) and not event.outcome for event in events):

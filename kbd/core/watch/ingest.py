@@ -83,6 +83,7 @@ def ingest_file(tree: WatchedTree, path: str, store: BlobStore, limit_bytes: int
             before = os.fstat(fd)
             if _is_open_for_writing(fd, f"{tree.folder}/{path}"):
                 raise Unsettled
+            # Before a byte is read: a file of holes may have terabytes (reliability, A42).
             if before.st_size > limit_bytes:
                 msg = (
                     f"the file has {before.st_size:,} bytes, and {limit_bytes:,} are allowed "
@@ -90,6 +91,7 @@ def ingest_file(tree: WatchedTree, path: str, store: BlobStore, limit_bytes: int
                 )
                 raise ValidationFailed(msg)
             try:
+                # No more than was there at first: a file that grows for ever would fill the disk.
                 sha256, size_bytes = store.put_open(fd, path, before.st_size)
             except FileReadFailed as failed:
                 raise FileReadFailed(failed.message, retryable=True) from failed
@@ -129,6 +131,7 @@ def _is_open_for_writing(fd: int, path: str) -> bool:
         # that is ignored by default is sent instead.
         fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        # At once: whoever opens it for writing has to wait while a lease is held (fcntl(2)).
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     except OSError as error:
         # A network disk refuses a lease with the same error where it has none to give.

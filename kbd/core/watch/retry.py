@@ -30,6 +30,7 @@ def must_stop(fault: BaseException) -> bool:
     """Return whether the daemon must stop after a failure."""
     if isinstance(fault, BaseExceptionGroup):
         return any(must_stop(each) for each in fault.exceptions)
+    # After a failed sync nothing may be acknowledged: the next start reads the disk anew (R11).
     return isinstance(fault, LogPoisoned)
 
 

@@ -150,6 +150,7 @@ async def run_command(
         process = await anyio.open_process(
             rule.on_outcome,
             stdin=subprocess.PIPE,
+            # No pipes: nobody would read them, and a full one stops the command.
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=_environment(command_input, holds_key),

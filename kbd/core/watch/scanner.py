@@ -246,6 +246,7 @@ class SettlingFiles:
         raw = candidate.found.raw
         self._candidates[raw] = candidate
         self._lately.pop(raw, None)
+        # The entry before it stays and is void: a heap cannot find one in its middle.
         heapq.heappush(self._queue, (candidate.due_s, raw))
 
     def _is_valid(self, entry: tuple[float, str]) -> bool:
@@ -342,10 +343,12 @@ class Scanner:
             now = tree.look(found.raw)
             if now is None or not _may_land(now):
                 return None
+            # Another one than the one that settled: its quiet time begins anew.
             if now.signature != found.signature:
                 return now
             if self._known.was_passed(watch, tree, now):
                 return PassOverFiles(self._watch_id, (PassedFile(now.path, now.signature),))
+            # Asked before the copy: what no workbench can name is recorded as failed, unread.
             file_name(now.raw)
             if self._known.is_touched(watch, tree, now):
                 return now

@@ -198,6 +198,7 @@ class Scheduler:
     def _wait_s(self) -> float:
         """Return the seconds until a job may be due, if nothing wakes the scheduler before."""
         if self._busy >= self._concurrency:
+            # A job that ends rings.
             return float("inf")
         now_us = self._clock.now_us()
         active = (each for each in self._watches.values() if each.status is WatchStatus.ACTIVE)

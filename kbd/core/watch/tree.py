@@ -160,6 +160,7 @@ def _fold(text: str) -> str:
     """Spell a text as it is compared."""
     if text.isascii():
         return text.lower()
+    # Composed before and after: folding takes some letters apart, U+01F0 for one.
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
@@ -169,8 +170,11 @@ MAX_DEPTH = 64
 _MAX_UNREAD = 100
 """Of so many folders that could not be read the reason is kept."""
 
+# O_PATH: a folder on the way need only be passable. O_NOFOLLOW at every step: one that is swapped
+# for a link between two looks leads nowhere.
 _STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: to open a pipe that took a file's place must not wait for its writer.
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _NOT_FOUND_ERRORS = (FileNotFoundError, NotADirectoryError)
@@ -314,6 +318,7 @@ class WatchedTree:
         except OSError as error:
             raise _read_failed(path, error) from error
         try:
+            # Asked again of what is held: another entry may have taken the name in between.
             if not stat.S_ISREG(os.fstat(held).st_mode):
                 raise _not_found(path)
             yield held

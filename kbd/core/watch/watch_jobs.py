@@ -74,6 +74,7 @@ async def open_workbench(workbenches: Workbenches, job: Job, limits: Limits) -> 
         KbdError: The workbench cannot be made or opened.
     """
     names = _files_by_name(job)
+    # The id is in the daemon's log since the job began: after a crash the same workbench is found.
     if job.workbench_id not in workbenches.daemon.state.workbenches:
         await workbenches.create(_workbench_name(job), job.workbench_id)
     workbench = await workbenches.open(job.workbench_id)
@@ -139,6 +140,7 @@ async def _add_files(
         if entry is not None and entry.origin == file.sha256:
             continue
         blob, size_bytes = await workbench.blobs.put_file(file.copy)
+        # Hashed again as it is read: a damaged copy must not pass for what landed.
         if blob != file.sha256:
             msg = f"the copy of {file.path!r} is not what it was when it landed"
             raise FileReadFailed(msg)
@@ -222,6 +224,7 @@ class WatchJobs:
             LogPoisoned: The disk failed, and the daemon must stop.
         """
         opened_s = float("-inf")
+        # Between two steps nothing is under way in it, and it could be closed as idle.
         with self._workbenches.held(job.workbench_id):
             try:
                 workbench = await open_workbench(
@@ -229,9 +232,11 @@ class WatchJobs:
                 )
                 opened_s = self._context.clock.monotonic_s()
                 result = await self._carry_out(workbench, job)
+            # The daemon stops for it (reliability, R11); an outcome could not be recorded either.
             except LogPoisoned:
                 raise
             except KbdError as error:
+                # No outcome is recorded: the next daemon finds the job under way, and resumes it.
                 if self._runs.is_stopping:
                     await anyio.sleep_forever()
                 result = self._failed(job, error)
@@ -333,6 +338,7 @@ class WatchJobs:
                 self._context.clock,
                 names=None,
                 keep_both=False,
+                # Nobody is there to accept new links to the outside (reliability, C6).
                 accept_external=False,
                 progress=lambda _: None,
             )

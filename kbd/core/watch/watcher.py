@@ -192,6 +192,7 @@ class Watcher:
     async def _sweep_one(self, watch_id: WatchId) -> None:
         if not await self._copies_of(watch_id).sweep(partial(self._needed, watch_id)):
             self._unswept[watch_id] = None
+        # Not while an inbox has it: a second object would sweep what the first one copies.
         elif watch_id not in self._watches and watch_id not in self._inbox_scopes:
             del self._copies[watch_id]
 

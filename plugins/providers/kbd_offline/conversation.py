@@ -92,6 +92,7 @@ class PlannerConversation:
 
     def block(self, name: str) -> str:
         """Return the text of a delimited block, or ""."""
+        # The first closing line ends the block: kbd escapes any that a text within has.
         found = re.search(rf"<{name}(?:\s[^>]*)?>\n(.*?)\n</{name}>", self._opening, re.DOTALL)
         return found.group(1) if found else ""
 

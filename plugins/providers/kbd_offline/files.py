@@ -236,6 +236,7 @@ def _spans(request: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
 
 
 def _candidates(request: str, known: Mapping[str, str]) -> Iterator[tuple[int, int]]:
+    # The longest first: a name may hold another one.
     for name in sorted(known, key=len, reverse=True):
         pattern = rf"(?i)(?<![\w.-]){re.escape(name)}(?![\w-])"
         yield from (match.span() for match in re.finditer(pattern, request))

@@ -30,6 +30,7 @@ _DECIMALS = 6
 
 def identifier(name: str) -> str:
     """Quote a name."""
+    # Doubled: the name comes from a file, and must not end the identifier.
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -147,6 +147,7 @@ class LocalEmbedder(Embedder):
             current = self._sidecar
             if current is not None and current[0] == stamp:
                 return current[1]
+            # The old process is closed outside the lock: its end may take seconds.
             self._sidecar = stamp, (fresh := Sidecar(folder, self._threads))
         if current is not None:
             current[1].close()

@@ -175,6 +175,7 @@ def _read(folder: Path, name: str, kind: type[T], absent: T) -> T:
     """Return what a JSON file says, `absent` if there is no such file."""
     try:
         with (folder / name).open("rb") as stream:
+            # A longer file is cut, and so refused as damaged: nothing large is ever parsed.
             text = stream.read(_MAX_JSON_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return absent

@@ -60,6 +60,7 @@ def receive(end: socket.socket) -> bytes:
 def _exactly(end: socket.socket, size: int) -> bytes:
     received = bytearray()
     while len(received) < size:
+        # By the megabyte: a length that lies takes memory only as fast as bytes come.
         data = end.recv(min(size - len(received), 1 << 20))
         if not data:
             raise EOFError

@@ -94,6 +94,7 @@ class _Encoder:
         given = {name: np.ones_like(ids) for name in self._inputs}
         given["input_ids"] = ids
         if "token_type_ids" in given:
+            # One segment, whose tokens all have the number 0.
             given["token_type_ids"] = np.zeros_like(ids)
         try:
             states = self._session.run(None, given)[0]
@@ -107,6 +108,7 @@ class _Encoder:
             )
         # One text without padding: all that an attention mask would leave out is not there.
         pooled = states[0].mean(axis=0) if self._pooling == "mean" else states[0, 0]
+        # A text may pool to nothing at all: no division by zero.
         vector: Floats = (pooled / max(float(np.linalg.norm(pooled)), 1e-12)).astype(np.float32)
         return vector
 
@@ -115,6 +117,7 @@ def _session(file: Path) -> Any:
     """Return an encoder ready to run, one thread a run: texts run beside each other instead."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # The library logs to standard error, which nobody reads; every fault is an answer.
     options.log_severity_level = _LOG_NOTHING
     try:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])

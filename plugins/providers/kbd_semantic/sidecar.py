@@ -135,9 +135,11 @@ class _Process:
         with theirs:
             self._child = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-m", "kbd_semantic.process", *command],
+                # Not stdout: what libraries print must not get among the answers.
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
+                # A Ctrl-C in the daemon's terminal goes to its whole process group.
                 start_new_session=True,
                 cwd="/",
                 umask=0o077,

@@ -35,6 +35,7 @@ Html = NewType("Html", str)
 Attributes = Mapping[str, str | int | bool | None]
 """False and None leave an attribute out, True is one without a value."""
 
+# What nobody sees, or what turns a line around, could make a text read as another one.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"

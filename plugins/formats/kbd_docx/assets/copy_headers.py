@@ -83,6 +83,7 @@ class HeaderFooterCopier:
         if source_header.type == "even":
             self._show_even(sections)
             shown = _effective_headers(sections)
+        # Before the new one is set: sections without a header show that of the one before them.
         self._name_inherited(sections, shown, chosen, source_header)
         for index in chosen:
             if source_header.type == "first" and not has_title_page(sections[index]):

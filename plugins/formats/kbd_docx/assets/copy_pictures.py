@@ -153,6 +153,7 @@ class PictureCopier:
         if self._theme is not None:
             resolve_drawing_theme(drawn, self._theme)
         for each in drawn.iter():
+            # The bytes come along: a link beside them would only have programs reach out.
             each.attrib.pop(f"{R}link", "")
             for key, value in each.attrib.items():
                 if str(key).startswith(R):

@@ -161,6 +161,7 @@ class ListCopier:
     def _copy_element(self, element: etree._Element) -> etree._Element:
         """Return a copy that looks in the target as it does in the source."""
         copied = deepcopy(element)
+        # lxml copies the text behind an element with it.
         copied.tail = None
         for bullet in list(copied.iter(f"{W}lvlPicBulletId")):
             made = self._copy_bullet(bullet.get(f"{W}val", ""))
@@ -200,6 +201,7 @@ class ListCopier:
 
     def _insert(self, ours: etree._Element, element: etree._Element) -> None:
         self._target.declare_ignorable(self._target.part("numbering"), element)
+        # The schema has these kinds in this order (ECMA-376, CT_Numbering).
         rank = _ORDER.index(etree.QName(element).localname)
         later = {f"{W}{name}" for name in _ORDER[rank + 1 :]}
         at = next((at for at, each in enumerate(ours) if each.tag in later), len(ours))

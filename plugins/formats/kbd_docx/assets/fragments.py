@@ -82,6 +82,7 @@ class FragmentImporter:
         for each in list(root.iter(*(f"{W}{name}" for name in _DROPPED))):
             remove_element(each)
         for each in list(root.iter(f"{W}sdtPr")):
+            # Two controls of one id may not stand in a document.
             for child in each.findall(f"{W}id"):
                 each.remove(child)
         if self._theme is not None:
@@ -94,6 +95,7 @@ class FragmentImporter:
         for each in root.iter(f"{W}numId"):
             number = each.get(f"{W}val", "")
             if number != "0":
+                # The number 0 stands for no list.
                 each.set(f"{W}val", self._lists.copied_id(number) or "0")
 
     def number_drawings(self, root: etree._Element) -> None:
@@ -195,6 +197,7 @@ def _add_missing(owner: etree._Element, name: str, more: Properties, present: se
 
 def _instructions(root: etree._Element) -> Iterator[str]:
     """Yield the instructions of fields, those spread over several runs joined."""
+    # Joined before they are judged: a word that is cut into runs would pass piece by piece.
     open_: list[list[str]] = []
     for each in root.iter(f"{W}fldSimple", f"{W}fldChar", f"{W}instrText"):
         if each.tag == f"{W}fldSimple":

@@ -83,6 +83,7 @@ class Body:
 
     def append(self, block: etree._Element) -> None:
         """Append a block, before the settings of the last section."""
+        # The schema has the last section's settings as the body's last child (ECMA-376, CT_Body).
         section = self.section
         if section is not None and _neighbor(section, before=False) is None:
             section.addprevious(block)
@@ -107,6 +108,7 @@ class Body:
             )
         behind = self.paragraph(number)
         _outermost(behind, self.element, is_first=True).addprevious(paragraph)
+        # Counted on by hand: `count` reads the whole body, and a call may insert many paragraphs.
         self.blocks.insert(self.blocks.index(behind), paragraph)
         self.paragraphs.insert(number - 1, paragraph)
 

@@ -46,6 +46,7 @@ def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | 
     """
     _check_fields(elements)
     inside = [each for element in elements for each in element.iter(tag=etree.Element)]
+    # A range that loses one of its ends is broken, so an end whose other one stays does, too.
     split = _split_ranges(inside)
     own = set(elements)
     retained: set[etree._Element] = set()

@@ -440,6 +440,7 @@ def _flows(root: etree._Element) -> Iterator[RunFlow]:
     states: dict[etree._Element | None, FieldState] = {}
     has_fields = next(root.iter(f"{W}fldChar"), None) is not None
     for paragraph in root.iter(PARAGRAPH):
+        # Without fields no paragraph's ancestors need be looked at.
         scope = _nearest(paragraph, _FIELD_SCOPES) if has_fields else None
         state = states.get(scope, ())
         text, _, states[scope] = read_flow(paragraph, state)

@@ -182,6 +182,7 @@ def _run_properties(paragraph: etree._Element) -> etree._Element | None:
     if found is None:
         return None
     properties = deepcopy(found)
+    # The new text is no tracked change, though the run that it looks like may be one.
     for name in _CHANGES:
         for element in properties.findall(f"{W}{name}"):
             properties.remove(element)

@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 
+# The schema's order of children, kept by hand: python-docx has it for elements that it makes only.
 _ORDER: Mapping[str, Mapping[str, int]] = {
     name: {word: rank for rank, word in enumerate(words.split())}
     for name, words in {
@@ -160,6 +161,7 @@ _ON_BY_DEFAULT = frozenset(_ON_WORDS.split())
 _IGNORED = frozenset(_IGNORED_WORDS.split())
 """What is no look, or belongs to one place only; numbering is carried by itself."""
 _SPREAD = {"p": ("spacing", "ind"), "r": ()}
+# Told together: LibreOffice cut off pictures where a height of lines came without its rule.
 _LINE = ("spacing/line", "spacing/lineRule")
 _FONTS = ("ascii", "hAnsi", "eastAsia", "cs")
 _NO_BORDER: Value = (("val", "nil"),)

@@ -65,6 +65,7 @@ class ImageCopier:
         ids = (each.get("id", "") for each in tree.iter(f"{P}cNvPr"))
         highest = max((int(id_) for id_ in ids if id_.isdecimal() and len(id_) < 10), default=1)
         for count, each in enumerate(copied.iter(f"{P}cNvPr"), 1):
+            # No two shapes of a slide may have one id.
             each.set("id", str(highest + count))
         last = tree.find(f"{P}extLst")
         tree.insert(len(tree) if last is None else tree.index(last), copied)

@@ -191,6 +191,7 @@ def canonical_formatting(parts: DeckParts, part: str) -> bytes:
             copied.attrib.pop("name", "")
         for element in copied.iter():
             for key, value in element.attrib.items():
+                # Ids of relations are each part's own: what they lead to is compared.
                 relation = relations.get(str(value)) if str(key).startswith(R) else None
                 if relation is not None and relation.external:
                     element.set(key, relation.target)

@@ -84,6 +84,7 @@ def blank_deck() -> Presentation:
     deck = pptx.Presentation()
     _drop_template_metadata(deck)
     size = deck.element.find(f"{P}sldSz")
+    # The template's type names another size.
     size.attrib.pop("type", None)
     size.set("cx", str(WIDTH))
     size.set("cy", str(HEIGHT))

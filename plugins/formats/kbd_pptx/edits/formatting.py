@@ -158,6 +158,8 @@ def write_strict_percentages(root: etree._Element) -> None:
                 element.set(key, f"{int(value) / 1000:g}%")
 
 
+# The schema's order of children (CT_TextCharacterProperties and CT_TextParagraphProperties), kept
+# by hand: elements are made here without python-pptx, and appending does not keep it.
 _RUN_ORDER = (
     "ln", "noFill", "solidFill", "gradFill", "blipFill", "pattFill", "grpFill", "effectLst",
     "effectDag", "highlight", "uLnTx", "uLn", "uFillTx", "uFill", "latin", "ea", "cs", "sym",

@@ -74,6 +74,7 @@ def _new_page(deck: DeckEdit, slide: SlidePart) -> NotesSlidePart:
             shape = copy_placeholder(placeholder, root)
             body = shape.find(f"{P}txBody")
             if placeholder.type == "sldImg" and body is not None:
+                # The picture of the slide takes no text.
                 shape.remove(body)
     return page
 

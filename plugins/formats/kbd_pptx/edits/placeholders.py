@@ -169,6 +169,7 @@ def text_body(shape: etree._Element) -> etree._Element:
         etree.SubElement(body, f"{A}bodyPr")
         etree.SubElement(body, f"{A}lstStyle")
         etree.SubElement(body, f"{A}p")
+        # The schema has extensions last (ECMA-376, CT_Shape).
         extensions = shape.find(f"{P}extLst")
         if extensions is None:
             shape.append(body)
@@ -209,6 +210,7 @@ def copy_placeholder(placeholder: SlidePlaceholder, root: etree._Element) -> etr
 def add_shape(shape: etree._Element, root: etree._Element) -> None:
     """Add a shape to a slide, in front of the others."""
     tree = tree_of(root)
+    # Here, too, extensions come last (CT_GroupShape).
     extensions = tree.find(f"{P}extLst")
     if extensions is None:
         tree.append(shape)

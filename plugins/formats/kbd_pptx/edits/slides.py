@@ -116,6 +116,7 @@ def delete_slide(deck: DeckEdit, operation: DeleteSlide) -> str:
         listing.remove(entry)
     if all(each.get(f"{R}id") != relation_id for each in deck.entries):
         deck.main.rels.pop(relation_id)
+    # python-pptx writes every part that a relation still leads to, listed or not.
     if any(each is part for each in deck.main.package.iter_parts()):
         msg = f"slide {operation.index} cannot be deleted: another part of the deck needs it"
         raise ValidationFailed(msg)

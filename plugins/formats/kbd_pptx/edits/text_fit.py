@@ -96,6 +96,7 @@ def fit(
     scale, less = step or steps[-1]
     if shrinks:
         _write(own, scale, less, strict=strict)
+    # Such a shape grows with its text, so nothing runs over it.
     if _autofit(chain) == "spAutoFit":
         step = steps[0]
     return Fit(min(text.size for text in texts) * scale / 10_000_000, less > 0, step is None)
@@ -119,6 +120,7 @@ def _write(properties: etree._Element, scale: int, less: int, *, strict: bool) -
         if not less:
             return
         old = etree.Element(f"{A}normAutofit")
+        # The schema has the autofit behind the warp and before all else (CT_TextBodyProperties).
         warp = properties.find(f"{A}prstTxWarp")
         if warp is None:
             properties.insert(0, old)

@@ -275,6 +275,7 @@ def _run_properties(model: etree._Element | None) -> etree._Element | None:
         return None
     made = deepcopy(first)
     made.tag, made.tail = f"{A}rPr", None
+    # The mark of a spelling error is the old text's.
     made.attrib.pop("err", "")
     for name in _LINKS:
         targets = {

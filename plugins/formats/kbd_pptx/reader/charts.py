@@ -24,6 +24,7 @@ _CACHES = tuple(f"{C}{name}" for name in ("strCache", "numCache", "strLit", "num
 _REFERENCES = tuple(f"{C}{name}" for name in ("strRef", "numRef", "multiLvlStrRef"))
 _DATE = re.compile(r"[ymdhs]", re.IGNORECASE)
 _NOT_DATE = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|general", re.IGNORECASE)
+# Numbers of days count a February 29th of 1900, so all later ones begin two days before that year.
 _EPOCH = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - times in charts have no zone
 _LATEST = 2_958_466
 """The day after the last that has a number."""

@@ -73,6 +73,7 @@ def diagram_lines(root: etree._Element) -> list[TextLine]:
     waiting = [(id_, 0) for id_ in (*reversed(points), *reversed(tops))]
     while waiting:
         id_, depth = waiting.pop()
+        # Connections may lead nowhere, or in a circle.
         if id_ in seen or id_ not in points:
             continue
         seen.add(id_)
