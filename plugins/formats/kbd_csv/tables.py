@@ -197,6 +197,7 @@ def _count(
             tally.padded += size < table_head.declared
             tally.widened += filled > table_head.declared
             row = row[:width] + [""] * (width - size)
+        # While they are counted, not afterwards: padding to one wide row can multiply a small file.
         if tally.rows * tally.widest > MAX_CELLS:
             raise FileReadFailed("The table is too large: more than 250 million fields.")
         if writer is not None:

@@ -129,6 +129,8 @@ class Caller:
         client = self._client.with_options(timeout=min(self._access.timeout_s, CHECK_S))
         try:
             answer = await client.get("/models", cast_to=httpx2.Response)
+            # A captive portal answers 200 with a page: only JSON tells that a server of this API is
+            # there.
             answer.json()
         except openai.APIStatusError as error:
             if error.status_code not in NOT_OFFERED:
@@ -162,6 +164,7 @@ class Caller:
         """Return the error of kbd for one of the client library."""
         key = self._access.api_key
         match error:
+            # In this order: the first two classes derive from `APIError`, the fourth of the cases.
             case openai.APIStatusError():
                 return self._refusal(error, request)
             case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError():

@@ -340,5 +340,6 @@ async def _write(
     target = context.files.stage(PurePosixPath(name).suffix)
     notes = await export_rows(context, row_export, rows)
     written = await context.formats.write_table(handler, source, rows, placement, target)
+    # Last: whatever fails before leaves the draft as it was.
     context.files.put(name, target, notes=written.warnings)
     return written, notes

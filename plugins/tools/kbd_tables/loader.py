@@ -281,6 +281,8 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
     return (
         f"read_csv({quoted_text(plain)}, columns = {{{columns}}}, header = true,"
         " auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
+        # Nothing is sniffed, for the form is our own. Strict: a tolerant reader drops rows
+        # silently.
         f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
         f" parallel = {str(parallel).lower()})"
     )
