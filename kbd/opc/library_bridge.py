@@ -113,9 +113,8 @@ class LibraryBridge:
         """Remember what the library has loaded, before anything changes it."""
         for part in package.iter_parts():
             name = self._names.get(part_key(part.partname), "")
-            # The bytes that the library would write now: it has its own way to write XML, so what
-            # it returns is compared with these. The record holds the part, lest its id be given
-            # again.
+            # Its bytes as the library would write them: what it returns is compared with these, not
+            # with the file. The record holds the part, lest another one get its id.
             self._known[id(part)] = _LoadedPart(part, name, part.blob, _relations_of(part))
 
     def name_of(self, part: LibraryPart) -> str:

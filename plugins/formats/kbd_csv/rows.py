@@ -74,8 +74,8 @@ def suffix_delimiter(name: str) -> str:
     return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), ",")
 
 
-# Not DuckDB's sniffer: of ragged rows, or with a zero byte, it made one column of text without a
-# word, and its quote "(empty)", cut to "(", made values in brackets unreadable.
+# Not DuckDB's sniffer: of ragged rows, or with a zero byte, it makes one column of text without a
+# word.
 def detect_dialect(sample: str, name: str) -> Dialect:
     """Choose the dialect for a text that begins with `sample`, whole lines."""
     usual = suffix_delimiter(name)
@@ -230,6 +230,8 @@ class RowReader:
                 self._row_chars = 0
                 self._unclosed = False
                 yield self._checked(next(self._reader(iter([first]), quotes=False)))
+                # The lines before ended to get the reader out of the quote; new ones go on from
+                # here.
                 lines = self._lines(file)
 
     def first_line(self) -> str:

@@ -320,6 +320,8 @@ class _Reader:
             self._lists.open_list(element)
         elif tag in _ITEMS:
             self._lists.begin_item(element)
+        # Sections inside a hidden one are hidden, whatever they say, and have to be counted to its
+        # end.
         elif tag == _SECTION and (self._hidden_depth or element.get(f"{TEXT}display") == "none"):
             self._hidden_depth += 1
 

@@ -36,6 +36,7 @@ __all__ = [
 MAX_FORMULA = 8_192
 """Characters that a formula may have."""
 
+# What XML 1.0 cannot hold (section 2.2): such a part would be no XML.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Strings, quoted sheet names, and what stands between brackets of structured references.
 _OPAQUE = re.compile(r'"(?:[^"]|"")*"|\'(?:[^\']|\'\')*\'|\[(?:[^\[\]]|\[[^\[\]]*\])*\]')

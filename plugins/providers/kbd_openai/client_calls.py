@@ -76,6 +76,7 @@ class Caller:
             api_key=(not own_url and access.api_key) or "none",
             base_url=_http_address(own_url or access.base_url),
             http_client=access.http_client,
+            # Each attempt is kbd's, and an event: those of the library would go unseen.
             max_retries=0,
             timeout=access.timeout_s,
         )
@@ -164,7 +165,7 @@ class Caller:
         """Return the error of kbd for one of the client library."""
         key = self._access.api_key
         match error:
-            # In this order: the first two classes derive from `APIError`, the fourth of the cases.
+            # In this order: the first two kinds derive from `APIError`, which the third case takes.
             case openai.APIStatusError():
                 return self._refusal(error, request)
             case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError():

@@ -144,7 +144,7 @@ class ResponsesReader:
             Fault: It tells that the server failed.
         """
         header = _converted(event, _Kind)
-        # Before the type is looked at: servers tell an error with any event, or with none.
+        # Before the type is looked at: servers send an error with any event, or without a type.
         if header.error:
             raise ServerFault(header.error)
         match header.type:

@@ -95,6 +95,7 @@ def _shape(key: Sequence[str], numbers: Sequence[str], operands: Operands) -> _S
     if operands.spans or not operands.is_clear or len(numbers) > MAX_NUMBERS:
         return None
     marks = [str(_FIRST_MARK + place) for place in range(len(numbers))]
+    # A row of the formula's own would be taken for the place of a number.
     if not set(marks).isdisjoint(numbers):
         return None
     pieces = [key[0]]

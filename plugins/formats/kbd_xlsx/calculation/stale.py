@@ -155,6 +155,7 @@ class _Graph:
                     self._stale[number] = 1
                     waiting.append(self._result(number))
             if steps > max_steps:
+                # Past the bound all count as old: better no result is shown than a wrong one.
                 self._stale = bytearray(b"\1" * len(self._stale))
                 return
 

@@ -385,6 +385,7 @@ class BookEdit:
             raise ValidationFailed("A workbook needs a sheet; begin with ensure_sheet.")
         self.flush()
         self._forget_results()
+        # After the sheets: to write their cells is what enters formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
         for sheet in self._sheets:
@@ -404,6 +405,7 @@ class BookEdit:
             self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
             self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
             self.rewriting.put(sheet.part, cells.xml(self.restyle))
+            # Read anew if it is needed: its places are those of the part before.
             sheet.cells = None
 
     def _forget_results(self) -> None:
@@ -417,6 +419,7 @@ class BookEdit:
         if self._formulas_differ:
             self.drop_calculation_chain()
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
+        # Then nothing is to be calculated, and the workbook part stays as it was.
         if not any(map(has_formulas, parts.values())):
             return
         self.book.ask_for_calculation()

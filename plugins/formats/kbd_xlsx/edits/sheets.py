@@ -168,9 +168,11 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
         ValidationFailed: Something that stays refers to it, or no visible sheet would be left.
     """
     title = book.title(operation.sheet)
+    # Formulas that this very call has set refer to sheets, too.
     book.flush()
     _check_remaining(book, title)
     _check_formulas(book, title)
+    # Found while the sheet still leads to them.
     owned = _parts_only_of(book, title)
     _check_parts(book, title, owned)
     if book.book.locks_structure:
@@ -178,6 +180,7 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
     book.forget_sheet(title)
     for part in sorted(owned):
         book.rewriting.drop(part)
+    # It may name cells of the sheet.
     book.drop_calculation_chain()
     return f"{title}: deleted"
 

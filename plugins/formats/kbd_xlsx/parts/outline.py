@@ -56,6 +56,7 @@ class Outline:
         self.data = utf8(data, name)
         has_marks = may_have_marks(self.data)
         self.scan = masked(self.data) if has_marks else self.data
+        # What the mask left has no end, or is a DTD, whose entities may stand for tags.
         if has_marks and (b"<!" in self.scan or b"<?" in self.scan):
             raise FileReadFailed(
                 f"Sheet {name} holds a document type declaration or an open comment."
@@ -230,6 +231,8 @@ class Rows:
         for found in begins.finditer(outline.scan, outline.sheet_data[1], outline.rows_end):
             digits = found[1]
             number = int(digits) if digits else self._number(found.start(), last)
+            # Places are found by bisection: rows that do not rise would be edited in the wrong
+            # place.
             if number <= last or number > MAX_ROW:
                 raise outline.refused(_disorder(number, last))
             last = number

@@ -227,6 +227,7 @@ class RowWriter:
         if forgets and (self._formula in inner or _reached(reach.members, cell.column)):
             after, count = self._result.subn(b"", after)
             if count:
+                # Type and value metadata belong to the result that goes.
                 changes |= {b"t": None, b"vm": None}
         if after == inner and not changes:
             return None
@@ -244,12 +245,14 @@ class RowWriter:
         """Return a cell with another content; what belongs to the old one goes."""
         if _OF_VALUES.search(cell.attributes):
             changes |= {b"t": None, b"cm": None, b"vm": None}
+        # The extensions belong to the cell, and are the last in it (ECMA-376, CT_Cell).
         found = inner.find(self._extension)
         extension = inner[found:] if found >= 0 else b""
         if content.kind == "blank" and not extension:
             if not inner.strip() and style == cell.style:
                 return None
             inherited = self._columns.style(cell.column) if own_style is None else own_style
+            # Left out it would take on the style of its row or column.
             if not style and not inherited:
                 return b""
         elif content.kind == "text":

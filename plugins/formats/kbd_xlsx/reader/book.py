@@ -275,6 +275,8 @@ class WorkbookReader:
         """
         place = self._place(f"{self.workbook.sheets.index(part)}.sheet")
         if place is not None and not self._anew:
+            # A cache that cannot be read never stands between a reader and the file: it is made
+            # anew.
             with contextlib.suppress(OSError, ShelfDamagedError, msgspec.MsgspecError):
                 sections = SectionFile.opened(place)
                 try:
@@ -303,6 +305,7 @@ class WorkbookReader:
             workbook = read_workbook(package)
             if not workbook.sheets:
                 raise FileReadFailed(f"{self._source.name} is damaged: it has no sheets.")
+        # Called while this is being made: nobody has it yet who could close the package.
         except BaseException:
             self._open.close()
             raise
