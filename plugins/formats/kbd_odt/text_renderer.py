@@ -64,6 +64,7 @@ def grid(
 
 def _rows(element: etree._Element, *, is_header: bool) -> Iterator[tuple[etree._Element, bool]]:
     """Yield the rows of a table, those in groups as well, each with whether it is of the header."""
+    # A stack of its own: a file decides how deep groups of rows are nested.
     pending = [(iter(element), is_header)]
     while pending:
         children, inside = pending[-1]

@@ -208,6 +208,7 @@ class OperandRanges:
             moved: Rows and columns from the cell that the text was written for.
         """
         self._work += 1 + len(operands.references)
+        # Too much is said to be read rather than too little: a result may go, but not stay old.
         if self._work > MAX_WORK:
             return Meaning([], reads_all=True)
         return self._of(operands, place, moved, _Named())

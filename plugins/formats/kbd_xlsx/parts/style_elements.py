@@ -101,6 +101,7 @@ class EntryPool:
                 f"{self._limit:,} is the limit. Use fewer different styles."
             )
         if self.entries:
+            # Behind the last entry, as the section may end with an extension list.
             self.entries[-1].addnext(element)
         else:
             self.section.insert(0, element)

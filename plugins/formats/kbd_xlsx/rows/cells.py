@@ -183,6 +183,7 @@ class RowFormatting:
         return self._formats.setdefault(code, {"number_format": code})
 
 
+# No underscore: it may begin an escape of the format (_x0041_), which the rules know.
 _PLAIN_TEXT = re.compile(r"(?![\s=+@-])[^\x00-\x1f\x7f-\x9f&<>_\ud800-\uffff]{1,32000}(?<!\s)")
 """Text that a cell holds and XML shows as it is, and that cannot be taken for a formula."""
 
