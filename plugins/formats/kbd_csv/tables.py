@@ -327,6 +327,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
         raise ValidationFailed(
             f"{source.name} has {len(existing_columns)} columns and the rows have {len(names)}."
         )
+    # All bytes as they are: only what is added is written.
     shutil.copyfile(source.path, target)
     encoding = _appending_codec(table_head.encoding.name, source.path)
     line_end = _finish_last_line(source, target, encoding)

@@ -391,6 +391,7 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
     """
     inside = 0
     is_first = True
+    # Before lxml 6.1.0 it puts local files in for entities unless told not to (CVE-2026-41066).
     parser = etree.iterparse(
         file, events=("start", "end"), tag=_WATCHED, resolve_entities=False, no_network=True,
         load_dtd=False,

@@ -57,6 +57,7 @@ def grid(
         row_count = min(row_count + repeats, _MAX_ROWS)
         column_count = max(column_count, width)
         length = sum(map(len, texts))
+        # A blank row may be repeated a million times: one stands for all.
         shown = expansion(length, repeats) if length else 1
         rows += [texts] * shown
     return OdtGrid(row_count, column_count, has_header, tuple(rows))

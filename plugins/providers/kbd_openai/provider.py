@@ -111,6 +111,7 @@ class OpenAIProvider(Provider):
             raise ProviderNotConfigured(NO_KEY)
         if reason := self._setting_error():
             raise ProviderNotConfigured(reason)
+        # In a thread: the first import takes up to 1.7 s, and the event loop must not wait for it.
         return await anyio.to_thread.run_sync(load_caller, access)
 
     def _setting_error(self) -> str | None:

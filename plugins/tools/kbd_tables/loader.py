@@ -133,12 +133,14 @@ _CANDIDATES: tuple[Candidate, ...] = (
         "decimal",
         "float",
         f"regexp_full_match({{v}}, '{_DECIMAL}')",
+        # Not a double, with which ten times 0.1 is not 1.
         "CAST({v} AS DECIMAL(18, {scale}))",
         "",
     ),
     Candidate(
         "double",
         "float",
+        # Whole numbers past 64 bits stay text: a double would lose their last digits.
         f"(regexp_full_match({{v}}, '{_NUMBER}') AND NOT regexp_full_match({{v}}, '{_WHOLE}')"
         " AND isfinite(try_cast({v} AS DOUBLE)))",
         "CAST({v} AS DOUBLE)",

@@ -185,6 +185,7 @@ def _of_sheet(
             if cell.group in shared:
                 yield _sharing(sheet, cell, shared[cell.group], meanings)
             else:
+                # The cell with the formula's text may come later in the file.
                 early.append(cell)
             continue
         operands = reader.read(cell.text)

@@ -414,6 +414,7 @@ class BookEdit:
         self._changed = {}
         if not changed:
             return
+        # A pivot table keeps a copy of its data, which programs alone bring up to date.
         for source in old_pivots(self.rewriting, self.main, changed):
             self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
         if self._formulas_differ:

@@ -233,6 +233,7 @@ def _check_parts(book: BookEdit, title: str, owned: set[str]) -> None:
             raise ValidationFailed(f"{title} stays: a slicer or timeline is tied to it.")
         if not any(mark in data for mark in marks):
             continue
+        # A link that leads nowhere does no harm, so it is told and no reason to refuse.
         if any(mark in _HYPERLINK.sub(b"", data) for mark in marks):
             raise ValidationFailed(f"{title} stays: {part.rpartition('/')[2]} refers to it.")
         linked = True

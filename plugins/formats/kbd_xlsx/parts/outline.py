@@ -107,6 +107,7 @@ class Outline:
             if space != own or prefix == self._tag[:-1]:
                 continue
             names = b"<" + re.escape(prefix) + b":" if prefix else rb"<[^\s<>/:!?]+[\s/>]"
+            # The searches know one spelling of a name: elements in the other would be passed over.
             if re.search(names, self.scan):
                 raise ValidationFailed(f"Sheet {self.name} writes its elements with two prefixes.")
         place = self.sheet_data[1]

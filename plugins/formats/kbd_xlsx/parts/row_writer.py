@@ -170,6 +170,7 @@ class RowWriter:
         changes: dict[bytes, bytes | None] = {}
         height = self._pending.heights.get(row.number)
         if height is not None:
+            # Set by hand (ECMA-376 part 1, 18.3.1.73), so that no program fits it to the contents.
             changes |= {b"ht": measure(height).encode(), b"customHeight": b"1"}
         if has_new_cells and b"spans" in row.attributes:
             # It is a hint for readers that no longer holds.

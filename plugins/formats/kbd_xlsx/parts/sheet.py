@@ -312,6 +312,7 @@ class SheetPart:
             return [EVERYWHERE]
         found = changed_areas(self._pending)
         if found:
+            # What a dynamic formula no longer spills into has changed as well.
             found += checked_groups(self._all_groups(), self._pending, self._outline)
         return found
 
@@ -334,6 +335,8 @@ class SheetPart:
             rows = row_splices(
                 outline, self._all_rows(), self._all_groups(), self._columns, self._pending, restyle
             )
+            # Splices go out in the order of the file; those of the rows are made as they are
+            # written.
             before = [splice for splice in splices if splice.end <= outline.sheet_data[0]]
             after = splices[len(before) :]
         else:

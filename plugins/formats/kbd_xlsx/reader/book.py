@@ -273,6 +273,7 @@ class WorkbookReader:
         Raises:
             FileReadFailed: It is damaged, or its used range is too large.
         """
+        # By its place: two sheets may share a name, and a name may be any text.
         place = self._place(f"{self.workbook.sheets.index(part)}.sheet")
         if place is not None and not self._anew:
             # A cache that cannot be read never stands between a reader and the file: it is made

@@ -349,4 +349,5 @@ def _unescaped(text: str) -> str:
 
 def _sign(found: re.Match[str]) -> str:
     code = int(found[1], 16)
+    # Half of a surrogate pair is no character, so its escape stays as it is written.
     return found[0] if code in _SURROGATES else chr(code)

@@ -222,6 +222,8 @@ def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
     shared = _Shared()
     number = 0
     with package.open(part) as file, reading_errors(package.name):
+        # Before lxml 6.1.0 `iterparse` puts local files in for entities unless told not to
+        # (CVE-2026-41066).
         rows = etree.iterparse(
             file, events=("end",), tag="{*}row", resolve_entities=False, no_network=True
         )

@@ -62,6 +62,7 @@ class TypedRows:
                 return self._moment(kind, value, place)
             case "float" if isinstance(value, str):
                 return self._decimal(value, place)
+            # Never a formula, whatever it begins with: rows may come out of anybody's file.
             case _ if isinstance(value, str):
                 return self._text(value, place)
             case _:
