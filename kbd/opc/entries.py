@@ -39,6 +39,7 @@ _FAST_BYTES = 256 * 1024
 """From this size on speed counts more: a quarter of the time for a fifth more bytes."""
 
 
+# Not zipfile, which takes no entry that is packed already: every part would be packed anew.
 class ArchiveWriter:
     """Writes entries to a file that is open for writing, from its beginning.
 

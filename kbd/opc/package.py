@@ -80,7 +80,7 @@ def prolog_fault(file: PartStream | io.BytesIO) -> str:
         fault = _find_fault(head, is_whole=len(more) < wanted)
         if fault is not None:
             return fault
-        # Doubled, as the head is searched anew each time: so the work stays in proportion to it.
+        # Doubled, since the head is searched anew each time: the work stays in proportion to it.
         wanted = len(head)
     return "a part that begins with too much before its contents"
 
@@ -178,7 +178,7 @@ def xml_root(data: bytes, name: str) -> etree._Element:
     # Entities are not put in: one may name a local file, or others that grow a billionfold.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     root = etree.fromstring(data, parser)
-    # Looked at here as well: what a library made did not pass `prolog_fault`.
+    # Checked here as well: what a library made did not pass `prolog_fault`.
     if root.getroottree().docinfo.internalDTD is not None:
         raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed.")
     return root

@@ -114,7 +114,7 @@ class Rewriting:
 
     def drop(self, part: str) -> None:
         """Remove a part, with its relations and its type."""
-        # With both: a part that is added under this name later would else inherit them.
+        # With its relations: else a part added under this name later would inherit them.
         for name in (part, relations_part(part)):
             self._new.pop(part_key(name), None)
             self._dropped.add(part_key(name))

@@ -74,8 +74,7 @@ def suffix_delimiter(name: str) -> str:
     return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), ",")
 
 
-# Not DuckDB's sniffer: of ragged rows, or with a zero byte, it makes one column of text without a
-# word.
+# Not DuckDB's sniffer: ragged rows or a zero byte make it report one column of text, silently.
 def detect_dialect(sample: str, name: str) -> Dialect:
     """Choose the dialect for a text that begins with `sample`, whole lines."""
     usual = suffix_delimiter(name)
@@ -212,7 +211,7 @@ class RowReader:
         with open_text(self._source.path, self.encoding, newline="") as file:
             lines = self._lines(file)
             while True:
-                # A repair reads up to 1 MiB again, so there is an end to them.
+                # Each repair reads up to 1 MiB again, so their number is bounded.
                 reader = self._reader(lines, quotes=self.unclosed < MAX_REPAIRS)
                 for row in reader:
                     if self._unclosed:
@@ -230,8 +229,8 @@ class RowReader:
                 self._row_chars = 0
                 self._unclosed = False
                 yield self._checked(next(self._reader(iter([first]), quotes=False)))
-                # The lines before ended to get the reader out of the quote; new ones go on from
-                # here.
+                # The generator of lines ended to stop the reader inside the quote; a new one goes
+                # on.
                 lines = self._lines(file)
 
     def first_line(self) -> str:

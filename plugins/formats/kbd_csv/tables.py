@@ -342,6 +342,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
             if not existing_columns:
                 writer.write_header(names)
             count = _write_rows(writer, stream)
+    # Refused, not replaced: a question mark in place of a letter would go unnoticed.
     except UnicodeEncodeError as error:
         raise ValidationFailed(
             f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}."

@@ -260,6 +260,7 @@ def read_document(source: Source) -> OdtDocument:
     """
     reader = _Reader(source.name)
     with open_parts(source) as parts:
+        # Styles first: they say what is hidden and how lists are labeled.
         for part in parts:
             reader.read(part)
     return reader.document()
@@ -379,6 +380,7 @@ class _Reader:
 
     def _add_margin(self, element: etree._Element, kind: str, type_: str) -> None:
         text = self._renderer.text(element).strip()
+        # Pictures of a header or footer belong to no section.
         self._renderer.drawn.clear()
         if text and element.get(f"{STYLE}display") != "false":
             self._margins.append(Margin(kind, type_, self._page_style, text))

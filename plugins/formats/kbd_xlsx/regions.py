@@ -256,7 +256,7 @@ def _grid_text(grid: _Grid) -> _Text:
         if not any(cells):
             continue
         line = f"{number}\t" + "\t".join(cells).rstrip("\t")
-        # The first row is shown however long it is: going on below it must get somewhere.
+        # The first row is shown whatever its length: else a reader could never get past it.
         if size + len(line) > MAX_READ_CHARS and number > area.top:
             return _Text("\n".join(lines), number - 1)
         lines.append(line)

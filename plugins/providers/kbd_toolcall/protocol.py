@@ -278,8 +278,8 @@ def in_protocol(request: ModelRequest, instructions: str) -> tuple[Message, ...]
 
 def _as_text(message: Message) -> Message:
     if message.role == "tool":
-        # A server that knows no tools need not know their role, and templates want user and
-        # assistant to alternate.
+        # A server without tools need not know their role, and templates want user and assistant to
+        # alternate.
         return Message("user", wrap_toolresult(message.text))
     # What a person, a file or the model wrote must not read as a call or as a result.
     texts = [escape_tags(message.text), *map(_call, message.tool_calls)]

@@ -114,6 +114,7 @@ async def open_table(context: ToolContext, path: str, sheet: str | None) -> Open
         NotFound, ValidationFailed, FileReadFailed: As for `run_job`.
     """
     file = context.files.get(path)
+    # Refused here, before a worker reads anything.
     tabular_handler(context, file)
     key = _key(context, file, sheet, await run_sync(_engine))
     parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")

@@ -186,6 +186,7 @@ class TableExport(_ExportTool):
             path=arguments.path,
             sheet=arguments.source_sheet,
             query=arguments.query,
+            # A text table keeps "12.50" as it is written; a workbook gets the number.
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )

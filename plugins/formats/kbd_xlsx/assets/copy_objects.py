@@ -314,6 +314,7 @@ class ObjectCopier:
             old = find_sheet(self._workbook, sheet)
         except ValidationFailed:
             return False
+        # Cells name shared texts by number, so equal sheets may still show other texts.
         return (self._source.read(old.part), self._texts(self._source)) == (
             self._book.rewriting.read(self._book.part(title)),
             self._texts(None),

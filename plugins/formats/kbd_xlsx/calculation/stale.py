@@ -156,7 +156,7 @@ class _Graph:
                     self._stale[number] = 1
                     waiting.append(self._result(number))
             if steps > max_steps:
-                # Past the bound all count as old: better no result is shown than a wrong one.
+                # Past the bound every result counts as old: none is better than a wrong one.
                 self._stale = bytearray(b"\1" * len(self._stale))
                 return
 

@@ -385,7 +385,7 @@ class BookEdit:
             raise ValidationFailed("A workbook needs a sheet; begin with ensure_sheet.")
         self.flush()
         self._forget_results()
-        # After the sheets: to write their cells is what enters formats.
+        # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
         for sheet in self._sheets:
@@ -420,7 +420,7 @@ class BookEdit:
         if self._formulas_differ:
             self.drop_calculation_chain()
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
-        # Then nothing is to be calculated, and the workbook part stays as it was.
+        # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
         if not any(map(has_formulas, parts.values())):
             return
         self.book.ask_for_calculation()

@@ -172,7 +172,7 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
     book.flush()
     _check_remaining(book, title)
     _check_formulas(book, title)
-    # Found while the sheet still leads to them.
+    # Looked for now, while the sheet still leads to them.
     owned = _parts_only_of(book, title)
     _check_parts(book, title, owned)
     if book.book.locks_structure:
@@ -180,7 +180,7 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
     book.forget_sheet(title)
     for part in sorted(owned):
         book.rewriting.drop(part)
-    # It may name cells of the sheet.
+    # The chain may name cells of the deleted sheet.
     book.drop_calculation_chain()
     return f"{title}: deleted"
 
@@ -233,7 +233,7 @@ def _check_parts(book: BookEdit, title: str, owned: set[str]) -> None:
             raise ValidationFailed(f"{title} stays: a slicer or timeline is tied to it.")
         if not any(mark in data for mark in marks):
             continue
-        # A link that leads nowhere does no harm, so it is told and no reason to refuse.
+        # A dangling link does no harm: it is reported, and no reason to refuse.
         if any(mark in _HYPERLINK.sub(b"", data) for mark in marks):
             raise ValidationFailed(f"{title} stays: {part.rpartition('/')[2]} refers to it.")
         linked = True

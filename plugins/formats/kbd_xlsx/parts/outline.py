@@ -232,8 +232,7 @@ class Rows:
         for found in begins.finditer(outline.scan, outline.sheet_data[1], outline.rows_end):
             digits = found[1]
             number = int(digits) if digits else self._number(found.start(), last)
-            # Places are found by bisection: rows that do not rise would be edited in the wrong
-            # place.
+            # Rows are found by bisection: in a part out of order an edit would hit the wrong row.
             if number <= last or number > MAX_ROW:
                 raise outline.refused(_disorder(number, last))
             last = number

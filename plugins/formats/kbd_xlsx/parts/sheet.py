@@ -113,6 +113,7 @@ class SheetPart:
         It is the style before pending ones.
         """
         number, styles = self._styles
+        # Asked for cell by cell along a row, so the row that was asked for last is cached.
         if number != row:
             styles = self._styles_of(row)
             self._styles = row, styles
@@ -144,6 +145,7 @@ class SheetPart:
         Raises:
             ValidationFailed: A value would go into a merged area, but not its first cell.
         """
+        # Styles and blanks may go anywhere; a value under a merge would be seen by nobody.
         if self.merges and edit.content is not None and edit.content.kind != "blank":
             self._check_merge(row, column)
         self._pending.set(row, column, edit)
@@ -187,7 +189,7 @@ class SheetPart:
         place = rows.place(row)
         if place is not None and rows.cells(rows.at(place)):
             raise ValidationFailed(f"{self.name}: row {row} has cells; it cannot be put in.")
-        # Rows have to rise in a part, and ready ones are not looked into again.
+        # Areas of ready rows are joined in the order in which they come, so it must be the sheet's.
         if row <= self._last_put or row in self._pending.edits:
             raise ValidationFailed(f"{self.name}: row {row} is filled already.")
         self._last_put = row

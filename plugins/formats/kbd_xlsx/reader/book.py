@@ -306,7 +306,7 @@ class WorkbookReader:
             workbook = read_workbook(package)
             if not workbook.sheets:
                 raise FileReadFailed(f"{self._source.name} is damaged: it has no sheets.")
-        # Called while this is being made: nobody has it yet who could close the package.
+        # Called by `__init__`: no caller has the reader yet who could close the package.
         except BaseException:
             self._open.close()
             raise

@@ -226,7 +226,7 @@ def _scanned(package: Package, sheet: SheetEntry, *, parsed: bool = False) -> Sc
     scan, bound = Scan(), Bound()
     rows = _rows(scan, bound, pieces(package, sheet.part))
     if parsed:
-        # Run through for the extent and what is around the cells; those are parsed below.
+        # Consumed for the extent and for what stands around the cells, which are parsed below.
         collections.deque(rows, 0)
         for batch in batches_of_part(package, sheet.part):
             _add_piece(scan, batch)

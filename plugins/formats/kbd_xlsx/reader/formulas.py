@@ -164,7 +164,7 @@ def _matches(block: bytes) -> Iterator[tuple[bytes, bytes, bytes, bytes | None, 
     if unusual or _COMMENT.search(block):
         raise UnusualXmlError
     with_formula = _FORMULA.findall(block) if formulas else []
-    # A formula more than the pattern found is written in a way that it does not have.
+    # Where the pattern missed a formula, that is written in another way, and the sheet is parsed.
     if formulas and len(with_formula) != len(_FORMULA_TAG.findall(block)):
         raise UnusualXmlError
     plain = _ERROR.findall(block) if errors else []
