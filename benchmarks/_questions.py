@@ -34,7 +34,7 @@ HERE = Path(__file__).with_name("questions.jsonl")
 CORPORA = Path(__file__).parents[2] / "shared" / "corpora"
 KINDS = ("exact", "natural", "paraphrase")
 WINDOW_WORDS, WINDOW_CHARACTERS = 5, 10
-MOST_SHARED = 2
+MAX_SHARED = 2
 AROUND = 80
 """So many words on each side are what a paraphrase is compared with, about a piece."""
 
@@ -177,7 +177,7 @@ def add(file: str, quote: str, asked: Sequence[str]) -> str:
     ]
     if not near:
         return f"{file} does not say that, or the quotation is too short"
-    if (shared := shared_stems(answer.paraphrase, near)) > MOST_SHARED:
+    if (shared := shared_stems(answer.paraphrase, near)) > MAX_SHARED:
         return f"the paraphrase shares {shared} words with its answer"
     with HERE.open("ab") as target:
         target.write(msgspec.json.encode(answer) + b"\n")

@@ -44,7 +44,7 @@ BARE: Mapping[str, str] = MappingProxyType(
 KBD = ("kbd", "kbd, no worker")
 MEANINGS = ("the model", "kbd, vectors")
 
-_MOST_CHARACTERS = 10_000_000
+_MAX_CHARACTERS = 10_000_000
 _FILES_AT_ONCE = 64
 
 Run = Callable[[], int]
@@ -83,7 +83,7 @@ class Direct:
     def read(self, file: SourceFile, target: Path) -> None:
         """Write the pieces of a file."""
         passages = TextFormat().passages(Source(file.path, file.name))
-        write_pieces(cut_pieces(passages, _MOST_CHARACTERS), target)
+        write_pieces(cut_pieces(passages, _MAX_CHARACTERS), target)
 
 
 def opened(work: str, texts: Path, index: Path) -> WorkspaceEngine:

@@ -19,16 +19,16 @@ from kbd.errors import ValidationFailed
 
 __all__ = ["record_of"]
 
-MOST_FAULTS = 5
+MAX_FAULTS = 5
 """As many are told at once; a longer list helps nobody."""
 
-MOST_LOOKED_AT = 2_000
+MAX_LOOKED_AT = 2_000
 """As many values are looked at for faults: some 50 ms; the first one is always told."""
 
-MOST_QUOTED = 80
+MAX_QUOTED = 80
 """As many characters of what was given are said again."""
 
-MOST_NAMES = 30
+MAX_NAMES = 30
 """As many fields or values are named where none is near."""
 
 _KINDS: tuple[tuple[type, str], ...] = (
@@ -53,7 +53,7 @@ class _Looks:
     """Budget of values that may still be looked at."""
 
     def __init__(self) -> None:
-        self.count = MOST_LOOKED_AT
+        self.count = MAX_LOOKED_AT
 
 
 def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
@@ -78,9 +78,9 @@ def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
     except msgspec.ValidationError as fault:
         left = _Looks()
         found = list(_faults(fitted, info, "", left)) or [_plain_fault(str(fault))]
-    told = [f"{_path(where + path)}{named}: {text}" for path, text in found[:MOST_FAULTS]]
-    if len(found) > MOST_FAULTS:
-        told.append(f"and {len(found) - MOST_FAULTS if left.count > 0 else 'many'} more")
+    told = [f"{_path(where + path)}{named}: {text}" for path, text in found[:MAX_FAULTS]]
+    if len(found) > MAX_FAULTS:
+        told.append(f"and {len(found) - MAX_FAULTS if left.count > 0 else 'many'} more")
     raise ValidationFailed("; ".join(text.removeprefix(": ") for text in told))
 
 
@@ -152,7 +152,7 @@ def _faults(value: Any, info: inspect.Type, where: str, left: "_Looks") -> Itera
             yield from _faults_of_record(value, record, where, left)
         case inspect.DictType(value_type=inner):
             for name, part in value.items():
-                yield from _faults(part, inner, f"{where}.{name[:MOST_QUOTED]}", left)
+                yield from _faults(part, inner, f"{where}.{name[:MAX_QUOTED]}", left)
         case inspect.CollectionType() as listed:
             yield from _faults_of_length(value, listed, where)
             for place, part in enumerate(value):
@@ -170,7 +170,7 @@ def _faults_of_record(
     unknown = (name for name in value if name not in fields and name != record.tag_field)
     for name in islice(unknown, left.count if record.forbid_unknown_fields else 0):
         left.count -= 1
-        said = name[:MOST_QUOTED]
+        said = name[:MAX_QUOTED]
         yield where, f"object contains unknown field `{said}`{_near(said, fields)}"
     for name, field in fields.items():
         if name in value:
@@ -292,14 +292,14 @@ def _kind_of(info: inspect.Type) -> str:
 
 
 def _quoted(value: Any) -> str:
-    return repr(value[:MOST_QUOTED] if isinstance(value, str) else value)[: MOST_QUOTED + 2]
+    return repr(value[:MAX_QUOTED] if isinstance(value, str) else value)[: MAX_QUOTED + 2]
 
 
 def _near(name: str, known: Iterable[str]) -> str:
     """Say which name was probably meant, or which there are."""
     names = list(known)
-    if near := difflib.get_close_matches(name[:MOST_QUOTED], names, 1):
+    if near := difflib.get_close_matches(name[:MAX_QUOTED], names, 1):
         return f"; did you mean `{near[0]}`?"
     if not names:
         return "; it has no fields"
-    return f"; there are: {', '.join(names[:MOST_NAMES])}{'…' * (len(names) > MOST_NAMES)}"
+    return f"; there are: {', '.join(names[:MAX_NAMES])}{'…' * (len(names) > MAX_NAMES)}"

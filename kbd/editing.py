@@ -138,7 +138,7 @@ def _existing(files: Files, path: str) -> FileRef:
         return files.get(path)
     except NotFound as error:
         raise NotFound(
-            f"{error.message}. To make a new file, give create_new: true", detail=error.detail
+            f"{error.message}; to make a new file, give create_new: true", detail=error.detail
         ) from None
 
 

@@ -67,9 +67,11 @@ class KbdError(Exception):
     """The root: a message for people, a code for programs, and facts beside it.
 
     Args:
-        message: One sentence that says what is wrong and, where it helps, what to do.
+        message: What is wrong and, where it helps, what to do, in the form of all errors: "there is
+            no file 'a.txt'; list_files tells which there are". It begins in lower case unless with
+            a name, does not end in a full stop, and so can stand alone or in another text.
         retryable: Whether the same call may go through later; the class's default if None.
-        actions: What the reader can do next, as short imperative texts.
+        actions: What the reader can do next, as short imperative texts of the same form.
         detail: Facts for programs, as plain values (file names, offsets, limits).
     """
 

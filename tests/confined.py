@@ -47,7 +47,7 @@ __all__ = [
 
 MEMORY_BYTES = 1536 * 1024 * 1024
 SECONDS = 20
-_MOST_TOLD = 100_000
+_MAX_TOLD = 100_000
 MODEST_BYTES = 32 << 20
 """What a small file may cost, whatever it claims."""
 
@@ -98,7 +98,7 @@ def _all(format_: FormatHandler, source: Source) -> dict[str, str]:
         if hasattr(format_, name):
             try:
                 done = DEEDS[name](format_, source)
-                found[name] = msgspec.json.encode(done).decode()[:_MOST_TOLD]
+                found[name] = msgspec.json.encode(done).decode()[:_MAX_TOLD]
             except KbdError as error:
                 found[name] = f"refused: {error.message}"
     return found

@@ -42,7 +42,7 @@ class PlainReader:
             raise self.error
         text = file.path.read_text()
         if text.startswith("broken"):
-            msg = f"{file.name} is broken."
+            msg = f"{file.name} is broken"
             raise FileReadFailed(msg)
         lines = text.count("\n") + (not text.endswith("\n"))
         region = Region(line_start=1, line_count=lines)

@@ -4,6 +4,7 @@ Each rule is one test; what breaks it is told as `file: what`.
 """
 
 import ast
+import builtins
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -48,6 +49,9 @@ UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
 FORMATS = re.compile(
     r"\b(xlsx?|docx?|pptx?|odt|ods|pdf|csv|tsv|psv|parquet|png|jpe?g)\b", re.IGNORECASE
 )
+
+PROPER_NOUNS = {"I"}
+"""Words that stand with one capital at the beginning of an error's text."""
 
 REASON = re.compile(r"#\s*noqa: PLC0415 - \S+")
 
@@ -280,5 +284,102 @@ def test_imports_inside_functions_have_a_reason() -> None:
             imports = (ast.Import, ast.ImportFrom)
             lines = [node.lineno for node in statements(function) if isinstance(node, imports)]
             yield from (f"line {at}" for at in lines if not REASON.search(written[at - 1]))
+
+    assert broken(rule, "kbd", "plugins") == []
+
+
+@cache
+def error_classes() -> frozenset[str]:
+    """The names of all classes of errors: Python's, and those of kbd and its plugins."""
+    found = {
+        name
+        for name, kind in vars(builtins).items()
+        if isinstance(kind, type) and issubclass(kind, BaseException)
+    }
+    classes = [
+        node
+        for folder in ("kbd", "plugins")
+        for source in sources(folder)
+        for node in statements(source.tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    while (
+        more := {each.name for each in classes if found & set(map(_last_name, each.bases))} - found
+    ):
+        found |= more
+    return frozenset(found)
+
+
+def _last_name(node: ast.expr | None) -> str:
+    """The name of what an expression stands for, without the module before it."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+def error_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Each text that a call of an error's class is given first, `{}` for what is put into it.
+
+    One that the statement before gave a name counts, too.
+    """
+    before: dict[ast.stmt, ast.stmt] = {}
+    for node in [tree, *statements(tree)]:
+        for _, block in ast.iter_fields(node):
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                before |= zip(block[1:], block, strict=False)
+    for statement in statements(tree):
+        given: dict[str, ast.expr] = {}
+        match before.get(statement):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                given = {name: value}
+            case _:
+                pass
+        inner = {id(node) for below in statements(statement) for node in ast.walk(below)}
+        for node in ast.walk(statement):
+            match node:
+                case ast.Call(func=function, args=[first, *_]) if id(node) not in inner:
+                    if _last_name(function) in error_classes():
+                        texts = _literal_texts(given.get(_last_name(first), first))
+                        yield from ((node.lineno, text) for text in texts)
+                case _:
+                    pass
+
+
+def _literal_texts(node: ast.expr) -> Iterator[str]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=values):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}" for part in values
+            )
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from (*_literal_texts(body), *_literal_texts(orelse))
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            begins, ends = list(_literal_texts(left)), list(_literal_texts(right))
+            yield from (f"{one}{two}" for one in begins or ["{}"] for two in ends or ["{}"])
+        case _:
+            pass
+
+
+def is_capitalized(word: str) -> bool:
+    """Whether a word begins as a sentence does, and not as a name or an abbreviation is written."""
+    return word[:1].isupper() and word not in PROPER_NOUNS and not re.search(r"[A-Z0-9_]", word[1:])
+
+
+def test_texts_of_errors_have_one_form() -> None:
+    """The text of an error is no sentence: no capital at its beginning, no full stop at its end.
+
+    Two parts (what is wrong, what helps) are joined by a semicolon, not written as two sentences.
+    """
+
+    def rule(source: Source) -> Iterator[str]:
+        for line, text in error_texts(source.tree):
+            words = re.findall(r"\w+", text)
+            is_sentence = text[:1].isupper() and is_capitalized(words[0])
+            if is_sentence or re.search(r"[^.]\.\s*$|[^.]\.\s+[A-Z{]", text):
+                yield f"line {line}: {text!r}"
 
     assert broken(rule, "kbd", "plugins") == []

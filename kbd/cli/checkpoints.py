@@ -100,9 +100,9 @@ def _restore(
     client: Client, workbench_id: str, checkpoint_id: str, arguments: argparse.Namespace
 ) -> None:
     if not arguments.yes and not is_interactive():
-        raise Stop("Restoring needs a yes; --yes gives it.", CONFIRMATION_NEEDED)
+        raise Stop("restoring needs a yes; --yes gives it", CONFIRMATION_NEEDED)
     if not arguments.yes and not ask(f"Bring the published files back to {checkpoint_id}?"):
-        raise Stop("The files are as they were.", CONFIRMATION_NEEDED)
+        raise Stop("the files are as they were", CONFIRMATION_NEEDED)
     params = {"workbench_id": workbench_id, "checkpoint_id": checkpoint_id}
     done = call(client, "CheckpointRestore", params, slow=True)
     changed = ", ".join(line(path) for path in done["files_changed"]) or "none"
@@ -118,10 +118,10 @@ def _find_checkpoint(client: Client, workbench_id: str, arguments: argparse.Name
     """
     named = arguments.checkpoint
     if not named:
-        raise Stop(f"Which? kbd checkpoints WB {arguments.action} ID", USAGE)
+        raise Stop(f"which? kbd checkpoints WB {arguments.action} ID", USAGE)
     found = call(client, "CheckpointsList", {"workbench_id": workbench_id})["checkpoints"]
     meant = [c["checkpoint_id"] for c in found if c["checkpoint_id"].startswith(named)]
     if len(meant) == 1 or named in meant:
         return str(named if named in meant else meant[0])
-    msg = f"Several begin with {named}: {', '.join(meant)}" if meant else f"There is no {named}."
+    msg = f"several begin with {named}: {', '.join(meant)}" if meant else f"there is no {named}"
     raise Stop(msg, FAILED)

@@ -45,9 +45,9 @@ categories: company-context, department-context, situation, document-style"""
 
 def _context(arguments: argparse.Namespace) -> int:
     if arguments.action != "list" and not arguments.category:
-        raise Stop(f"Which category? kbd context WB {arguments.action} CATEGORY", USAGE)
+        raise Stop(f"which category? kbd context WB {arguments.action} CATEGORY", USAGE)
     if arguments.action == "set" and (arguments.text is None) == (arguments.file is None):
-        raise Stop("Give a text, or --file PATH.", USAGE)
+        raise Stop("give a text, or --file PATH", USAGE)
     with connect(arguments) as client:
         named = {"workbench_id": str(find_workbench(client, arguments.workbench)["id"])}
         if arguments.action == "list":

@@ -62,7 +62,7 @@ def resolve_message(entries: list[dict[str, Any]], named: str) -> str:
     if named in ids or not meant:
         return named
     if len(meant) > 1:
-        raise Stop(f"Several messages begin with {named}: {', '.join(meant)}", FAILED)
+        raise Stop(f"several messages begin with {named}: {', '.join(meant)}", FAILED)
     return meant[0]
 
 

@@ -29,9 +29,9 @@ def _discard(arguments: argparse.Namespace) -> int:
             say("There is no draft.")
             return OK
         if not arguments.yes and not is_interactive():
-            raise Stop("Discarding needs a yes; --yes gives it.", CONFIRMATION_NEEDED)
+            raise Stop("discarding needs a yes; --yes gives it", CONFIRMATION_NEEDED)
         if not arguments.yes and not ask(f"Throw away the draft of {workbench['name']}?"):
-            raise Stop("The draft is kept.", CONFIRMATION_NEEDED)
+            raise Stop("the draft is kept", CONFIRMATION_NEEDED)
         call(client, "DraftDiscard", {"workbench_id": workbench["id"]})
     say("The draft is discarded.")
     return OK

@@ -85,9 +85,9 @@ def _set_mode(client: Client, mode: str, *, yes: bool) -> None:
     if mode == "allow_all" and not yes:
         note("The files of every workbench may then be sent to its model's provider, unasked.")
         if not is_interactive():
-            raise Stop("Nobody can be asked here; --yes approves.", CONFIRMATION_NEEDED)
+            raise Stop("nobody can be asked here; --yes approves", CONFIRMATION_NEEDED)
         if not ask("Allow everything?"):
-            raise Stop("Nothing was changed.", CONFIRMATION_NEEDED)
+            raise Stop("nothing was changed", CONFIRMATION_NEEDED)
     call(client, "UserSetConsentMode", {"mode": mode, "approved": mode == "allow_all"})
     say("You are asked." if mode == "ask" else "Everything is allowed.")
 

@@ -37,7 +37,7 @@ def check_folder(directory: str) -> None:
     while not os.path.lexists(place):
         place = os.path.dirname(place)
     if not os.path.isdir(place) or not os.access(place, os.W_OK | os.X_OK):
-        raise Stop(f"--out {directory}: {place} is not a folder that can be written to.", USAGE)
+        raise Stop(f"--out {directory}: {place} is not a folder that can be written to", USAGE)
 
 
 def extract(
@@ -53,7 +53,7 @@ def extract(
         os.makedirs(directory, exist_ok=True)
     except OSError as error:
         msg = (
-            f"{directory} cannot be made: {error.strerror}. The files are in the workbench: "
+            f"{directory} cannot be made: {error.strerror}; the files are in the workbench: "
             f"kbd wb extract {workbench_id} --out DIR"
         )
         raise Stop(msg, FAILED) from error
@@ -65,5 +65,5 @@ def extract(
     for each in failed:
         note(f"{each['workbench_path']} was not extracted: {each.get('reason', each['status'])}")
     if failed:
-        raise Stop(f"{len(failed)} of {len(results)} files were not extracted.", FAILED)
+        raise Stop(f"{len(failed)} of {len(results)} files were not extracted", FAILED)
     return [str(each["final_path"]) for each in results]

@@ -110,7 +110,7 @@ def _request_embedder_consent(
     except Stop as stop:
         if stop.code != CONFIRMATION_NEEDED:
             raise
-        note(f"{stop.message} Searches go by words alone.")
+        note(f"Searches go by words alone: {stop.message}")
         if declined is not None:
             declined.add(status["scope_hash"])
 
@@ -127,10 +127,10 @@ def _request_consent(
     text = call(client, "ContextList", named)["items"]
     note(_consent_question(status, files, [item for item in text if item["status"] == "set"], why))
     if not yes and not is_interactive():
-        msg = "Consent is needed and nobody can be asked here; --yes gives it. Nothing was sent."
+        msg = "consent is needed and nobody can be asked here, so nothing was sent; --yes gives it"
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask("May these files be sent there?"):
-        raise Stop("Nothing was sent.", CONFIRMATION_NEEDED)
+        raise Stop("nothing was sent", CONFIRMATION_NEEDED)
     agreed = {name: status[name] for name in ("provider_id", "model_id", "scope_hash")}
     call(client, "EgressGrantWorkshopConsent", {**named, **agreed, "persist": True})
 
@@ -269,12 +269,12 @@ def show_result(client: Client, run: dict[str, Any]) -> int:
 
 def print_usage(run: dict[str, Any]) -> None:
     """Print how long a run took, and what it consumed: the last line of a job."""
-    note(_render_duration(run))
+    note(f"{_render_duration(run)}.")
 
 
 def _render_duration(run: dict[str, Any]) -> str:
     took = duration(float(run["elapsed_s"]))
-    return f"{line(run['model_id'])} took {took}, {render_usage(run)}."
+    return f"{line(run['model_id'])} took {took}, {render_usage(run)}"
 
 
 def exit_code(run: dict[str, Any]) -> int:
@@ -293,9 +293,9 @@ def report_failure(run: dict[str, Any]) -> Stop:
     again = f"{_render_duration(run)}\n{_resume_hint(run['workbench_id'])}"
     match run["status"]:
         case "cancelled":
-            return Stop(f"Cancelled. What was done is kept.\n{again}", CANCELLED)
+            return Stop(f"cancelled; what was done is kept\n{again}", CANCELLED)
         case "interrupted":
-            return Stop(f"The daemon stopped during the run.\n{again}", FAILED)
+            return Stop(f"the daemon stopped during the run\n{again}", FAILED)
         case _:
             error = run.get("error") or {"error_code": "FAILED", "message": "the run failed"}
             text = f"{error['error_code']}: {error['message']}"
@@ -306,7 +306,7 @@ def report_failure(run: dict[str, Any]) -> Stop:
 
 def _resume_hint(workbench_id: str) -> str:
     return (
-        f"Go on where it stopped: kbd run --resume {workbench_id}\n"
+        f"go on where it stopped: kbd run --resume {workbench_id}\n"
         f"(or, to leave the result in the draft: kbd send {workbench_id} --resume)"
     )
 

@@ -44,8 +44,8 @@ def resolve_socket(given: str | None, home: str | None) -> str:
     length = len(os.fsencode(path))
     if length > MAX_SOCKET_PATH_BYTES:
         msg = (
-            f"The socket's path has {length} bytes; {MAX_SOCKET_PATH_BYTES} is the most.\n"
-            "Choose a shorter one with --socket or KBD_SOCKET."
+            f"the socket's path has {length} bytes and {MAX_SOCKET_PATH_BYTES} is the most; "
+            "choose a shorter one with --socket or KBD_SOCKET"
         )
         raise Stop(msg, USAGE)
     return path
@@ -65,9 +65,9 @@ SLOW_TIMEOUT_S = 600.0
 
 # What helps beyond what the daemon's own message says, by error code.
 _ADVICE = {
-    "PROVIDER_NOT_CONFIGURED": "The daemon reads the environment when it starts: `kbd stop`, then"
-    " again.",
-    "CONFLICT_PUBLISHED_CHANGED": "`kbd publish WB --keep-both` keeps both versions.",
+    "PROVIDER_NOT_CONFIGURED": "the daemon reads the environment when it starts: `kbd stop`, then"
+    " again",
+    "CONFLICT_PUBLISHED_CHANGED": "`kbd publish WB --keep-both` keeps both versions",
 }
 
 
@@ -81,7 +81,7 @@ def connect(arguments: argparse.Namespace) -> Client:
     try:
         return Client(path)
     except ConnectionLostError as error:
-        msg = f"kbd is not running: nothing answers at {path}.\nStart it with `kbd up`."
+        msg = f"kbd is not running: nothing answers at {path}; start it with `kbd up`"
         raise Stop(msg, UNREACHABLE) from error
 
 
@@ -112,7 +112,7 @@ def call(
     except RemoteError as error:
         raise request_refused(error) from error
     except NoAnswerError as error:
-        raise Stop(f"kbd did not answer {method} in time.", UNREACHABLE) from error
+        raise Stop(f"kbd did not answer {method} in time", UNREACHABLE) from error
     except ConnectionLostError as error:
         raise connection_lost(error) from error
 
@@ -131,7 +131,7 @@ def listen(client: Client, seconds: float) -> bool:
 
 def connection_lost(error: ConnectionLostError) -> Stop:
     """Return the error for a connection that ended."""
-    msg = f"The connection to kbd broke ({error}). What was recorded is safe: `kbd up`, and go on."
+    msg = f"the connection to kbd broke ({error}); what was recorded is safe: `kbd up`, and go on"
     return Stop(msg, UNREACHABLE)
 
 

@@ -122,7 +122,7 @@ def parse_types(asked: Iterable[str]) -> frozenset[str]:
         near += [name for name in folded if unknown.casefold() in name and name not in near]
         told = ", ".join(folded[name] for name in near[:6])
         meant = f"; near: {told}" if told else "; docs/reference/events.md lists all"
-        raise Stop(f"There is no type of event {unknown}{meant}.", USAGE)
+        raise Stop(f"there is no type of event {unknown}{meant}", USAGE)
     return frozenset(folded[name.casefold()] for name in names)
 
 
@@ -140,7 +140,7 @@ def parse_time(text: str, now: datetime) -> str:
     try:
         found = _parse_moment(text.strip(), now).astimezone(UTC)
     except (ValueError, OverflowError):
-        msg = f"{text} is no time: say 2026-11-22, 2026-11-22T10:30, 10:30, or 2h (30m, 3d) ago."
+        msg = f"{text} is no time: say 2026-11-22, 2026-11-22T10:30, 10:30, or 2h (30m, 3d) ago"
         raise Stop(msg, USAGE) from None
     return found.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
@@ -213,7 +213,7 @@ def _log(arguments: argparse.Namespace) -> int:
         else:
             _read(client, log, show)
     if damage:
-        note(f"This is not all. {damage}")
+        note(f"This is not all: {damage}")
     return OK
 
 
@@ -232,11 +232,11 @@ def _parse_filter(arguments: argparse.Namespace) -> EventFilter:
     """
     phase = (arguments.phase or "").lower()
     if phase and phase not in PHASES:
-        raise Stop(f"There is no phase {arguments.phase}; there are {', '.join(PHASES)}.", USAGE)
+        raise Stop(f"there is no phase {arguments.phase}; there are {', '.join(PHASES)}", USAGE)
     if arguments.item is not None and arguments.item < 1:
-        raise Stop("Items are counted from 1.", USAGE)
+        raise Stop("items are counted from 1", USAGE)
     if arguments.follow and arguments.until:
-        raise Stop("--follow has no end: say either --follow or --until.", USAGE)
+        raise Stop("--follow has no end: say either --follow or --until", USAGE)
     now = datetime.now().astimezone()
     selection = EventFilter(
         phase=phase,
@@ -248,8 +248,8 @@ def _parse_filter(arguments: argparse.Namespace) -> EventFilter:
         text=arguments.grep or "",
     )
     if arguments.workbench == "daemon" and (arguments.run is not None or selection.is_about_runs):
-        msg = "The daemon's own log has no runs; --run, --phase, --item and --tool need a workbench"
-        raise Stop(f"{msg}.", USAGE)
+        msg = "the daemon's own log has no runs; --run, --phase, --item and --tool need a workbench"
+        raise Stop(msg, USAGE)
     return selection
 
 
@@ -265,7 +265,7 @@ def _run_number(client: Client, workbench: dict[str, Any], named: str) -> int:
     if f"{log}-{number}" in {run["run_id"] for run in runs}:
         return int(number)
     has = f"it has 1 to {len(runs)}" if len(runs) > 1 else "it has one" if runs else "it has none"
-    raise Stop(f"There is no run {named} in {workbench['name']}; {has}.", FAILED)
+    raise Stop(f"there is no run {named} in {workbench['name']}; {has}", FAILED)
 
 
 class _EventRenderer:
@@ -335,4 +335,4 @@ def _follow(client: Client, log: str, show: _EventRenderer) -> None:
         why = error if isinstance(error, Stop) else connection_lost(error)
         filters = "" if show.selection == EventFilter() else ", with the same filters"
         again = f"kbd log {log} --follow --after {show.last}{filters}"
-        raise Stop(f"{why.message}\nThen: {again}", UNREACHABLE) from error
+        raise Stop(f"{why.message}\nthen: {again}", UNREACHABLE) from error

@@ -37,14 +37,14 @@ def find_run(client: Client, named: str) -> dict[str, Any]:
     workbench_id = str(_single_match(meant, named)["id"])
     runs: list[dict[str, Any]] = call(client, "RunList", {"workbench_id": workbench_id})["runs"]
     if not runs:
-        raise Stop(f"There was no run in workbench {named} yet.", FAILED)
+        raise Stop(f"there was no run in workbench {named} yet", FAILED)
     # Runs are numbered as they began, whatever the clock said.
     runs.sort(key=lambda run: int(run["run_id"].rpartition("-")[2]))
     if not number:
         return runs[-1]
     if not 1 <= int(number) <= len(runs):
         have = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-        raise Stop(f"Workbench {named} has {have}; there is no run {number}.", FAILED)
+        raise Stop(f"workbench {named} has {have}; there is no run {number}", FAILED)
     return runs[int(number) - 1]
 
 
@@ -64,5 +64,5 @@ def _single_match(meant: list[dict[str, Any]], named: str) -> dict[str, Any]:
         return meant[0]
     if meant:
         ids = ", ".join(each["id"] for each in meant)
-        raise Stop(f"Several workbenches are called {named}; name one by its id: {ids}", FAILED)
-    raise Stop(f"There is no workbench {named}; `kbd wb list` shows all.", FAILED)
+        raise Stop(f"several workbenches are called {named}; name one by its id: {ids}", FAILED)
+    raise Stop(f"there is no workbench {named}; `kbd wb list` shows all", FAILED)

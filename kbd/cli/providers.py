@@ -40,7 +40,7 @@ files is sent. `effort` says how hard its models shall think in each phase;
 
 def _providers(arguments: argparse.Namespace) -> int:
     if arguments.action != "list" and not arguments.provider:
-        raise Stop(f"kbd providers {arguments.action} needs the name of a provider.", USAGE)
+        raise Stop(f"kbd providers {arguments.action} needs the name of a provider", USAGE)
     with connect_or_start(arguments) as client:
         match arguments.action:
             case "list":
@@ -89,7 +89,7 @@ def _render_status(answer: dict[str, Any], named: str | None) -> str:
     embedders = [row for row in answer.get("embedders", ()) if named in (None, row["provider_id"])]
     rows = [row for row in answer["providers"] if named in (None, row["provider_id"])]
     if not rows and not embedders:
-        raise Stop(f"There is no provider {named}; `kbd providers` shows all.", FAILED)
+        raise Stop(f"there is no provider {named}; `kbd providers` shows all", FAILED)
     parts = [_render_providers(rows)] if rows else []
     if embedders:
         header = ("embedder", "status", "address", "leaves here", "model", "missing")
@@ -112,7 +112,8 @@ def _render_embedder(row: dict[str, Any]) -> tuple[str, ...]:
 def _render_search(answer: dict[str, Any]) -> str:
     if answer.get("embedder"):
         return f"Searches go by words and by meaning, with {line(answer['embedder'])}."
-    return f"Searches go by words alone. {line(answer.get('no_embedder', ''))}"
+    why = line(answer.get("no_embedder", ""))
+    return f"Searches go by words alone{f': {why}' if why else '.'}"
 
 
 def _render_providers(rows: list[dict[str, Any]]) -> str:

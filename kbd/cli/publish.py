@@ -88,10 +88,10 @@ def _confirm_deletions(
         return
     listed = ", ".join(line(path) for path in wanted)
     if not yes and not is_interactive():
-        msg = f"Publishing deletes {listed}; --yes confirms it. The draft is kept."
+        msg = f"publishing deletes {listed}, so the draft is kept; --yes confirms it"
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask(f"Publishing deletes {listed}. Delete?"):
-        raise Stop("Nothing was published; the draft is kept.", CONFIRMATION_NEEDED)
+        raise Stop("nothing was published; the draft is kept", CONFIRMATION_NEEDED)
     call(
         client, "ReviewSetDeletionConfirmations", {**named, "paths": [*asked["confirmed"], *wanted]}
     )

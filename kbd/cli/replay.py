@@ -201,9 +201,9 @@ def _check_target(path: str) -> None:
     """See, before anything is read, that the file can be made."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.lexists(path):
-        raise Stop(f"{path} exists; nothing is overwritten.", USAGE)
+        raise Stop(f"{path} exists; nothing is overwritten", USAGE)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
-        raise Stop(f"{path}: {folder} is not a folder that can be written to.", USAGE)
+        raise Stop(f"{path}: {folder} is not a folder that can be written to", USAGE)
 
 
 def _read_steps(client: Client, run_id: str) -> "StepsFound":
@@ -260,7 +260,7 @@ def _write_file(path: str, page: bytes) -> None:
                 os.unlink(beside)
             raise
     except FileExistsError as error:
-        raise Stop(f"{error.filename} exists; nothing is overwritten.", USAGE) from error
+        raise Stop(f"{error.filename} exists; nothing is overwritten", USAGE) from error
     except OSError as error:
         raise Stop(f"{path} cannot be written: {error.strerror}", FAILED) from error
 
@@ -293,7 +293,7 @@ def prove(client: Client, run_id: str, with_plugin: str | None, as_json: bool) -
     except RemoteError as error:
         raise request_refused(error) from error
     except ConnectionLostError as error:
-        msg = f"{connection_lost(error).message}\nThen: kbd replay {run_id} --verify"
+        msg = f"{connection_lost(error).message}\nthen: kbd replay {run_id} --verify"
         raise Stop(msg, UNREACHABLE) from error
     if as_json:
         say(json.dumps(found))

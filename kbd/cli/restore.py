@@ -45,7 +45,7 @@ def _restore(arguments: argparse.Namespace) -> int:
         for fault in checked.faults:
             note(f"{line(fault.file, 300)}, byte {fault.offset}: {fault.message}")
         if checked.faults:
-            raise Stop(f"{backup} is not whole; nothing was restored.", FAILED)
+            raise Stop(f"{backup} is not whole; nothing was restored", FAILED)
         made = restore(backup, home)
     except KbdError as error:
         raise Stop(f"{error.code}: {error.message}", FAILED) from error

@@ -33,9 +33,9 @@ def _rpc(arguments: argparse.Namespace) -> int:
     try:
         params = json.loads(text)
     except ValueError as error:
-        raise Stop(f"The parameters are not JSON: {error}", USAGE) from error
+        raise Stop(f"the parameters are not JSON: {error}", USAGE) from error
     if not isinstance(params, dict):
-        raise Stop('The parameters must be an object: {"name": value}', USAGE)
+        raise Stop('the parameters must be an object: {"name": value}', USAGE)
     with connect_or_start(arguments) as client:
         result = call(client, arguments.method, params, slow=True)
     say(json.dumps(result, indent=2, ensure_ascii=not sys.stdout.isatty()))

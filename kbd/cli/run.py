@@ -55,7 +55,7 @@ published, then copied to --out under free names. Ctrl-C cancels; --resume goes 
 
 def _run(arguments: argparse.Namespace) -> int:
     if bool(arguments.prompt) == bool(arguments.resume):
-        raise Stop('What is to be done? kbd run "PROMPT" FILE..., or kbd run --resume WB', USAGE)
+        raise Stop('what is to be done? kbd run "PROMPT" FILE..., or kbd run --resume WB', USAGE)
     if not arguments.keep:
         check_folder(arguments.out)
     report: dict[str, Any] = dict.fromkeys(
@@ -142,7 +142,7 @@ def _prepare_workbench(
     workbench_id = str(call(client, "WorkbenchCreate", {"name": name})["workbench_id"])
     try:
         if add(client, workbench_id, arguments.files):
-            raise Stop("Nothing was done, because a file could not be added.", FAILED)
+            raise Stop("nothing was done, because a file could not be added", FAILED)
         _set_up_run(client, workbench_id, arguments)
     except Stop:
         # Nothing was asked in it yet: nobody would miss it.
@@ -161,9 +161,9 @@ def _set_up_run(client: Client, workbench_id: str, arguments: argparse.Namespace
 def _confirm_publish(arguments: argparse.Namespace, workbench_id: str) -> None:
     if arguments.publish or arguments.yes:
         return
-    later = f"The draft is kept: kbd review {workbench_id}; kbd publish {workbench_id}"
+    later = f"the draft is kept: kbd review {workbench_id}; kbd publish {workbench_id}"
     if not is_interactive():
-        msg = f"Publishing needs a yes, and nobody can be asked here (--publish). {later}"
+        msg = f"publishing needs a yes, and nobody can be asked here (--publish); {later}"
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not ask("Publish these changes?"):
         raise Stop(later, CONFIRMATION_NEEDED)

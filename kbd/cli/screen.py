@@ -52,7 +52,7 @@ def run_screen(walk: Walk) -> int:
         try:
             screen.application.run(handle_sigint=False)
         except EOFError:
-            raise Stop("The terminal is gone.", FAILED) from None
+            raise Stop("the terminal is gone", FAILED) from None
     return OK
 
 

@@ -37,7 +37,7 @@ What it changes waits in the draft: see `kbd review` and `kbd publish`."""
 
 def _send(arguments: argparse.Namespace) -> int:
     if bool(arguments.text) == arguments.resume:
-        raise Stop("Say what to do, or --resume: kbd send WB TEXT | kbd send WB --resume", USAGE)
+        raise Stop("say what to do, or --resume: kbd send WB TEXT | kbd send WB --resume", USAGE)
     with connect_or_start(arguments) as client:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
         choose_model(client, workbench_id, arguments.model)

@@ -199,8 +199,8 @@ def find_hash(blobs: list[BlobReference], begin: str) -> str:
     if len(hashes) == 1:
         return hashes[0]
     if hashes:
-        raise Stop(f"Several versions begin with {begin}; say more of the hash.", USAGE)
-    raise Stop(f"The event names no file version {begin}.", FAILED)
+        raise Stop(f"several versions begin with {begin}; say more of the hash", USAGE)
+    raise Stop(f"the event names no file version {begin}", FAILED)
 
 
 def describe_blob(client: Client, workbench_id: str, blob: str, *, whole: bool) -> BlobDescription:
@@ -247,12 +247,12 @@ def save_blob(client: Client, workbench_id: str, blob: str, target: str) -> int:
                     written += file.write(part)
                     digest.update(part)
                 if digest.hexdigest() != blob:
-                    raise Stop(f"The kept bytes are not those of {blob}; see `kbd verify`.", FAILED)
+                    raise Stop(f"the kept bytes are not those of {blob}; see `kbd verify`", FAILED)
             except BaseException:
                 os.unlink(target)
                 raise
     except OSError as error:
-        raise Stop(f"{target} cannot be written: {error.strerror or error}.", FAILED) from error
+        raise Stop(f"{target} cannot be written: {error.strerror or error}", FAILED) from error
     return written
 
 
@@ -344,8 +344,8 @@ def _read_event(client: Client, log: str, seq: int, name: str, reason: str) -> d
     else:
         last = int(call(client, "EventsRead", {"workbench_id": log, "limit": 1})["last_seq"])
     has = f"there are 1 to {last}" if last else "it is empty"
-    damage = f"\n{line(reason)}" if reason else ""
-    raise Stop(f"There is no event {seq} in {line(name)}; {has}.{damage}", FAILED)
+    damage = f"; {line(reason)}" if reason else ""
+    raise Stop(f"there is no event {seq} in {line(name)}: {has}{damage}", FAILED)
 
 
 def _print_blob(
@@ -359,7 +359,7 @@ def _print_blob(
         return
     version = describe_blob(client, log, blob, whole=True)
     if version.fault or version.text is None:
-        raise Stop(f"{blob} is {version.fault or 'no text; say --out FILE'}.", FAILED)
+        raise Stop(f"{blob} is {version.fault or 'no text; say --out FILE'}", FAILED)
     say(version.text)
 
 

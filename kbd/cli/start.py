@@ -77,9 +77,9 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
                 raise Stop(f"kbd did not start: {_last_line(log, begin)}", ended or UNREACHABLE)
             time.sleep(POLL_S)
     if process.poll() == ANOTHER_DAEMON:
-        msg = f"Another daemon has the home {home}, but does not answer at {path}."
+        msg = f"another daemon has the home {home}, but does not answer at {path}"
         raise Stop(msg, ANOTHER_DAEMON)
-    msg = f"kbd does not answer after {START_TIMEOUT_S:.0f} s; see daemon/{LOG_NAME} in {home}."
+    msg = f"kbd does not answer after {START_TIMEOUT_S:.0f} s; see daemon/{LOG_NAME} in {home}"
     raise Stop(msg, UNREACHABLE)
 
 
@@ -91,7 +91,7 @@ def _open_log(home: str) -> io.BufferedRandom:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         file = os.open(os.path.join(folder, LOG_NAME), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as error:
-        raise Stop(f"The home {home} cannot be used: {error.strerror}.") from error
+        raise Stop(f"the home {home} cannot be used: {error.strerror}") from error
     return os.fdopen(file, "a+b")
 
 

@@ -36,7 +36,7 @@ def _stop(arguments: argparse.Namespace) -> int:
     deadline = time.monotonic() + STOP_TIMEOUT_S
     while _lives(pid):
         if time.monotonic() > deadline:
-            msg = f"kbd (process {pid}) is still there after {STOP_TIMEOUT_S:.0f} s."
+            msg = f"kbd (process {pid}) is still there after {STOP_TIMEOUT_S:.0f} s"
             raise Stop(msg, FAILED)
         time.sleep(POLL_S)
     say("kbd has stopped.")

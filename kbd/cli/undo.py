@@ -62,7 +62,7 @@ def _previous_message(entries: list[dict[str, Any]]) -> str:
     """
     messages = _messages(entries)
     if len(messages) < 2:
-        raise Stop("There is no earlier message to go back to.", FAILED)
+        raise Stop("there is no earlier message to go back to", FAILED)
     return str(messages[-2]["message_id"])
 
 

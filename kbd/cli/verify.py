@@ -71,7 +71,7 @@ workbench first, then `daemon` for the daemon's own log, then a file or a folder
 def _verify(arguments: argparse.Namespace) -> int:
     named, head = arguments.target, _parse_head(arguments.head)
     if head and not named:
-        raise Stop("--head is of one log: name the workbench, or `daemon`.", USAGE)
+        raise Stop("--head is of one log: name the workbench, or `daemon`", USAGE)
     found = _verify_copy_first(named, head) if named else None
     if found is None:
         try:
@@ -99,9 +99,7 @@ def _parse_head(text: str | None) -> dict[str, Any]:
         return {}
     match = _HEAD.fullmatch(text.strip().lower())
     if match is None:
-        raise Stop(
-            "A head is a number, a colon and 64 hex digits, as `kbd log --head` says.", USAGE
-        )
+        raise Stop("a head is a number, a colon and 64 hex digits, as `kbd log --head` says", USAGE)
     return {"seq": int(match[1]), "hash": match[2]}
 
 
@@ -156,7 +154,7 @@ def _verify_copy(named: str, head: dict[str, Any]) -> _Found:
     verified = msgspec.to_builtins(checked)
     if head:
         if checked.kind == "backup":
-            raise Stop("--head is of one log; a backup holds several.", USAGE)
+            raise Stop("--head is of one log; a backup holds several", USAGE)
         if head != {"seq": checked.events, "hash": checked.head}:
             told = f"it ends with {checked.events}:{checked.head}, not with the head that was kept"
             fault = {"kind": "head", "file": path.name, "offset": 0, "message": told, "seq": 0}

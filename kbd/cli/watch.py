@@ -99,13 +99,13 @@ def _watch(arguments: argparse.Namespace) -> int:
         case "show" | "pause" | "resume" | "rm" | "test":
             return _run_named_action(arguments)
         case _:
-            msg = f"There is no `kbd watch {line(arguments.action)}`; there is: "
+            msg = f"there is no `kbd watch {line(arguments.action)}`; there is: "
             raise Stop(msg + ", ".join(ACTIONS), USAGE)
 
 
 def _add(arguments: argparse.Namespace) -> int:
     if len(arguments.named) != 2:
-        raise Stop('Which folder, and what to do? kbd watch add FOLDER "PROMPT"', USAGE)
+        raise Stop('which folder, and what to do? kbd watch add FOLDER "PROMPT"', USAGE)
     with connect_or_start(arguments) as client:
         say(add_watch(client, arguments))
     return OK
@@ -126,7 +126,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _run_named_action(arguments: argparse.Namespace) -> int:
     if len(arguments.named) != 1:
-        raise Stop(f"Which watch? kbd watch {arguments.action} WATCH", USAGE)
+        raise Stop(f"which watch? kbd watch {arguments.action} WATCH", USAGE)
     named = arguments.named[0]
     with connect(arguments) as client:
         if arguments.action == "test":
@@ -159,9 +159,9 @@ def _run_action(client: Client, watch: dict[str, Any], arguments: argparse.Names
 
 def _failed(arguments: argparse.Namespace) -> int:
     if len(arguments.named) > 1:
-        raise Stop("One watch, or none for all: kbd watch failed [WATCH]", USAGE)
+        raise Stop("one watch, or none for all: kbd watch failed [WATCH]", USAGE)
     if arguments.retry and arguments.dismiss:
-        raise Stop("Either --retry or --dismiss.", USAGE)
+        raise Stop("either --retry or --dismiss", USAGE)
     with connect(arguments) as client:
         watch = find_watch(client, arguments.named[0]) if arguments.named else None
         if arguments.retry or arguments.dismiss:

@@ -23,7 +23,7 @@ def find_watch(client: Client, named: str) -> dict[str, Any]:
     """
     found = _watch_or_folder(client, named)
     if found is None:
-        raise Stop(f"There is no watch {named}; `kbd watch list` shows all.", FAILED)
+        raise Stop(f"there is no watch {named}; `kbd watch list` shows all", FAILED)
     return found
 
 
@@ -79,7 +79,7 @@ def select_failed(client: Client, watch: dict[str, Any] | None, asked: str) -> l
     try:
         numbers = list(dict.fromkeys(int(number) for number in asked.split(",")))
     except ValueError:
-        raise Stop(f"{asked} is neither `all` nor a number, or several as 3,4.", USAGE) from None
+        raise Stop(f"{asked} is neither `all` nor a number, or several as 3,4", USAGE) from None
     if watch:
         return [{"watch_id": watch["watch_id"], "landing_ids": numbers}]
     failed = call(client, "WatchFailedList")["failed"]
@@ -87,7 +87,7 @@ def select_failed(client: Client, watch: dict[str, Any] | None, asked: str) -> l
     requests: dict[str, list[int]] = {}
     for number in numbers:
         if number not in of_watch:
-            msg = f"No failed file has the number {number}; `kbd watch failed` shows them."
+            msg = f"no failed file has the number {number}; `kbd watch failed` shows them"
             raise Stop(msg, FAILED)
         requests.setdefault(of_watch[number], []).append(number)
     return [{"watch_id": each, "landing_ids": own} for each, own in requests.items()]
@@ -113,10 +113,10 @@ def dry_run(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
     elif os.path.isdir(named):
         params = {"folder": os.path.abspath(named), **rule}
     elif found is not None:
-        msg = "A watch has its own rule; to try another one, name the folder."
+        msg = "a watch has its own rule; to try another one, name the folder"
         raise Stop(msg, USAGE)
     else:
-        raise Stop(f"{named} is neither a watch nor a folder; `kbd watch list` shows all.", FAILED)
+        raise Stop(f"{named} is neither a watch nor a folder; `kbd watch list` shows all", FAILED)
     tested: dict[str, Any] = call(client, "WatchTest", params, slow=True)
     return tested
 
@@ -134,7 +134,7 @@ def _watch_or_folder(client: Client, named: str) -> dict[str, Any] | None:
             return meant[0]
         if meant:
             ids = ", ".join(each["watch_id"] for each in meant)
-            raise Stop(f"Several watches are called {named}; name one by its id: {ids}", FAILED)
+            raise Stop(f"several watches are called {named}; name one by its id: {ids}", FAILED)
     return None
 
 
@@ -142,7 +142,7 @@ def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `WatchAdd`: what was given, and nothing else."""
     folder, prompt = arguments.named
     if arguments.deliver_to and arguments.publish != "auto":
-        msg = "--deliver-to needs --publish auto: what waits for review is not delivered."
+        msg = "--deliver-to needs --publish auto: what waits for review is not delivered"
         raise Stop(msg, USAGE)
     given: dict[str, Any] = {
         "patterns": arguments.pattern,
@@ -178,7 +178,7 @@ def _parse_command(command: str | None) -> list[str]:
     try:
         words = shlex.split(command or "")
     except ValueError as error:
-        raise Stop(f"--on-outcome cannot be read: {error}.", USAGE) from None
+        raise Stop(f"--on-outcome cannot be read: {error}", USAGE) from None
     if words and "/" in words[0]:
         words[0] = os.path.abspath(words[0])
     return words
@@ -200,10 +200,12 @@ def _consent_param(client: Client, rule: dict[str, Any], *, yes: bool) -> dict[s
         return consent if yes else {}
     note(_consent_question(rule, model_id, known[0]))
     if not yes and not is_interactive():
-        msg = "Consent is needed and nobody can be asked here; --consent gives it. Nothing is done."
+        msg = (
+            "consent is needed and nobody can be asked here, so nothing is done; --consent gives it"
+        )
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask("May what lands there be sent to this model, now and later?"):
-        raise Stop("Nothing is watched.", CONFIRMATION_NEEDED)
+        raise Stop("nothing is watched", CONFIRMATION_NEEDED)
     return consent
 
 

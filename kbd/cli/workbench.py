@@ -40,7 +40,7 @@ def _workbench(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         return _list(arguments)
     if not arguments.workbench:
-        raise Stop(f"Which workbench? kbd wb {arguments.action} WB", USAGE)
+        raise Stop(f"which workbench? kbd wb {arguments.action} WB", USAGE)
     match arguments.action:
         case "new":
             return _new(arguments)
@@ -143,9 +143,9 @@ def _delete(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         workbench = find_workbench(client, arguments.workbench)
         if not arguments.yes and not is_interactive():
-            raise Stop("Deleting needs a yes; --yes gives it.", CONFIRMATION_NEEDED)
+            raise Stop("deleting needs a yes; --yes gives it", CONFIRMATION_NEEDED)
         if not arguments.yes and not ask(f"Delete {workbench['name']} with its log and files?"):
-            raise Stop("Nothing was deleted.", CONFIRMATION_NEEDED)
+            raise Stop("nothing was deleted", CONFIRMATION_NEEDED)
         call(client, "WorkbenchDelete", {"workbench_id": workbench["id"]})
     say(f"Deleted {line(workbench['name'])}.")
     return OK
@@ -153,6 +153,6 @@ def _delete(arguments: argparse.Namespace) -> int:
 
 def _render_files(arguments: argparse.Namespace) -> Sequence[str]:
     if not arguments.files:
-        raise Stop(f"Which files? kbd wb {arguments.action} WB FILE...", USAGE)
+        raise Stop(f"which files? kbd wb {arguments.action} WB FILE...", USAGE)
     files: Sequence[str] = arguments.files
     return files

@@ -203,6 +203,8 @@ class AsyncClient:
         self._pending: dict[int, PendingRequest] = {}
         self._followers: list[Follower] = []
         self._listening: list[NotificationListener] = []
+        # A task of its own sends: a sender that is canceled half-way would leave half a line,
+        # behind which the daemon understands nothing.
         self._put, self._lines = anyio.create_memory_object_stream[bytes](_MAX_BUFFERED_LINES)
         self._lost: ConnectionLostError | None = None
 
@@ -226,6 +228,7 @@ class AsyncClient:
         """
         self._last_id += 1
         wanted = self._last_id
+        # Before the request goes out: its answer may be read before the writer's task runs again.
         pending = self._pending[wanted] = PendingRequest()
         is_sent = False
         try:
@@ -237,6 +240,7 @@ class AsyncClient:
             raise NoAnswerError("the daemon did not answer in time") from None
         finally:
             del self._pending[wanted]
+            # One that was never queued is unknown to the daemon, and needs no cancel.
             if is_sent and not pending.arrived.is_set():
                 self._cancel(wanted)
         if pending.message is None:
@@ -315,6 +319,8 @@ class AsyncClient:
                 chunk = await self._stream.receive(_CHUNK_BYTES)
                 start = len(rest)
                 rest += chunk
+                # From where the new bytes begin: one long line searched whole each time costs the
+                # square of its length.
                 end = rest.rfind(b"\n", start)
                 if end < 0:
                     continue
@@ -377,6 +383,7 @@ class AsyncClient:
         """Have the log tell again what was passed over."""
         try:
             await self.send("EventsUnsubscribe", {"workbench_id": follower.followed.log})
+            # Between the two: what the new subscription tells must not be passed over again.
             follower.is_behind = False
             await self.send("EventsSubscribe", follower.followed.subscription)
         except ConnectionLostError:
@@ -426,6 +433,7 @@ class AsyncClient:
             log: seq for log, seq in told.items() if not any(each.follows(log) for each in followed)
         }
         for each in followed:
+            # What was given, not what was read: nobody has seen the events that still wait here.
             cursors.update(each.delivered)
         self._lost = ConnectionLostError(why, cursors)
         for pending in self._pending.values():

@@ -4,8 +4,8 @@ Contents, in reading order:
 
 * `base`, `workbenches`, `runs`, `drafts`, `watches`, `vocabulary`: the events, a closed set of
   frozen records.
-* `frame`: bytes and checksums, and what may be wrong with them. `codec`: records and bytes, and
-  records as clients see them.
+* `frame`: bytes and checksums; `faults`: what may be wrong with them. `codec`: records and bytes,
+  and records as clients see them.
 * `log` (`EventLog`): append, read, replay; over `segment` (files, and the end that is written),
   `scan` (what lies on disk; a log that somebody else has open), `anchor` (how far the log was
   durable), `disk` (what may fail).

@@ -88,6 +88,8 @@ class AnchorFile:
 
     def __init__(self, directory: Path, disk: Disk) -> None:
         self._disk = disk
+        # Only a new log gets here without one: with events, the survey calls a missing anchor a
+        # fault.
         if read_anchor(directory) is None:
             write_anchor(directory, Anchor(0, GENESIS), disk)
         self._fd = os.open(directory / ANCHOR_NAME, os.O_RDWR | os.O_CLOEXEC)
@@ -108,6 +110,7 @@ class AnchorFile:
         slot = 1 - self._slot
         self._disk.write_all(self._fd, _pack(anchor), slot * _SLOT_BYTES)
         self._disk.sync_data(self._fd)
+        # Only now: until the sync this slot may be torn, and the other one must stay.
         self._current, self._slot = anchor, slot
 
     def close(self) -> None:

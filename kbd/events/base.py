@@ -13,6 +13,7 @@ MUST_UNDERSTAND = 1
 """Flag of a record: a reader that does not know its type must not go on without it."""
 
 
+# `omit_defaults`: a field that is added takes no space in records that do not use it.
 @dataclass_transform(frozen_default=True)
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     """The root of every event: a frozen record of something that happened, without behavior.

@@ -147,8 +147,9 @@ class BlobStore:
         Raises:
             ValidationFailed: This is no hash.
         """
+        # Hashes come from clients, too: with "/" or ".." in one the path would lead elsewhere.
         if not _HASH.fullmatch(blob):
-            raise ValidationFailed("A blob is named by 64 lower-case hex digits.")
+            raise ValidationFailed("a blob is named by 64 lower-case hex digits")
         # One path made of one text: a listing of many files makes many.
         return Path(f"{self._directory}/{blob[:2]}/{blob}")
 
@@ -172,7 +173,7 @@ class BlobStore:
                 file.seek(offset)
                 return file.read(-1 if limit is None else limit)
         except FileNotFoundError as error:
-            raise NotFound("There is no such blob.", detail={"blob": blob}) from error
+            raise NotFound("there is no such blob", detail={"blob": blob}) from error
 
     def verify(self, named: Iterable[BlobHash] | None = None) -> BlobVerification:
         """Read blobs again and compare them with their names. Changes nothing.
@@ -215,6 +216,7 @@ class BlobStore:
         """Whether the blob is there in full; if so, durably, whoever put it there."""
         path = self.path(blob)
         try:
+            # Another size is damage, however it came to be: the blob is written again over it.
             if path.stat().st_size != size:
                 return False
         except FileNotFoundError:
@@ -227,6 +229,7 @@ class BlobStore:
     def _write_chunks(self, chunks: Iterable[bytes]) -> tuple[BlobHash, int]:
         """Write bytes to a new file while hashing them, and settle it."""
         self._disk.make_directory(self._directory)
+        # In the store itself, for a rename is atomic only within one file system.
         fd, name = tempfile.mkstemp(prefix=_INCOMING, dir=self._directory)
         incoming = Path(name)
         try:
@@ -258,12 +261,12 @@ class BlobStore:
         try:
             yield
         except SyncError as error:
-            raise LogPoisoned("The disk does not make a file's bytes durable.") from error
+            raise LogPoisoned("the disk does not make a file's bytes durable") from error
         except OSError as error:
             if is_full(error):
                 raise DiskFull(
-                    "No space is left on the device: the file was not kept.",
-                    actions=("Free some space, then try again.",),
+                    "no space is left on the device: the file was not kept",
+                    actions=("free some space, then try again",),
                 ) from error
             raise
 
@@ -274,13 +277,15 @@ def _open_source(path: Path) -> int:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno == errno.ENOENT:
-            raise NotFound(f"There is no file {path.name}.") from error
+            raise NotFound(f"there is no file {path.name}") from error
+        # open(2): a link under O_NOFOLLOW, and a socket or a device that nothing serves.
         if error.errno in {errno.ELOOP, errno.ENXIO}:
-            raise SandboxViolation(f"{path.name} is a link or no regular file.") from error
-        raise FileReadFailed(f"{path.name} cannot be opened: {error.strerror}.") from error
+            raise SandboxViolation(f"{path.name} is a link or no regular file") from error
+        raise FileReadFailed(f"{path.name} cannot be opened: {error.strerror}") from error
+    # Asked of the open file: its path may lead to another one by now.
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise SandboxViolation(f"{path.name} is a link or no regular file.")
+        raise SandboxViolation(f"{path.name} is a link or no regular file")
     return fd
 
 
@@ -292,4 +297,4 @@ def _read_chunks(fd: int, name: str, size_bytes: int = sys.maxsize) -> Iterator[
             yield chunk
             offset += len(chunk)
     except OSError as error:
-        raise FileReadFailed(f"{name} cannot be read: {error.strerror}.") from error
+        raise FileReadFailed(f"{name} cannot be read: {error.strerror}") from error

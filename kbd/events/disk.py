@@ -21,6 +21,7 @@ from kbd.errors import DiskFull, FileWriteFailed
 
 __all__ = ["DISK", "Disk", "LogPoisoned", "SyncError", "is_full"]
 
+# EFBIG is the answer past RLIMIT_FSIZE, and past the largest file of a file system.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _NOT_IN_KERNEL = frozenset(
@@ -44,6 +45,8 @@ class SyncError(OSError):
 
 def is_full(error: OSError) -> bool:
     """Return whether an error says that the file may not grow."""
+    # A sync that fails with ENOSPC is a failed sync: what it covered is lost all the same
+    # (facts/performance.md F).
     return error.errno in _FULL and not isinstance(error, SyncError)
 
 
@@ -96,6 +99,7 @@ class Disk:
     def write_all(self, fd: int, data: bytes, offset: int) -> None:
         """Write all of `data` at an offset, however often the kernel takes less."""
         written = self.pwrite(fd, data, offset)
+        # A short write is no error: the reason comes with the next call.
         while written < len(data):
             written += self.pwrite(fd, memoryview(data)[written:], offset + written)
 
@@ -175,6 +179,7 @@ class Disk:
             SyncError: It is not known to be durable.
             OSError: Anything else; nothing is left behind.
         """
+        # Beside it, for a rename is atomic only within one file system.
         staged = path.with_name(path.name + ".tmp")
         fd = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
@@ -192,7 +197,7 @@ class Disk:
         except OSError as error:
             staged.unlink(missing_ok=True)
             if is_full(error):
-                raise DiskFull("No space is left on the device.") from error
+                raise DiskFull("no space is left on the device") from error
             raise
         # A rename is durable only with its directory.
         self.sync_directory(path.parent)

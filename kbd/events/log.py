@@ -42,6 +42,8 @@ class _Tip(Struct, frozen=True, gc=False):
     chain: bytes
 
 
+# Not SQLite: its WAL with FULL reaches 0.5 to 0.9 of a raw append, and its checkpoints stall (p99
+# 1.5 to 7.5 ms, not 0.5; facts/performance.md A). It cannot tell torn from damaged, either.
 class EventLog:
     """A log that is open. Made by `EventLog.open`.
 
@@ -127,7 +129,7 @@ class EventLog:
                 clock=clock,
             )
         except OSError as error:
-            raise LogPoisoned(f"The log cannot be opened: {error.strerror}.") from error
+            raise LogPoisoned(f"the log cannot be opened: {error.strerror}") from error
 
     @property
     def seq(self) -> Seq:
@@ -162,9 +164,11 @@ class EventLog:
         if tail is None or self._poison or self.damage is not None:
             tail = self._check_writable()
         if not records:
-            raise ValidationFailed("There is nothing to record.")
+            raise ValidationFailed("there is nothing to record")
+        # Encoded before a new segment is begun: what cannot be encoded changes nothing on disk.
         body = codec.encode(records)
         tip = self._tip
+        # Asked before a frame and never within one: no frame spans two segments.
         if tip.link.offset >= self._segment_bytes:
             tail = self._roll(tail)
             tip = self._tip
@@ -173,11 +177,15 @@ class EventLog:
         try:
             tail.write(frame.data, link.offset)
         except OSError as error:
+            # A full disk takes a part and fails at the next call (2,480 of 9,008 bytes measured;
+            # facts/performance.md F), so half a frame may be there.
             raise self._unwritten(tail, link.offset, error) from error
         try:
             tail.sync()
         except OSError as error:
-            raise self._poisoned("The disk does not make the log durable.") from error
+            # Neither tried again nor cut off: the next sync would report success for pages that are
+            # lost (1st ENOSPC, 2nd EIO, 3rd OK; facts/performance.md F).
+            raise self._poisoned("the disk does not make the log durable") from error
         # Only now: what readers see must be durable, so that no crash takes it back.
         after = FrameLink(link.seq + len(records), link.offset + len(frame.data), frame.checksum)
         self._tip = _Tip(tip.segments, after, frame.chain)
@@ -246,6 +254,8 @@ class EventLog:
                     try:
                         records = decode(data[at + BODY_AT : stop])
                     except (DecodeError, UnicodeDecodeError, RecursionError):
+                        # An older version or a type from the future, which the slow path tells from
+                        # damage.
                         records = self._decode(source, block, first, at, stop)
                     if first <= after:
                         records, first = records[after + 1 - first :], after + 1
@@ -279,6 +289,7 @@ class EventLog:
             LogPoisoned: The anchor could not be made durable; the events are.
         """
         try:
+            # After a failed sync the anchor would claim that what may be lost was durable.
             if self._tail is not None and not self._poison and self.damage is None:
                 self._tail.trim(self._tip.link.offset)
                 self._drop_anchor()
@@ -299,7 +310,10 @@ class EventLog:
             self._tip = _Tip((first,), first.start, GENESIS)
         self._anchor = AnchorFile(self._directory, self._disk)
         self._tail = Tail(self._tip.segments[-1].path, self._segment_bytes, self._disk)
+        # Synced before the anchor names it: who wrote these frames may have been killed before its
+        # sync.
         self._tail.claim(self._tip.link.offset)
+        # A crash may have come between a segment's rename and the sync of its name.
         self._disk.sync_directory(self._directory)
         self._drop_anchor()
 
@@ -322,18 +336,22 @@ class EventLog:
         if self.damage is not None:
             raise self.damage.with_traceback(None)
         if self._tail is None:
-            raise ValidationFailed("The log is closed.")
+            raise ValidationFailed("the log is closed")
         return self._tail
 
     def _roll(self, tail: Tail) -> Tail:
         """Go on in a new segment. The one that is full is durable already."""
         try:
             tip = self._tip
+            # Before another segment exists: zeros anywhere but at the end of the last one are
+            # damage.
             tail.seal(tip.link.offset)
+            # On a full disk `DiskFull` passes: no part of a segment is left, and the commit can be
+            # made later.
             new = self._born(tip.link, tip.chain)
             following = Tail(new.path, self._segment_bytes, self._disk)
         except OSError as error:
-            raise self._poisoned("A new segment of the log cannot be made.") from error
+            raise self._poisoned("a new segment of the log cannot be made") from error
         tail.close()
         self._tail = following
         self._tip = _Tip((*tip.segments, new), new.start, tip.chain)
@@ -344,16 +362,16 @@ class EventLog:
         try:
             tail.cut(offset)
         except OSError as undone:
-            raise self._poisoned("What was half written cannot be taken back.") from undone
+            raise self._poisoned("what was half written cannot be taken back") from undone
         if is_full(error):
             return DiskFull(
-                "No space is left on the device: nothing was recorded, and nothing was lost.",
-                actions=("Free some space, then try again.",),
+                "no space is left on the device: nothing was recorded, and nothing was lost",
+                actions=("free some space, then try again",),
             )
-        return self._poisoned("The log cannot be written.")
+        return self._poisoned("the log cannot be written")
 
     def _poisoned(self, message: str) -> LogPoisoned:
-        self._poison = f"{message} kbd must be restarted to see what is really there."
+        self._poison = f"{message}; kbd must be restarted to see what is really there"
         return LogPoisoned(self._poison)
 
     def _drop_anchor(self) -> None:
@@ -364,27 +382,34 @@ class EventLog:
         except OSError as error:
             if is_full(error):
                 return
-            raise self._poisoned("The anchor of the log cannot be written.") from error
+            raise self._poisoned("the anchor of the log cannot be written") from error
         self._unanchored = 0
         self._anchor_due = self._clock() + _ANCHOR_SECONDS
 
     def _blocks(self, after: int) -> Iterator[tuple[Segment, Block]]:
         """The durable frames from near `after` on, with the segment that each block is of."""
-        segments, tip = self._tip.segments, self._tip.link
+        # One look: a writer in another thread may begin a segment between two, and the end of the
+        # new one would be taken for that of the last that is known here.
+        tip = self._tip
+        segments = tip.segments
         for place, source in enumerate(segments):
             last = place == len(segments) - 1
-            end_seq = tip.seq if last else segments[place + 1].header.first
+            end_seq = tip.link.seq if last else segments[place + 1].header.first
             if end_seq <= after + 1:
                 continue
             fd = os.open(source.path, os.O_RDONLY | os.O_CLOEXEC)
             try:
-                end = tip.offset if last else os.fstat(fd).st_size
+                # Not the size of the last one: behind the tip is reserved space, or a frame that is
+                # not durable yet, and a crash may take back what is not.
+                end = tip.link.offset if last else os.fstat(fd).st_size
                 for block in segment.walk_blocks(
                     fd, source.header.seed, source.near(after + 1), end
                 ):
                     yield source, block
                     if block.problem:
                         error = segment.broken_error(block, source.name)
+                        # This ends writing, too: nobody could read past the damage to what is
+                        # appended.
                         self.damage = self.damage or error
                         raise error
             finally:

@@ -12,7 +12,8 @@ import msgspec
 from kbd.errors import DiskFull, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, read_anchor, write_anchor
 from kbd.events.disk import DISK, Disk, is_full
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, damage_error
+from kbd.events.faults import damage_error
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.scan import survey_log
 from kbd.events.segment import Block, Segment
 from kbd.types import Seq
@@ -66,6 +67,7 @@ def find_extent(log_dir: Path, until: Seq | None) -> Extent:
         sizes[segment.name] = block.base + stop
         head = block.data[at + HEADER_BYTES : at + BODY_AT]
         if until is not None and seq >= until:
+            # Here the walk ends: damage behind the event is nothing to this copy.
             raise _ReachedError
 
     if until != 0:
@@ -77,7 +79,7 @@ def find_extent(log_dir: Path, until: Seq | None) -> Extent:
             if found.fault is not None:
                 raise found.fault
             if until is not None:
-                raise NotFound(f"The log ends at event {seq}, before event {until}.")
+                raise NotFound(f"the log ends at event {seq}, before event {until}")
     return Extent(tuple(sizes.items()), Seq(seq), head)
 
 
@@ -116,7 +118,7 @@ def copy_log(log_dir: Path, extent: Extent, target: Path, disk: Disk = DISK) -> 
             copied += (target / ANCHOR_NAME).stat().st_size
     except OSError as error:
         if is_full(error):
-            raise DiskFull("No space is left on the device for the copy of the log.") from error
+            raise DiskFull("no space is left on the device for the copy of the log") from error
         raise
     return copied
 
@@ -127,6 +129,7 @@ def _copy_segment(source: Path, size: int, target: Path, disk: Disk) -> int:
     try:
         given = os.open(target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            # A segment only grows, so what an earlier copy has of it is its beginning.
             there = os.fstat(given).st_size
             if there > size:
                 reason = "the copy is longer than the log"

@@ -44,6 +44,7 @@ def cut_torn_write(directory: Path, tear: TornWrite, disk: Disk) -> LogRepaired:
         # The copy is durable before the cut, so that no crash loses the bytes of both.
         disk.write_file(directory / kept_as, [os.pread(fd, tear.size_bytes, tear.offset)], 0o400)
         disk.truncate(fd, tear.offset)
+        # Before the first append: a cut that is not synced may come back (facts/performance.md F).
         disk.sync(fd)
     finally:
         os.close(fd)
@@ -89,6 +90,7 @@ def cut_log(log_dir: Path, to_seq: Seq, disk: Disk = DISK) -> LogCut:
     for name in reversed([name for name in segment_names(log_dir) if name > place.segment]):
         kept.append(free_name(log_dir, name, "cut"))
         disk.rename(log_dir / name, log_dir / kept[-1])
+        # One by one, so that the renames reach the disk in this order.
         disk.sync_directory(log_dir)
     if place.segment:
         path = log_dir / place.segment
@@ -132,7 +134,7 @@ def _find(log_dir: Path, to_seq: int) -> _CutPlace:
     if place.near[0] != to_seq:
         ends = " or ".join(str(seq) for seq in place.near)
         raise ValidationFailed(
-            f"The log cannot be cut behind event {to_seq}; the nearest place is {ends}.",
+            f"the log cannot be cut behind event {to_seq}; the nearest place is {ends}",
             detail={"nearest": place.near, "last_readable": found.seq},
         )
     return place
@@ -141,6 +143,7 @@ def _find(log_dir: Path, to_seq: int) -> _CutPlace:
 def _back_up(log_dir: Path, name: str, disk: Disk) -> str:
     """Keep a durable copy of a file beside it."""
     kept_as = free_name(log_dir, name, "cut")
+    # Not a link: the file itself is cut or overwritten next, and a link would be changed with it.
     shutil.copyfile(log_dir / name, log_dir / kept_as)
     fd = os.open(log_dir / kept_as, os.O_RDONLY | os.O_CLOEXEC)
     try:

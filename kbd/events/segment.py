@@ -16,15 +16,13 @@ from typing import NamedTuple
 
 from kbd.errors import LogCorrupt
 from kbd.events.disk import Disk
+from kbd.events.faults import Problem, damage_error, fault_error
 from kbd.events.frame import (
     HEADER_BYTES,
     SEGMENT_BYTES,
     FrameLink,
-    Problem,
     SegmentHeader,
     announced_length,
-    damage_error,
-    fault_error,
     list_frames,
     pack_segment,
     parse_frames,
@@ -126,6 +124,7 @@ class Block(NamedTuple):
 
 def segment_name(first: int) -> str:
     """Return the name of the segment that begins with an event."""
+    # 20 digits hold any number of 64 bits, so names sort as their numbers do.
     return f"{first:020}{_SUFFIX}"
 
 
@@ -162,6 +161,7 @@ def open_segment(path: Path) -> Segment:
         header = read_segment(os.pread(fd, SEGMENT_BYTES, 0))
     finally:
         os.close(fd)
+    # A file that was renamed, or copied over another, has the right checksums.
     if path.name != segment_name(header.first):
         reason = "the segment's header names another place in the log than the file's name"
         raise fault_error(reason, "swapped")
@@ -185,6 +185,7 @@ def walk_blocks(fd: int, seed: int, link: FrameLink, end: int) -> Iterator[Block
         last, after, problem = parse_frames(data, link, seed)
         if not after.offset and not problem:
             length = announced_length(data) or HEADER_BYTES
+            # Once, and at most `FRAME_LIMIT`: no checksum has confirmed this length yet.
             if len(data) < length <= end - link.offset and wanted < length:
                 wanted = length
                 continue
@@ -198,6 +199,7 @@ def walk_blocks(fd: int, seed: int, link: FrameLink, end: int) -> Iterator[Block
 
 def _read(fd: int, size: int, offset: int) -> bytes:
     """Read `size` bytes, or what there is before the end of the file."""
+    # Not mmap, which ends the process by SIGBUS if the file shrinks (facts/performance.md B).
     data = os.pread(fd, size, offset)
     while len(data) < size and (more := os.pread(fd, size - len(data), offset + len(data))):
         data += more
@@ -248,6 +250,7 @@ class Tail:
 
     def cut(self, end: int) -> None:
         """Take away what is behind the end, durably: an unsynced cut may come back."""
+        # What was reserved for a frame that could not be written is cut off with it.
         self._reserved_to = 0
         self._disk.truncate(self._fd, end)
         self._disk.sync(self._fd)
@@ -273,6 +276,7 @@ class Tail:
     def _reserve(self, offset: int, end: int) -> None:
         """Reserve space for a frame and a step more, if the disk has it."""
         self._reserved_to = min(end + min(max(end, _MIN_STEP), _MAX_STEP), self._limit)
+        # A frame that fills its segment is its last, so nothing is needed behind it.
         if self._reserved_to <= end:
             return
         try:

@@ -14,7 +14,8 @@ from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import Anchor
 from kbd.events.blobs import BlobStore
-from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES, FaultKind, damage_error, fault_kind
+from kbd.events.faults import FaultKind, damage_error, fault_kind
+from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
 from kbd.events.scan import LogSurvey, TornWrite, survey_log
 from kbd.events.segment import Block, Segment
 from kbd.events.vocabulary import named_blobs
@@ -103,6 +104,7 @@ def verify_log(
         OSError: A file of the log cannot be read.
     """
     reading = _VerifyingReader(expected_head, on_progress, wants_blobs=blobs is not None)
+    # `chained`: only that finds a body that was changed together with its checksums.
     found = survey_log(log_dir, chained=True, visit=reading.visit, durable=durable)
     faults = [] if found.fault is None else [_log_fault(found.fault)]
     if expected_head is not None and (unfit := reading.head_mismatch(found)) is not None:
@@ -168,6 +170,7 @@ class _VerifyingReader:
             if self._wants_blobs:
                 for seq, record in enumerate(records, first):
                     for blob in named_blobs(record.data):
+                        # The first event that names it: there its loss is told.
                         self.named.setdefault(blob, seq)
         self._on_progress(block.link.seq - 1)
 

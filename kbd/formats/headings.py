@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 __all__ = ["names_of_columns"]
 
-MOST_CHARACTERS = 300
+MAX_CHARACTERS = 300
 """Of the names of a wide table, the first ones are enough to tell it by."""
 
 NAME_CHARACTERS = 80
@@ -30,7 +30,7 @@ def names_of_columns(row: Iterable[str]) -> str:
         return ""
     line = ""
     for cell in words:
-        if len(line) + len(cell) > MOST_CHARACTERS:
+        if len(line) + len(cell) > MAX_CHARACTERS:
             break
         line = f"{line} {cell}".lstrip()
     return line

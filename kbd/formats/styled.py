@@ -8,7 +8,7 @@ from kbd.formats.records import AssetPick
 
 __all__ = ["Answer", "parse_asset"]
 
-_MOST_NOTES = 40
+_MAX_NOTES = 40
 _SHOWN_CHARS = 60
 
 Kind = TypeVar("Kind", bound=str)
@@ -53,7 +53,7 @@ class Answer:
 
     def note(self, text: str) -> None:
         """Say in words what was left out."""
-        if len(self._notes) < _MOST_NOTES:
+        if len(self._notes) < _MAX_NOTES:
             self._notes.append(text)
         else:
             self.leave_out("notes", 1)
@@ -75,6 +75,6 @@ def parse_asset(pick: AssetPick, kinds: Mapping[str, Kind]) -> tuple[Kind, str]:
     if kind is None or not name.strip():
         raise ValidationFailed(
             f"{pick.asset_id[:_SHOWN_CHARS]!r} is no asset; write kind:name with a kind of "
-            f"{', '.join(kinds)}, as get_styles lists them."
+            f"{', '.join(kinds)}, as get_styles lists them"
         )
     return kind, name.strip()

@@ -144,7 +144,7 @@ class PartCopier:
     behind the last one."""
 
     def __init__(self, source: Package, target: Rewriting, warnings: EditWarnings) -> None:
-        self.place = "It"
+        self.place = "it"
         self.source, self.target, self.warnings = source, target, warnings
         self._types = source.content_types()
         self._copied: dict[str, str] = {}
@@ -152,7 +152,7 @@ class PartCopier:
         self._media: dict[int, list[str]] | None = None
         self._digests: dict[str, bytes] = {}
 
-    def begin_asset(self, place: str = "It") -> None:
+    def begin_asset(self, place: str = "it") -> None:
         """Begin with another asset; `place` names it in errors ("image:Logo")."""
         self.place, self._count = place, 0
 
@@ -171,10 +171,10 @@ class PartCopier:
             kind = relation.kind[:_MAX_QUOTED] or "unknown"
             raise ValidationFailed(
                 f"{self.place} holds or is tied to a part of the kind {kind}, which cannot be "
-                "copied."
+                "copied"
             )
         if relation.kind == "hyperlink" and not relation.external:
-            raise ValidationFailed(f"{self.place} leads to a place in its own file.")
+            raise ValidationFailed(f"{self.place} leads to a place in its own file")
 
     def note_external(self, relation: Relation) -> None:
         """Note what a copied part reaches out to; a format may override it."""
@@ -216,10 +216,10 @@ class PartCopier:
                     continue
                 relation = relations.get(str(value))
                 if relation is None:
-                    raise ValidationFailed(f"{self.place} names a part that is not there.")
+                    raise ValidationFailed(f"{self.place} names a part that is not there")
                 # A file decides how many it names.
                 if len(renamed) > MAX_RELATIONS:
-                    raise ValidationFailed(f"{self.place} is too large to be copied.")
+                    raise ValidationFailed(f"{self.place} is too large to be copied")
                 if relation.id not in renamed:
                     renamed[relation.id] = self.relate(part, relation)
                 element.set(key, renamed[relation.id])
@@ -304,11 +304,11 @@ class PartCopier:
     def _check(self, content_type: str, depth: int) -> None:
         """Refuse a part that is never copied, or one too many."""
         if self._count >= MAX_PARTS:
-            raise ValidationFailed(f"{self.place} would bring more than {MAX_PARTS} parts along.")
+            raise ValidationFailed(f"{self.place} would bring more than {MAX_PARTS} parts along")
         if depth >= MAX_DEPTH:
-            raise ValidationFailed(f"{self.place} leads from part to part without an end.")
+            raise ValidationFailed(f"{self.place} leads from part to part without an end")
         if has_macros(content_type):
-            raise ValidationFailed(f"{self.place} holds macros, which are never copied.")
+            raise ValidationFailed(f"{self.place} holds macros, which are never copied")
 
     def _shared(self, data: bytes, content_type: str) -> str:
         """Return the part of the target that is the same picture or sound, "" if none is."""

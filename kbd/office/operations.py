@@ -39,7 +39,7 @@ def apply_in_order(
     for operation in operations:
         applied = table.get(type(operation))
         if applied is None:
-            raise ValidationFailed(f"{type(operation).__name__} is not built yet.")
+            raise ValidationFailed(f"{type(operation).__name__} is not built yet")
         if prepare is not None:
             prepare(operation)
         changed.append(applied(operation))

@@ -45,11 +45,11 @@ class Suffixes:
         if has_macros(type_):
             instead = self._template if _is_template(type_) and not lacks_template else self._plain
             raise ValidationFailed(
-                f"A new {self._noun} has no macros; name it {instead}, not {suffix}."
+                f"a new {self._noun} has no macros; name it {instead}, not {suffix}"
             )
         if lacks_template:
             raise ValidationFailed(
-                f"A new {self._noun} is no template; name it {self._plain}, not {suffix}."
+                f"a new {self._noun} is no template; name it {self._plain}, not {suffix}"
             )
         return type_
 
@@ -69,13 +69,13 @@ class Suffixes:
         wanted = self._types.get(suffix, content_type)
         if has_macros(content_type) and not has_macros(wanted):
             raise ValidationFailed(
-                f"The {self._noun} has macros, which a {suffix} file may not have; write it as "
-                f"{self._with_macros}."
+                f"the {self._noun} has macros, which a {suffix} file may not have; write it as "
+                f"{self._with_macros}"
             )
         if has_macros(wanted) and not has_macros(content_type):
             raise ValidationFailed(
-                f"The {self._noun} has no macros, which {suffix} promises; write it as "
-                f"{self._plain}."
+                f"the {self._noun} has no macros, which {suffix} promises; write it as "
+                f"{self._plain}"
             )
         return wanted
 

@@ -215,4 +215,4 @@ class PartStream(io.RawIOBase):
             raise self._damaged("is not what it was")
 
     def _damaged(self, what: str) -> FileReadFailed:
-        return FileReadFailed(f"{self._name} is damaged: a part of it {what}.")
+        return FileReadFailed(f"{self._name} is damaged: a part of it {what}")

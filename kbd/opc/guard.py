@@ -40,7 +40,7 @@ def check_magic(name: str, file: IO[bytes]) -> None:
         return
     save = f"open it in its program and save it as {PurePath(name).suffix or 'a current format'}"
     if not head:
-        raise FileReadFailed(f"{name} is empty.")
+        raise FileReadFailed(f"{name} is empty")
     if head.startswith(_OLE):
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
             # Office puts an encrypted package into an OLE file, as a stream of this name.
@@ -48,14 +48,14 @@ def check_magic(name: str, file: IO[bytes]) -> None:
         if encrypted:
             raise FileReadFailed(
                 f"{name} is encrypted with a password; open it with the password, remove that, and "
-                "save it."
+                "save it"
             )
-        raise FileReadFailed(f"{name} is an old binary Office file; {save}.")
+        raise FileReadFailed(f"{name} is an old binary Office file; {save}")
     # An empty zip is its last record alone, which begins with the same letters (APPNOTE 4.3.16).
     if head.startswith(b"PK"):
-        raise FileReadFailed(f"{name} is a zip file without contents.")
+        raise FileReadFailed(f"{name} is a zip file without contents")
     raise FileReadFailed(
-        f"{name} is not an Office file: it is {_describe(head)}, whatever its name says; {save}."
+        f"{name} is not an Office file: it is {_describe(head)}, whatever its name says; {save}"
     )
 
 
@@ -140,7 +140,7 @@ def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo
     try:
         archive = ZipFile(file)
     except (BadZipFile, ValueError, OverflowError, struct.error, NotImplementedError) as error:
-        raise FileReadFailed(f"{name} is damaged: its directory cannot be read.") from error
+        raise FileReadFailed(f"{name} is damaged: its directory cannot be read") from error
     infos = archive.infolist()
     # zipfile reads on for as many bytes as the directory has, and compares no count.
     if len(infos) != count:
@@ -161,7 +161,7 @@ def _data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
     _, _, flags, method, _, _, crc, packed, size, names, extra = _LOCAL.unpack(fixed)
     after = info.header_offset + _LOCAL.size
     if (flags | info.flag_bits) & _ENCRYPTED:
-        raise FileReadFailed(f"{name} is encrypted; remove the encryption, and save it.")
+        raise FileReadFailed(f"{name} is encrypted; remove the encryption, and save it")
     # Some readers go by the entry's own header, others by the directory: both must agree.
     if os.pread(file.fileno(), names, after) != raw_name(info) or method != info.compress_type:
         _damaged(name, "a part is described in two ways")
@@ -175,7 +175,7 @@ def _data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
 
 
 def _damaged(name: str, why: str) -> NoReturn:
-    raise FileReadFailed(f"{name} is damaged: {why}.")
+    raise FileReadFailed(f"{name} is damaged: {why}")
 
 
 def _count_entries(name: str, file: IO[bytes]) -> int:
@@ -203,7 +203,7 @@ def _count_entries(name: str, file: IO[bytes]) -> int:
     if disk or first or here != count:
         _damaged(name, "it is a piece of a zip in several files")
     if count > MAX_ENTRIES or size > _MAX_DIRECTORY_BYTES:
-        raise FileReadFailed(f"{name} has {count:,} parts; the limit is {MAX_ENTRIES:,}.")
+        raise FileReadFailed(f"{name} has {count:,} parts; the limit is {MAX_ENTRIES:,}")
     # zipfile would take what stands before the first entry for a prefix and shift all offsets;
     # another reader might not.
     if offset + size != end:
@@ -233,13 +233,13 @@ def _checked_entries(name: str, infos: list[ZipInfo]) -> dict[str, ZipInfo]:
     for info in infos:
         part = info.filename = _name(info)
         if _ESCAPING.search(part):
-            raise FileReadFailed(f"{name} holds a part whose name leaves the package.")
+            raise FileReadFailed(f"{name} holds a part whose name leaves the package")
         total += info.file_size
         for size, limit in ((info.file_size, MAX_PART_BYTES), (total, MAX_TOTAL_BYTES)):
             if size > limit:
                 raise FileReadFailed(
                     f"{name} is too large unpacked: {size >> 20:,} MiB; the limit is "
-                    f"{limit >> 20:,} MiB{' a part' if limit == MAX_PART_BYTES else ''}."
+                    f"{limit >> 20:,} MiB{' a part' if limit == MAX_PART_BYTES else ''}"
                 )
         _check_size(name, part, info)
         key = part_key(part)
@@ -258,7 +258,7 @@ def _check_size(name: str, part: str, info: ZipInfo) -> None:
     if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
         raise FileReadFailed(
             f"{name} is compressed in a way that Office files are not; save it once more in the "
-            "program that made it."
+            "program that made it"
         )
     most = packed * (_MAX_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
     if size > most or (info.compress_type == ZIP_STORED and size != packed):
@@ -266,5 +266,5 @@ def _check_size(name: str, part: str, info: ZipInfo) -> None:
     if size > RATIO_FROM_BYTES and size > packed * MAX_RATIO and _XML.search(part):
         raise FileReadFailed(
             f"{name} is refused: a part of it unpacks to {size // packed:,} times its size, as "
-            "files do that are made to fill the memory."
+            "files do that are made to fill the memory"
         )

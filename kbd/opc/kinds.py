@@ -64,17 +64,17 @@ def identify(package: Package, family: Family) -> Identity:
     # Found by its relation, for its path is the producer's choice.
     main = next((r.target for r in package.relations("") if r.kind == "officeDocument"), "")
     if not main:
-        raise FileReadFailed(f"{name} is not {family.what}: {_without_main(package)}; {save}.")
+        raise FileReadFailed(f"{name} is not {family.what}: {_without_main(package)}; {save}")
     if main not in package:
-        raise FileReadFailed(f"{name} is damaged: it has no part {main}, which is its main one.")
+        raise FileReadFailed(f"{name} is damaged: it has no part {main}, which is its main one")
     found = package.content_type(main)
     if found in family.refused:
-        raise FileReadFailed(f"{name} is {family.refused[found]}; {save}.")
+        raise FileReadFailed(f"{name} is {family.refused[found]}; {save}")
     # The suffix proves nothing: the type of the main part says which kind of file it is.
     if found not in family.types and found not in _UNTOLD:
         raise FileReadFailed(
             f"{name} is a package of another kind, not {family.what}: its main part is of type "
-            f"{found[:_MAX_QUOTED_BYTES]}. Give it the suffix of its kind."
+            f"{found[:_MAX_QUOTED_BYTES]}; give it the suffix of its kind"
         )
     macros = any(relation.kind == _MACROS for relation in package.relations(main))
     return Identity(main, found, macros)

@@ -231,11 +231,11 @@ def library_errors(name: str) -> Iterator[None]:
     except KbdError:
         raise
     except etree.LxmlError as error:
-        raise FileReadFailed(f"{name} is damaged: a part is not valid XML.") from error
+        raise FileReadFailed(f"{name} is damaged: a part is not valid XML") from error
     except (
         AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
     ) as error:  # fmt: skip
-        msg = f"{name} is not built as its kind of file should be; it cannot be changed safely."
+        msg = f"{name} is not built as its kind of file should be; it cannot be changed safely"
         raise ValidationFailed(msg) from error
 
 

@@ -166,11 +166,11 @@ def reading_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FileReadFailed(f"{name} is damaged: a part cannot be unpacked.") from error
+        raise FileReadFailed(f"{name} is damaged: a part cannot be unpacked") from error
     except etree.LxmlError as error:
-        raise FileReadFailed(f"{name} is damaged: a part is not valid XML.") from error
+        raise FileReadFailed(f"{name} is damaged: a part is not valid XML") from error
     except OSError as error:
-        raise FileReadFailed(f"{name} cannot be read.") from error
+        raise FileReadFailed(f"{name} cannot be read") from error
 
 
 def xml_root(data: bytes, name: str) -> etree._Element:
@@ -180,7 +180,7 @@ def xml_root(data: bytes, name: str) -> etree._Element:
     root = etree.fromstring(data, parser)
     # Checked here as well: what a library made did not pass `prolog_fault`.
     if root.getroottree().docinfo.internalDTD is not None:
-        raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed.")
+        raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed")
     return root
 
 
@@ -242,7 +242,7 @@ class Package:
         data = PartStream(self.name, info, self.packed(info)).read()
         fault = prolog_fault(io.BytesIO(data))
         if fault:
-            raise FileReadFailed(f"{self.name} holds {fault}.")
+            raise FileReadFailed(f"{self.name} holds {fault}")
         return data
 
     def open(self, part: str) -> IO[bytes]:
@@ -256,7 +256,7 @@ class Package:
         # On a stream of its own: one is read once, and the caller's begins at the first byte.
         fault = prolog_fault(PartStream(self.name, info, packed))
         if fault:
-            raise FileReadFailed(f"{self.name} holds {fault}.")
+            raise FileReadFailed(f"{self.name} holds {fault}")
         # Whoever reads it needs no more of a file than this has.
         return cast("IO[bytes]", PartStream(self.name, info, packed))
 
@@ -264,7 +264,7 @@ class Package:
         """Return a part's entry; raises FileReadFailed if there is no such part."""
         info = self._infos.get(part_key(part))
         if info is None:
-            raise FileReadFailed(f"{self.name} is damaged: it has no part {part}.")
+            raise FileReadFailed(f"{self.name} is damaged: it has no part {part}")
         return info
 
     def packed(self, info: ZipInfo) -> bytes:
@@ -277,7 +277,7 @@ class Package:
             start = self._starts[info.header_offset]
             data = os.pread(self._file.fileno(), info.compress_size, start)
         if len(data) < info.compress_size:
-            raise FileReadFailed(f"{self.name} is damaged: it ends too early.")
+            raise FileReadFailed(f"{self.name} is damaged: it ends too early")
         return data
 
     def prove(self, *parts: str) -> None:
@@ -326,7 +326,7 @@ class Package:
         # Counted in the bytes, before a tree of so many elements takes the memory.
         if data.count(b"<") > _MAX_RELATIONS:
             raise FileReadFailed(
-                f"{self.name} is refused: a part has over {_MAX_RELATIONS:,} relations."
+                f"{self.name} is refused: a part has over {_MAX_RELATIONS:,} relations"
             )
         with reading_errors(self.name):
             return parse_relations(part, xml_root(data, self.name))

@@ -86,7 +86,7 @@ class Rewriting:
         if found is not None:
             return found[1]
         if self._package is None or part not in self:
-            raise FileReadFailed(f"{self.name} is damaged: it has no part {part}.")
+            raise FileReadFailed(f"{self.name} is damaged: it has no part {part}")
         return self._package.read(part)
 
     def root(self, part: str) -> etree._Element:

@@ -70,9 +70,7 @@ def is_strict_part(data: bytes, part: str, file: str) -> bool:
     """
     found = variants(data)
     if len(found) > 1:
-        raise ValidationFailed(
-            f"{file}: {part} mixes the two variants of its format; save it anew."
-        )
+        raise ValidationFailed(f"{file}: {part} mixes the two variants of its format; save it anew")
     return "strict" in found
 
 

@@ -111,7 +111,7 @@ def detect(path: Path) -> Encoding:
             file.seek(0)
             sample = _sample(file)
     except OSError as error:
-        raise FileReadFailed("The file cannot be opened.") from error
+        raise FileReadFailed("the file cannot be opened") from error
     return _guess(sample)
 
 
@@ -129,7 +129,7 @@ def open_text(path: Path, encoding: Encoding, *, newline: str | None = None) -> 
     try:
         return path.open("r", encoding=encoding.name, errors=errors, newline=newline)
     except OSError as error:
-        raise FileReadFailed("The file cannot be opened.") from error
+        raise FileReadFailed("the file cannot be opened") from error
 
 
 def bounded_lines(file: io.TextIOWrapper, limit: int) -> Iterator[tuple[str, bool]]:

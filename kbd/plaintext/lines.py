@@ -117,7 +117,7 @@ def open_at(source: Source, encoding: Encoding, offset: int) -> io.TextIOWrapper
         name = _codec(file, encoding) if offset else encoding.name
         file.seek(offset)
     except OSError as error:
-        raise FileReadFailed(f"{source.name} cannot be opened.") from error
+        raise FileReadFailed(f"{source.name} cannot be opened") from error
     return io.TextIOWrapper(file, encoding=name, errors=errors_of(encoding), newline=None)
 
 
@@ -129,7 +129,7 @@ def _measured(source: Source, *, allow_zeros: bool) -> MeasuredText:
             file.seek(0)
             return _counted(source, file, encoding, codec, allow_zeros=allow_zeros)
     except OSError as error:
-        raise FileReadFailed(f"{source.name} cannot be opened.") from error
+        raise FileReadFailed(f"{source.name} cannot be opened") from error
 
 
 def _counted(
@@ -193,7 +193,7 @@ def _codec(file: IO[bytes], encoding: Encoding) -> str:
 
 
 def _binary(source: Source) -> FileReadFailed:
-    return FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text.")
+    return FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text")
 
 
 LINES_PER_CHUNK = 200
@@ -233,7 +233,7 @@ def read_lines(source: Source, region: Region, *, allow_zeros: bool = False) -> 
     foreign = set(region.named()) - {"line_start", "line_count"}
     if foreign:
         raise ValidationFailed(
-            f"{source.name} is read by line_start and line_count, not by {min(foreign)}."
+            f"{source.name} is read by line_start and line_count, not by {min(foreign)}"
         )
     found = measure_text(source, allow_zeros=allow_zeros)
     facts = found.facts
@@ -261,7 +261,7 @@ def line_passages(source: Source, *, allow_zeros: bool = False) -> Iterator[Pass
     with open_text(source.path, encoding) as file:
         for piece, ends in bounded_lines(file, MAX_READ_CHARS):
             if "\0" in piece and not allow_zeros:
-                raise FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text.")
+                raise FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text")
             if pieces and (size + len(piece) > MAX_READ_CHARS or line - first >= LINES_PER_CHUNK):
                 yield _passage(pieces, first, line, is_within=is_within)
                 pieces, size, first, is_within = [], 0, line, not has_ended
@@ -285,10 +285,10 @@ def _passage(pieces: list[str], first: int, after: int, *, is_within: bool) -> P
 def _line_range(name: str, region: Region, facts: TextFacts) -> tuple[int, int]:
     start = 1 if region.line_start is None else region.line_start
     if start < 1 or (region.line_count is not None and region.line_count < 1):
-        raise ValidationFailed("line_start and line_count are counted from 1.")
+        raise ValidationFailed("line_start and line_count are counted from 1")
     if start > max(1, facts.line_count):
         raise ValidationFailed(
-            f"{name} has {facts.line_count} lines; line {start} is not one of them."
+            f"{name} has {facts.line_count} lines; line {start} is not one of them"
         )
     return start, region.line_count or LINES_PER_CHUNK
 

@@ -223,7 +223,7 @@ class LogFault(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is wrong with a log: which file, at which byte.
 
     Args:
-        kind: What sort of damage it is; see `kbd.events.frame`.
+        kind: What sort of damage it is; see `kbd.events.faults`.
         file: The file's name, relative to the folder of the log or of the blobs.
         offset: Where in it, in bytes.
         message: What is wrong.

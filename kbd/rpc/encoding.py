@@ -45,6 +45,7 @@ class ErrorData(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: dict[str, Any] = {}
 
 
+# Two records, for `result` and `error` exclude each other (JSON-RPC 2.0, section 5).
 class _Answer(msgspec.Struct):
     jsonrpc: str
     id: int | str | None
@@ -59,6 +60,7 @@ class _Error(msgspec.Struct, omit_defaults=True):
 
 class _Failure(msgspec.Struct):
     jsonrpc: str
+    # Null where the id of a message could not be read (section 5).
     id: int | str | None
     error: _Error
 
@@ -113,4 +115,5 @@ def encode_notification(record: msgspec.Struct) -> bytes:
 
 def encode_batch(lines: Sequence[bytes]) -> bytes:
     """Return the line that answers a batch with the lines of its parts."""
+    # Section 6 leaves the order open; answers are matched by their ids.
     return b"[%b]\n" % b",".join(line.rstrip(b"\n") for line in lines)

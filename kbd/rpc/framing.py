@@ -23,6 +23,8 @@ class FramingError(Exception):
     """The stream cannot be cut into messages any more; the connection must end."""
 
 
+# Not anyio's `receive_until`: it reads 74,000 requests a second, 5.9 times fewer than splitting
+# what has arrived (facts/performance.md C).
 class Framer:
     """Cuts the bytes of one connection into messages, and frames what goes back.
 
@@ -56,11 +58,14 @@ class Framer:
 
     def frame(self, line: bytes) -> bytes:
         """Return a message that ends with LF as the other side expects it."""
+        # The LF is counted in: behind a JSON text it is white space (RFC 8259, section 2).
         return b"Content-Length: %d\r\n\r\n%b" % (len(line), line) if self.uses_headers else line
 
     def _first(self, chunk: bytes) -> list[bytes]:
         self._rest += chunk
         head = bytes(self._rest[: len(_MARK)]).lower()
+        # The first bytes may come one at a time: nothing is decided until they differ from the
+        # mark.
         if len(head) < len(_MARK) and _MARK.startswith(head):
             return []
         self.uses_headers = head == _MARK
@@ -87,6 +92,7 @@ class Framer:
             lines = chunk.split(b"\n")
         rest += lines.pop()
         self._check(len(rest))
+        # Only a chunk longer than the limit can hold a whole line that is.
         if len(chunk) > self._limit:
             for line in lines:
                 self._check(len(line))
@@ -99,6 +105,7 @@ class Framer:
         start = 0
         while True:
             if self._body_bytes is None:
+                # Bounded, or headers that never end would be searched anew with each chunk.
                 end = rest.find(b"\r\n\r\n", start, start + _HEADER_BYTES)
                 if end < 0:
                     break
@@ -116,10 +123,14 @@ class Framer:
 
     def _length(self, headers: bytes) -> int:
         for line in headers.split(b"\r\n"):
+            # LSP takes over the semantics of HTTP's headers: names in any case, space around the
+            # value.
             name, _, value = line.partition(b":")
             digits = value.strip()
+            # Eleven digits pass every limit; more than 4,300 make `int` raise an error of its own.
             if name.strip().lower() == b"content-length" and digits.isdigit() and len(digits) < 12:
                 length = int(digits)
+                # Refused by its announcement, before a byte of the message is held.
                 self._check(length)
                 return length
         raise FramingError("the headers of a message have no valid Content-Length")

@@ -80,7 +80,7 @@ def _some(passages: Sequence[Passage], most: int | None) -> Sequence[Passage]:
     return [passages[index * len(passages) // most] for index in range(most)]
 
 
-_MOST_ASSETS = 25
+_MAX_ASSETS = 25
 """Of those that a file lists; each is copied three times."""
 
 
@@ -102,7 +102,7 @@ def check_styles(handler: Styled, source: Source, folder: Path) -> None:
     ids = [_asset_id(name, asset) for asset in styles["assets"]]
     expect(f"{name}: no asset is listed twice", kept=len(set(ids)) == len(ids))
     _check_refused(f"{name}: a sheet that is not there", handler, source)
-    for count, asset_id in enumerate(ids[:_MOST_ASSETS]):
+    for count, asset_id in enumerate(ids[:_MAX_ASSETS]):
         _check_asset(handler, source, asset_id, folder / f"asset{count}")
     target = folder / "no-such-asset"
     told = _copied(handler, source, None, ("nothing:of that name", *ids[:1]), target)
@@ -182,7 +182,7 @@ _PICTURES = (b"\x89PNG", b"\xff\xd8")
 _PREVIEW_PX = 64
 STYLE_BYTES = 16 * 1024
 """The longest guidance on style that runs are told."""
-_MOST_READ = 20
+_MAX_READ = 20
 """Passages of a sample that are read again."""
 _SEED = 8
 _FLIPPED_BYTES = 20
@@ -286,7 +286,7 @@ def _check_readable(handler: Readable, source: Source) -> None:
     is_placed = not handler.coordinates or any(p.region is not None for p in passages)
     is_empty = not (passages and reading.text.strip())
     expect(f"{source.name}: passages have regions", kept=is_placed or is_empty)
-    check_regions(handler, source, passages, most_read=_MOST_READ)
+    check_regions(handler, source, passages, most_read=_MAX_READ)
 
 
 def _objects(handler: Composed, source: Source, reading: Reading) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class ScriptedProvider(Provider):
         self.requests.append(request)
         turns = self._turns.get(request.phase, ())
         if not turns:
-            raise ProviderUnavailable(f"The script has no turn for the phase {request.phase}.")
+            raise ProviderUnavailable(f"the script has no turn for the phase {request.phase}")
         said = sum(message.role == "assistant" for message in request.messages)
         turn = turns[min(said, len(turns) - 1)]
         reply = turn if isinstance(turn, ModelReply) else turn(request)

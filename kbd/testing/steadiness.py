@@ -46,8 +46,8 @@ __all__ = ["check_call", "check_steady", "main"]
 _CLOCK_S = 2
 """What a zip tells of the time: two seconds at a time."""
 _PREVIEW_PX = 32
-_MOST_PASSAGES = 200
-_MOST_ASSETS = 3
+_MAX_PASSAGES = 200
+_MAX_ASSETS = 3
 
 Edit = Sequence[Mapping[str, Any]]
 
@@ -183,7 +183,7 @@ def _questions(
         asked["map"] = lambda: handler.map(source)
     if isinstance(handler, Readable):
         asked["read"] = lambda: handler.read(source, Region())
-        asked["passages"] = lambda: list(islice(handler.passages(source), _MOST_PASSAGES))
+        asked["passages"] = lambda: list(islice(handler.passages(source), _MAX_PASSAGES))
     if isinstance(handler, Celled):
         asked["cells"] = lambda: handler.cells(source, Region())
     if isinstance(handler, Composed):
@@ -200,7 +200,7 @@ def _questions(
 
 def _copied(handler: Styled, source: Source, target: Path) -> Any:
     assets = handler.get_styles(source, None).get("assets") or ()
-    picks = tuple(AssetPick(each["asset_id"]) for each in assets[:_MOST_ASSETS])
+    picks = tuple(AssetPick(each["asset_id"]) for each in assets[:_MAX_ASSETS])
     return _writing(handler.copy_assets, source, None, picks, target)()
 
 

@@ -47,11 +47,11 @@ def test_a_refused_backup_says_why(daemon: ScriptedDaemon, kbd: Kbd, capsys: Cap
     """With the daemon's own words, and exit code 1."""
     daemon.answers["BackupCreate"] = _refused
     assert kbd("backup", "/b") == 1
-    assert "DISK_FULL: No space is left" in capsys.readouterr().err
+    assert "DISK_FULL: no space is left" in capsys.readouterr().err
 
 
 def _refused(params: object, notify: object) -> object:
-    raise AnswerError("DISK_FULL", "No space is left for the backup.")
+    raise AnswerError("DISK_FULL", "no space is left for the backup")
 
 
 def test_a_home_is_restored_only_from_what_is_whole(

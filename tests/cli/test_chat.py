@@ -57,7 +57,7 @@ def test_a_line_that_fails_decides_the_code_and_stops_nothing(
     assert kbd("chat", "taxes") == 1
     told = capsys.readouterr()
     assert "TURN_LIMIT: no text\n/resume goes on where it stopped." in told.err
-    assert "There is no command /nope" in told.err
+    assert "there is no command /nope" in told.err
     assert "a.csv" in told.out
     assert "Made one sheet a category." in told.out
 
@@ -77,7 +77,7 @@ def test_an_unknown_command_names_the_nearest(
     """And is never sent to a model."""
     typed(monkeypatch, written)
     assert kbd("chat", "taxes") == 2
-    assert f"There is no command {written}; the nearest is {nearest}." in capsys.readouterr().err
+    assert f"there is no command {written}; the nearest is {nearest} (" in capsys.readouterr().err
 
 
 def test_every_command_of_the_contract_is_there() -> None:
@@ -168,7 +168,7 @@ def test_an_embedder_that_was_declined_is_not_asked_about_again(
     daemon.answers["WorkspaceSearch"] = {"documents": [], "ranker": "bm25", "warnings": []}
     typed(monkeypatch, "/search this", "hello", "/search that")
     assert kbd("chat", "taxes") == 0
-    assert capsys.readouterr().err.count("Searches go by words alone.") == 1
+    assert capsys.readouterr().err.count("Searches go by words alone:") == 1
     assert "EgressGrantWorkshopConsent" not in daemon.methods()
 
 
@@ -211,7 +211,7 @@ def test_a_daemon_that_goes_away_does_not_end_the_session(
     typed(monkeypatch, "hello", "/files")
     assert kbd("chat", "taxes") == 69
     told = capsys.readouterr()
-    assert "What was recorded is safe; /resume goes on." in told.err
+    assert "what was recorded is safe, and /resume goes on" in told.err
     assert "a.csv" in told.out
     daemon.close_after = {"WorkbenchFilesList"}
     typed(monkeypatch, "/files", "/files")

@@ -120,7 +120,7 @@ def test_a_new_conversation_has_the_same_files(chat: Chat, folder: Path, real: R
     code, out, told = chat(folder, question, "/clear", "/history", question, "/undo 5", "/cost")
     assert code == 1
     assert "A new conversation, with the same files." in out
-    assert "Nothing is undone: 1 question so far." in told
+    assert "nothing is undone: 1 question so far" in told
     found = [
         row
         for row in real.ask("WorkbenchList")["workbenches"]

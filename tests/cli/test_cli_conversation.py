@@ -83,7 +83,7 @@ def test_an_undo_goes_one_message_back_or_to_the_one_named(
     assert kbd("undo", "taxes", "u1a") == 0
     assert daemon.params_of("WorkshopUndoToMessage")["message_id"] == "u1aa"
     assert kbd("undo", "taxes", "u1") == 1
-    assert "Several messages begin with u1: u1aa, u1bb" in capsys.readouterr().err
+    assert "several messages begin with u1: u1aa, u1bb" in capsys.readouterr().err
     # One that was cut off is not among them: its id is taken as it is.
     assert kbd("undo", "taxes", "u9ff") == 0
     assert daemon.params_of("WorkshopUndoToMessage")["message_id"] == "u9ff"

@@ -201,23 +201,23 @@ def test_damage_is_told_after_what_can_be_read(
     taxes: ScriptedDaemon, kbd: Kbd, capsys: Captured
 ) -> None:
     """The end of what can be read does not pass for the end of the log."""
-    taxes.answers["WorkbenchList"] = {"workbenches": [workbench(reason="The log is damaged: x")]}
+    taxes.answers["WorkbenchList"] = {"workbenches": [workbench(reason="the log is damaged: x")]}
 
     assert kbd("log", "taxes", "--type", "ToolRefused") == 0
     told = capsys.readouterr()
     assert "ToolRefused told" in told.out
-    assert told.err == "This is not all. The log is damaged: x\n"
+    assert told.err == "This is not all: the log is damaged: x\n"
 
 
 @pytest.mark.usefixtures("taxes")
 @pytest.mark.parametrize(
     ("filters", "code", "told"),
     [
-        ("--run 2", 1, "There is no run 2 in taxes; it has one."),
-        ("--run ffffffffffffffff-1", 1, "There is no run ffffffffffffffff-1 in taxes"),
-        ("--phase review", 2, "There is no phase review; there are research, plan, implement"),
-        ("--type ToolCald", 2, "There is no type of event ToolCald; near: ToolCalled"),
-        ("--item 0", 2, "Items are counted from 1."),
+        ("--run 2", 1, "there is no run 2 in taxes; it has one"),
+        ("--run ffffffffffffffff-1", 1, "there is no run ffffffffffffffff-1 in taxes"),
+        ("--phase review", 2, "there is no phase review; there are research, plan, implement"),
+        ("--type ToolCald", 2, "there is no type of event ToolCald; near: ToolCalled"),
+        ("--item 0", 2, "items are counted from 1"),
         ("--since soon", 2, "soon is no time"),
         ("--follow --until 10:30", 2, "--follow has no end"),
     ],

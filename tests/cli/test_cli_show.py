@@ -153,13 +153,13 @@ def test_a_version_can_be_had(shown: Callable[..., str], tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("asked", "code", "told"),
     [
-        ("11", 1, "There is no event 11 in taxes; there are 1 to 10.\nThe log is damaged: x"),
-        ("0", 1, "There is no event 0 in taxes"),
+        ("11", 1, "there is no event 11 in taxes: there are 1 to 10; the log is damaged: x"),
+        ("0", 1, "there is no event 0 in taxes"),
         (f"8 --blob {hashed(BYTES)}", 1, "is no text; say --out FILE"),
-        (f"9 --blob {GONE}", 1, "is not kept."),
+        (f"9 --blob {GONE}", 1, "is not kept"),
         (f"9 --blob {GONE} --out new", 1, "NOT_FOUND: there is no such blob"),
-        (f"8 --blob {hashed(TEXT)} --out taken", 1, "taken cannot be written: File exists."),
-        ("8 --blob 0000", 1, "The event names no file version 0000."),
+        (f"8 --blob {hashed(TEXT)} --out taken", 1, "taken cannot be written: File exists"),
+        ("8 --blob 0000", 1, "the event names no file version 0000"),
         ("8 --out x", 2, "--out needs --blob"),
     ],
 )
@@ -170,7 +170,7 @@ def test_what_cannot_be_shown_is_said(
     """No such event, with the damage if there is some; no such version; nothing is overwritten."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("mine")
-    ran.answers["WorkbenchList"] = {"workbenches": [workbench(reason="The log is damaged: x")]}
+    ran.answers["WorkbenchList"] = {"workbenches": [workbench(reason="the log is damaged: x")]}
 
     assert kbd("show", "taxes", *asked.split()) == code
     assert told in capsys.readouterr().err
@@ -189,7 +189,7 @@ def test_bytes_that_are_not_those_of_the_hash_are_not_kept(
     assert "are not those of" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert kbd("show", "taxes", "8", "--blob", hashed(TEXT)) == 1
-    assert "is damaged." in capsys.readouterr().err
+    assert "is damaged" in capsys.readouterr().err
     assert kbd("show", "taxes", "8") == 0
     told = capsys.readouterr().out
     assert f"after    a.txt  damaged  {hashed(TEXT)[:16]}\n" in told

@@ -59,12 +59,12 @@ def test_embedders_are_listed_with_what_searches_use(
     told = capsys.readouterr().out
     assert [line.split() for line in told.splitlines()][4] == ["near", "ready", "-", "no", "small"]
     assert "by meaning, with near:small." in told
-    without = {**answer, "embedder": "", "no_embedder": "It is disabled."}
+    without = {**answer, "embedder": "", "no_embedder": "it is disabled"}
     daemon.answers["ProvidersGetStatus"] = without
     assert kbd("providers", "list", "near") == 0
     told = capsys.readouterr().out
     assert "offline" not in told
-    assert "Searches go by words alone. It is disabled." in told
+    assert "Searches go by words alone: it is disabled" in told
 
 
 def test_an_effort_leaves_the_other_phases(daemon: ScriptedDaemon, kbd: Kbd) -> None:

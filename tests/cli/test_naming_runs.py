@@ -38,11 +38,11 @@ def test_a_run_is_named_by_its_workbench(client: Client, named: str, number: int
 @pytest.mark.parametrize(
     ("named", "told"),
     [
-        ("taxes-12", "Workbench taxes has 11 runs; there is no run 12."),
+        ("taxes-12", "workbench taxes has 11 runs; there is no run 12"),
         ("taxes-0", "there is no run 0"),
-        ("taxes-2", "There was no run in workbench taxes-2 yet."),
-        ("nobody-2", "There is no workbench nobody-2"),
-        ("taxes-" + "9" * 5000, "There is no workbench"),
+        ("taxes-2", "there was no run in workbench taxes-2 yet"),
+        ("nobody-2", "there is no workbench nobody-2"),
+        ("taxes-" + "9" * 5000, "there is no workbench"),
     ],
 )
 def test_a_run_that_is_not_there_is_told(client: Client, named: str, told: str) -> None:

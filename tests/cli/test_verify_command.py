@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from kbd.cli.verify import ADVICE
-from kbd.events.frame import FaultKind
+from kbd.events.faults import FaultKind
 from scripted_daemon import Notify, ScriptedDaemon
 from scripted_job import WORKBENCH
 

@@ -144,7 +144,7 @@ def test_consent_can_come_later(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captur
         (("add", "/in", "do it", "--on-outcome", "'"), "--on-outcome"),
         (("show",), "kbd watch show WATCH"),
         (("fly",), "add, list, show"),
-        (("failed", "--retry", "1", "--dismiss", "2"), "Either"),
+        (("failed", "--retry", "1", "--dismiss", "2"), "either --retry"),
         (("failed", "--retry", "some"), "neither `all` nor a number"),
         (("test", "invoices", "--pattern", "*"), "name the folder"),
     ],

@@ -3,6 +3,7 @@
 import gc
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -217,4 +218,36 @@ def test_readers_see_only_whole_durable_commits_while_the_writer_appends(tmp_pat
     for reader in readers:
         reader.join()
     assert problems == []
+    log.close()
+
+
+class Rolling(EventLog):
+    """A log whose writer begins a new segment as soon as a reader has looked at its end."""
+
+    overtakes = False
+
+    @property
+    def _tip(self) -> Any:
+        held = self.__dict__["_tip"]
+        if self.overtakes:
+            self.overtakes = False
+            self.append(notes(1))
+        return held
+
+    @_tip.setter
+    def _tip(self, tip: Any) -> None:
+        self.__dict__["_tip"] = tip
+
+
+def test_a_reader_sees_all_that_was_durable_when_it_looked(tmp_path: Path) -> None:
+    """Also when the writer begins a segment just then: nothing of the old one is left out."""
+    log = Rolling.open(tmp_path, segment_bytes=600)
+    assert isinstance(log, Rolling)
+    while log._tip.link.offset < 600:
+        log.append(notes(1))
+    before = log.seq
+    log.overtakes = True
+
+    assert [seq for seq, _ in log.read(Seq(0), 100)][:before] == list(range(1, before + 1))
+    assert len(log._tip.segments) == 2
     log.close()

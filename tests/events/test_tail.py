@@ -172,7 +172,7 @@ def test_an_undone_commit_leaves_no_reserved_space(tmp_path: Path) -> None:
 
     tail = tail_of(log)
     tail._disk = Full()
-    with pytest.raises(Exception, match="No space"):
+    with pytest.raises(Exception, match="no space"):
         log.append(notes(3))
     assert (tmp_path / SEGMENT).stat().st_size == end_of(log)
     tail._disk = Unsynced()

@@ -10,7 +10,8 @@ from events.logs import note
 from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import ANCHOR_NAME, Anchor
-from kbd.events.frame import GENESIS, FaultKind, FrameLink, pack_frame, parse_frames, read_segment
+from kbd.events.faults import FaultKind
+from kbd.events.frame import GENESIS, FrameLink, pack_frame, parse_frames, read_segment
 from kbd.events.segment import open_segment
 
 

@@ -30,7 +30,7 @@ FORMATS: dict[str, FormatHandler] = {
 }
 EVERY = 100
 """Which share of the files `make test` reads; `make test-full` reads all."""
-MOST_READ, MOST_READ_IN_SOAK = 4, 200
+MAX_READ, MAX_READ_IN_SOAK = 4, 200
 
 
 def check_files(kind: str, paths: list[Path], tmp: Path, most_read: int) -> Counter[str]:
@@ -55,7 +55,7 @@ def check_files(kind: str, paths: list[Path], tmp: Path, most_read: int) -> Coun
 @pytest.mark.parametrize("kind", FORMATS)
 def test_real_passages_are_read_again(corpora: Path, tmp_path: Path, kind: str) -> None:
     """Of some real files of each format, the regions of passages read them."""
-    counts = check_files(kind, sorted((corpora / kind).iterdir())[::EVERY], tmp_path, MOST_READ)
+    counts = check_files(kind, sorted((corpora / kind).iterdir())[::EVERY], tmp_path, MAX_READ)
 
     assert counts["read"] > counts["refused"]
     assert counts["with a region"] > 20 * counts["without one"]
@@ -66,7 +66,7 @@ def test_real_passages_are_read_again(corpora: Path, tmp_path: Path, kind: str) 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_all_real_passages_are_read_again(corpora: Path, tmp_path: Path, kind: str) -> None:
     """Of all real files of each format, the regions of passages read them."""
-    counts = check_files(kind, sorted((corpora / kind).iterdir()), tmp_path, MOST_READ_IN_SOAK)
+    counts = check_files(kind, sorted((corpora / kind).iterdir()), tmp_path, MAX_READ_IN_SOAK)
 
     assert counts["read"] > 10 * counts["refused"]
     assert counts["with a region"] > 100 * counts["without one"]

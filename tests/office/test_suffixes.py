@@ -21,9 +21,9 @@ SUFFIXES = Suffixes(FAMILY, "note")
     [
         ("a.NT", PLAIN),
         ("a.other", PLAIN),
-        ("a.ntm", "A new note has no macros; name it .nt, not .ntm."),
-        ("a.ntx", "A new note is no template; name it .nt, not .ntx."),
-        ("a.ntxm", "A new note has no macros; name it .nt, not .ntxm."),
+        ("a.ntm", "a new note has no macros; name it .nt, not .ntm"),
+        ("a.ntx", "a new note is no template; name it .nt, not .ntx"),
+        ("a.ntxm", "a new note has no macros; name it .nt, not .ntxm"),
     ],
 )
 def test_a_new_file(name: str, wanted: str) -> None:
@@ -70,5 +70,5 @@ def test_macros_are_neither_dropped_nor_promised() -> None:
     """A file with macros gets no suffix without, nor one without macros a suffix with them."""
     with pytest.raises(ValidationFailed, match=r"has macros, which a \.ntx file .* as \.ntm"):
         SUFFIXES.fitting_type(MACROS, "a.ntx")
-    with pytest.raises(ValidationFailed, match=r"no macros, which \.ntm promises; .* as \.nt\."):
+    with pytest.raises(ValidationFailed, match=r"no macros, which \.ntm promises; .* as \.nt$"):
         SUFFIXES.fitting_type(PLAIN, "a.ntm")

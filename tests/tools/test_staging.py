@@ -75,4 +75,4 @@ async def test_the_suffix_decides_what_is_written(
         await workbench.call(
             tools["xlsx_operations"], path="c.xlsm", operations=[SHEET], create_new=True
         )
-    assert refused.value.message == "A new workbook has no macros; name it .xlsx, not .xlsm."
+    assert refused.value.message == "a new workbook has no macros; name it .xlsx, not .xlsm"

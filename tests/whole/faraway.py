@@ -30,7 +30,7 @@ class FarawayProvider(OfflineProvider):
     async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
         """Make one turn, unless the wire is down."""
         if await anyio.Path(os.environ[DOWN]).exists():
-            raise ProviderUnavailable("The provider failed (503): down for a while.")
+            raise ProviderUnavailable("the provider failed (503): down for a while.")
         return await super().complete(request, access, emit)
 
 

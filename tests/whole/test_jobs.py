@@ -279,7 +279,7 @@ def test_totals_of_decimal_commas(shop: RealDaemon) -> None:
         ("write an email to my boss about these sales", "write prose"),
         ("edit letter.docx so that it is shorter", "edit a document"),
         ("one sheet per month with totals per quarter", "several"),
-        ("the total per Paid?", "Say of which column"),
+        ("the total per Paid?", "say of which column"),
         ("the total per place", 'no column "place"'),
     ],
 )

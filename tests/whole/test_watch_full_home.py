@@ -26,7 +26,7 @@ def test_a_full_home(short_dir: Path, anyio_backend: str) -> None:
             os.posix_fallocate(file.fileno(), 0, (free.f_bavail - 4) * free.f_bsize)
         for number in range(5):
             inbox.drop(f"f{number}.csv", SALES + f"2024-02-0{number + 1},New,{number}.00\n" * 3000)
-        eventually("nobody says so", lambda: "No space" in inbox.shown().get("reason", ""))
+        eventually("nobody says so", lambda: "no space" in inbox.shown().get("reason", ""))
         time.sleep(3)
         assert inbox.shown()["outcomes"] == {"published": 1}
         ballast.unlink()

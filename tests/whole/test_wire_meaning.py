@@ -52,7 +52,7 @@ def test_nothing_is_sent_before_a_person_agreed_and_then_meaning_counts(wire: Wi
     assert (found["documents"], found["ranker"]) == ([], "bm25")
     time.sleep(0.3)
     found = wire.ask("WorkspaceSearch", query="vehicle", **named)
-    assert "Agree" in " ".join(found["warnings"])
+    assert "agree" in " ".join(found["warnings"])
     assert len(wire.server.embedded) == before
 
     _consent(wire, named)

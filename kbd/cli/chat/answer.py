@@ -374,7 +374,7 @@ def _run(session: ChatSession, message_id: str | None) -> int:
         raise
     except Stop as stop:
         if stop.code == UNREACHABLE:
-            msg = "kbd ended while it worked. What was recorded is safe; /resume goes on."
+            msg = "kbd ended while it worked; what was recorded is safe, and /resume goes on"
             raise Stop(msg, UNREACHABLE) from stop
         raise
     finally:

@@ -55,7 +55,7 @@ line that failed."""
 
 def _chat(arguments: argparse.Namespace) -> int:
     if arguments.place and arguments.workspace_dir:
-        raise Stop("Name a workbench or a folder once.", USAGE)
+        raise Stop("name a workbench or a folder once", USAGE)
     is_typed = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
     session = ChatSession(arguments, connect_or_start(arguments))
     try:
@@ -106,7 +106,7 @@ def _resolve_target(
     if os.path.isdir(path) and (arguments.workspace_dir or _is_folder(client, named)):
         return find_or_create(client, path.resolve()), path.resolve()
     if arguments.workspace_dir:
-        raise Stop(f"{line(named)} is not a folder.", USAGE)
+        raise Stop(f"{line(named)} is not a folder", USAGE)
     workbench = find_workbench(client, named)
     return workbench, workbench_folder(str(workbench["name"]))
 
@@ -125,7 +125,7 @@ def _choose_workbench(client: Client) -> str:
     Raises:
         Stop: Nobody can be asked, or nothing was chosen.
     """
-    usage = "Name a workbench or a folder: kbd chat WB|FOLDER (`.` is this one)."
+    usage = "name a workbench or a folder: kbd chat WB|FOLDER (`.` is this one)"
     if not is_interactive():
         raise Stop(usage, USAGE)
     found = sorted(

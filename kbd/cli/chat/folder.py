@@ -207,7 +207,7 @@ def _walk_entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
 
     def fail(error: OSError) -> None:
         if error.filename == str(folder):
-            raise Stop(f"{folder} cannot be looked into: {error.strerror}.", FAILED)
+            raise Stop(f"{folder} cannot be looked into: {error.strerror}", FAILED)
 
     for place, folders, names in os.walk(folder, onerror=fail):
         here = Path(place)
@@ -221,7 +221,7 @@ def _walk_entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
         if seen > MAX_ENTRIES:
             msg = (
                 f"{folder} holds more than {MAX_ENTRIES:,} files and folders: name one with what "
-                "the conversation is about, or make a workbench (`kbd wb new`)."
+                "the conversation is about, or make a workbench (`kbd wb new`)"
             )
             raise Stop(msg, FAILED)
         for name in names:

@@ -80,7 +80,7 @@ def resolve_model(client: Client, named: str) -> str:
     """
     if ":" in named:
         return named
-    form = f"Models are named provider:model, as {COMPATIBLE}:{line(named, 60)}"
+    form = f"models are named provider:model, as {COMPATIBLE}:{line(named, 60)}"
     found = call(client, "ModelsListSupported")
     listed = [
         str(each["model_id"])
@@ -90,7 +90,7 @@ def resolve_model(client: Client, named: str) -> str:
     if len(listed) == 1:
         return listed[0]
     if listed:
-        raise Stop(f"Several models are called so: {', '.join(listed)}. {form}.", USAGE)
+        raise Stop(f"several models are called so: {', '.join(listed)}; {form}", USAGE)
     ready = {
         str(each["provider_id"])
         for each in call(client, "ProvidersGetStatus")["providers"]
@@ -106,7 +106,7 @@ def resolve_model(client: Client, named: str) -> str:
         if takers
         else "no provider that takes any name is set up (`kbd providers`)"
     )
-    raise Stop(f"{line(named, 60)} names no provider, and {why}. {form}.", USAGE)
+    raise Stop(f"{line(named, 60)} names no provider, and {why}; {form}", USAGE)
 
 
 def publish_and_copy(session: ChatSession, argument: str) -> int:
@@ -126,7 +126,7 @@ def publish_and_copy(session: ChatSession, argument: str) -> int:
         for path in done["published"]:
             say(f"published {line(path)}")
     elif not argument:
-        raise Stop("There is no draft: nothing waits to be published.", FAILED)
+        raise Stop("there is no draft: nothing waits to be published", FAILED)
     if argument:
         _copy_results(session, changed_paths(changes), argument)
     elif changed_paths(changes):
@@ -144,7 +144,7 @@ def _copy_results(session: ChatSession, paths: list[str], folder: str) -> None:
             ImportHistory(client, workbench_id), read_workbench_files(client, workbench_id)
         )
     if not paths:
-        raise Stop("There are no results yet: every file is as it was added.", FAILED)
+        raise Stop("there are no results yet: every file is as it was added", FAILED)
     for path in extract(session.client, session.workbench_id, os.path.expanduser(folder), paths):
         say(f"-> {path}")
 
@@ -169,9 +169,9 @@ def _confirm(session: ChatSession, question: str) -> None:
     if session.says_yes:
         return
     if not is_interactive():
-        raise Stop(f"{question} Nobody can be asked here; --yes says yes.", CONFIRMATION_NEEDED)
+        raise Stop(f"nobody can be asked here; --yes says yes: {question}", CONFIRMATION_NEEDED)
     if not ask(question):
-        raise Stop("Nothing was done; the draft is kept.", CONFIRMATION_NEEDED)
+        raise Stop("nothing was done; the draft is kept", CONFIRMATION_NEEDED)
 
 
 def undo_messages(session: ChatSession, argument: str) -> int:
@@ -181,17 +181,17 @@ def undo_messages(session: ChatSession, argument: str) -> int:
         Stop: There are not so many.
     """
     if argument and not (argument.isascii() and argument.isdigit() and int(argument)):
-        raise Stop("How many questions back? /undo, /undo 2", USAGE)
+        raise Stop("how many questions back? /undo, /undo 2", USAGE)
     back = int(argument or 1)
     messages = [
         each for each in read_conversation(session.client, session.workbench_id) if is_message(each)
     ]
     asked = [at for at, each in enumerate(messages) if each["role"] == "user"]
     if back > len(asked):
-        raise Stop(f"Nothing is undone: {counted(len(asked), 'question')} so far.", FAILED)
+        raise Stop(f"nothing is undone: {counted(len(asked), 'question')} so far", FAILED)
     first = asked[-back]
     if first == 0 and len(messages) == 1:
-        raise Stop("There is nothing before the first question; /clear begins anew.", FAILED)
+        raise Stop("there is nothing before the first question; /clear begins anew", FAILED)
     target = messages[max(first - 1, 0)]
     done = session.ask("WorkshopUndoToMessage", message_id=target["message_id"], slow=True)
     said = line(str(target["text"]), 60)
@@ -222,7 +222,7 @@ def clear_conversation(session: ChatSession, argument: str) -> int:
         return OK
     state = session.state()
     if state["has_draft"]:
-        raise Stop("A draft is open: /publish or /discard it first (/review shows it).", FAILED)
+        raise Stop("a draft is open: /publish or /discard it first (/review shows it)", FAILED)
     before = session.workbench_id
     name = session.name if session.folder else _next_name(session)
     fork = call(
@@ -399,6 +399,6 @@ def _dispatch(session: ChatSession, text: str) -> int:
 
 
 def _unknown_text(name: str) -> str:
-    unknown = f"There is no command {line(name, 40)}"
+    unknown = f"there is no command {line(name, 40)}"
     near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.0)
-    return f"{unknown}; the nearest is {near[0]}. /help lists all; //… sends a message."
+    return f"{unknown}; the nearest is {near[0]} (/help lists all; //… sends a message)"

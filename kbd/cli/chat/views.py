@@ -77,7 +77,7 @@ def show_tools(session: ChatSession, argument: str) -> int:
     name = argument.replace(".", "_")
     wanted = [each for each in found if not argument or each["name"] == name]
     if not wanted:
-        raise Stop(f"There is no tool {line(argument, 60)}; /tools lists all.", USAGE)
+        raise Stop(f"there is no tool {line(argument, 60)}; /tools lists all", USAGE)
     width = min(columns(MAX_COLUMNS), MAX_COLUMNS)
     for each in wanted:
         description = str(each["description"])
@@ -115,7 +115,7 @@ def show_history(session: ChatSession, argument: str) -> int:
     entries = read_conversation(session.client, session.workbench_id)
     if argument:
         if not argument.isascii() or not argument.isdigit():
-            raise Stop("How many messages? /history 4", USAGE)
+            raise Stop("how many messages? /history 4", USAGE)
         messages = [at for at, entry in enumerate(entries) if is_message(entry)]
         entries = entries[messages[-int(argument) :][0] :] if messages and int(argument) else []
     if not entries:
@@ -133,7 +133,7 @@ def show_search(session: ChatSession, argument: str) -> int:
         Stop: Nothing was asked for.
     """
     if not argument:
-        raise Stop("What for? /search WORDS", USAGE)
+        raise Stop("what for? /search WORDS", USAGE)
     session.consent_to_search()
     with show_busy(READING):
         found = session.ask("WorkspaceSearch", query=argument, slow=True)
@@ -196,7 +196,7 @@ def show_review(session: ChatSession, argument: str) -> int:
     if argument:
         changes = [each for each in changes if each["path"] == argument]
         if not changes:
-            raise Stop(f"The draft does not change {line(argument, 80)}.", USAGE)
+            raise Stop(f"the draft does not change {line(argument, 80)}", USAGE)
     elif found.get("draft_summary"):
         say(f"{found['draft_summary']}\n")
     say(render_changes(changes))

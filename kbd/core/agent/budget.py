@@ -142,7 +142,7 @@ def check_budget(
 def _cap_reached(setting: str, message: str, figures: dict[str, float]) -> BudgetCapReached:
     """Return the error of a reached cap, with its setting."""
     return BudgetCapReached(
-        f"{message} (setting {setting}). Raise it and resume.",
+        f"{message} (setting {setting}); raise it and resume",
         actions=(f"raise {setting} and resume the run",),
         detail={"setting": setting, **figures},
     )

@@ -209,8 +209,8 @@ def _merge_style(guidance: Sequence[Guidance], house: str, most: int) -> None:
         names = ", ".join(each.name for each in guidance)
         msg = (
             f"document-style was left out: with the style guidance for {names} it takes {size:,}"
-            f" bytes, and there is room for {most:,}. Shorten it, or use a model with a larger"
-            " window."
+            f" bytes, and there is room for {most:,}; shorten it, or use a model with a larger"
+            " window"
         )
         raise StyleMergeFailed(msg)
 

@@ -100,7 +100,7 @@ class BackupMethods:
                 await self._take(backup, each, taken)
             if known.keys() <= daemon.state.workbenches.keys():
                 return format_time(now_us)
-        msg = f"Workbenches were deleted while they were copied, {ROUNDS} times over; try it again."
+        msg = f"workbenches were deleted while they were copied, {ROUNDS} times over; try it again"
         raise FileReadFailed(msg, retryable=True)
 
     async def _take(
@@ -151,7 +151,7 @@ class BackupMethods:
         except FileNotFoundError:
             await self._do(partial(backup.drop, workbench_id))
             if workbench_id in self._workbenches.daemon.state.workbenches:
-                msg = "A file of a workbench went away while it was copied."
+                msg = "a file of a workbench went away while it was copied"
                 raise FileWriteFailed(msg, retryable=True) from None
 
 

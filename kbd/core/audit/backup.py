@@ -64,7 +64,7 @@ class Backup:
         place = resolve_new_folder(target, "the backup")
         inside = home.folder.resolve()
         if place == inside or inside in place.parents:
-            raise ValidationFailed("A backup cannot be in the home that it is of.")
+            raise ValidationFailed("a backup cannot be in the home that it is of")
         with _translate_errors():
             self._new = NewFolder(place, disk)
         self._copier = BackupCopier(self._new.folder, disk, tick)
@@ -151,7 +151,7 @@ class Backup:
             inventory.write(self._new.folder, self._disk)
             # Read back before the folder gets its name: what has the name is a whole backup.
             if read_inventory(self._new.folder) != inventory:
-                raise FileWriteFailed("What was written does not read back as it was.")
+                raise FileWriteFailed("what was written does not read back as it was")
             paths = self._new.folder.rglob("*")
             size_bytes = sum(path.stat().st_size for path in paths if path.is_file())
             self._new.land()
@@ -280,8 +280,8 @@ def _translate_errors(*, may_be_gone: bool = False) -> Iterator[None]:
         if may_be_gone and isinstance(error, FileNotFoundError):
             raise
         if is_full(error):
-            msg = "No space is left for the backup; nothing of it is left behind."
+            msg = "no space is left for the backup; nothing of it is left behind"
             raise DiskFull(msg) from None
-        raise FileWriteFailed(f"The backup cannot be written: {error.strerror}.") from error
+        raise FileWriteFailed(f"the backup cannot be written: {error.strerror}") from error
     except FileReadFailed as error:
-        raise FileWriteFailed("What was written does not read back as it was.") from error
+        raise FileWriteFailed("what was written does not read back as it was") from error

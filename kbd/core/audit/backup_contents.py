@@ -304,7 +304,7 @@ class BackupCopier:
         for blob in (*found.missing, *found.damaged):
             original = source.path(blob)
             if not is_unreadable(original) and hash_file(original) == blob:
-                raise FileWriteFailed("What was written does not read back as it was.")
+                raise FileWriteFailed("what was written does not read back as it was")
             unsound.append(blob)
             what = "missing" if blob in found.missing else "damaged"
             self._add_note(place, f"{name}: the file version {blob} is {what}")
@@ -449,9 +449,9 @@ def _compare_copy(source: Path, target: Path, extent: Extent) -> None:
     for name, size in extent.files:
         with (source / name).open("rb") as one, (target / name).open("rb") as other:
             if one.read(size) != other.read():
-                raise FileWriteFailed("What was written does not read back as it was.")
+                raise FileWriteFailed("what was written does not read back as it was")
     if segment_names(target) != [name for name, _ in extent.files]:
-        raise FileWriteFailed("What was written does not read back as it was.")
+        raise FileWriteFailed("what was written does not read back as it was")
 
 
 def _remove(folder: Path) -> None:

@@ -108,17 +108,17 @@ def read_inventory(folder: Path) -> Inventory:
     try:
         data = (folder / INVENTORY_NAME).read_bytes()
     except OSError as error:
-        raise FileReadFailed(f"There is no {INVENTORY_NAME}, so this is no backup.") from error
+        raise FileReadFailed(f"there is no {INVENTORY_NAME}, so this is no backup") from error
     try:
         framed = msgspec.json.decode(data, type=_SealedInventory)
         # Byte for byte: not even a blank may differ.
         if _inventory_bytes(bytes(framed.inventory)) != data:
-            raise FileReadFailed(f"{INVENTORY_NAME} was changed: it is not what its hash says.")
+            raise FileReadFailed(f"{INVENTORY_NAME} was changed: it is not what its hash says")
         inventory = msgspec.json.decode(framed.inventory, type=Inventory)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileReadFailed(f"{INVENTORY_NAME} was changed: it cannot be read.") from error
+        raise FileReadFailed(f"{INVENTORY_NAME} was changed: it cannot be read") from error
     if inventory.format > FORMAT:
-        msg = f"The backup was written by kbd {inventory.kbd}, and needs one as new to be read."
+        msg = f"the backup was written by kbd {inventory.kbd}, and needs one as new to be read"
         raise FileReadFailed(msg)
     return inventory
 

@@ -72,9 +72,9 @@ def write_moment(
             made.remove()
     except OSError as error:
         if is_full(error):
-            raise DiskFull("No space is left to write the moment; nothing was written.") from None
+            raise DiskFull("no space is left to write the moment; nothing was written") from None
         reason = os.strerror(error.errno or 0)
-        raise FileWriteFailed(f"The moment cannot be written: {reason}.") from None
+        raise FileWriteFailed(f"the moment cannot be written: {reason}") from None
     return place
 
 
@@ -105,9 +105,9 @@ def _copy_file(source: Path, target: int, name: FileName, blob: BlobHash) -> Non
                 while view:
                     view = view[os.write(target, view) :]
     except FileNotFoundError:
-        raise LogCorrupt(f"The bytes of {name!r} are missing; `kbd verify` says more.") from None
+        raise LogCorrupt(f"the bytes of {name!r} are missing; `kbd verify` says more") from None
     if digest.hexdigest() != blob:
-        msg = f"The bytes of {name!r} are not what they were; `kbd verify` says more."
+        msg = f"the bytes of {name!r} are not what they were; `kbd verify` says more"
         raise LogCorrupt(msg)
 
 

@@ -88,7 +88,7 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
             for path in _listed_paths(backup, inventory):
                 _copy_file(backup, new.folder, path, disk)
             if next(find_faults(new.folder, inventory), None) is not None:
-                raise FileWriteFailed("What was written does not read back as the backup is.")
+                raise FileWriteFailed("what was written does not read back as the backup is")
             watches = _count_watches(new.folder, inventory)
             marker = msgspec.json.encode(Restored(inventory.created_at))
             # Before the folder has its name: no daemon may start on this home without it.
@@ -98,8 +98,8 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
             new.remove()
     except OSError as error:
         if is_full(error):
-            raise DiskFull("No space is left for the home; nothing is left behind.") from error
-        raise FileWriteFailed(f"The home cannot be written: {error.strerror}.") from error
+            raise DiskFull("no space is left for the home; nothing is left behind") from error
+        raise FileWriteFailed(f"the home cannot be written: {error.strerror}") from error
     return NewHome(inventory, watches)
 
 
@@ -126,7 +126,7 @@ def _check_unused(folder: Path) -> None:
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise ValidationFailed(f"A daemon runs on this home: {folder}") from None
+        raise ValidationFailed(f"a daemon runs on this home: {folder}") from None
     finally:
         os.close(held)
 
@@ -145,7 +145,7 @@ def _listed_paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]
     for path in listed:
         # A list that somebody changed must not lead out of the home.
         if ".." in path.parts or not _BACKED_UP_FOLDERS.intersection(path.parts[:1]):
-            raise FileReadFailed(f"The backup names a file that is none of a home: {path}")
+            raise FileReadFailed(f"the backup names a file that is none of a home: {path}")
         yield path
 
 

@@ -191,19 +191,19 @@ def resolve_new_folder(target: Path, what: str) -> Path:
     """
     absolute = target.is_absolute() and target.name not in ("", ".", "..")
     if not absolute or "\0" in str(target):
-        raise ValidationFailed(f"Where {what} goes must be the absolute path of a new folder.")
+        raise ValidationFailed(f"where {what} goes must be the absolute path of a new folder")
     try:
         if not target.parent.is_dir():
-            raise ValidationFailed(f"There is no folder {target.parent} to make {what} in.")
+            raise ValidationFailed(f"there is no folder {target.parent} to make {what} in")
         place = target.parent.resolve() / target.name
         if place.is_symlink() or (place.exists() and not place.is_dir()):
-            raise ValidationFailed(f"{target} exists; nothing is overwritten.")
+            raise ValidationFailed(f"{target} exists; nothing is overwritten")
         if place.is_dir() and os.path.ismount(place):
-            raise ValidationFailed(f"{target} is a disk: name a new folder on it.")
+            raise ValidationFailed(f"{target} is a disk: name a new folder on it")
         if place.is_dir() and any(place.iterdir()):
-            raise ValidationFailed(f"{target} is not empty; nothing is overwritten.")
+            raise ValidationFailed(f"{target} is not empty; nothing is overwritten")
     except OSError as error:
-        raise ValidationFailed(f"{target} cannot be written: {error.strerror}.") from None
+        raise ValidationFailed(f"{target} cannot be written: {error.strerror}") from None
     return place
 
 
@@ -242,7 +242,7 @@ class NewFolder:
         except (BlockingIOError, FileNotFoundError):
             is_ours = False
         if not is_ours:
-            raise ValidationFailed(f"Something is being written to {self._target} already.")
+            raise ValidationFailed(f"something is being written to {self._target} already")
         for entry in tuple(self.folder.iterdir()):
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)

@@ -112,7 +112,7 @@ def _cap_error(
     """Say which cap was reached, by which setting, and when the day ends."""
     ends = f"{date.fromisoformat(command.day) + timedelta(days=1)}T00:00:00Z"
     return BudgetCapReached(
-        f"{reason} (setting {setting}). The day ends at 24:00 UTC: resume then, or raise the cap.",
+        f"{reason} (setting {setting}); the day ends at 24:00 UTC: resume then, or raise the cap",
         actions=(f"raise {setting}", "resume the run when the day has ended"),
         detail={"setting": setting, "day": command.day, "day_ends_at": ends, **figures},
     )

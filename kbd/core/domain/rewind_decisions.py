@@ -249,7 +249,7 @@ def _check_found(
     conflicts = [file.name for file in planned if found[file.name] not in (file.old, file.new)]
     if conflicts:
         msg = (
-            f"changed in published/ by somebody else than kbd: {', '.join(conflicts)}. "
-            "Nothing was done. Add what was changed as another file, or put the file back."
+            f"changed in published/ by somebody else than kbd: {', '.join(conflicts)} "
+            "(nothing was done); add what was changed as another file, or put the file back"
         )
         raise ConflictPublishedChanged(msg, detail={"files": conflicts})

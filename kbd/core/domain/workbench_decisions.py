@@ -84,8 +84,8 @@ def add_files(state: WorkbenchState, command: AddFiles) -> Decision:
     total = sum(1 for _ in state.current_files()) + len(added)
     if total > command.max_files:
         msg = (
-            f"{total} files would be in this workbench; at most {command.max_files} may be. "
-            "No file was added."
+            f"{total} files would be in this workbench, and at most {command.max_files} may be; "
+            "no file was added"
         )
         raise ValidationFailed(msg, detail={"max_files": command.max_files})
     return Decision(tuple(added))
@@ -232,8 +232,8 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
     if conflicts and (deletions or not command.keep_both):
         listed = ", ".join(conflicts)
         msg = (
-            f"changed in published/ since the draft began: {listed}. Nothing was published. "
-            "Publish the other files by name, or keep both versions."
+            f"changed in published/ since the draft began: {listed} (nothing was published); "
+            "publish the other files by name, or keep both versions"
         )
         raise ConflictPublishedChanged(msg, detail={"files": conflicts})
     planned: list[PlannedFile] = []

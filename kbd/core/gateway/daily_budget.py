@@ -84,6 +84,7 @@ class DailyBudget:
             day_tokens=limits.day_tokens,
             day_cost=limits.day_cost,
         )
+        # A reservation whose name got lost would count as spent until the day ends.
         with anyio.CancelScope(shield=True):
             await self._daemon.submit(command)
         return name

@@ -65,6 +65,7 @@ def scope_hash(state: WorkbenchState, model_id: str) -> str:
     digest = hashlib.sha256(model_id.encode())
     for name, entry in sorted(state.files.items()):
         if entry.origin is not None:
+            # NUL stands in no name, so no name can imitate another's end.
             digest.update(f"\0{name}\0{entry.origin}".encode())
     for category, item in sorted(state.context.items()):
         # No file has an empty name, so no file can be taken for a context item.
@@ -307,7 +308,7 @@ class Egress:
         )
         # Four bytes a number. A plugin made them, so nothing is taken for granted.
         if made.size < 1 or len(made.data) != 4 * made.size * len(asked.texts):
-            msg = f"{chosen.model_id} returned other vectors than were asked for."
+            msg = f"{chosen.model_id} returned other vectors than were asked for"
             raise MalformedReply(msg)
         return made
 
@@ -342,10 +343,12 @@ class Egress:
 
         limit_s = self._settings.run.provider_s
         try:
+            # The client's own limit is for each read, and a trickle never reaches it
+            # (facts/runtime.md 1).
             with anyio.fail_after(limit_s):
                 await self._outbound.call(owned, RequestPurpose("", "validate", record), work)
         except TimeoutError:
-            msg = f"The provider did not answer within {limit_s:g} s."
+            msg = f"the provider did not answer within {limit_s:g} s"
             raise ProviderUnavailable(msg) from None
 
     def named(self, name: str) -> Owned[Provider] | Owned[Embedder]:
@@ -381,8 +384,8 @@ class Egress:
         model_id = self.models.wrapped_model(model_id)
         provider_id = model_id.partition(":")[0]
         msg = (
-            "The files of this workbench would be sent to "
-            f"{self.endpoint(model_id, embeds=embeds) or provider_id}. Agree to that first."
+            "the files of this workbench would be sent to "
+            f"{self.endpoint(model_id, embeds=embeds) or provider_id}; agree to that first"
         )
         raise EgressConsentRequired(
             msg,
@@ -402,7 +405,7 @@ class Egress:
         except ValidationFailed:
             return  # The client refuses whatever is asked of it.
         if not any(host.allows(asked) for host in self._allowed):
-            msg = f"Setting egress.hosts does not name the provider's address, {endpoint}."
+            msg = f"setting egress.hosts does not name the provider's address, {endpoint}"
             raise EgressBlockedByPolicy(msg)
 
 
@@ -415,5 +418,6 @@ def _contain_faults(embedder: Embedder) -> Iterator[None]:
         raise
     except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
         _log.warning("embedder_failed", embedder=embedder.name, exc_info=fault)
-        msg = f"The embedder {embedder.name} failed inside ({type(fault).__name__})."
+        # Only the kind of fault: what a plugin says of it may hold texts or the key.
+        msg = f"the embedder {embedder.name} failed inside ({type(fault).__name__})"
         raise ProviderUnavailable(msg) from None

@@ -71,8 +71,12 @@ class ConfinedClient:
         self.refusal: KbdError | None = None
         self.client = httpx2.AsyncClient(
             transport=_ConfinedTransport(self, pool, endpoint, allowed, record),
+            # A redirect names another address, and takes key and contents along.
             follow_redirects=False,
+            # A proxy of the environment would see every request, and .netrc would add a password.
             trust_env=False,
+            # For each read: a trickle without end is ended by the turn's own limit
+            # (facts/runtime.md 1).
             timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
         )
 
@@ -100,6 +104,7 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
         """
         try:
             asked = self._checked(request)
+            # Whole, before it is recorded: a body that streams could send more than was told.
             plain = await _buffered(request)
             await self._record(
                 OutboundRequest(str(asked), plain.method, plain.url.path, _size_bytes(plain))
@@ -121,6 +126,7 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
         if self._allowed and not any(host.allows(asked) for host in self._allowed):
             msg = f"a request to {asked} was refused: egress.hosts does not name it"
             raise EgressBlockedByPolicy(msg)
+        # Behind a shared front end it is this header that says who gets the request.
         for named in request.headers.get_list("host"):
             if not any(_with_port(host, asked) == asked for host in _parsed(named)):
                 msg = f"a request to {asked} was refused: its Host header names another host"

@@ -92,10 +92,10 @@ class Models:
                 if models:
                     return models[0].id
                 raise ProviderNotConfigured(
-                    status.reason or f"No model of the provider {provider.name} is named."
+                    status.reason or f"no model of the provider {provider.name} is named"
                 )
         if not self.is_enabled(OFFLINE_MODEL.partition(":")[0]):
-            raise ProviderNotConfigured("No provider is enabled: kbd providers enable NAME.")
+            raise ProviderNotConfigured("no provider is enabled: kbd providers enable NAME")
         return OFFLINE_MODEL
 
     def of_workbench(self, state: WorkbenchState) -> str:
@@ -142,6 +142,8 @@ class Models:
         if provider.wraps:
             msg = f"a model id is {form}, and {name} wraps models of others: it cannot be wrapped"
             raise ValidationFailed(msg)
+        # It calls tools by itself; told of them in words it would do nothing, and nobody would know
+        # why.
         if wrapper is not None and not provider.writes_prose:
             msg = f"{name} follows rules and writes no text of its own: {model_id} is not wrapped"
             raise ValidationFailed(msg)
@@ -211,6 +213,7 @@ class Models:
         """
         if isinstance(provider, Provider) and provider.wraps:
             others = (each for each, _, _ in self.described() if not each.wraps)
+            # Which one it will wrap only a model's id says, so the most open one counts.
             return any(self.leaves_machine(each) for each in others if self.has_access(each))
         status = provider.status()
         if status.leaves_machine or not status.endpoint:
@@ -218,6 +221,7 @@ class Models:
         try:
             return not parse_host(status.endpoint).is_loopback
         except ValidationFailed:
+            # No host that can be told: it counts as elsewhere, and consent is asked for.
             return True
 
     def has_access(self, provider: Provider) -> bool:
@@ -247,7 +251,7 @@ class Models:
         """Raise ProviderNotConfigured for a provider that is disabled."""
         if not self.is_enabled(provider_id):
             raise ProviderNotConfigured(
-                f"The provider {provider_id} is disabled: kbd providers enable {provider_id}.",
+                f"the provider {provider_id} is disabled: kbd providers enable {provider_id}",
                 actions=("enable it with ProvidersSetEnabled",),
                 detail={"provider_id": provider_id},
             )
@@ -287,7 +291,7 @@ class Models:
 NO_EMBEDDER = "none"
 """What stands in the settings for a search by words alone."""
 
-_FAULTY = "The embedder {} failed inside ({})."
+_FAULTY = "the embedder {} failed inside ({})"
 
 _log = get_logger(__name__)
 
@@ -297,7 +301,7 @@ class ChosenEmbedder(msgspec.Struct, frozen=True):
 
     Args:
         model_id: `embedder:model`; "" if nothing can be asked.
-        reason: Why nothing can be asked, in a sentence for people; "" if something can.
+        reason: Why nothing can be asked, as the text of an error; "" if something can.
         leaves_machine: Whether texts leave this machine, so that a person has to agree.
         endpoint: The host and port that they go to; "" for none.
         most_texts: As many texts as one request may have.
@@ -351,7 +355,7 @@ class Embedders:
         """
         named = self._settings.search.embedder.strip()
         if named == NO_EMBEDDER:
-            return ChosenEmbedder(reason='The setting search.embedder is "none".')
+            return ChosenEmbedder(reason='the setting search.embedder is "none"')
         if named:
             return self._named(named)
         for found in self.described():
@@ -361,7 +365,7 @@ class Embedders:
                 if not chosen.reason:
                     return chosen
         return ChosenEmbedder(
-            reason="No embedder is set up on this machine (setting search.embedder)."
+            reason="no embedder is set up on this machine (setting search.embedder)"
         )
 
     def usable(self, model_id: str = "") -> ChosenEmbedder:
@@ -377,7 +381,7 @@ class Embedders:
         if not chosen.model_id:
             raise ProviderNotConfigured(chosen.reason)
         if model_id not in ("", chosen.model_id):
-            msg = f"The embedder is {chosen.model_id} now, and no longer {model_id}."
+            msg = f"the embedder is {chosen.model_id} now, and no longer {model_id}"
             raise ProviderNotConfigured(msg)
         return chosen
 
@@ -400,10 +404,10 @@ class Embedders:
         try:
             found = self._described(self._catalog.embedder(name).item)
         except NotFound as error:
-            return ChosenEmbedder(reason=f"Setting search.embedder: {error.message}")
+            return ChosenEmbedder(reason=f"setting search.embedder: {error.message}")
         model = model or found.default_model
         if not model and found.status.configured:
-            why = f'No model of {name} is named: set search.embedder = "{name}:MODEL".'
+            why = f'no model of {name} is named: set search.embedder = "{name}:MODEL"'
             return ChosenEmbedder(reason=why)
         return self._usable(found, f"{name}:{model}")
 
@@ -411,7 +415,7 @@ class Embedders:
         embedder, status = found.embedder, found.status
         try:
             if not status.configured:
-                return ChosenEmbedder(reason=status.reason or f"{embedder.name} is not set up.")
+                return ChosenEmbedder(reason=status.reason or f"{embedder.name} is not set up")
             self._models.check_enabled(embedder.name)
             self._check_host(status.endpoint)
         except KbdError as error:

@@ -102,6 +102,7 @@ class ProviderAccess(msgspec.Struct, frozen=True):
     ask: Ask | None = None
 
     def __repr__(self) -> str:
+        # A trace or a log shows reprs, and this one has the key.
         return "ProviderAccess(…)"
 
 
@@ -185,9 +186,11 @@ class OutboundCalls:
             failure = confined.refusal or error
             if not isinstance(failure, KbdError):
                 raise
+            # Without its cause, whose text and request may hold the key.
             raise redact_error(failure, self._redaction) from None
         finally:
             with anyio.CancelScope(shield=True):
+                # With its call, or a plugin that keeps the client could use it later.
                 await confined.client.aclose()
         if confined.refusal is not None:
             raise redact_error(confined.refusal, self._redaction)

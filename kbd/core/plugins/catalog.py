@@ -218,6 +218,7 @@ def content_hash(plugin: Plugin) -> str:
         if path.is_file() and "__pycache__" not in path.parts:
             name = path.relative_to(plugin.folder).as_posix()
             body = path.read_bytes()
+            # With their lengths, so that no end of a name can count as the beginning of a text.
             digest.update(f"{len(name)}:{name}:{len(body)}:".encode())
             digest.update(body)
     return digest.hexdigest()
@@ -226,6 +227,7 @@ def content_hash(plugin: Plugin) -> str:
 def _read_style_guidance(handler: FormatHandler, folder: Path) -> str:
     try:
         with (folder / handler.style_file).open("rb") as file:
+            # One byte more tells that a file is too long, however long it is.
             text = file.read(STYLE_BYTES + 1).decode()
     except (OSError, UnicodeDecodeError) as fault:
         why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
@@ -243,6 +245,6 @@ def _schema(tool: Tool) -> ToolSchema:
 
 def _find(things: Mapping[str, T], name: str, kind: str) -> T:
     if name not in things:
-        msg = f"There is no {kind} {name!r}; there are: {', '.join(sorted(things)) or 'none'}."
+        msg = f"there is no {kind} {name!r}; there are: {', '.join(sorted(things)) or 'none'}"
         raise NotFound(msg)
     return things[name]

@@ -90,6 +90,7 @@ def _save(path: Path, value: bytes) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}.{id(value)}")
     try:
+        # Not synced: what a crash leaves half written does not decode, and is made again.
         fresh.write_bytes(value)
         fresh.replace(path)
     finally:
@@ -125,6 +126,7 @@ class ShelfCache:
         """
         with contextlib.suppress(OSError):
             size = _size_bytes(shelf)
+            # The time of use lies on the disk, so that it counts for the next daemon as well.
             os.utime(shelf)
             if self._sizes.get(shelf) != size:
                 self._sizes[shelf] = size
@@ -133,11 +135,12 @@ class ShelfCache:
     def _drop_oldest(self, latest: Path) -> None:
         """Remove shelves, the least recently used first, until the rest fits."""
         aged = []
-        for entry in os.scandir(self._folder):
-            path = Path(entry.path)
-            # Another thread may remove one meanwhile.
-            with contextlib.suppress(OSError):
-                aged.append((entry.stat().st_mtime_ns, path, _size_bytes(path)))
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                path = Path(entry.path)
+                # Another thread may remove one meanwhile.
+                with contextlib.suppress(OSError):
+                    aged.append((entry.stat().st_mtime_ns, path, _size_bytes(path)))
         total = sum(size for _, _, size in aged)
         for _, path, size in sorted(aged):
             if total <= self._limit_bytes:
@@ -149,4 +152,6 @@ class ShelfCache:
 
 
 def _size_bytes(folder: Path) -> int:
-    return sum(entry.stat().st_size for entry in os.scandir(folder))
+    # Closed here: a file that another thread removes meanwhile ends the sum before the folder does.
+    with os.scandir(folder) as entries:
+        return sum(entry.stat().st_size for entry in entries)

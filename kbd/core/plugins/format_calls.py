@@ -51,7 +51,7 @@ MAX_QUOTED = 80
 
 def unsupported_error(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
     """Return the error for a capability that a file's format does not offer."""
-    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it.")
+    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it")
 
 
 def parse_operations(
@@ -63,7 +63,7 @@ def parse_operations(
         ValidationFailed: The format takes none, or one is unknown or ill-formed.
     """
     if not isinstance(handler, Editable):
-        raise unsupported_error(handler, "be edited by operations", "A file")
+        raise unsupported_error(handler, "be edited by operations", "a file")
     records = {str(record.__struct_config__.tag): record for record in handler.operations}
     return tuple(
         _operation(records, handler.aliases, f"operations[{place}]", operation)
@@ -80,13 +80,14 @@ def _operation(
     name = operation.get("op") if isinstance(operation, Mapping) else None
     offered = ", ".join(records)
     if not isinstance(name, str):
-        msg = f"{place}: an operation is an object with `op`, one of: {offered}."
+        msg = f"{place}: an operation is an object with `op`, one of: {offered}"
         raise ValidationFailed(msg)
     if name not in records:
+        # Before the comparison, whose time can grow with the square of the length.
         name = name[:MAX_QUOTED]
         near = difflib.get_close_matches(name, records, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        msg = f"{place}.op: there is no operation {name}; there are: {offered}.{hint}"
+        hint = f"; did you mean {near[0]}?" if near else ""
+        msg = f"{place}.op: there is no operation {name}; there are: {offered}{hint}"
         raise ValidationFailed(msg)
     record = records[name]
     made = record_of(_resolve_aliases(record, aliases, operation), record, place, f" ({name})")
@@ -358,7 +359,7 @@ class FormatCalls(Formats):
     def _format_of(self, file: FileRef) -> Owned[FormatHandler]:
         handler = self.for_name(file.name)
         if handler is None:
-            msg = f"{file.name} cannot be looked into: {self._catalog.kind_of(file.name).reason}."
+            msg = f"{file.name} cannot be looked into: {self._catalog.kind_of(file.name).reason}"
             raise ValidationFailed(msg)
         return self._owner(handler)
 
@@ -414,6 +415,7 @@ class FormatCalls(Formats):
         failure: type[KbdError],
     ) -> T:
         plugin, name = owned.plugin, owned.item.name
+        # Of a key these settings only say that there is one.
         handle = {"name": name, "package": plugin.package, "settings": dict(plugin.settings)}
         value = await self._workers.call(
             plugin.name,
@@ -423,9 +425,10 @@ class FormatCalls(Formats):
             failure=failure,
         )
         try:
+            # A plugin made it, or the file that took its worker over.
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as fault:
-            msg = f"Format {name} answered {function} with something ill-formed: {fault}."
+            msg = f"format {name} answered {function} with something ill-formed: {fault}"
             raise failure(msg) from None
 
 
@@ -450,7 +453,7 @@ def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None
     strange = [name for name in region.named() if name not in handler.coordinates]
     if strange:
         offered = ", ".join(handler.coordinates) or "none"
-        msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}."
+        msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}"
         raise ValidationFailed(msg)
 
 

@@ -150,6 +150,7 @@ def register(registry: pluggy.PluginManager, module: ModuleType) -> None:
         options = registry.parse_hookimpl_opts(module, name)
         if options is not None:
             _check(options.get("specname") or name, vars(module)[name])
+            # A wrapper could change what other plugins declare.
             if options["wrapper"] or options["hookwrapper"]:
                 msg = f"hook {name} is a wrapper; hooks only declare"
                 raise PluginError(msg)

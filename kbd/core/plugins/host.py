@@ -56,6 +56,8 @@ class FormatsByName(FormatCatalog):
         self._by_suffix: dict[str, tuple[FormatHandler, str]] = {}
         for handler in given:
             for suffix, mime in handler.suffixes.items():
+                # The first keeps it: built-in plugins are loaded first, so a stranger's takes
+                # nothing from them.
                 self._by_suffix.setdefault(suffix, (handler, mime))
 
     def handlers(self) -> Sequence[FormatHandler]:
@@ -133,6 +135,7 @@ def check_tool(item: object) -> str:
     _require(
         item, "arguments (forbid_unknown_fields)", record.__struct_config__.forbid_unknown_fields
     )
+    # A tool without a schema is refused at start, not when a model is first told of it.
     plain_schema(record)
     _check_preload(item, item.preload)
     return name
@@ -350,6 +353,7 @@ class Plugins:
         """Import one plugin and register its hooks, or note why not."""
         entry = _PluginEntry(point)
         self._entries.append(entry)
+        # Before it is imported: none of a blocked plugin's code runs.
         if point.name in settings.blocked_plugins:
             entry.blocked = True
             return
@@ -362,6 +366,7 @@ class Plugins:
                 msg = f"the entry point names {point.value}, which is not a module"
                 raise PluginError(msg)
             register(self._registry, module)
+        # A module may call `sys.exit()` while it is imported (facts/runtime.md 6).
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - its fault stays its own
             entry.faults.append(_fault_line(fault))
             return
@@ -420,6 +425,7 @@ class Plugins:
             faults = next(each.faults for each in self._entries if each.plugin is owned.plugin)
             for method in wire_methods_of(owned.item):
                 name = method.kind.method
+                # Else a plugin would answer what clients ask of kbd itself.
                 if name in METHODS:
                     faults.append(f"method {name} is left out: it is one of kbd's own")
                 elif name in taken:

@@ -283,6 +283,8 @@ def write_pieces(pieces: Iterable[TextPiece], target: Path) -> int:
     with target.open("xb", BUFFER_BYTES) as file:
         for piece in pieces:
             body = encoder.encode(piece)
+            # msgpack does not say beforehand where an array ends; so a reader holds one piece at a
+            # time.
             file.write(len(body).to_bytes(4))
             file.write(body)
             count += 1
@@ -345,6 +347,7 @@ def _merge_pair(first: Passage, second: Passage, begin: str) -> Passage | None:
     if first.heading != second.heading:
         return None
     text, heading = first.text + second.text, first.heading
+    # No character takes less than a byte, so a long text need not be encoded.
     if len(text) > TINY_BYTES or len(text.encode()) > TINY_BYTES:
         return None
     place = f"{begin} – {second.place}"

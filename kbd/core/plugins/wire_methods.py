@@ -161,6 +161,7 @@ def _record(
         namespace={"__doc__": f"{summary[:-1]} ({handler.name} files).\n{rest}".rstrip()},
         frozen=True,
         kw_only=True,
+        # A misspelt coordinate is refused by its name, not passed over.
         forbid_unknown_fields=True,
     )
     assert issubclass(made, Request)

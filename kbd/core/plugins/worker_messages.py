@@ -35,6 +35,7 @@ PACKET_BYTES = 65536
 """The largest packet on a control channel; they hold names, never data."""
 
 
+# Never pickle, by which a worker that a file has taken over could run code in the daemon.
 class _Packet(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """The root of all records here."""
 

@@ -76,14 +76,14 @@ def call_result(
         KbdError: What the function raised; `failure` for anything that is not a KbdError.
     """
     if finished.timed_out:
-        msg = f"{what} was stopped after {limits.wall_s:g} s."
+        msg = f"{what} was stopped after {limits.wall_s:g} s"
         raise ToolTimeout(msg)
     if finished.answer is None:
         raise _death_error(finished.status, limits, what)
     try:
         answer = msgspec.msgpack.decode(finished.answer, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        msg = f"The worker of {what} answered something that is no answer."
+        msg = f"the worker of {what} answered something that is no answer"
         raise ToolWorkerUnavailable(msg) from None
     match answer:
         case Returned(value=value):
@@ -97,6 +97,8 @@ def call_result(
         case Crashed():
             log = get_logger(__name__)
             log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
+            # Models and clients read this: no folder of this machine (facts/traps.md B 28), and the
+            # same text when the call is made again.
             suffix = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{suffix}"
             raise failure(msg)
@@ -115,38 +117,38 @@ def strip_volatile(text: str) -> str:
 def _limit_error(limit: str, limits: CallLimits, what: str) -> KbdError:
     match limit:
         case "memory":
-            msg = f"{what} needs more than its {limits.memory_bytes // MIB} MiB of memory."
+            msg = f"{what} needs more than its {limits.memory_bytes // MIB} MiB of memory"
             return ToolTimeout(msg, detail={"limit": limit})
         case "file":
-            msg = f"{what} may not write a file of more than {limits.file_bytes // MIB} MiB."
+            msg = f"{what} may not write a file of more than {limits.file_bytes // MIB} MiB"
             return ToolTimeout(msg, detail={"limit": limit})
         case _:
-            msg = f"The result of {what} is larger than {limits.result_bytes} bytes; ask for less."
+            msg = f"the result of {what} is larger than {limits.result_bytes} bytes; ask for less"
             return ValidationFailed(msg, detail={"limit": limit})
 
 
 def _death_error(status: int | None, limits: CallLimits, what: str) -> KbdError:
     if status is None or status == -1:
-        return ToolWorkerUnavailable(f"The worker of {what} died or could not be started.")
+        return ToolWorkerUnavailable(f"the worker of {what} died or could not be started")
     code = os.waitstatus_to_exitcode(status)
     # A call answers before it exits; one that only exits was ended by the plugin's code.
     if code >= 0:
-        return ToolWorkerUnavailable(f"The worker of {what} exited with status {code}.")
+        return ToolWorkerUnavailable(f"the worker of {what} exited with status {code}")
     # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
     if -code == signal.SIGXCPU:
-        msg = f"{what} used up its {limits.cpu_s} s of processor time."
+        msg = f"{what} used up its {limits.cpu_s} s of processor time"
         return ToolTimeout(msg, detail={"limit": "cpu"})
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return ToolWorkerUnavailable(f"The worker of {what} was killed by {name}.")
+    return ToolWorkerUnavailable(f"the worker of {what} was killed by {name}")
 
 
 DECODED_IN_THREAD_BYTES = 1024 * 1024
 """A larger answer is decoded in a thread: at about 100 MB/s it would hold up the loop for 10 ms."""
 
-_STOPPED = "The workers are stopped."
+_STOPPED = "the workers are stopped"
 
 
 class SandboxLevel(msgspec.Struct, frozen=True):
@@ -255,7 +257,7 @@ class WorkerPool:
         try:
             request = encode(Request(function, dict(arguments)))
         except (TypeError, OverflowError, RecursionError) as fault:
-            msg = f"The arguments of {what} cannot be sent to a worker: {fault}."
+            msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
             raise ValidationFailed(msg) from None
         # The limit holds for all plugins together: each call is a process.
         async with self._slots:
@@ -280,7 +282,7 @@ class WorkerPool:
         try:
             return self._plugins.get(name)
         except KeyError:
-            msg = f"There is no plugin {name}."
+            msg = f"there is no plugin {name}"
             raise NotFound(msg) from None
 
     async def _finished(self, plugin: Plugin, request: bytes, limits: CallLimits) -> FinishedCall:
@@ -291,7 +293,7 @@ class WorkerPool:
                 return await process.call(request, limits)
             except WorkerGone:
                 process.alive = False
-        msg = f"The worker of plugin {plugin.name} dies as soon as it is started."
+        msg = f"the worker of plugin {plugin.name} dies as soon as it is started"
         raise ToolWorkerUnavailable(msg)
 
     async def _process(self, plugin: Plugin) -> WorkerProcess:
@@ -322,6 +324,7 @@ class WorkerPool:
             trace = fault.detail.pop("trace", "")
             self._log.error("worker.start_failed", plugin=plugin.name, exception=trace)
             raise
+        # The pool ended while the zygote imported; nobody else knows of it by now.
         if self._tasks is None:
             await process.stop()
             raise ToolWorkerUnavailable(_STOPPED)
@@ -341,6 +344,6 @@ def function_name(function: Callable[..., Any]) -> str:
     """
     name = getattr(function, "__qualname__", "<none>")
     if "<" in name:
-        msg = "Only a function at the top of its module can be called in a worker."
+        msg = "only a function at the top of its module can be called in a worker"
         raise ValidationFailed(msg)
     return f"{function.__module__}:{name}"

@@ -45,6 +45,7 @@ async def exchange(channel: socket.socket, request: bytes, limit: int) -> bytes 
                 await anyio.wait_writable(channel)
         header = await _receive(channel, LENGTH_BYTES)
         size = int.from_bytes(header)
+        # The length is the word of a process that a file may have taken over.
         return await _receive(channel, size) if header and size <= limit else None
     except (BrokenPipeError, ConnectionResetError, EOFError):
         return None
@@ -116,6 +117,8 @@ class _PendingCall:
         self.status: int | None = None
 
 
+# Not anyio.to_process: there what is printed breaks the protocol, `sys.exit()` in a worker raises
+# SystemExit in the daemon, and what a call started outlives it (facts/performance.md E).
 class WorkerProcess:
     """Process of one zygote; `start` launches it, `serve` must run for as long as it is used."""
 
@@ -144,6 +147,7 @@ class WorkerProcess:
             ToolWorkerUnavailable: An import failed, or took too long, or the process died. The
                 import's trace is in `detail["trace"]`, for the daemon's own log.
         """
+        # Packets, not a stream: one arrives whole, together with its descriptor.
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         control.settimeout(0)
         noise, their_noise = os.pipe()
@@ -165,7 +169,7 @@ class WorkerProcess:
                 await worker._begin(package, preload, paths)
         except TimeoutError:
             await worker.stop()
-            msg = f"The worker of {package} was not ready in {start_s:g} s."
+            msg = f"the worker of {package} was not ready in {start_s:g} s"
             raise ToolWorkerUnavailable(msg) from None
         except BaseException:
             await worker.stop()
@@ -178,10 +182,10 @@ class WorkerProcess:
             case Ready(threads=threads):
                 self.threads = threads
             case StartFailed(kind=kind, trace=trace):
-                msg = f"The worker of {package} could not start: {kind} while it was imported."
+                msg = f"the worker of {package} could not start: {kind} while it was imported"
                 raise ToolWorkerUnavailable(msg, detail={"trace": trace})
             case Begun() | Ended() | None:
-                msg = f"The worker of {package} died while it was imported."
+                msg = f"the worker of {package} died while it was imported"
                 raise ToolWorkerUnavailable(msg, detail={"trace": self.noise()})
 
     async def serve(self) -> None:
@@ -305,6 +309,7 @@ class WorkerProcess:
                 return None
 
     async def _send(self, packet: bytes, fd: int | None = None) -> None:
+        # anyio lets one task at a time wait for a descriptor.
         async with self._sending:
             while True:
                 try:
@@ -341,10 +346,12 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
             package,
             str(control),
         ],
+        # What a call starts may read it, and finds the end instead of waiting.
         stdin=subprocess.DEVNULL,
         stdout=noise,
         stderr=noise,
         pass_fds=(control,),
+        # Ctrl-C in the daemon's terminal goes to its whole group, and is the daemon's to handle.
         start_new_session=True,
         cwd="/",
         umask=0o077,

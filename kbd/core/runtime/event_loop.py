@@ -79,6 +79,8 @@ class Wakeup:
         """Close the descriptor, from any thread; it must not be rung or awaited any more."""
         if self._loop is not None:
             try:
+                # In the loop: a descriptor that is closed while its selector watches it may soon be
+                # another file.
                 self._loop.call_soon_threadsafe(self._close_here, self._loop)
             except RuntimeError:
                 pass  # the loop was closed, so it looks at nothing any more

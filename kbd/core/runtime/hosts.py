@@ -62,6 +62,7 @@ def parse_host(text: str) -> Host:
             raise _ill_formed(text)
     elif ":" in given and not _is_address(given):
         name, _, port = given.rpartition(":")
+    # ASCII, for `isdigit` and `int` take the digits of every script.
     is_port = port.isascii() and port.isdigit() and 0 < int(port) <= _LAST_PORT
     if port and not is_port:
         raise _ill_formed(text)
@@ -75,6 +76,7 @@ def _spelling(name: str, text: str) -> str:
         spelt = name.rstrip(".").lower().encode("idna").decode()
     except UnicodeError:
         raise _ill_formed(text) from None
+    # What separates the parts of an address: another parser would see another host behind it.
     if not spelt or any(mark in spelt for mark in "/:@?#%[]\\ \t\r\n\0"):
         raise _ill_formed(text)
     return spelt

@@ -40,8 +40,10 @@ def checked_id(text: str) -> WorkbenchId:
     Raises:
         ValidationFailed: It is not 16 lower-case hex digits.
     """
+    # An id becomes a path that is deleted with all below it: in a comparable system the id "." took
+    # all workbenches along (facts/traps.md B 13).
     if not _ID.fullmatch(text):
-        msg = "A workbench id is 16 hex digits."
+        msg = "a workbench id is 16 hex digits"
         raise ValidationFailed(msg)
     return WorkbenchId(text)
 
@@ -143,8 +145,8 @@ class Home(msgspec.Struct, frozen=True):
         size = len(os.fsencode(path))
         if size > SOCKET_PATH_BYTES:
             msg = (
-                f"The socket's path has {size} bytes and the system allows {SOCKET_PATH_BYTES}; "
-                "set KBD_SOCKET, or --socket, to a shorter path."
+                f"the socket's path has {size} bytes and the system allows {SOCKET_PATH_BYTES}; "
+                "set KBD_SOCKET, or --socket, to a shorter path"
             )
             raise ValidationFailed(msg)
         return cls(folder=folder, socket=path)
@@ -213,7 +215,7 @@ class Home(msgspec.Struct, frozen=True):
         """
         folders = self.workbench(workbench_id)
         if not folders.exists():
-            msg = f"There is no workbench {workbench_id}."
+            msg = f"there is no workbench {workbench_id}"
             raise NotFound(msg)
         return folders
 
@@ -241,12 +243,15 @@ def _private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
         pass  # what it is instead is said below
+    # Not followed: a link may lead to a folder of somebody else's.
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        msg = f"{folder.name} in the home of kbd is not a folder."
+        msg = f"{folder.name} in the home of kbd is not a folder"
         raise ValidationFailed(msg)
+    # Its owner could give the mode back, and replace what lies in it.
     if found.st_uid != os.geteuid():
-        msg = f"The folder {folder.name} of kbd belongs to another user; set KBD_HOME to your own."
+        msg = f"the folder {folder.name} of kbd belongs to another user; set KBD_HOME to your own"
         raise ValidationFailed(msg)
+    # One that was there before keeps its mode in `mkdir`.
     if stat.S_IMODE(found.st_mode) & 0o077:
         folder.chmod(0o700)

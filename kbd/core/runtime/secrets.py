@@ -182,7 +182,7 @@ def _checked(setting: str, key: str) -> str:
     """
     if key.isascii() and key.isprintable() and " " not in key:
         return key
-    msg = f"{setting} is no API key: it holds blanks, or characters that no key has."
+    msg = f"{setting} is no API key: it holds blanks, or characters that no key has"
     raise ProviderNotConfigured(msg)
 
 
@@ -194,7 +194,7 @@ def _printed(plugin: str, command: object) -> str:
     elif isinstance(command, list):
         words = [str(part) for part in command]
     if not words:
-        msg = f"Setting {setting}: expected a command, as a text or a list of words."
+        msg = f"setting {setting}: expected a command, as a text or a list of words"
         raise ValidationFailed(msg)
     try:
         # No shell: the words are the user's own, and nothing in them is expanded.
@@ -203,10 +203,11 @@ def _printed(plugin: str, command: object) -> str:
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as fault:
-        msg = f"{setting} could not be run: {type(fault).__name__}."
+        # Neither the fault's text nor its chain: both can hold what the command printed.
+        msg = f"{setting} could not be run: {type(fault).__name__}"
         raise ProviderNotConfigured(msg) from None
     lines = done.stdout.split("\n", 1)
     if done.returncode or not lines[0].strip():
-        msg = f"{setting} printed no key (exit status {done.returncode})."
+        msg = f"{setting} printed no key (exit status {done.returncode})"
         raise ProviderNotConfigured(msg)
     return lines[0].strip()

@@ -251,10 +251,12 @@ class Settings(msgspec.Struct, frozen=True):
             ValidationFailed: The file is not TOML, or a key or value is not what it must be.
         """
         table = read_table(home)
+        # Before the conversion, which passes over keys that no field has.
         _refuse_unknown(table, cls, "")
         _refuse_unknown_of_models(table.get("models"))
         _add_environment(table, environment)
         try:
+            # Not strict, for the environment gives numbers as texts.
             plain = msgspec.convert(table, cls, strict=False)
         except msgspec.ValidationError as fault:
             raise ValidationFailed(_key_first(str(fault))) from None
@@ -262,7 +264,8 @@ class Settings(msgspec.Struct, frozen=True):
             try:
                 parse_host(host)
             except ValidationFailed as fault:
-                raise ValidationFailed(f"Setting egress.hosts: {fault.message}.") from None
+                raise ValidationFailed(f"setting egress.hosts: {fault.message}") from None
+        # Settings reach hooks, workers and clients; keys stay in the daemon.
         shown = {name: _without_keys(own) for name, own in plain.plugins.items()}
         return msgspec.structs.replace(plain, plugins=shown)
 
@@ -297,19 +300,20 @@ def read_table(home: Home) -> dict[str, Any]:
     """
     try:
         with home.settings_file.open("rb") as file:
+            # Of the file that is read; another may have its path by the time that is asked.
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             # The parser is imported with the first file there is: 3 ms of a start without one.
             table: dict[str, Any] = msgspec.toml.decode(file.read())
     except FileNotFoundError:
         return {}
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        msg = f"settings.toml is not TOML: {fault}."
+        msg = f"settings.toml is not TOML: {fault}"
         raise ValidationFailed(msg) from None
     plugins = table.get("plugins", {})
     if mode & 0o077 and isinstance(plugins, dict):
         for name, own in plugins.items():
             if isinstance(own, dict) and "api_key" in own:
-                msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it."
+                msg = f"settings.toml holds plugins.{name}.api_key and must be 0600: chmod 600 it"
                 raise ValidationFailed(msg)
     return table
 
@@ -326,7 +330,7 @@ def _refuse_unknown(table: Mapping[str, Any], record: type[msgspec.Struct], wher
     for key, value in table.items():
         if key not in fields:
             near = difflib.get_close_matches(key, fields, 1)
-            hint = f"; did you mean {where}{near[0]}?" if near else "."
+            hint = f"; did you mean {where}{near[0]}?" if near else ""
             msg = f"settings.toml: there is no setting {where}{key}{hint}"
             raise ValidationFailed(msg)
         kind = fields[key]
@@ -344,6 +348,7 @@ def _refuse_unknown_of_models(models: object) -> None:
             _refuse_unknown(told, ModelSettings, f'models."{model_id}".')
 
 
+# Not pydantic-settings: the import of pydantic alone takes 43 ms (facts/performance.md D).
 def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> None:
     """Put what the environment sets over what the file says."""
     for field in msgspec.structs.fields(Settings):
@@ -371,4 +376,5 @@ def _listed(text: str) -> list[str]:
 def _key_first(fault: str) -> str:
     """Reword msgspec's `Expected … - at `$.run.tokens`` so that the key comes first."""
     text, _, path = fault.partition(" - at `$.")
-    return f"Setting {path.rstrip('`')}: {text[:1].lower()}{text[1:]}." if path else f"{text}."
+    said = f"{text[:1].lower()}{text[1:]}"
+    return f"setting {path.rstrip('`')}: {said}" if path else said

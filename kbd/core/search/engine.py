@@ -346,10 +346,10 @@ def _read_index(index: SearchIndex, work: Callable[[sqlite3.Connection], T]) -> 
 
 def _check_query(query: str, top_k: int) -> None:
     if not query.strip():
-        msg = "The query is empty."
+        msg = "the query is empty"
         raise ValidationFailed(msg)
     if top_k < 1:
-        msg = "top_k must be at least 1."
+        msg = "top_k must be at least 1"
         raise ValidationFailed(msg)
 
 

@@ -114,7 +114,7 @@ class DocumentFolder:
         return os.path.realpath(self._base_dir)
 
     def _missing(self) -> NotFound:
-        return NotFound(f"There is no folder {self._base_dir} that can be read.")
+        return NotFound(f"there is no folder {self._base_dir} that can be read")
 
 
 def _status(entry: os.DirEntry[str], root: str, without: str) -> os.stat_result | None:

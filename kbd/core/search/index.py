@@ -160,7 +160,7 @@ class CurrentIndex:
         """
         with self._lock:
             if self._index is None:
-                msg = "The engine is closed."
+                msg = "the engine is closed"
                 raise ValidationFailed(msg)
             if not self._index.is_current:
                 self._adopt(self._folder, self._folder.opened())
@@ -183,7 +183,7 @@ class CurrentIndex:
             yield
         except IndexRuined:
             self.renew(index)
-            msg = "The index was damaged and is made anew: ask again."
+            msg = "the index was damaged and is made anew: ask again"
             raise FileReadFailed(msg, retryable=True) from None
 
     def use(self, folder: Path) -> None:
@@ -413,7 +413,7 @@ def _read_pieces(read: _ReadDocument) -> Iterator[TextPiece]:
     try:
         yield from read_pieces(read.target)
     except (OSError, ValueError):
-        msg = f"The text of {read.name} was not written as pieces."
+        msg = f"the text of {read.name} was not written as pieces"
         raise FileReadFailed(msg) from None
 
 

@@ -167,8 +167,8 @@ class IndexFolder:
         strange = sorted(name for name in os.listdir(self.folder) if not _NAME.fullmatch(name))
         if strange:
             msg = (
-                f"The folder {self.folder.name} holds something that is no index ({strange[0]}):"
-                " name another folder for the index."
+                f"the folder {self.folder.name} holds something that is no index ({strange[0]}):"
+                " name another folder for the index"
             )
             raise ValidationFailed(msg)
 
@@ -236,8 +236,8 @@ def check_fts5(connection: sqlite3.Connection, module: str = "fts5") -> None:
     query = "SELECT 1 FROM pragma_module_list WHERE name = ?"
     if connection.execute(query, (module,)).fetchone() is None:
         msg = (
-            f"Search needs FTS5, and the SQLite of this Python ({sqlite3.sqlite_version}) was"
-            " built without it."
+            f"search needs FTS5, and the SQLite of this Python ({sqlite3.sqlite_version}) was"
+            " built without it"
         )
         raise ValidationFailed(msg)
 
@@ -256,7 +256,7 @@ def translate_error(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise IndexRuined from fault
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            msg = f"Another program has been writing to the index for {BUSY_S:g} s."
+            msg = f"another program has been writing to the index for {BUSY_S:g} s"
             return FileWriteFailed(msg, retryable=True)
         is_full = code == sqlite3.SQLITE_FULL
         is_full |= code == sqlite3.SQLITE_IOERR and _free_bytes(folder) < FULL_BYTES
@@ -265,8 +265,8 @@ def translate_error(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
         is_full = fault.errno in (errno.ENOSPC, errno.EDQUOT)
         why = fault.strerror or type(fault).__name__
     if is_full:
-        return DiskFull("No space is left for the index; what it holds is safe.")
-    return FileWriteFailed(f"The index in {folder.name} cannot be used: {why}.")
+        return DiskFull("no space is left for the index; what it holds is safe")
+    return FileWriteFailed(f"the index in {folder.name} cannot be used: {why}")
 
 
 def _edition() -> str:
@@ -289,7 +289,7 @@ def _is_ours(path: Path) -> bool:
         if identity != APPLICATION_ID and not tables:
             return False
         if identity != APPLICATION_ID:
-            msg = f"{path.name} is a database of something else: name another folder for the index."
+            msg = f"{path.name} is a database of something else: name another folder for the index"
             raise ValidationFailed(msg)
         query = "SELECT value FROM meta WHERE key = 'edition'"
         return bool(connection.execute(query).fetchone() == (_edition(),))

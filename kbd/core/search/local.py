@@ -112,7 +112,7 @@ class LocalRuntime:
                     return LocalTextEmbedder(self, embedder, found), ""
                 if name:
                     return None, why
-        return None, f"There is no embedder {name}." if name else ""
+        return None, f"there is no embedder {name}" if name else ""
 
     def close(self) -> None:
         """End the loop and its worker; a second time does nothing."""
@@ -141,7 +141,7 @@ class LocalRuntime:
     def _running(self) -> _LoopThread:
         with self._lock:
             if self._is_closed:
-                msg = "The engine is closed."
+                msg = "the engine is closed"
                 raise ValidationFailed(msg)
             if self._loop is None:
                 self._loop = self._start()
@@ -217,7 +217,7 @@ class LocalTextEmbedder:
         except KbdError:
             raise
         except Exception as fault:
-            msg = f"The embedder {self._embedder.name} failed inside ({type(fault).__name__})."
+            msg = f"the embedder {self._embedder.name} failed inside ({type(fault).__name__})"
             raise ProviderUnavailable(msg) from fault
 
 
@@ -226,9 +226,9 @@ def _usable_model(embedder: Embedder, named: str) -> tuple[str, str]:
     try:
         status, model = embedder.status(), named or embedder.default_model()
     except Exception as fault:  # noqa: BLE001 - a plugin's fault is told, not passed on
-        return "", f"The embedder {embedder.name} failed inside ({type(fault).__name__})."
+        return "", f"the embedder {embedder.name} failed inside ({type(fault).__name__})"
     if not status.configured or not model:
-        return "", status.reason or f"The embedder {embedder.name} is not set up."
+        return "", status.reason or f"the embedder {embedder.name} is not set up"
     if status.leaves_machine or status.endpoint:
-        return "", f"The embedder {embedder.name} is asked over the network: pass it as `embed`."
+        return "", f"the embedder {embedder.name} is asked over the network: pass it as `embed`"
     return model, ""

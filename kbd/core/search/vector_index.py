@@ -331,7 +331,7 @@ def _request_vectors(
     # A model is asked for no empty text, and a blank one means nothing anyway.
     made = embed.embed([text if text.strip() else "-" for text in texts], purpose)
     if made.size <= 0 or len(made.data) != 4 * made.size * len(texts):
-        msg = f"{embed.model_id} did not answer with one vector for each text."
+        msg = f"{embed.model_id} did not answer with one vector for each text"
         raise ProviderUnavailable(msg)
     return made
 

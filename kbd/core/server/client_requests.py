@@ -118,6 +118,7 @@ class InFlight:
             return
         scope = self._scopes.get(key)
         if scope is None:
+            # No task has it yet: it is answered as canceled when its turn comes.
             self._canceled.add(key)
         else:
             scope.cancel()
@@ -265,6 +266,8 @@ class Intake:
         try:
             self._receive()
         except Exception as error:
+            # In the turn of the poller, which all clients share: this one's fault ends this one
+            # alone.
             log.error("connection failed", exc_info=error)
             self.close()
 
@@ -278,6 +281,7 @@ class Intake:
 
     def _receive(self) -> None:
         try:
+            # Not recvmsg: descriptors that a client sends along are closed by the kernel.
             chunk = self._socket.recv(_CHUNK_BYTES)
         except BlockingIOError:
             return
@@ -332,6 +336,7 @@ class Intake:
         is_midway = self._framer.is_midway
         if not is_midway:
             self._watch.set_deadline(None)
+        # Once a message and not at each byte, or who sends one a second would never be late.
         elif has_ended_one or not self._is_midway:
             self._watch.set_deadline(self._limits.partial_s)
         self._is_midway = is_midway

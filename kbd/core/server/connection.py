@@ -67,6 +67,7 @@ def failed_line(call: RpcCall, route: Route, error: Exception) -> bytes | None:
     if isinstance(error, KbdError):
         line = encode_failure(message_id, error, route.kind.subject)
     else:
+        # An exception's own text may hold paths or keys, so the client gets no word of it.
         reference = token_hex(6)
         log.error("request failed", method=route.kind.method, reference=reference, exc_info=error)
         line = encode_refusal(message_id, Code.INTERNAL, "internal error", {"reference": reference})
@@ -133,6 +134,7 @@ class Connection:
                     finally:
                         # Nothing that arrives may ask for a task any more.
                         self._intake.close()
+                    # Subscriptions do not end by themselves.
                     self._scope.cancel()
         finally:
             self.outbox.close()
@@ -148,6 +150,7 @@ class Connection:
 
     def name(self, workbench_id: WorkbenchId) -> None:
         """Subscribe this client to the notifications of a workbench."""
+        # Bounded: ids are taken from requests unseen, and a client could make up new ones for ever.
         if workbench_id not in self._names and len(self._names) < self._limits.names:
             self._names.add(workbench_id)
             self._hub.join(workbench_id, self)
@@ -166,6 +169,7 @@ class Connection:
             raise ValidationFailed(f"already subscribed to {subscription}")
         self._subscriptions[subscription] = anyio.CancelScope()
         self.outbox.begin(subscription, dict(cursors))
+        # A task begins after this turn, when the answer is in the outbox already.
         self._tasks.start_soon(self._feed, subscription, stream)
 
     def unsubscribe(self, subscription: str) -> bool:
@@ -196,6 +200,7 @@ class Connection:
                 route = routes[type(parsed.params)]
                 is_taken = (self._begin if route.waits else self._answer_now)(parsed, route)
             else:
+                # An empty line between two messages is passed over.
                 is_taken = parsed is None or not message.strip() or self._take_other(parsed)
             if intake.is_closing:
                 return None
@@ -247,14 +252,18 @@ class Connection:
 
         Its id must not be in flight.
         """
+        # Two answers with one id could not be told apart.
         if call.id in self._in_flight:
             self.outbox.put(duplicate_line(call))
             return True
         if self._in_flight.is_full:
             return False
+        # Without an id nobody can cancel it; it still counts among those in flight.
         key = object() if call.id is msgspec.UNSET else call.id
         if result is not None and result.begin is not None:
             result.begin(partial(self._send_deferred, key, call, route))
+            # After it has begun: what raises was never in flight, and none settles before it has
+            # returned.
             self._in_flight.note(key)
         else:
             work = partial(self._answer_later, call, route, result)
@@ -316,6 +325,7 @@ class Connection:
         """Return the line that answers a request, whatever kind of handler it has."""
         try:
             if begun is None:
+                # Before the handler: what it announces while it works reaches this client, too.
                 self._note_names(call.params, route)
                 result = route.handler(call.params, self)
             else:
@@ -369,6 +379,7 @@ class Connection:
             self._forget(subscription, scope)
 
     def _forget(self, subscription: str, scope: anyio.CancelScope) -> None:
+        # The client may have left, and subscribed under the same name again, meanwhile.
         if self._subscriptions.get(subscription) is scope:
             del self._subscriptions[subscription]
             self.outbox.end(subscription)
@@ -384,6 +395,7 @@ class Connection:
         self.outbox.replace_with(encode_notification(last))
         for workbench_id in self._names:
             self._hub.leave(workbench_id, self)
+        # It may take its last message, but not wait with it for ever.
         self._scope.deadline = anyio.current_time() + self._limits.stall_s
 
 

@@ -34,6 +34,7 @@ __all__ = ["Server", "bind_socket", "peer_uid", "remove_socket"]
 _MAX_PATH_BYTES = 107
 """Bytes that `sun_path` holds on Linux, without the closing NUL."""
 
+# The kernel queues one more; the connect after that gets EAGAIN (reliability 4).
 _BACKLOG = 128
 
 
@@ -66,6 +67,7 @@ def bind_socket(path: Path) -> socket.socket:
 def remove_socket(path: Path, inode: int) -> None:
     """Remove the socket if it is still the one that was made."""
     try:
+        # The next daemon may have made its own by now.
         if path.lstat().st_ino == inode:
             path.unlink()
     except FileNotFoundError:
@@ -91,6 +93,7 @@ def _check_path(path: Path) -> None:
         folder = path.parent.lstat()
     except FileNotFoundError:
         raise ValidationFailed("the socket's folder does not exist") from None
+    # Whoever may write the folder could put a socket of their own in this one's place.
     if not stat.S_ISDIR(folder.st_mode) or folder.st_uid != os.geteuid() or folder.st_mode & 0o077:
         message = "the socket's folder must be a folder of yours that nobody else may enter (0700)"
         raise ValidationFailed(message)
@@ -98,6 +101,7 @@ def _check_path(path: Path) -> None:
 
 def _remove_stale(path: Path) -> None:
     try:
+        # Not followed: a link here is refused as any other file is.
         found = path.lstat()
     except FileNotFoundError:
         return
@@ -203,6 +207,8 @@ class Server:
                             if stream is not None:
                                 tasks.start_soon(serve_client, stream)
             finally:
+                # Before the clients are seen off: who comes now finds no daemon, not one that is
+                # leaving.
                 remove_socket(self._path, inode)
             for connection in tuple(self._connections):
                 connection.stop()
@@ -226,6 +232,7 @@ class Server:
         """Serve one client; its failure is logged."""
         async with stream:
             uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
+            # Beside the mode 0600, which somebody may have widened since.
             if uid != self._uid:
                 log.warning("another user was refused", uid=uid)
                 return
@@ -244,6 +251,7 @@ class Server:
             self._connections.add(connection)
             try:
                 await connection.run()
+            # Else one client's failure would cancel the others, which share the group of tasks.
             except Exception as error:
                 log.error("connection failed", exc_info=error)
             finally:

@@ -141,6 +141,7 @@ class Poller:
         """
         until = time.monotonic() + _TURN_S
         if not self._ready:
+            # Reversed, for they are taken from the end.
             self._ready = self._epoll.poll(0, _MAX_READY)[::-1]
         while self._ready:
             fd, events = self._ready.pop()
@@ -270,6 +271,8 @@ class Outbox:
         sent = self._sends
         try:
             while self._begun or self._queue:
+                # Kept until the kernel has all of it: behind half a line the client understands
+                # nothing.
                 data = self._begun = self._begun or self._take()
                 taken = self._socket.send(data)
                 self._begun = memoryview(data)[taken:] if taken < len(data) else b""
@@ -305,6 +308,7 @@ class Outbox:
         A subscription uses half of the queue, so that notifications find the other half.
         """
         limits = self._limits
+        # An empty queue has room for a line of any length, or a long one could never go.
         while self._queue and (
             2 * (self._bytes + size) > limits.outbound_bytes
             or 2 * len(self._queue) > limits.outbound_messages
@@ -368,6 +372,7 @@ class Outbox:
                 line, mark = queued
                 self._pushed -= 1
                 self._pushed_bytes -= len(line)
+                # Now, for what is taken is sent to its end, to a client that is dropped as well.
                 if mark is not None and mark.subscription in self._cursors:
                     self._cursors[mark.subscription][mark.workbench_id] = mark.seq
             else:
@@ -378,6 +383,8 @@ class Outbox:
         return b"".join(taken)
 
 
+# Within the turn one send serves all that was posted: coalesced pushes are 29 times as fast to 10
+# clients as one send an event (facts/performance.md C).
 class Post:
     """Flushes, in one turn of the event loop, the outboxes of any number of clients."""
 

@@ -76,6 +76,7 @@ async def send_stream(subscription: str, stream: Stream, outbox: Outbox) -> bool
     Raises:
         KbdError: The log cannot be read on.
     """
+    # An open stream counts as a follower, for which its log is kept open.
     async with aclosing(stream):
         async for item in stream:
             for line, mark in encode_lines(subscription, item):
@@ -95,6 +96,8 @@ def encode_lines(
             while start < len(events):
                 end = _line_end(events, start)
                 last_seq = Seq(first_seq + end - 1)
+                # The events are JSON already, shared by all who follow; an id is hex digits, or
+                # "daemon", and needs no escapes.
                 line = _APPENDED % (workbench_id.encode(), b",".join(events[start:end]), last_seq)
                 yield line, SentCursor(subscription, workbench_id, last_seq)
                 start = end

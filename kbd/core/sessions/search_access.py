@@ -140,7 +140,7 @@ async def _embed_with_retries(
                 if pause_s > MAX_WAIT_S * 2:
                     raise
             await anyio.sleep(pause_s)
-    msg = f"{model_id} did not answer within {limit_s:g} s."
+    msg = f"{model_id} did not answer within {limit_s:g} s"
     raise ProviderUnavailable(msg)
 
 

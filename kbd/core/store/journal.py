@@ -99,6 +99,7 @@ class WriterThread(Generic[T]):
         try:
             queue: _CallQueue[T] = _CallQueue()
             try:
+                # Daemonic: a thread that hangs in the disk must not keep the process from ending.
                 threading.Thread(target=self._work, args=(queue,), daemon=True).start()
             except RuntimeError:
                 queue.done.close()
@@ -129,6 +130,7 @@ class WriterThread(Generic[T]):
             except BaseException as error:  # noqa: BLE001 - raised where the call came from
                 call.error = error
             queue.done.ring()
+            # It holds the records, which the sleeping thread would keep alive.
             del call
 
 

@@ -206,12 +206,16 @@ class Keeper(Generic[S, C]):
                     await self._arrived.wait()
                 if gathered > 1:
                     # Under load, let requests that have arrived be read first: a fuller batch.
+                    # Measured: 78 % more with 8 connections and 20 % less with one, hence only
+                    # behind a fuller batch (facts/performance.md G).
                     await anyio.lowlevel.checkpoint()
                     await anyio.lowlevel.checkpoint()
                 self._current, self._pending = self._pending, _Batch()
                 gathered = len(self._current.submissions)
                 await self._commit(self._current.submissions)
+                # Last: who is answered finds the event durable, folded and told.
                 self._current.settle()
+        # Cancellation, too: nobody who waits may be left without an answer.
         except BaseException as error:
             self._stop(error)
             raise
@@ -249,6 +253,7 @@ class Keeper(Generic[S, C]):
             self._fold(self._state, Seq(seq), record)
             if ahead is None and self._next is not None:
                 self._fold(self._next, Seq(seq), record)
+        # In a second pass: an observer is told of an event on the state behind the whole frame.
         for seq, record in enumerate(records, first):
             for observer in self._observers:
                 observer(Seq(seq), record)
@@ -295,6 +300,7 @@ class Keeper(Generic[S, C]):
         That a state comes back as it was is what snapshots rest on; the log is not read again.
         """
         if self._next is None:
+            # A fold has no inverse, so the copy that ran ahead is made anew from the durable one.
             packed = msgspec.msgpack.encode(self._state)
             self._next = msgspec.msgpack.decode(packed, type=type(self._state))
         return self._next

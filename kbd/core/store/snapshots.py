@@ -136,6 +136,7 @@ def _read(path: Path, schema: str) -> Snapshot | None:
     magic, seq, head, length = _HEADER.unpack_from(data)
     (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
     body = data[body_at:]
+    # Before the length of the schema is used, which may be what is damaged.
     if magic != _MAGIC or crc32(body, crc32(data[: _HEADER.size])) != checksum:
         return None
     # Another kbd's shape of state: not damage, and of no use here.
@@ -196,10 +197,12 @@ class Snapshots(Generic[S]):
         """
         found = load_snapshot(self.folder, self._schema())
         log = EventLog.open(self.log_dir, trusted=found.seq if found else Seq(0))
+        # The log may have been cut, or restored from a backup, since the snapshot was taken.
         if found is None or not _is_of_log(log, found):
             return log, None
         decode = msgspec.msgpack.Decoder(self._shape).decode
         with _gc_paused():
+            # Twice, for the Keeper's two copies must share nothing that a fold changes.
             copies = decode(found.payload), decode(found.payload)
         self.since = found.seq
         return log, copies
@@ -242,6 +245,7 @@ class Snapshots(Generic[S]):
     def _schema(self) -> str:
         """Name the shape of the state: of another shape, or another kbd's, none is used."""
         shape = msgspec.json.encode(msgspec.json.schema(self._shape))
+        # With the version, for a fold can change while the shape stays.
         return f"{__version__}-{hashlib.sha256(shape).hexdigest()[:16]}"
 
 

@@ -77,6 +77,7 @@ async def _run_snapshot_process(snapshots: Snapshots[Any], until: Seq) -> int:
     names = (snapshots.kind, str(snapshots.log_dir), str(snapshots.folder), str(until))
     try:
         process = await anyio.open_process(
+            # -I: neither the environment nor the current folder can bring in modules.
             [sys.executable, "-I", "-m", "kbd.core.store.snapshots", *names],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -119,6 +119,7 @@ class CallFiles:
             ValidationFailed: The file, or one that differs only in case or spelling, exists.
         """
         name = file_name(path)
+        # Folded, for names that differ in case or normal form are one file on other machines.
         folded = folded_name(name)
         for taken in self._files:
             other = folded_name(taken)
@@ -167,6 +168,7 @@ class CallFiles:
         """
         changes: list[FileChanged] = []
         for name, put in self._written.items():
+            # Before the change is recorded: an event names only what is durable.
             blob, size_bytes = await self._blobs.adopt(put.staged)
             changes.append(self._change(name, blob, size_bytes, call_id, put))
         return tuple(changes)

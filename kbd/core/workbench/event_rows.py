@@ -146,11 +146,13 @@ class _ContextCache:
     def after(self, seq: Seq) -> ContextFold:
         """Return a fold that has reached an event; it belongs to the caller alone."""
         with self._lock:
+            # Taken out, for its reader changes it.
             if (end := self._ends.pop(seq, None)) is not None:
                 return end
             near = max(mark for mark in self._marks if mark <= seq)
             fold = self._marks[near].copy()
         try:
+            # Outside the lock: a long fold holds up no other reader.
             return self._folded(fold, near, seq) if near < seq else fold
         except LogCorrupt:
             return ContextFold()  # What can be read is told all the same, without what was before.

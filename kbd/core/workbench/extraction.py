@@ -120,6 +120,7 @@ def find_copy(effect: EffectIntended) -> str | None:
                 for entry in entries
                 if entry.inode() == held.st_ino and entry.name != partial.name
             ]
+        # Before it is recorded as done: the crash may have come before the name was durable.
         _sync_folder(partial.parent)
     except OSError as error:
         raise _copy_failure(effect, error) from None
@@ -161,6 +162,7 @@ def _link_free_name(partial: Path, folder: Path, last: str) -> str:
         except FileExistsError:
             continue
         except OSError as error:
+            # So a file system says that it has no hard links, or no more for this file (link(2)).
             if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
                 raise
             if not _copy_exclusively(partial, folder / candidate):
@@ -252,6 +254,7 @@ async def _extract_file(
         directory=directory,
         file=FileVersion(name, entry.blob, entry.size_bytes),
     )
+    # Before anything is written: by this event the next start finds what a crash left.
     await workbench.keeper.submit(RecordFacts((effect,)))
     try:
         final = await run_sync(copy_to_folder, effect, workbench.blobs.path(entry.blob))

@@ -76,6 +76,8 @@ class FileStore:
         found = self.published_hash(name)
         if found == blob:
             return
+        # The only copy of somebody's bytes: durable as a blob before the rename hides it
+        # (reliability R4).
         if found is not None and not self._blobs.has(found):
             self._preserve(name)
         _replace_file(self._published, name, self._blobs.path(blob), self._stage)
@@ -199,6 +201,7 @@ def _replace_file(root: ConfinedRoot, name: FileName, source: Path, stage: Path)
     """Replace a file atomically: write beside, sync, rename, sync the folder."""
     staged = stage / f"place-{uuid.uuid4().hex}"
     try:
+        # A copy and no link: who edits the file in place would change the blob.
         with source.open("rb") as original, staged.open("xb") as copy:
             _copy_bytes(original.fileno(), copy.fileno())
             # Bytes before the name: a crash after the rename must not leave an empty file.

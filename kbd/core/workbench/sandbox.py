@@ -50,6 +50,8 @@ class ConfinedRoot:
             NotFound: A folder on the way does not exist.
             SandboxViolation: A component on the way is a link or no folder.
         """
+        # Not `realpath` and a comparison: in a race of swapped links that led outside 3,282 times
+        # of 13,702 (reliability 0).
         *folders, last = name.split("/")
         held = os.dup(self._root)
         try:
@@ -171,11 +173,13 @@ def file_name(path: str) -> FileName:
         SandboxViolation: It is absolute, has `..` as a component, or is not a name that every
             machine can hold and every reader can see.
     """
+    # First: what is checked must be what is opened.
     text = unicodedata.normalize("NFC", path)
     for root in _ROOTS:
         if text.startswith(root) and len(text) > len(root):
             text = text[len(root) :]
             break
+    # Behind the known root, not before: "draft//etc" is an absolute path.
     if text.startswith(("/", "~")):
         raise _refused_name(path, "is not relative to the workbench")
     components = [part for part in text.split("/") if part not in ("", ".")]
@@ -202,8 +206,10 @@ def _check_component(path: str, part: str) -> None:
             raise _refused_name(
                 path, f"has the character {character!r}, which not every system allows"
             )
+    # Windows drops them, and two names would be one file.
     if part[-1] in ". ":
         raise _refused_name(path, "has a part that ends with a dot or a blank")
+    # With any suffix: on Windows `con.txt` is the device, too.
     if part.split(".", 1)[0].casefold() in _DEVICES:
         raise _refused_name(path, "is the name of a device on some systems")
 

@@ -268,7 +268,7 @@ class RowReader:
         while line := file.readline(MAX_LINE_CHARS + 1):
             if len(line) > MAX_LINE_CHARS:
                 raise FileReadFailed(
-                    f"{self._source.name} has a line of more than 8 million characters."
+                    f"{self._source.name} has a line of more than 8 million characters"
                 )
             if "\0" in line:
                 self.zeros += line.count("\0")
@@ -277,7 +277,7 @@ class RowReader:
 
     def _checked(self, row: list[str]) -> list[str]:
         if len(row) > MAX_COLUMNS:
-            raise FileReadFailed(f"{self._source.name} has more than {MAX_COLUMNS:,} columns.")
+            raise FileReadFailed(f"{self._source.name} has more than {MAX_COLUMNS:,} columns")
         return row
 
     def _sample(self) -> str:

@@ -111,7 +111,7 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
         ValidationFailed: A sheet was named.
     """
     if sheet is not None:
-        raise ValidationFailed(f"{source.name} has no sheets.")
+        raise ValidationFailed(f"{source.name} has no sheets")
     table_head, tally = _scan(source, target)
     return Table(
         columns=tuple(Column(name) for name in column_names(table_head.header, tally.widest)),
@@ -199,7 +199,7 @@ def _count(
             row = row[:width] + [""] * (width - size)
         # While they are counted, not afterwards: padding to one wide row can multiply a small file.
         if tally.rows * tally.widest > MAX_CELLS:
-            raise FileReadFailed("The table is too large: more than 250 million fields.")
+            raise FileReadFailed("the table is too large: more than 250 million fields")
         if writer is not None:
             writer.write(row)
 
@@ -276,7 +276,7 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
             return _write_new(rows, placement, target)
         case _:
             raise ValidationFailed(
-                f"{placement.mode} is for workbooks; a text table takes new_file or append_rows."
+                f"{placement.mode} is for workbooks; a text table takes new_file or append_rows"
             )
 
 
@@ -289,7 +289,7 @@ def _stream(rows: Path) -> Iterator[list[Any]]:
 def _columns(stream: Iterator[list[Any]]) -> list[str]:
     first = next(stream, None)
     if first is None:
-        raise FileReadFailed("The stream of rows is empty; it begins with its columns.")
+        raise FileReadFailed("the stream of rows is empty; it begins with its columns")
     return [str(name) for name, *_ in first]
 
 
@@ -325,7 +325,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
     existing_columns = column_names(table_head.header, table_head.width)
     if existing_columns and len(names) != len(existing_columns):
         raise ValidationFailed(
-            f"{source.name} has {len(existing_columns)} columns and the rows have {len(names)}."
+            f"{source.name} has {len(existing_columns)} columns and the rows have {len(names)}"
         )
     # All bytes as they are: only what is added is written.
     shutil.copyfile(source.path, target)
@@ -345,7 +345,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
     # Refused, not replaced: a question mark in place of a letter would go unnoticed.
     except UnicodeEncodeError as error:
         raise ValidationFailed(
-            f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}."
+            f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}"
         ) from error
     return Written("", count, len(names), _header_notes(table_head.header, names))
 

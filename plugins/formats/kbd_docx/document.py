@@ -210,7 +210,7 @@ class DocxParts:
             if data.count(b"<") + data.count(b"=") > _MAX_WEIGHT:
                 raise FileReadFailed(
                     f"{self.parts.name} is too large: {part} has more than "
-                    f"{_MAX_WEIGHT:,} tags and attributes."
+                    f"{_MAX_WEIGHT:,} tags and attributes"
                 )
             with reading_errors(self.parts.name):
                 self._roots[part] = xml_root(transitional(data), self.parts.name)

@@ -75,12 +75,12 @@ def unsupported_error(source: Source) -> FileReadFailed:
     """Return the error for a file that is no picture of an allowed kind."""
     head = _head(source)
     if not head:
-        return FileReadFailed(f"{source.name} is empty.")
+        return FileReadFailed(f"{source.name} is empty")
     what = next((words for mark, words in _OTHERS if head.startswith(mark)), None)
     known = ", ".join(RASTERS)
     if what is None:
-        return FileReadFailed(f"{source.name} is damaged, or no picture ({known} or SVG).")
-    return FileReadFailed(f"{source.name} is {what}, not a picture ({known} or SVG).")
+        return FileReadFailed(f"{source.name} is damaged, or no picture ({known} or SVG)")
+    return FileReadFailed(f"{source.name} is {what}, not a picture ({known} or SVG)")
 
 
 def webp_size(source: Source) -> tuple[int, int] | None:
@@ -146,7 +146,7 @@ def _head(source: Source) -> bytes:
         with source.path.open("rb") as file:
             return file.read(_HEAD_BYTES)
     except OSError as error:
-        raise FileReadFailed(f"{source.name} cannot be opened.") from error
+        raise FileReadFailed(f"{source.name} cannot be opened") from error
 
 
 def _color_table_bytes(flags: int) -> int:
@@ -200,7 +200,7 @@ def open_picture(source: Source, *, tolerant: bool = False) -> Iterator[Image.Im
             raise unsupported_error(source) from error
         except Exception as error:
             # Of a damaged file Pillow raises what Python does: ValueError, SyntaxError, EOFError…
-            raise FileReadFailed(f"{source.name} is damaged ({type(error).__name__}).") from error
+            raise FileReadFailed(f"{source.name} is damaged ({type(error).__name__})") from error
         finally:
             ImageFile.LOAD_TRUNCATED_IMAGES = was_tolerant
 
@@ -215,10 +215,10 @@ def check_pixels(name: str, width: int, height: int, frames: int = 1) -> None:
     """See that so many frames of a size may be decoded; raises FileReadFailed."""
     if width * height > MAX_PIXELS:
         msg = f"{name} has {width:,} x {height:,} pixels; more than {MAX_PIXELS:,} are not decoded"
-        raise FileReadFailed(f"{msg}.")
+        raise FileReadFailed(msg)
     if frames > MAX_FRAMES or width * height * frames > MAX_TOTAL_PIXELS:
         msg = f"{name} would need {frames} frames of {width:,} x {height:,} pixels to be decoded"
-        raise FileReadFailed(f"{msg}; that is past the limit.")
+        raise FileReadFailed(f"{msg}; that is past the limit")
 
 
 def _open_unlimited(source: Source) -> Image.Image:

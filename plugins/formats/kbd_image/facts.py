@@ -69,7 +69,7 @@ def vector_facts(source: Source) -> dict[str, Any]:
         for place, element in enumerate(_elements(source)):
             if place == 0:
                 if etree.QName(element).localname != "svg":
-                    raise FileReadFailed(f"{source.name} is markup, but no svg picture.")
+                    raise FileReadFailed(f"{source.name} is markup, but no svg picture")
                 facts |= _size(element)
             if place == MAX_ELEMENTS:
                 warnings.append(f"Only its first {MAX_ELEMENTS:,} elements were looked at.")
@@ -77,7 +77,7 @@ def vector_facts(source: Source) -> dict[str, Any]:
             _inspect(element, dangers, outside)
     except (etree.LxmlError, OSError, ValueError) as error:
         if "width" not in facts:
-            raise FileReadFailed(f"{source.name} is damaged, or no svg picture.") from error
+            raise FileReadFailed(f"{source.name} is damaged, or no svg picture") from error
         warnings.append("Its markup is damaged; only its beginning was looked at.")
     if facts.get("width") is None:
         warnings.append("It does not say how large it is.")
@@ -382,7 +382,7 @@ def read(source: Source, region: Region) -> Reading:
         ValidationFailed: Coordinates are given; a picture has none.
     """
     if region.named():
-        msg = f"{source.name} is a picture; it is read whole, not by {region.named()[0]}."
+        msg = f"{source.name} is a picture; it is read whole, not by {region.named()[0]}"
         raise ValidationFailed(msg)
     facts = metadata(source)
     warnings = tuple(facts.pop("warnings", ()))

@@ -30,7 +30,7 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
     if is_vector(source):
         raise ValidationFailed(
             f"{source.name} is an svg file: it is read as text and not drawn, because markup can "
-            "run scripts and fetch files."
+            "run scripts and fetch files"
         )
     try:
         return _preview(source, index, edge_px, tolerant=False)
@@ -47,7 +47,7 @@ def _preview(source: Source, index: int, edge_px: int, *, tolerant: bool) -> Pre
         kind, frames = kind_of(picture), count_frames(source, picture)
         if not 0 <= index < min(frames, MAX_FRAMES):
             words = f"{frames} frames" if frames > 1 else "one frame"
-            raise ValidationFailed(f"{source.name} has {words}; {index} is not one, from 0.")
+            raise ValidationFailed(f"{source.name} has {words}; {index} is not one, from 0")
         # A frame of a film is made of those before it, a page stands alone.
         needed = 1 if kind == "TIFF" else index + 1
         check_pixels(source.name, *picture.size, needed)

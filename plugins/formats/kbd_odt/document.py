@@ -296,7 +296,7 @@ class _Reader:
     def document(self) -> OdtDocument:
         """Return what was found; raises FileReadFailed if that is no text."""
         if not self._has_body:
-            raise FileReadFailed(f"{self._name} is damaged: it holds no text.")
+            raise FileReadFailed(f"{self._name} is damaged: it holds no text")
         return OdtDocument(
             self._sections.finish(),
             tuple(self._tables),
@@ -310,8 +310,8 @@ class _Reader:
         tag = str(element.tag)
         if tag in _KINDS:
             raise FileReadFailed(
-                f"{self._name} is not an OpenDocument text: it is a {_KINDS[tag]}. Give it the "
-                "suffix of its kind."
+                f"{self._name} is not an OpenDocument text: it is a {_KINDS[tag]}; give it the "
+                "suffix of its kind"
             )
         if tag == _BODY:
             self._has_body = self._is_body = True
@@ -401,7 +401,7 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
     for event, element in parser:
         # Entities of a document type could grow without bound.
         if is_first and element.getroottree().docinfo.internalDTD is not None:
-            raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed.")
+            raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed")
         is_first = False
         is_piece = element.tag in _WHOLE or str(element.tag).startswith(DRAW)
         if event == "start":

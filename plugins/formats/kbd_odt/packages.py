@@ -73,7 +73,7 @@ def open_parts(source: Source) -> Iterator[Parts]:
     with _open_package(source) as package:
         parts = [part for part in ("styles.xml", "content.xml") if part in package]
         if "content.xml" not in parts:
-            raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml.")
+            raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml")
         for part in parts:
             # By the claimed size: the stream that is handed out is held to it.
             _check_size(source.name, package.entry(part).file_size)
@@ -108,7 +108,7 @@ def _check_size(name: str, size: int) -> None:
     if size > _MAX_BYTES:
         raise FileReadFailed(
             f"{name} is too large: its text has {size >> 20:,} MiB; the limit is "
-            f"{_MAX_BYTES >> 20} MiB."
+            f"{_MAX_BYTES >> 20} MiB"
         )
 
 
@@ -120,8 +120,8 @@ def _check_kind(package: Package) -> None:
             return
         what = "an Office file" if "[Content_Types].xml" in package else "a zip archive"
         raise FileReadFailed(
-            f"{name} is not an OpenDocument text: it is {what} of another kind. Give it the "
-            "suffix of its kind."
+            f"{name} is not an OpenDocument text: it is {what} of another kind; give it the "
+            "suffix of its kind"
         )
     with package.open("mimetype") as file:
         kind = file.read(_SHOWN_BYTES).decode("ascii", "replace").strip()
@@ -130,7 +130,7 @@ def _check_kind(package: Package) -> None:
     word = kind.removeprefix(_KIND).removesuffix("-template")
     what = _OTHERS.get(word, f"a package of type {kind}")
     raise FileReadFailed(
-        f"{name} is not an OpenDocument text: it is {what}. Give it the suffix of its kind."
+        f"{name} is not an OpenDocument text: it is {what}; give it the suffix of its kind"
     )
 
 
@@ -146,7 +146,7 @@ def _check_encryption(package: Package) -> None:
     if root.find(".//{*}encryption-data") is not None:
         raise FileReadFailed(
             f"{package.name} is encrypted with a password; open it with the password, save it "
-            "without one, and try again."
+            "without one, and try again"
         )
 
 

@@ -173,7 +173,7 @@ def read_region(source: Source, region: Region) -> Reading:
     """
     wrong = [name for name in region.named() if name not in _COORDINATES]
     if wrong:
-        raise ValidationFailed(f"{source.name} is read by section and chunk, not by {wrong[0]}.")
+        raise ValidationFailed(f"{source.name} is read by section and chunk, not by {wrong[0]}")
     document = read_document(source)
     if region.section is None:
         what, places = "the text", range(len(document.sections))
@@ -208,7 +208,7 @@ def _reading(
     at = wanted or 0
     if not 0 <= at < count:
         raise ValidationFailed(
-            f"{name}: {what} has {count} chunks, from 0 to {count - 1}; there is no chunk {wanted}."
+            f"{name}: {what} has {count} chunks, from 0 to {count - 1}; there is no chunk {wanted}"
         )
     index, chunk = chunks[at]
     info = ChunkInfo(at, count, at + 1 < count, f"section {index}, {chunk.range}")
@@ -230,7 +230,7 @@ def _section_index(sections: Sequence[Section], wanted: str | int, name: str) ->
             shown = ", ".join(map(str, found[:_MAX_NAMED]))
             raise ValidationFailed(
                 f"{len(found)} sections of {name} have the heading {_short(wanted)!r}; give one of "
-                f"their indices: {shown}{', …' if len(found) > _MAX_NAMED else ''}."
+                f"their indices: {shown}{', …' if len(found) > _MAX_NAMED else ''}"
             )
     try:
         # Only now, for a heading may be a number, such as a year.
@@ -240,17 +240,17 @@ def _section_index(sections: Sequence[Section], wanted: str | int, name: str) ->
     if not 0 <= index < len(sections):
         raise ValidationFailed(
             f"{name} has {len(sections)} sections, from 0 to {len(sections) - 1}; there is no "
-            f"section {_short(str(wanted))}."
+            f"section {_short(str(wanted))}"
         )
     return index
 
 
 def _unknown(sections: Sequence[Section], wanted: str, name: str) -> str:
     named = [_short(section.heading) for section in sections if section.heading]
-    known = "; ".join(repr(heading) for heading in named[:_MAX_NAMED])
-    more = "; …" if len(named) > _MAX_NAMED else ""
-    listed = f" Its headings: {known}{more}." if named else " It has no headings; section 0 is all."
-    return f"{name} has no section {_short(wanted)!r}.{listed}"
+    known = ", ".join(repr(heading) for heading in named[:_MAX_NAMED])
+    more = ", …" if len(named) > _MAX_NAMED else ""
+    listed = f"its headings: {known}{more}" if named else "it has no headings, section 0 is all"
+    return f"{name} has no section {_short(wanted)!r}; {listed}"
 
 
 def _key(section: Section) -> str:

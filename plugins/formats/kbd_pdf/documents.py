@@ -100,9 +100,9 @@ def check_streams(path: Path, name: str) -> None:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             _check_data(data, name)
     except ValueError as error:
-        raise FileReadFailed(f"{name} is empty.") from error
+        raise FileReadFailed(f"{name} is empty") from error
     except OSError as error:
-        raise FileReadFailed(f"{name} cannot be opened.") from error
+        raise FileReadFailed(f"{name} cannot be opened") from error
 
 
 def table_entries(path: Path) -> int:
@@ -153,7 +153,7 @@ def _check_data(data: mmap.mmap, name: str) -> None:
             continue
         total += _page_bytes(_bounded(pieces, STREAM_BYTES, name), name)
         if total > TOTAL_BYTES:
-            msg = f"{name} unpacks to more than {TOTAL_BYTES >> 20} MiB: it is not read."
+            msg = f"{name} unpacks to more than {TOTAL_BYTES >> 20} MiB: it is not read"
             raise FileReadFailed(msg)
 
 
@@ -162,8 +162,10 @@ def _bounded(pieces: Iterator[bytes], limit: int, name: str) -> Iterator[bytes]:
     for piece in pieces:
         size += len(piece)
         if size > limit:
-            msg = f"{name} holds a stream that unpacks to more than {limit >> 20} MiB."
-            raise FileReadFailed(f"{msg} It is not read.")
+            msg = (
+                f"{name} holds a stream that unpacks to more than {limit >> 20} MiB: it is not read"
+            )
+            raise FileReadFailed(msg)
         yield piece
 
 
@@ -179,8 +181,10 @@ def _page_bytes(pieces: Iterator[bytes], name: str) -> int:
             painted += sum(map(_count_painted, waiting))
             waiting = []
         if painted > MAX_PAINTED:
-            msg = f"{name} holds a page that paints more than {MAX_PAINTED:,} things."
-            raise FileReadFailed(f"{msg} It is not read.")
+            msg = (
+                f"{name} holds a page that paints more than {MAX_PAINTED:,} things: it is not read"
+            )
+            raise FileReadFailed(msg)
     return size
 
 
@@ -297,7 +301,7 @@ def open_by_pypdf(source: Source) -> Iterator[PdfReader]:
     """
     # Counted in the bytes: pypdf takes 12.5 s and 732 MB for a table of 3 million entries.
     if table_entries(source.path) > MAX_ENTRIES:
-        raise FileReadFailed(f"{source.name} claims more than {MAX_ENTRIES:,} objects.")
+        raise FileReadFailed(f"{source.name} claims more than {MAX_ENTRIES:,} objects")
     with (
         source.path.open("rb") as file,
         apply_configuration(**_LIMITS),
@@ -314,7 +318,7 @@ def open_by_pypdf(source: Source) -> Iterator[PdfReader]:
             raise
         except Exception as error:
             # Of a damaged file pypdf raises what Python does: KeyError, TypeError, RecursionError…
-            raise FileReadFailed(f"{source.name} is damaged ({type(error).__name__}).") from error
+            raise FileReadFailed(f"{source.name} is damaged ({type(error).__name__})") from error
 
 
 def _open_by_pdfium(source: Source) -> tuple[pdfium.PdfDocument | None, bool]:
@@ -353,10 +357,10 @@ def _count_pages_by_pypdf(source: Source, *, is_locked: bool) -> int:
         if is_locked:
             raise _password_error(source.name) from error
         if not _has_pdf_header(source):
-            raise FileReadFailed(f"{source.name} is no PDF file.") from error
+            raise FileReadFailed(f"{source.name} is no PDF file") from error
         raise
     if count == 0:
-        raise FileReadFailed(f"{source.name} is damaged: no page of it is found.")
+        raise FileReadFailed(f"{source.name} is damaged: no page of it is found")
     return count
 
 
@@ -367,8 +371,8 @@ def _has_pdf_header(source: Source) -> bool:
 
 def _password_error(name: str) -> FileReadFailed:
     return FileReadFailed(
-        f"{name} is encrypted and needs a password.",
-        actions=("Save a copy without the password and add that.",),
+        f"{name} is encrypted and needs a password",
+        actions=("save a copy without the password and add that",),
     )
 
 

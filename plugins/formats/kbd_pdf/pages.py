@@ -93,16 +93,16 @@ def parse_page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
     for part in pages.split(","):
         match = _PART.fullmatch(part)
         if match is None:
-            msg = f'pages "{pages[:80]}" are not understood: give them as "1-5", "3" or "2,7-9".'
+            msg = f'pages "{pages[:80]}" are not understood: give them as "1-5", "3" or "2,7-9"'
             raise ValidationFailed(msg)
         first = int(match[1])
         last = int(match[2] or first)
         if last < first:
-            raise ValidationFailed(f"pages {first}-{last} are reversed: give {last}-{first}.")
+            raise ValidationFailed(f"pages {first}-{last} are reversed: give {last}-{first}")
         if first < 1 or last > count:
             missing = first if first < 1 or first > count else last
             counted = f"{count} pages, counted from 1" if count != 1 else "1 page"
-            raise ValidationFailed(f"{name} has {counted}; page {missing} is not one of them.")
+            raise ValidationFailed(f"{name} has {counted}; page {missing} is not one of them")
         # Before they are listed: a file may claim a thousand million pages.
         if last - first >= MAX_PAGES:
             raise _too_many(name)
@@ -124,7 +124,7 @@ def format_page_numbers(numbers: Sequence[int]) -> str:
 
 
 def _too_many(name: str) -> ValidationFailed:
-    return ValidationFailed(f"{name} is read {MAX_PAGES:,} pages at a time; give fewer.")
+    return ValidationFailed(f"{name} is read {MAX_PAGES:,} pages at a time; give fewer")
 
 
 _SHELF_NAME = "silent-pages.2"

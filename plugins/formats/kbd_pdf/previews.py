@@ -33,13 +33,13 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
     with open_pdf(source) as found:
         if not 0 <= index < found.page_count:
             msg = f"{source.name} has {found.page_count} pages; page {index + 1} is not one of them"
-            raise ValidationFailed(f"{msg}.")
+            raise ValidationFailed(msg)
         if found.document is None:
-            raise FileReadFailed(f"{source.name} is damaged: its pages cannot be drawn.")
+            raise FileReadFailed(f"{source.name} is damaged: its pages cannot be drawn")
         try:
             page = found.document[index]
         except pdfium.PdfiumError as error:
-            msg = f"Page {index + 1} of {source.name} is damaged and cannot be drawn."
+            msg = f"page {index + 1} of {source.name} is damaged and cannot be drawn"
             raise FileReadFailed(msg) from error
         try:
             _check_pictures(page, source.name, index)
@@ -61,15 +61,15 @@ def _check_pictures(page: pdfium.PdfPage, name: str, index: int) -> None:
         size_bytes = raw.FPDFImageObj_GetImageDataRaw(picture, None, 0)
         pixels[width, height, size_bytes] = width * height
     if sum(pixels.values()) > MAX_PIXELS:
-        msg = f"Page {index + 1} of {name} holds pictures of more than"
-        raise FileReadFailed(f"{msg} {MAX_PIXELS // 1_000_000} megapixels: it is not drawn.")
+        msg = f"page {index + 1} of {name} holds pictures of more than"
+        raise FileReadFailed(f"{msg} {MAX_PIXELS // 1_000_000} megapixels: it is not drawn")
 
 
 def _drawn(page: pdfium.PdfPage, edge_px: int) -> Image.Image:
     # A page may be a thousand times as long as it is wide; then it is a line, one pixel wide.
     longer = max(page.get_size())
     if not 0 < longer < _MAX_POINTS:
-        raise FileReadFailed("The page has no size that can be drawn.")
+        raise FileReadFailed("the page has no size that can be drawn")
     # Rounded up to whole pixels, so the edge is aimed at from just below.
     bitmap = page.render(scale=(edge_px - _ALMOST) / longer, rev_byteorder=True)
     try:

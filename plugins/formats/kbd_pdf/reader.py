@@ -124,7 +124,7 @@ def read_pages(source: Source, region: Region) -> Reading:
     """
     foreign = set(region.named()) - {"pages"}
     if foreign:
-        raise ValidationFailed(f"{source.name} is read by pages, not by {min(foreign)}.")
+        raise ValidationFailed(f"{source.name} is read by pages, not by {min(foreign)}")
     with open_pdf(source) as found:
         count = found.page_count
         first = tuple(range(1, min(count, CHUNK_PAGES) + 1))
@@ -136,11 +136,11 @@ def read_pages(source: Source, region: Region) -> Reading:
             size += len(page.text)
             if size > MAX_CHARACTERS:
                 listed = format_page_numbers(numbers)
-                msg = f"Pages {listed} of {source.name} are more than one reading holds"
-                raise ValidationFailed(f"{msg} ({MAX_CHARACTERS:,} characters); give fewer.")
+                msg = f"pages {listed} of {source.name} are more than one reading holds"
+                raise ValidationFailed(f"{msg} ({MAX_CHARACTERS:,} characters); give fewer")
             pages.append(page)
     if all(page.is_damaged for page in pages):
-        raise FileReadFailed(f"Pages {format_page_numbers(numbers)} of {source.name} are damaged.")
+        raise FileReadFailed(f"pages {format_page_numbers(numbers)} of {source.name} are damaged")
     return Reading(
         "\n\n".join(page.text for page in pages) + "\n",
         _chunk_info(numbers, count),

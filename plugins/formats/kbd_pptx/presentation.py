@@ -126,7 +126,7 @@ class ParsedParts:
         if marks > MAX_PART_MARKS:
             raise FileReadFailed(
                 f"{name} is refused: a part of it has {marks // 2:,} elements or more; the limit "
-                f"is {MAX_PART_MARKS // 2:,}."
+                f"is {MAX_PART_MARKS // 2:,}"
             )
         self._marks_left -= marks
         if self._marks_left < 0:
@@ -140,7 +140,7 @@ class ParsedParts:
         if shapes > MAX_SLIDE_SHAPES:
             raise FileReadFailed(
                 f"{self.package.name} is refused: a slide has {shapes:,} shapes; the limit is "
-                f"{MAX_SLIDE_SHAPES:,}."
+                f"{MAX_SLIDE_SHAPES:,}"
             )
         self._shapes_left -= shapes
         if self._shapes_left < 0:
@@ -148,9 +148,7 @@ class ParsedParts:
 
     def _too_large(self) -> FileReadFailed:
         name = self.package.name
-        return FileReadFailed(
-            f"{name} is too large to be read at once; read its slides one by one."
-        )
+        return FileReadFailed(f"{name} is too large to be read at once; read its slides one by one")
 
     def relations(self, part: str) -> Mapping[str, Relation]:
         """Return a part's relations by id; raises FileReadFailed if they are damaged."""
@@ -199,5 +197,5 @@ def read_slide_list(
         part = relation.target if relation is not None and there else ""
         found.append(SlidePart(part, entry.get("id", "")))
         if len(found) > MAX_SLIDES:
-            raise FileReadFailed(f"{package.name} is refused: it has over {MAX_SLIDES:,} slides.")
+            raise FileReadFailed(f"{package.name} is refused: it has over {MAX_SLIDES:,} slides")
     return tuple(found)

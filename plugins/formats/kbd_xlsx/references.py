@@ -66,7 +66,7 @@ def column_number(letters: str) -> int:
     for letter in letters.upper():
         number = number * 26 + ord(letter) - 64
     if not 1 <= number <= MAX_COLUMN:
-        raise ValidationFailed(f"There is no column {letters}; the last one is XFD.")
+        raise ValidationFailed(f"there is no column {letters}; the last one is XFD")
     return number
 
 
@@ -91,10 +91,10 @@ def parse_cell(text: str) -> tuple[int, int]:
     """Return the row and column of a cell's name; raises ValidationFailed if it is none."""
     found = _CELL.fullmatch(text.strip())
     if found is None:
-        raise ValidationFailed(f"{text[:40]!r} is not a cell; write it as B3.")
+        raise ValidationFailed(f"{text[:40]!r} is not a cell; write it as B3")
     row = int(found[2])
     if row > MAX_ROW:
-        raise ValidationFailed(f"There is no row {row}; the last one is {MAX_ROW}.")
+        raise ValidationFailed(f"there is no row {row}; the last one is {MAX_ROW}")
     return row, column_number(found[1])
 
 
@@ -114,7 +114,7 @@ def parse_area(text: str, used: Area) -> Area:
     if rows[0] and rows[1]:
         ends = sorted((int(rows[0][1]), int(rows[1][1])))
         if ends[1] > MAX_ROW:
-            raise ValidationFailed(f"There is no row {ends[1]}; the last one is {MAX_ROW}.")
+            raise ValidationFailed(f"there is no row {ends[1]}; the last one is {MAX_ROW}")
         return Area(ends[0], used.left, ends[1], used.right)
     (top, left), (bottom, right) = parse_cell(first), parse_cell(last)
     return Area(min(top, bottom), min(left, right), max(top, bottom), max(left, right))

@@ -129,7 +129,7 @@ def _sheet_passages(book: WorkbookReader, sheet: SheetReader) -> Iterator[Passag
 def _read(source: Source, region: Region, *, typed: bool) -> Reading:
     foreign = set(region.named()) - {"sheet", "range"}
     if foreign:
-        raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}.")
+        raise ValidationFailed(f"{source.name} is read by sheet and range, not by {min(foreign)}")
     name, wanted = _named(region)
 
     def work(book: WorkbookReader) -> Reading:
@@ -155,7 +155,7 @@ def _named(region: Region) -> tuple[str | None, str | None]:
         prefix, _, wanted = wanted.rpartition("!")
         prefix = prefix.strip().removeprefix("'").removesuffix("'").replace("''", "'")
         if name and name.casefold() != prefix.casefold():
-            raise ValidationFailed(f"The range is of sheet {prefix}, but sheet is {name}.")
+            raise ValidationFailed(f"the range is of sheet {prefix}, but sheet is {name}")
         name = name or prefix
     return name, wanted
 

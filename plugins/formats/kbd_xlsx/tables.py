@@ -92,7 +92,7 @@ def _only_filled(book: WorkbookReader) -> SheetEntry:
                 filled.append(part)
     if len(filled) > 1:
         names = ", ".join(part.name for part in filled)
-        raise ValidationFailed(f"Several sheets hold values; name one of: {names}.")
+        raise ValidationFailed(f"several sheets hold values; name one of: {names}")
     return filled[0] if filled else book.workbook.sheets[0]
 
 
@@ -276,9 +276,9 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
 def _columns(stream: Iterator[Any]) -> list[Column]:
     first = next(stream, None)
     if first is None:
-        raise FileReadFailed("The stream of rows is empty; it begins with its columns.")
+        raise FileReadFailed("the stream of rows is empty; it begins with its columns")
     if len(first) > MAX_COLUMN:
-        raise ValidationFailed(f"{len(first):,} columns do not fit into a sheet.")
+        raise ValidationFailed(f"{len(first):,} columns do not fit into a sheet")
     return [Column(str(name), kind if kind in _TYPES else None) for name, kind in first]
 
 
@@ -302,7 +302,7 @@ def _filled(
 ) -> Written:
     """Put the rows at their spot and write the workbook."""
     if spot.left + len(columns) - 1 > MAX_COLUMN:
-        raise ValidationFailed(f"{len(columns):,} columns do not fit from there on.")
+        raise ValidationFailed(f"{len(columns):,} columns do not fit from there on")
     sheet = book.sheet(name)
     typed = TypedRows(from_1904=book.book.from_1904)
     placing = RowPlacer(book, sheet, columns, typed, spot.top, spot.left)

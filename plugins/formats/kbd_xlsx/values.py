@@ -90,16 +90,16 @@ def checked_formula(text: str, place: str) -> str:
     """
     body = text.strip().removeprefix("=").strip()
     if not body:
-        raise ValidationFailed(f"{place}: a formula is a text like =SUM(B2:B9).")
+        raise ValidationFailed(f"{place}: a formula is a text like =SUM(B2:B9)")
     if _ILLEGAL.search(body):
-        raise ValidationFailed(f"{place}: the formula has a control character.")
+        raise ValidationFailed(f"{place}: the formula has a control character")
     _check_form(body, place)
     spelt = "".join(
         part if place % 2 else _FUNCTION.sub(_prefixed, part)
         for place, part in enumerate(_parts(body))
     )
     if len(spelt) > MAX_FORMULA:
-        raise ValidationFailed(f"{place}: the formula is longer than {MAX_FORMULA:,} characters.")
+        raise ValidationFailed(f"{place}: the formula is longer than {MAX_FORMULA:,} characters")
     return spelt
 
 
@@ -139,23 +139,23 @@ def _check_form(body: str, place: str) -> None:
     """Refuse what no program can parse: open quotes and brackets, wrong separators."""
     code = _OPAQUE.sub("x", body)
     if '"' in code or "'" in code:
-        raise ValidationFailed(f"{place}: a quote in the formula is not closed.")
+        raise ValidationFailed(f"{place}: a quote in the formula is not closed")
     if "[" in code or "]" in code:
-        raise ValidationFailed(f"{place}: the square brackets of the formula do not match.")
+        raise ValidationFailed(f"{place}: the square brackets of the formula do not match")
     opened: list[str] = []
     for sign in code:
         if sign in "({":
             opened.append(sign)
         elif sign in _PAIRS and (not opened or opened.pop() != _PAIRS[sign]):
-            raise ValidationFailed(f"{place}: the brackets of the formula do not match.")
+            raise ValidationFailed(f"{place}: the brackets of the formula do not match")
         elif sign == ";" and "{" not in opened:
             raise ValidationFailed(
-                f"{place}: arguments of a formula are separated by commas, not semicolons."
+                f"{place}: arguments of a formula are separated by commas, not semicolons"
             )
     if opened:
-        raise ValidationFailed(f"{place}: the brackets of the formula do not match.")
+        raise ValidationFailed(f"{place}: the brackets of the formula do not match")
     if code.rstrip()[-1] in "+-*/^&=<>,":
-        raise ValidationFailed(f"{place}: the formula ends with {code.rstrip()[-1]}.")
+        raise ValidationFailed(f"{place}: the formula ends with {code.rstrip()[-1]}")
 
 
 MAX_TEXT = 32_767
@@ -235,7 +235,7 @@ def checked_text(text: str, place: str) -> str:
     if text.isascii() and text.isprintable() and "_x" not in text:
         return text
     if bad := _ILLEGAL.search(text):
-        raise ValidationFailed(f"{place}: the text has the character U+{ord(bad[0]):04X}.")
+        raise ValidationFailed(f"{place}: the text has the character U+{ord(bad[0]):04X}")
     # "_x0041_" is read as the character A, so an underscore that begins such a form is escaped.
     return _ESCAPE.sub("_x005F_", text)
 
@@ -256,7 +256,7 @@ def _check_length(text: str, place: str) -> None:
     # Refused, not cut: openpyxl cuts such a text without a word.
     if len(text) > MAX_TEXT:
         raise ValidationFailed(
-            f"{place}: the text has {len(text):,} characters; a cell holds {MAX_TEXT:,}."
+            f"{place}: the text has {len(text):,} characters; a cell holds {MAX_TEXT:,}"
         )
 
 
@@ -271,9 +271,9 @@ def _number(value: Scalar, place: str) -> int | float:
         except ValueError:
             value = None
     if isinstance(value, bool) or value is None or not isinstance(value, int | float):
-        raise ValidationFailed(f"{place}: the value is not a number.")
+        raise ValidationFailed(f"{place}: the value is not a number")
     if value != value or abs(value) > 1.7976931348623157e308:
-        raise ValidationFailed(f"{place}: the number is not finite.")
+        raise ValidationFailed(f"{place}: the number is not finite")
     return value
 
 
@@ -283,14 +283,14 @@ def _boolean(value: Scalar, place: str) -> bool:
     word = str(value).strip().lower()
     if word in ("true", "false"):
         return word == "true"
-    raise ValidationFailed(f"{place}: the value is not true or false.")
+    raise ValidationFailed(f"{place}: the value is not true or false")
 
 
 def date_value(value: Scalar, place: str) -> dt.date:
     """Return the date of an ISO text; raises ValidationFailed."""
     moment = datetime_value(value, place)
     if moment.time() != dt.time(0):
-        raise ValidationFailed(f"{place}: {value!r} has a time; its type is datetime.")
+        raise ValidationFailed(f"{place}: {value!r} has a time; its type is datetime")
     return moment.date()
 
 
@@ -300,18 +300,18 @@ def datetime_value(value: Scalar, place: str) -> dt.datetime:
         moment = dt.datetime.fromisoformat(value.strip() if isinstance(value, str) else "")
     except ValueError:
         raise ValidationFailed(
-            f"{place}: {value!r} is not an ISO date like 2024-01-31 or 2024-01-31T10:00:00."
+            f"{place}: {value!r} is not an ISO date like 2024-01-31 or 2024-01-31T10:00:00"
         ) from None
     if moment.tzinfo is not None:
-        raise ValidationFailed(f"{place}: {value!r} has a time zone, which a cell cannot hold.")
+        raise ValidationFailed(f"{place}: {value!r} has a time zone, which a cell cannot hold")
     if moment.date() < _FIRST_DAY:
-        raise ValidationFailed(f"{place}: {value!r} is before 1900, where sheets have no dates.")
+        raise ValidationFailed(f"{place}: {value!r} is before 1900, where sheets have no dates")
     return moment
 
 
 def _formula(value: Scalar, place: str) -> str:
     if not isinstance(value, str):
-        raise ValidationFailed(f"{place}: a formula is a text like =SUM(B2:B9).")
+        raise ValidationFailed(f"{place}: a formula is a text like =SUM(B2:B9)")
     return f"={checked_formula(value, place)}"
 
 
@@ -357,9 +357,7 @@ def content_of(value: CellValue, *, from_1904: bool = False) -> Content:
 def _serial(moment: dt.datetime, *, from_1904: bool) -> str:
     """Return a moment as days, a fraction of a day for its time to the microsecond."""
     if from_1904 and moment < _DAY_ZERO_1904:
-        raise ValidationFailed(
-            f"{moment.date()} is before 1904, where this workbook's dates begin."
-        )
+        raise ValidationFailed(f"{moment.date()} is before 1904, where this workbook's dates begin")
     since = moment - (_DAY_ZERO_1904 if from_1904 else _DAY_ZERO)
     days = since.days
     if not from_1904 and days <= _LEAP_MISTAKE:

@@ -102,10 +102,10 @@ def read_workbook(package: Package) -> Workbook:
     main = identity.part
     # A library that takes the usual path would read another workbook than the relations name.
     if main != _USUAL_MAIN and _USUAL_MAIN in package:
-        raise FileReadFailed(f"{package.name} is damaged: it holds two workbooks.")
+        raise FileReadFailed(f"{package.name} is damaged: it holds two workbooks")
     root = package.root(main)
     if not isinstance(root.tag, str) or not root.tag.endswith("}workbook"):
-        raise FileReadFailed(f"{package.name} is an Office file, but not a workbook.")
+        raise FileReadFailed(f"{package.name} is an Office file, but not a workbook")
     relations = {relation.id: relation for relation in package.relations(main)}
     sheets = []
     for element in root.iterfind("{*}sheets/{*}sheet"):
@@ -145,7 +145,7 @@ def find_sheet(workbook: Workbook, name: str) -> SheetEntry:
         if sheet.name.casefold() == name.casefold():
             return sheet
     names = ", ".join(sheet.name for sheet in workbook.sheets[:20])
-    raise ValidationFailed(f"There is no sheet {name!r}; there are: {names}.")
+    raise ValidationFailed(f"there is no sheet {name!r}; there are: {names}")
 
 
 def _names(root: Any, sheets: list[SheetEntry]) -> list[dict[str, Any]]:

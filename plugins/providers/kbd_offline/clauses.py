@@ -228,7 +228,7 @@ def _only_number(numbers: Sequence[ColumnIntent], function: str) -> ColumnIntent
     if not numbers:
         raise UnclearError(f"there is no column of numbers to make a {function} of")
     names = ", ".join(f'"{column.name}"' for column in numbers)
-    raise UnclearError(f"the {function} may be of {names}. Say of which column.")
+    raise UnclearError(f"the {function} may be of {names}; say of which column")
 
 
 def countable(columns: Sequence[ColumnIntent]) -> tuple[ColumnIntent, ...]:
@@ -297,7 +297,7 @@ def _only_date(wording: Wording) -> ColumnIntent:
     if not dates:
         raise UnclearError("there is no column of dates")
     names = " or ".join(f'"{column.name}"' for column in dates)
-    raise UnclearError(f"it can be read in two ways: by {names}. Say by which column.")
+    raise UnclearError(f"it can be read in two ways: by {names}; say by which column")
 
 
 def _check_end_of_list(wording: Wording, start: int) -> None:

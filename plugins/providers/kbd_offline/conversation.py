@@ -87,7 +87,7 @@ class PlannerConversation:
         # At the start of a line only: values of a table are quoted within the plan's lines.
         found = re.findall(r'^<item\b[^>\n]*\bnumber="(\d+)"', self._opening, re.MULTILINE)
         if not found:
-            raise ValidationFailed("The offline provider was given no item of a plan.")
+            raise ValidationFailed("the offline provider was given no item of a plan")
         return int(found[-1])
 
     def block(self, name: str) -> str:
@@ -162,7 +162,7 @@ class PlannerConversation:
 
     def _made(self, tool: str, arguments: Mapping[str, Any]) -> ToolCall:
         if tool not in self._offered:
-            raise ValidationFailed(f"The offline provider needs the tool {tool} here.")
+            raise ValidationFailed(f"the offline provider needs the tool {tool} here")
         # The opening tells phases, items and attempts apart, so an id is its call's alone.
         named = sha256(f"{self._opening}\0{_key(tool, arguments)}".encode()).hexdigest()
         return ToolCall(CallId(f"offline_{named[:20]}"), tool, _canonical(arguments))

@@ -43,7 +43,7 @@ def export_table(
     )
     count = int(written["row_count"])
     if rows is not None and count != rows:
-        raise ValidationFailed(f"{target} has {count} rows instead of {rows}.")
+        raise ValidationFailed(f"{target} has {count} rows instead of {rows}")
     # Of a text table they tell of its encoding and types; of a sheet, of what is not in its table.
     warnings = written.get("warnings", ()) if table.sheet else ()
     return " ".join([f"{target} has {row_count_text(count)}.", *map(str, warnings)])
@@ -80,9 +80,9 @@ def read_sheets(
         wording.check_rest(CONVERTING)
     except UnclearError as unclear:
         # Words of another job: that one is done with one sheet.
-        raise UnclearError(f"{unclear} {book.several()}") from None
+        raise UnclearError(f"{unclear}; {book.several()}") from None
     if files.target is not None:
-        raise UnclearError(f"{book.path} has several sheets, and {files.target} is one name.")
+        raise UnclearError(f"{book.path} has several sheets, and {files.target} is one name")
     return _found(conversation, files, book, chosen, suffix or ".csv")
 
 
@@ -103,7 +103,7 @@ def _found(
 ) -> Findings:
     sheets = chosen or book.filled
     if len(sheets) > MAX_FILES:
-        raise UnclearError(f"there are {len(sheets)} sheets, and I write up to {MAX_FILES} files.")
+        raise UnclearError(f"there are {len(sheets)} sheets, and I write up to {MAX_FILES} files")
     tables = [TableIntent(book.path, sheet) for sheet in sheets]
     outcomes = conversation.outcomes(*(("table_get_map", table.arguments) for table in tables))
     stem = split_suffix(book.path)[0].rpartition("/")[2]
@@ -123,7 +123,7 @@ def _found(
         lines.append(f"- {table.label}: {outcome['row_count']} rows")
         notes += [f"{table.sheet}: {warning}" for warning in outcome.get("warnings", ())]
     if not parts:
-        raise UnclearError(f"{book.path} has no sheet with a table on it.")
+        raise UnclearError(f"{book.path} has no sheet with a table on it")
     hidden = tuple(part.sheet for part in parts if part.sheet in book.hidden)
     intent = Sheets(book.path, tuple(parts), tuple(empty), hidden)
     return Findings(intent, tuple(lines), tuple(notes))

@@ -89,7 +89,7 @@ def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) 
     wording = Wording(files.text, columns)
     whole = Wording(files.text)
     if wording.has(_OPPOSITE):
-        raise UnclearError("I take duplicates out; I do not keep or list only them.")
+        raise UnclearError("I take duplicates out; I do not keep or list only them")
     untouched = wording.find(_UNTOUCHED)
     if untouched:
         wording.take(*untouched.span())
@@ -100,7 +100,7 @@ def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) 
     if last:
         if _DATED.search(last.group()):
             raise UnclearError(
-                'rows can be kept by their place in the file: say "keep the first" or "the last".'
+                'rows can be kept by their place in the file: say "keep the first" or "the last"'
             )
         wording.take(*last.span())
     keys = _take_keys(wording)
@@ -189,7 +189,7 @@ def _take_keys(wording: Wording) -> tuple[ColumnIntent, ...]:
 def _target(files: RequestFiles, whole: Wording, *, in_place: bool) -> str:
     if in_place:
         if files.target is not None:
-            raise UnclearError(f"it asks to change {files.source} and to write {files.target}.")
+            raise UnclearError(f"it asks to change {files.source} and to write {files.target}")
         return files.source
     stem, suffix = split_suffix(files.source)
     stem = stem.rpartition("/")[2]
@@ -208,14 +208,14 @@ def _check_in_place(seen: FileFinding) -> None:
     path, suffix = seen.table.path, split_suffix(seen.table.path)[1]
     if suffix not in TABLE_SUFFIXES:
         raise UnclearError(
-            f"rows are not taken out of {path} in place: formulas and looks would stay behind."
-            " I make a new workbook of it."
+            f"rows are not taken out of {path} in place: formulas and looks would stay behind;"
+            " I make a new workbook of it"
         )
     delimiter = seen.facts.get("delimiter", ",")
     expected = {".csv": ",", ".psv": "|"}.get(suffix, "\t")
     encoding = str(seen.facts.get("encoding_detected", "utf-8"))
     if delimiter != expected or encoding not in ("utf-8", "ascii"):
         raise UnclearError(
-            f"{path} has {delimiter!r} between its fields and is {encoding}; I would write it with"
-            f" {expected!r} as utf-8. I make a new file of it."
+            f"{path} has {delimiter!r} between its fields and is {encoding}, and I would write it"
+            f" with {expected!r} as utf-8; I make a new file of it"
         )

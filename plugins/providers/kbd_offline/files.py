@@ -108,7 +108,7 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
         UnclearError: A file is missing, or the request is too long.
     """
     if len(request) > MAX_REQUEST_CHARACTERS:
-        raise UnclearError("it is too long to be read by rules.")
+        raise UnclearError("it is too long to be read by rules")
     known = {path.rpartition("/")[2].casefold(): path for path in paths}
     known |= {path.casefold(): path for path in paths}
     text, sources, targets = request, list[str](), list[str]()
@@ -175,7 +175,7 @@ def chosen_files(
             mentioned |= set(group)
             some = [path for path in paths if split_suffix(path)[1] in group]
             if len(some) > 1 and not match.group().endswith("s") and _THE_ONE.search(before):
-                raise UnclearError(f"it may be about any of {', '.join(some[:8])}.")
+                raise UnclearError(f"it may be about any of {', '.join(some[:8])}")
     fitting = [path for path in paths if not suffixes or split_suffix(path)[1] in suffixes]
     if mentioned:
         fitting = [path for path in fitting if split_suffix(path)[1] in mentioned]
@@ -252,7 +252,7 @@ def _only_source(named: Sequence[str], paths: Sequence[str]) -> str:
             return tables[0]
         if tables:
             names = ", ".join(tables[:8])
-            raise UnclearError(f"it may be about any of {names}. Name the file in the request.")
+            raise UnclearError(f"it may be about any of {names}; name the file in the request")
     kinds = ", ".join(suffix.lstrip(".") for suffix in (*TABLE_SUFFIXES, BOOK_SUFFIX))
     if named:
         raise UnclearError(f"{named[0]} is not a table that I read ({kinds})")
@@ -291,5 +291,5 @@ def target_for(files: RequestFiles, name: str, suffix: str) -> str:
     stem, given = split_suffix(files.target)
     target = files.target if given in (BOOK_SUFFIX, *TABLE_SUFFIXES) else stem + suffix
     if target.casefold() in {path.casefold() for path in files.taken}:
-        raise UnclearError(f"{target} is in the workbench already: name another result.")
+        raise UnclearError(f"{target} is in the workbench already: name another result")
     return target

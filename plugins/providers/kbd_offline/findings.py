@@ -259,7 +259,7 @@ def check_sheet(rows: int, columns: int) -> None:
     """
     if rows > MAX_SHEET_ROWS or columns > MAX_SHEET_COLUMNS:
         raise UnclearError(
-            f"{rows} rows of {columns} columns are too much for a sheet; ask for csv instead."
+            f"{rows} rows of {columns} columns are too much for a sheet; ask for csv instead"
         )
 
 
@@ -271,7 +271,7 @@ def report(findings: Findings) -> str:
     """
     intent = findings.intent
     if len(encode_intent(intent)) > MAX_INTENT_CHARACTERS:
-        raise UnclearError("the table has more columns or values than fit into a plan.")
+        raise UnclearError("the table has more columns or values than fit into a plan")
     if isinstance(intent, Declined):
         return _declined(intent)
     return "\n".join(

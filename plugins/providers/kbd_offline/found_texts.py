@@ -190,7 +190,7 @@ def find_cells(
             else:
                 others += 1
     if len(cells) > MAX_FOUND:
-        raise UnclearError(f"{path} has it in {len(cells)} cells; I change up to {MAX_FOUND}.")
+        raise UnclearError(f"{path} has it in {len(cells)} cells; I change up to {MAX_FOUND}")
     hits = sum(occurrences(cell.text, search, match_case=match_case) for cell in cells)
     left = ((formulas, "formula", "formulas"), (others, "number or date", "numbers or dates"))
     notes = tuple(
@@ -206,7 +206,7 @@ def _read_calls_of_cells(path: str, sheet: dict[str, Any]) -> Iterator[tuple[str
     if area is None:
         return
     if int(sheet["row_count"]) * int(sheet["col_count"]) > MAX_CELLS:
-        raise UnclearError(f"{path} has more than {MAX_CELLS:,} cells on sheet {sheet['name']}.")
+        raise UnclearError(f"{path} has more than {MAX_CELLS:,} cells on sheet {sheet['name']}")
     left, top, right, bottom = area.group(1), int(area.group(2)), area.group(3), area.group(4)
     last = int(bottom or top)
     for start in range(top, last + 1, _ROWS):
@@ -231,7 +231,7 @@ def _cells(path: str, arguments: dict[str, Any], text: str) -> Iterator[tuple[st
     wanted = arguments["range"].rpartition(":")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     got = re.search(r"(\d+)\Z", place)
     if got is None or int(got.group(1)) < int(wanted):
-        raise UnclearError(f"sheet {arguments['sheet']} of {path} holds more text than I read.")
+        raise UnclearError(f"sheet {arguments['sheet']} of {path} holds more text than I read")
     header, *rows = grid.split("\n")
     letters = header.split("\t")[1:]
     for row in rows:

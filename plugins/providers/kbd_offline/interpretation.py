@@ -118,7 +118,7 @@ def job_of(text: str) -> JobKind:
     found = [job for job, pattern in _RULES if re.search(pattern, folded)]
     if len(found) > 1:
         names = " and ".join(job.name.lower() for job in found)
-        raise UnclearError(f"it asks for two jobs ({names}): ask for one after the other.")
+        raise UnclearError(f"it asks for two jobs ({names}): ask for one after the other")
     return found[0] if found else JobKind.TABLE
 
 
@@ -163,7 +163,7 @@ _FILES = r"\b(?:separate|own|individual|different|one)\s+(?:csv\s+)?files?\b"
 _CONVERT = r"\b(?:convert|export|save|turn|transform|change|make|write|copy|create)\b"
 _QUESTION = r"^\s*(?:what|which|how|who|is|are|do|does|tell)\b|\?\s*$"
 _TOTALS = r"\b(?:summary|overview|(?:sub-?)?totals?|sums?)\b"
-_ONE_KEY = "a sheet is made for each value of one column, and it names several."
+_ONE_KEY = "a sheet is made for each value of one column, and it names several"
 _MAX_QUOTED = 200
 
 
@@ -176,7 +176,7 @@ def understand(request: str, files: RequestFiles, columns: Sequence[ColumnIntent
         return _understand(files, Wording(files.text, columns))
     except UnclearError as unclear:
         names = ", ".join(f'"{column.name}"' for column in columns)
-        return Declined(shortened(request), f"{unclear} (The columns of {files.source}: {names}.)")
+        return Declined(shortened(request), f"{unclear} (the columns of {files.source}: {names})")
 
 
 def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:
@@ -189,7 +189,7 @@ def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:
     for what, pattern in REFUSED:
         found = wording.find(pattern)
         if found:
-            return f'I cannot {what} ("{text[found.start() : found.end()]}").'
+            return f'I cannot {what} ("{text[found.start() : found.end()]}")'
     return None
 
 
@@ -202,7 +202,7 @@ def shortened(request: str) -> str:
 def _understand(files: RequestFiles, wording: Wording) -> Intent:
     is_split = wording.has(_SHEETS)
     if wording.has(_FILES) and not wording.has(BOOK):
-        raise UnclearError("I make sheets of one workbook, not a file for each value.")
+        raise UnclearError("I make sheets of one workbook, not a file for each value")
     names_kind = wording.has(RESULT) or files.target is not None
     question, converts = wording.has(_QUESTION), wording.has(_CONVERT)
     whole = Wording(files.text)
@@ -228,7 +228,7 @@ def _understand(files: RequestFiles, wording: Wording) -> Intent:
     # Of a sheet it is enough to say into what: that it is a table was said already.
     is_converted = names_kind and (converts or bool(files.sheet))
     if not (conditions or order or columns or is_converted):
-        raise UnclearError("I found nothing in it that I can do with a table.")
+        raise UnclearError("I found nothing in it that I can do with a table")
     name = split_suffix(files.source)[0].rpartition("/")[2]
     ending = "-filtered" if conditions else "-sorted" if order else "-selected" if columns else ""
     suffix = _suffix(files, whole, book_by_default=False)
@@ -267,7 +267,7 @@ def _split(
         measures = (counted, *(one for one in measures if one.function != "count"))
     target = target_for(files, "summary", BOOK_SUFFIX)
     if split_suffix(target)[1] != BOOK_SUFFIX:
-        raise UnclearError("sheets need a workbook: name the result with .xlsx.")
+        raise UnclearError("sheets need a workbook: name the result with .xlsx")
     return Split(selection, keys[0], tuple(columns), order, measures, target)
 
 

@@ -118,7 +118,7 @@ def parse_merge(
     if matching and matching.group("key") not in ("column", "columns", "name", "names", "sheet"):
         raise UnclearError(
             "I put tables with the same columns below each other; I do not match their rows by"
-            " the values of a column."
+            " the values of a column"
         )
     gaps = wording.find(_GAPS)
     if gaps:
@@ -148,7 +148,7 @@ def match_columns(
     keys = list(dict.fromkeys(key for names in known for key in names))
     notes = list[str]()
     if not set(known[0]).intersection(*known[1:]):
-        raise UnclearError("the tables have no column in common, so they are not put together.")
+        raise UnclearError("the tables have no column in common, so they are not put together")
     for one, names in zip(seen, known, strict=True):
         missing = [key for key in keys if key not in names]
         if missing:
@@ -157,7 +157,7 @@ def match_columns(
             notes.append(f"{one.table.label} has no column {missing_names}")
     if notes and not has_gaps:
         raise UnclearError(
-            f'{"; ".join(notes)}. Say "missing columns stay empty" to put them together anyway.'
+            f'{"; ".join(notes)}; say "missing columns stay empty" to put them together anyway'
         )
     columns = tuple(_common(key, known) for key in keys)
     notes += [
@@ -181,11 +181,11 @@ def _tables(
     named = named_files(request, conversation.paths)
     target = only_target(named.targets, (BOOK_SUFFIX, *TABLE_SUFFIXES), "only xlsx and csv")
     if target in conversation.paths:
-        raise UnclearError(f"{target} is there already: name a new file for the result.")
+        raise UnclearError(f"{target} is there already: name a new file for the result")
     paths = chosen_files(named, conversation.paths, readable)
     strange = [path for path in paths if split_suffix(path)[1] not in readable]
     if strange:
-        raise UnclearError(f"{strange[0]} is not a table that I read.")
+        raise UnclearError(f"{strange[0]} is not a table that I read")
     books = [path for path in paths if is_book(path)]
     text = named.text
     by_path: dict[str, tuple[TableIntent, ...]] = {path: (TableIntent(path),) for path in paths}
@@ -202,11 +202,9 @@ def _tables(
     tables = tuple(table for path in paths for table in by_path[path])
     if len(tables) < 2:
         there = tables[0].label if tables else "no table"
-        raise UnclearError(f"it takes two tables to put together, and I see {there}.")
+        raise UnclearError(f"it takes two tables to put together, and I see {there}")
     if len(tables) > MAX_TABLES:
-        raise UnclearError(
-            f"I put up to {MAX_TABLES} tables together, and these are {len(tables)}."
-        )
+        raise UnclearError(f"I put up to {MAX_TABLES} tables together, and these are {len(tables)}")
     return tables, text, target
 
 
@@ -234,7 +232,7 @@ def _by_key(seen: FileFinding) -> Mapping[str, ColumnIntent]:
         if key in found:
             raise UnclearError(
                 f'{seen.table.label} has two columns that read alike: "{found[key].name}" and'
-                f' "{column.name}".'
+                f' "{column.name}"'
             )
         found[key] = column
     return found
@@ -334,7 +332,7 @@ def merge_tables(conversation: PlannerConversation, intent: Merged, number: int)
         )
         count = int(written["row_count"])
     if count != part.rows:
-        raise ValidationFailed(f"{part.table.label} gave {count} rows instead of {part.rows}.")
+        raise ValidationFailed(f"{part.table.label} gave {count} rows instead of {part.rows}")
     summary = f"{row_count_text(count)} of {part.table.label}"
     if number < len(intent.parts):
         return f"{summary} are in {intent.target}."
@@ -379,5 +377,5 @@ def _check(conversation: PlannerConversation, intent: Merged) -> None:
     filled = intent.rows if intent.origin else sum(part.filled for part in intent.parts)
     if found["total_rows"] not in (intent.rows, filled):
         raise ValidationFailed(
-            f"{intent.target} reads back as {found['total_rows']} rows instead of {intent.rows}."
+            f"{intent.target} reads back as {found['total_rows']} rows instead of {intent.rows}"
         )

@@ -144,9 +144,9 @@ def _measured_split(conversation: PlannerConversation, intent: Split) -> Split:
     )
     count = int(values["total_row_count"])
     if count > MAX_SHEETS:
-        raise UnclearError(f'"{key.label}" has {count} values; I make up to {MAX_SHEETS} sheets.')
+        raise UnclearError(f'"{key.label}" has {count} values; I make up to {MAX_SHEETS} sheets')
     if not count:
-        raise UnclearError("no row is left to put on a sheet.")
+        raise UnclearError("no row is left to put on a sheet")
     found = [(row[0], int(row[1])) for row in values["rows"]]
     check_sheet(max(rows for _, rows in found), len(intent.columns))
     reserved = (intent.summary_sheet,) if intent.measures else ()
@@ -199,7 +199,7 @@ def plan(conversation: PlannerConversation) -> str:
     """Return plan.md: one item a sheet or file, and the intent in the notes."""
     intent = decode_intent(conversation.block("research") or conversation.request)
     if intent is None:
-        reason = "the research was not made by this provider."
+        reason = "the research was not made by this provider"
         intent = Declined(shortened(conversation.request), reason)
     items = [f"- [ ] {place}. {step.line}" for place, step in enumerate(plan_steps(intent), 1)]
     return "\n".join(
@@ -302,13 +302,13 @@ def implement(conversation: PlannerConversation) -> str:
     intent = decode_intent(conversation.block("plan"))
     number = conversation.item_number
     if intent is None or not 1 <= number <= len(plan_steps(intent)):
-        raise ValidationFailed("The offline provider can only carry out plans that it made itself.")
+        raise ValidationFailed("the offline provider can only carry out plans that it made itself")
     try:
         if isinstance(intent, Split | Grouped | RowsIntent):
             return _table_work(conversation, intent, number)
         return _other_work(conversation, intent, number)
     except CallFailedError as failed:
-        raise ValidationFailed(f"A tool refused: {failed}") from None
+        raise ValidationFailed(f"a tool refused: {failed}") from None
 
 
 def _table_work(

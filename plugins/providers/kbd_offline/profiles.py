@@ -101,7 +101,7 @@ def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[Fil
     tables = {path: _tables(path, info) for path, info in known.items()}
     every = [table for some in tables.values() for table in some]
     if len(every) > MAX_TABLES:
-        raise UnclearError(f"the files hold {len(every)} tables; I report on up to {MAX_TABLES}.")
+        raise UnclearError(f"the files hold {len(every)} tables; I report on up to {MAX_TABLES}")
     mapped = [path for path in paths if _has_map(path, known[path])]
     asked: list[tuple[str, dict[str, Any]]] = [("get_file_map", {"path": path}) for path in mapped]
     asked += [
@@ -283,7 +283,7 @@ def _write_text(conversation: PlannerConversation, target: str, text: str) -> No
     content = f"{text.rstrip()}\n"
     written = conversation.call("write_text_file", path=target, content=content)
     if int(written["bytes"]) != len(content.encode()):
-        raise ValidationFailed(f"{target} was not written whole.")
+        raise ValidationFailed(f"{target} was not written whole")
 
 
 def _markdown_lines(profiles: Sequence[FileProfile]) -> list[str]:
@@ -351,7 +351,7 @@ def _write_document(
     headings = [section.get("heading") for section in found.get("sections", ())]
     missing = [one.path for one in profiles if one.path not in headings]
     if missing:
-        raise ValidationFailed(f"{target} reads back without {missing[0]}.")
+        raise ValidationFailed(f"{target} reads back without {missing[0]}")
 
 
 def _write_book(
@@ -382,7 +382,7 @@ def _write_book(
     conversation.call("xlsx_operations", path=target, operations=operations, create_if_missing=True)
     found = conversation.call("get_file_info", path=target)
     if found["sheets"][0]["row_count"] != len(facts) + 1:
-        raise ValidationFailed(f"{target} was not written whole.")
+        raise ValidationFailed(f"{target} was not written whole")
 
 
 def _sheet_operations(
@@ -492,13 +492,13 @@ def parse_profiles(request: str, paths: tuple[str, ...]) -> Profiled:
     if not chosen:
         raise UnclearError("there is no file in the workbench that it can be about")
     if len(chosen) > MAX_FILES:
-        raise UnclearError(f"I report on up to {MAX_FILES} files, and these are {len(chosen)}.")
+        raise UnclearError(f"I report on up to {MAX_FILES} files, and these are {len(chosen)}")
     if target is None:
         target = free_name(f"profile{suffix}", paths)
     elif not split_suffix(target)[1]:
         target += suffix
     if target.casefold() in {path.casefold() for path in paths}:
-        raise UnclearError(f"{target} is in the workbench already: name another result.")
+        raise UnclearError(f"{target} is in the workbench already: name another result")
     return Profiled(tuple(chosen), target)
 
 

@@ -51,7 +51,7 @@ class OfflineProvider(Provider):
         """
         del access
         if request.model != MODEL:
-            raise ValidationFailed(f"The offline provider has one model, {MODEL}.")
+            raise ValidationFailed(f"the offline provider has one model, {MODEL}")
         try:
             conversation = PlannerConversation(request)
             text = _phase(request.phase)(conversation)

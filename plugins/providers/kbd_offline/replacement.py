@@ -38,12 +38,12 @@ __all__ = ["not_found_text", "parse_replacement", "replace_text", "research_repl
 _TOO_FINE = (
     (
         r"\bwhole\s+words?\b|\bwords?\s+only\b",
-        "I replace a text wherever it stands, also in words.",
+        "I replace a text wherever it stands, also in words",
     ),
-    (r"\bcolumns?\b|\brows?\b|\bfirst\s+occurrence", "I replace a text in whole files."),
+    (r"\bcolumns?\b|\brows?\b|\bfirst\s+occurrence", "I replace a text in whole files"),
     (
         r"\bregex\w*|\bregular\s+expressions?\b|\bwildcards?\b|\bpatterns?\b",
-        "I search for plain text.",
+        "I search for plain text",
     ),
 )
 _IGNORE_CASE = (
@@ -109,9 +109,9 @@ def research_replacement(conversation: PlannerConversation, request: str) -> Fin
         raise UnclearError("there is no file in the workbench that it can be about")
     target = only_target(named.targets, [split_suffix(path)[1] for path in chosen], "only a copy")
     if target and (len(chosen) > 1 or not split_suffix(target)[1]):
-        raise UnclearError(f"{target} can be the copy of one file only, of the same kind.")
+        raise UnclearError(f"{target} can be the copy of one file only, of the same kind")
     if target in conversation.paths:
-        raise UnclearError(f"{target} is in the workbench already: name another result.")
+        raise UnclearError(f"{target} is in the workbench already: name another result")
     parts, notes = _counted(conversation, chosen, wish, is_named=bool(named.sources))
     intent = Replaced(
         wish.search, wish.replacement, wish.match_case, parts, target or "", tuple(notes)
@@ -128,13 +128,13 @@ def parse_replacement(request: str) -> ReplaceRequest:
     """
     pairs = list(_quoted_pairs(request))
     if len(pairs) > 1:
-        raise UnclearError("I replace one text at a time: ask for one after the other.")
+        raise UnclearError("I replace one text at a time: ask for one after the other")
     if pairs:
         search, replacement, start, end = pairs[0]
     else:
         found = re.search(_PLAIN, request, re.IGNORECASE)
         if found is None or any(re.search(_VAGUE, fold(text)) for text in found.groups()):
-            raise UnclearError('put both texts in quotes: replace "old" with "new" in FILE.')
+            raise UnclearError('put both texts in quotes: replace "old" with "new" in FILE')
         search, replacement = found.group("old").strip(), found.group("new").strip()
         start, end = found.span()
     rest = request[:start] + " " * (end - start) + request[end:]
@@ -150,9 +150,9 @@ def parse_replacement(request: str) -> ReplaceRequest:
             rest = rest[: match.start()] + " " * (match.end() - match.start()) + rest[match.end() :]
             break
     if not search:
-        raise UnclearError("the text to be replaced is empty.")
+        raise UnclearError("the text to be replaced is empty")
     if search == replacement:
-        raise UnclearError("both texts are the same.")
+        raise UnclearError("both texts are the same")
     return ReplaceRequest(search, replacement, match_case, rest)
 
 
@@ -280,14 +280,14 @@ def _by_operation(
     done = conversation.call(tool, **_copied(intent, part), operations=[operation])
     counted = _COUNT.match(str(done["changed"][0]))
     if counted is None:
-        raise ValidationFailed(f"{tool} does not say how often it replaced the text.")
+        raise ValidationFailed(f"{tool} does not say how often it replaced the text")
     return int(counted.group(1))
 
 
 def _in_cells(conversation: PlannerConversation, intent: Replaced, part: ReplacePart) -> int:
     found = find_cells(conversation, part.path, intent.search, match_case=intent.match_case)
     if found.hits != part.hits:
-        raise ValidationFailed(f"{part.path} has the text {found.hits} times, not {part.hits}.")
+        raise ValidationFailed(f"{part.path} has the text {found.hits} times, not {part.hits}")
     by_sheet = dict[str, list[dict[str, Any]]]()
     after = [_after(intent, cell) for cell in found.cells]
     for cell, text in zip(found.cells, after, strict=True):
@@ -307,7 +307,7 @@ def _in_cells(conversation: PlannerConversation, intent: Replaced, part: Replace
         # As readings show it, and one word of it, which no line end or quote parts.
         words = text.replace("\\", "\\\\").split()
         if words and words[0] not in str(parse_replacement["text"]):
-            raise ValidationFailed(f"{cell.name} of {cell.sheet} in {path} was not changed.")
+            raise ValidationFailed(f"{cell.name} of {cell.sheet} in {path} was not changed")
     return found.hits
 
 
@@ -321,12 +321,12 @@ def _in_text(conversation: PlannerConversation, intent: Replaced, part: ReplaceP
         raise ValidationFailed(f"{part.path}: {text}")
     hits = occurrences(text.content, intent.search, match_case=intent.match_case)
     if hits != part.hits:
-        raise ValidationFailed(f"{part.path} has the text {hits} times, not {part.hits}.")
+        raise ValidationFailed(f"{part.path} has the text {hits} times, not {part.hits}")
     content = text.written(
         replaced(text.content, intent.search, intent.replacement, match_case=intent.match_case)
     )
     path = intent.target or part.path
     written = conversation.call("write_text_file", path=path, content=content)
     if int(written["bytes"]) != len(content.encode()):
-        raise ValidationFailed(f"{path} was not written whole.")
+        raise ValidationFailed(f"{path} was not written whole")
     return hits

@@ -274,7 +274,7 @@ class Mention(msgspec.Struct, frozen=True):
         """
         if len(self.columns) > 1:
             names = " or ".join(f'"{column.name}"' for column in self.columns)
-            raise UnclearError(f"it can be read in two ways: {names}. Name the column in full.")
+            raise UnclearError(f"it can be read in two ways: {names}; name the column in full")
         return self.columns[0]
 
 
@@ -374,7 +374,7 @@ class Wording:
             one = singular(word.group())
             if word.group() not in harmless and (one == word.group() or one not in things):
                 word_text = self.original[word.start() : word.end()]
-                raise UnclearError(f'I do not know what to make of "{word_text}" here.')
+                raise UnclearError(f'I do not know what to make of "{word_text}" here')
 
     def _words(self, start: int) -> list[re.Match[str]]:
         """Return the words from a place on, as long as they may belong to one name."""

@@ -52,7 +52,7 @@ class WorkbookFacts(msgspec.Struct, frozen=True):
     def several(self) -> UnclearError:
         """Return the refusal to choose among its sheets."""
         names = ", ".join(f'"{name}"' for name in self.filled)
-        return UnclearError(f"{self.path} has several sheets: {names}. Say which one.")
+        return UnclearError(f"{self.path} has several sheets: {names}; say which one")
 
 
 def is_book(path: str) -> bool:
@@ -330,6 +330,6 @@ def _check(conversation: PlannerConversation, sheet: Sheet) -> None:
     headings = [" ".join(column.name.split()) for column in sheet.columns]
     if found["total_rows"] != expected or list(found["columns"]) != headings:
         raise ValidationFailed(
-            f"Sheet {sheet.name} of {sheet.target} reads back as {found['total_rows']} rows"
-            f" instead of {expected}, or under other headings."
+            f"sheet {sheet.name} of {sheet.target} reads back as {found['total_rows']} rows"
+            f" instead of {expected}, or under other headings"
         )

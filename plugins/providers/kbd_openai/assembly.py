@@ -86,7 +86,7 @@ class Assembly:
             MalformedReply: There are far too many.
         """
         if len(self.calls) >= MAX_CALLS:
-            raise MalformedReply("The answer does not end: it makes ever more calls.")
+            raise MalformedReply("the answer does not end: it makes ever more calls")
         self.calls.append(PartialCall(place))
         return self.calls[-1]
 
@@ -107,9 +107,9 @@ class Assembly:
             ProviderUnavailable: It ended before its finish reason: it was cut short.
         """
         if self.finish_reason is None:
-            raise ProviderUnavailable("The answer was cut short: it ended without saying why.")
+            raise ProviderUnavailable("the answer was cut short: it ended without saying why")
         if self.finish_reason == "error":
-            raise ProviderUnavailable("The provider failed in the middle of its answer.")
+            raise ProviderUnavailable("the provider failed in the middle of its answer")
         return ModelReply(
             text="".join(self._text),
             tool_calls=self._finished_calls(),
@@ -123,7 +123,7 @@ class Assembly:
         finished: list[ToolCall] = []
         for position, call in enumerate(self.calls):
             if not call.name:
-                raise MalformedReply("The answer calls a tool without naming it.")
+                raise MalformedReply("the answer calls a tool without naming it")
             name = CallId(call.id)
             # Some servers give no id, or the same one in each turn: results would be mixed up.
             if not name or name in taken:
@@ -146,4 +146,4 @@ class Assembly:
     def _count(self, text: str) -> None:
         self._characters += len(text)
         if self._characters > MAX_REPLY_CHARACTERS:
-            raise MalformedReply("The answer does not end.")
+            raise MalformedReply("the answer does not end")

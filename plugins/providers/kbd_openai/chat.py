@@ -128,7 +128,7 @@ class ChatReader:
         try:
             piece = msgspec.convert(chunk, _Chunk)
         except msgspec.ValidationError as error:
-            msg = f"The answer has a shape that makes no sense ({error})."
+            msg = f"the answer has a shape that makes no sense ({error})"
             raise MalformedReply(msg) from None
         if piece.error:
             raise ServerFault(piece.error)

@@ -116,7 +116,7 @@ class Caller:
                     pieces.append(piece)
                     size_bytes += len(piece)
                     if size_bytes > MAX_EMBEDDINGS_BYTES:
-                        raise MalformedReply("The answer does not end.")
+                        raise MalformedReply("the answer does not end")
         except openai.APIStatusError as error:
             raise size_fault(error.status_code, _server_message(error)) or self._translated(
                 error, None
@@ -175,7 +175,7 @@ class Caller:
             case ServerFault():
                 return fault_of_stream(error.body, "the provider failed", key)
             case _:
-                return MalformedReply("The answer was not JSON.")
+                return MalformedReply("the answer was not JSON")
 
     def _refusal(self, error: openai.APIStatusError, request: ModelRequest | None) -> KbdError:
         fields = error.body if isinstance(error.body, dict) else {"message": error.message}
@@ -195,12 +195,12 @@ class Caller:
             if isinstance(cause, KbdError):
                 return cause
             if isinstance(cause, httpx2.ConnectTimeout):
-                return NetworkUnavailable("No connection to the provider within the time allowed.")
+                return NetworkUnavailable("no connection to the provider within the time allowed")
             cause = cause.__cause__ or cause.__context__
         if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
-            msg = f"The provider sent nothing for {self._access.timeout_s:g} s."
+            msg = f"the provider sent nothing for {self._access.timeout_s:g} s"
             return ProviderUnavailable(msg)
-        return NetworkUnavailable("The connection to the provider could not be made, or it broke.")
+        return NetworkUnavailable("the connection to the provider could not be made, or it broke")
 
 
 def _server_message(error: openai.APIStatusError) -> object:
@@ -217,5 +217,5 @@ def _http_address(base_url: str | None) -> str:
     except httpx2.InvalidURL:
         scheme = ""
     if scheme not in ("http", "https"):
-        raise ProviderNotConfigured("OPENAI_BASE_URL is not an http or https address.")
+        raise ProviderNotConfigured("OPENAI_BASE_URL is not an http or https address")
     return base_url

@@ -54,10 +54,10 @@ def with_instructions(
 
 
 NO_SERVER = (
-    "No key and no address are set: set OPENAI_API_KEY, or OPENAI_EMBEDDING_BASE_URL"
-    " and OPENAI_EMBEDDING_MODEL for an OpenAI-compatible server."
+    "no key and no address are set: set OPENAI_API_KEY, or OPENAI_EMBEDDING_BASE_URL"
+    " and OPENAI_EMBEDDING_MODEL for an OpenAI-compatible server"
 )
-NO_MODEL = "No model is named: set OPENAI_EMBEDDING_MODEL, or search.embedder = openai:NAME."
+NO_MODEL = "no model is named: set OPENAI_EMBEDDING_MODEL, or search.embedder = openai:NAME"
 
 OFFICIAL_MODEL = "text-embedding-3-small"
 """Model at OpenAI itself where none is named: the cheapest one that is not outdated."""
@@ -146,7 +146,7 @@ class OpenAIEmbedder(Embedder):
         """Return why a setting is invalid, None if all are valid."""
         if type(self._batch) is int and self._batch >= 1:
             return None
-        return "The setting plugins.openai.embedding_batch is a number from 1 up."
+        return "the setting plugins.openai.embedding_batch is a number from 1 up"
 
 
 async def _embed_in_parts(

@@ -85,16 +85,16 @@ def fault_of_status(status: int, code: str, text: str, wait_s: float | None = No
         wait_s: What it asked to wait, in seconds, if it said.
     """
     if status in (401, 403):
-        return ProviderAuthFailed(f"The provider refused the key ({status}): {text}")
+        return ProviderAuthFailed(f"the provider refused the key ({status}): {text}")
     if status == 429:
-        msg = f"The provider asked to slow down (429): {text}"
+        msg = f"the provider asked to slow down (429): {text}"
         return ProviderRateLimited(msg, retry_after_s=wait_s)
     # The client library holds 408, 409 and 5xx to be worth another try, too.
     if status in (408, 409) or status >= 500 or status < 400:
-        return ProviderUnavailable(f"The provider failed ({status}): {text}", retry_after_s=wait_s)
+        return ProviderUnavailable(f"the provider failed ({status}): {text}", retry_after_s=wait_s)
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(text):
-        return ContextExhausted(f"The request is too long for the model ({status}): {text}")
-    return ValidationFailed(f"The provider refused the request ({status}): {text}")
+        return ContextExhausted(f"the request is too long for the model ({status}): {text}")
+    return ValidationFailed(f"the provider refused the request ({status}): {text}")
 
 
 def size_fault(status: int, message: object) -> ContextExhausted | None:
@@ -106,7 +106,7 @@ def size_fault(status: int, message: object) -> ContextExhausted | None:
     """
     match = _TEXTS_TOO_LARGE.search(str(message)[:MAX_SEARCHED_CHARACTERS])
     if status == 413 or (status in (400, 422, 500) and match):
-        msg = f"The texts are too many or too long for the server ({status})."
+        msg = f"the texts are too many or too long for the server ({status})"
         return ContextExhausted(msg)
     return None
 

@@ -22,12 +22,12 @@ from kbd.providers import (
 __all__ = ["OpenAIProvider", "endpoint_of", "is_local_address", "load_caller"]
 
 NO_KEY = (
-    "No key and no address are set: set OPENAI_API_KEY, "
-    "or OPENAI_BASE_URL for an OpenAI-compatible server."
+    "no key and no address are set: set OPENAI_API_KEY, "
+    "or OPENAI_BASE_URL for an OpenAI-compatible server"
 )
 NO_MODEL = (
-    "No model is named: set KBD_MODEL=openai:NAME, "
-    "or default_model in the settings file, or choose one with --model openai:NAME."
+    "no model is named: set KBD_MODEL=openai:NAME, "
+    "or default_model in the settings file, or choose one with --model openai:NAME"
 )
 DEFAULT_ENDPOINT = "api.openai.com:443"
 PROTOCOLS = ("chat", "responses")
@@ -118,7 +118,7 @@ class OpenAIProvider(Provider):
         """Return why a setting is invalid, None if all are valid."""
         if self._api in PROTOCOLS:
             return None
-        return f"The setting plugins.openai.api is {' or '.join(PROTOCOLS)}, not {self._api[:40]}."
+        return f"the setting plugins.openai.api is {' or '.join(PROTOCOLS)}, not {self._api[:40]}"
 
 
 def is_local_address(base_url: str | None) -> bool:

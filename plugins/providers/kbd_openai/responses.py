@@ -227,5 +227,5 @@ def _converted(event: object, kind: type[T]) -> T:
     try:
         return msgspec.convert(event, kind)
     except msgspec.ValidationError as error:
-        msg = f"The answer has a shape that makes no sense ({error})."
+        msg = f"the answer has a shape that makes no sense ({error})"
         raise MalformedReply(msg) from None

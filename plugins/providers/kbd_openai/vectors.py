@@ -62,12 +62,12 @@ def read_embeddings(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -
     rows = [_decoded_vector(row) for answer, count in answers for row in _ordered(answer, count)]
     sizes = {len(row) for row in rows}
     if len(sizes) != 1 or 0 in sizes:
-        raise MalformedReply("The answer holds vectors of different sizes, or empty ones.")
+        raise MalformedReply("the answer holds vectors of different sizes, or empty ones")
     block = np.stack(rows)
     # In float64, in which the squares of large float32 numbers do not overflow.
     lengths = np.linalg.norm(block.astype(np.float64), axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or not lengths.all():
-        raise MalformedReply("The answer holds a vector that points nowhere: zeros, or no numbers.")
+        raise MalformedReply("the answer holds a vector that points nowhere: zeros, or no numbers")
     data = (block / lengths).astype("<f4").tobytes()
     counted = [_tokens(answer.usage) for answer, _ in answers]
     estimate = sum(map(len, texts)) // CHARACTERS_PER_TOKEN + 1
@@ -79,10 +79,10 @@ def _answer(body: bytes) -> _Answer:
     try:
         answer = msgspec.json.decode(body, type=_Answer)
     except msgspec.ValidationError as error:
-        msg = f"The answer has a shape that makes no sense ({error})."
+        msg = f"the answer has a shape that makes no sense ({error})"
         raise MalformedReply(msg) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise MalformedReply("The answer was not JSON.") from None
+        raise MalformedReply("the answer was not JSON") from None
     if answer.error:
         raise fault_of_stream(answer.error, "the provider failed", None)
     return answer
@@ -93,7 +93,7 @@ def _ordered(answer: _Answer, count: int) -> Iterator[_Row]:
     rows = answer.data or []
     places = [place if row.index is None else row.index for place, row in enumerate(rows)]
     if sorted(places) != list(range(count)):
-        msg = f"The answer holds {len(rows)} vectors, or misplaces them; {count} were asked for."
+        msg = f"the answer holds {len(rows)} vectors, or misplaces them; {count} were asked for"
         raise MalformedReply(msg)
     by_place = dict(zip(places, rows, strict=True))
     yield from (by_place[place] for place in range(count))
@@ -108,7 +108,7 @@ def _decoded_vector(row: _Row) -> Vectors:
         data = b64decode(row.embedding, validate=True)
         return np.frombuffer(data, "<f4")
     except (binascii.Error, ValueError):
-        raise MalformedReply("The answer holds a vector that is no base64 of numbers.") from None
+        raise MalformedReply("the answer holds a vector that is no base64 of numbers") from None
 
 
 def _tokens(usage: _Counted | None) -> int:

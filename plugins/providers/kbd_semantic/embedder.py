@@ -157,7 +157,7 @@ class LocalEmbedder(Embedder):
         if reason is not None or folder is None:
             raise ProviderNotConfigured(reason or "there is no sentence model")
         if model and model != self.default_model():
-            raise NotFound(f"The sentence model here is {self.default_model()}, not {model}.")
+            raise NotFound(f"the sentence model here is {self.default_model()}, not {model}")
         return folder
 
     def _configuration_error(self) -> str | None:
@@ -165,7 +165,7 @@ class LocalEmbedder(Embedder):
         if missing := [name for name in _LIBRARIES if importlib.util.find_spec(name) is None]:
             names = " and ".join(missing)
             return (
-                f'What runs sentence models is not installed ({names}): pip install "kbd[semantic]"'
+                f'what runs sentence models is not installed ({names}): pip install "kbd[semantic]"'
             )
         folder = find_folder(self._named)
         if folder is None:
@@ -216,5 +216,5 @@ def _hash(folder: Path) -> str:
         except (FileNotFoundError, NotADirectoryError):
             continue  # few models have all of them
         except OSError as fault:
-            raise ProviderNotConfigured(f"{name} cannot be read: {fault.strerror}.") from None
+            raise ProviderNotConfigured(f"{name} cannot be read: {fault.strerror}") from None
     return whole.hexdigest()

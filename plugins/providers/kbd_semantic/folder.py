@@ -127,7 +127,7 @@ def read_model(folder: Path) -> SentenceModel:
     modules = _read(folder, "modules.json", list[_Module], [])
     for module in modules:
         if (kind := module.type.rpartition(".")[2]) not in _KNOWN_MODULES:
-            raise ProviderNotConfigured(f"The model has a part that is not run here: {kind}.")
+            raise ProviderNotConfigured(f"the model has a part that is not run here: {kind}")
     pooling = _pooling(_read(folder, "1_Pooling/config.json", dict[str, Any], {}))
     return SentenceModel(
         encoder=encoder,
@@ -168,7 +168,7 @@ def _pooling(config: Mapping[str, Any]) -> str:
             return str(pooling)
         case _:
             modes = ", ".join(map(str, chosen))
-            raise ProviderNotConfigured(f"The model pools in a way that is not run here: {modes}.")
+            raise ProviderNotConfigured(f"the model pools in a way that is not run here: {modes}")
 
 
 def _read(folder: Path, name: str, kind: type[T], absent: T) -> T:
@@ -179,8 +179,8 @@ def _read(folder: Path, name: str, kind: type[T], absent: T) -> T:
     except (FileNotFoundError, NotADirectoryError):
         return absent
     except OSError as fault:
-        raise FileReadFailed(f"{name} cannot be read: {fault.strerror}.") from None
+        raise FileReadFailed(f"{name} cannot be read: {fault.strerror}") from None
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise FileReadFailed(f"{name} is damaged: it is not what it should be.") from None
+        raise FileReadFailed(f"{name} is damaged: it is not what it should be") from None

@@ -50,7 +50,7 @@ def answer_all(end: socket.socket, folder: Path, threads: int) -> None:
         runner = Runner(model, threads)
     except ImportError as fault:
         receive(end)
-        send(end, _failed(ProviderNotConfigured(f"A library is missing: {fault.name}.")))
+        send(end, _failed(ProviderNotConfigured(f"a library is missing: {fault.name}")))
         return
     except KbdError as fault:
         receive(end)
@@ -66,7 +66,7 @@ def answer_all(end: socket.socket, folder: Path, threads: int) -> None:
             answer = _failed(fault)
         except Exception as fault:  # noqa: BLE001 - whatever a text does, the next one is answered
             answer = _failed(
-                ProviderUnavailable(f"The sentence model failed ({type(fault).__name__}).")
+                ProviderUnavailable(f"the sentence model failed ({type(fault).__name__})")
             )
         send(end, answer)
 

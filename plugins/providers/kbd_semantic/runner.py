@@ -85,7 +85,7 @@ class _Encoder:
         self._inputs = [given.name for given in self._session.get_inputs()]
         if unknown := set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}:
             raise ProviderNotConfigured(
-                f"{file.name} wants {', '.join(sorted(unknown))}, which sentence models do not."
+                f"{file.name} wants {', '.join(sorted(unknown))}, which sentence models do not"
             )
 
     def __call__(self, tokens: Sequence[int]) -> Floats:
@@ -130,7 +130,7 @@ def _tokenizer(file: Path, max_tokens: int) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception:  # noqa: BLE001 - the library raises plain Exception
-        raise FileReadFailed(f"{file.name} is damaged: it is not a tokenizer.") from None
+        raise FileReadFailed(f"{file.name} is damaged: it is not a tokenizer") from None
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)
     return tokenizer

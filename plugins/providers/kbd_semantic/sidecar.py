@@ -59,7 +59,7 @@ class Sidecar:
                     answer = self._exchange(texts, timeout_s)
                 except _Ended as ended:
                     raise ProviderUnavailable(
-                        f"The process of the sentence model ended ({ended})."
+                        f"the process of the sentence model ended ({ended})"
                     ) from None
         match answer:
             case Vectors():
@@ -80,7 +80,7 @@ class Sidecar:
     def _exchange(self, texts: Texts, timeout_s: float) -> Answer:
         with self._turn:
             if self._is_closed:
-                raise ProviderUnavailable("The sentence model was let go of.")
+                raise ProviderUnavailable("the sentence model was let go of")
             if self._process is None:
                 self._process = _Process(self._command)
             process, is_whole = self._process, False
@@ -90,7 +90,7 @@ class Sidecar:
             return answer
         except TimeoutError:
             raise ProviderUnavailable(
-                f"The sentence model did not answer within {timeout_s:g} s."
+                f"the sentence model did not answer within {timeout_s:g} s"
             ) from None
         except (EOFError, OSError):
             raise _Ended(process.exit_reason()) from None

@@ -190,7 +190,7 @@ class ToolcallProvider(Provider):
     async def complete(self, request: ModelRequest, access: Access, emit: Emit) -> ModelReply:
         """Make one turn; see `Provider.complete` for what it raises."""
         if access.ask is None:
-            raise ProviderNotConfigured("A model to wrap is named: toolcall:provider:model.")
+            raise ProviderNotConfigured("a model to wrap is named: toolcall:provider:model")
         if not request.tools and not any(message.tool_calls for message in request.messages):
             return await access.ask(request, emit)
         instructions = (

@@ -313,7 +313,7 @@ def sandboxed(
         except duckdb.Error as error:
             shown = ", ".join(f"{quoted_name(name)} {kind}" for name, kind, _ in columns[:60])
             more = f" and {len(columns) - 60} more" if len(columns) > 60 else ""
-            hint = f"The table is called data; its columns are {shown}{more}."
+            hint = f"the table is called data; its columns are {shown}{more}"
             # Lines are counted in the statement that this one was nested in.
             message = duckdb_message(error).split("\n\nLINE ")[0]
             raise ValidationFailed(f"{message}\n{hint}") from None

@@ -247,7 +247,7 @@ def test_one_that_fails_or_is_not_set_up_is_told(tmp_path: Path, module: Module)
     opened = door(tmp_path / "1", found, KBD_SEARCH_EMBEDDER="near")
     assert opened.embedder().reason == "Near is nowhere."
     opened = door(tmp_path / "2", found, KBD_SEARCH_EMBEDDER="failing")
-    assert opened.embedder().reason == "The embedder failing failed inside (RuntimeError)."
+    assert opened.embedder().reason == "the embedder failing failed inside (RuntimeError)"
     assert [row.enabled for row in opened.embedders.described()] == [True, True]
 
 

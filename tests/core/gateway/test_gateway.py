@@ -263,8 +263,8 @@ def test_the_default_model_sets_its_provider_up(tmp_path: Path) -> None:
         described = door(tmp_path, environment).models.described()
         return next(each.status.reason for each in described if each.provider.name == "openai")
 
-    assert "No key" in str(missing({"KBD_MODEL": MODEL}))
-    assert "No model" in str(missing({**AWAY, "KBD_MODEL": "offline:planner"}))
+    assert "no key" in str(missing({"KBD_MODEL": MODEL}))
+    assert "no model" in str(missing({**AWAY, "KBD_MODEL": "offline:planner"}))
     assert missing({**AWAY, "KBD_MODEL": MODEL}) is None
 
 

@@ -89,18 +89,18 @@ def test_the_environment_wins(home: Home) -> None:
     [
         ("defaultmodel = 'x'", "no setting defaultmodel; did you mean default_model"),
         ("[run]\nitem_turn = 3", r"no setting run\.item_turn; did you mean run\.item_turns"),
-        ("[run]\nitem_turns = 0", r"Setting run\.item_turns: expected `int` >= 1"),
-        ("[run]\nitem_turns = 'many'", r"Setting run\.item_turns: expected `int`"),
-        ("run = 5", "Setting run: expected `object`"),
+        ("[run]\nitem_turns = 0", r"setting run\.item_turns: expected `int` >= 1"),
+        ("[run]\nitem_turns = 'many'", r"setting run\.item_turns: expected `int`"),
+        ("run = 5", "setting run: expected `object`"),
         ("default_model = ", "settings.toml is not TOML"),
         (
             '[models."o:m"]\ninput_prize = 3',
             r'setting models\."o:m"\.input_prize; did you mean models\."o:m"\.input_price',
         ),
         ("[models.m]\ninput_price = 3", r'a model is named "provider:model", not "m"'),
-        ('[models."o:m"]\ninput_price = -3', r"Setting models\[\.\.\.\]\.input_price: expected"),
-        ("models = 5", "Setting models: expected `object`"),
-        ("[plugins]\nopenai = 5", r"Setting plugins\[\.\.\.\]: expected `object`"),
+        ('[models."o:m"]\ninput_price = -3', r"setting models\[\.\.\.\]\.input_price: expected"),
+        ("models = 5", "setting models: expected `object`"),
+        ("[plugins]\nopenai = 5", r"setting plugins\[\.\.\.\]: expected `object`"),
     ],
 )
 def test_a_fault_is_named(home: Home, text: str, told: str) -> None:
@@ -111,7 +111,7 @@ def test_a_fault_is_named(home: Home, text: str, told: str) -> None:
 
 def test_a_value_of_the_environment_is_checked_too(home: Home) -> None:
     """It names the setting as the file would."""
-    with pytest.raises(ValidationFailed, match=r"Setting run\.tool_s: expected"):
+    with pytest.raises(ValidationFailed, match=r"setting run\.tool_s: expected"):
         read(home, "", KBD_RUN_TOOL_S="soon")
 
 

@@ -31,8 +31,8 @@ def test_what_cannot_be_read_stays_listed_with_its_reason(tmp_path: Path, docs: 
         found = engine.ask("river")
         (broken,) = [each for each in engine.list_docs() if each.title == "b"]
         assert len(found.chunks) == 2
-        assert engine.unread() == {broken.doc_id: "b.txt is broken."}
-        assert found.warnings == ("not searched, or not all of it: b.txt (b.txt is broken.)",)
+        assert engine.unread() == {broken.doc_id: "b.txt is broken"}
+        assert found.warnings == ("not searched, or not all of it: b.txt (b.txt is broken)",)
         assert engine.get_doc_text(broken.doc_id) is None
         engine.refresh()
     with engine_over(docs, tmp_path / "index", reader) as engine:
@@ -113,7 +113,7 @@ def test_a_full_disk_is_told_and_loses_nothing(
     write(docs, **{f"big{at}": f"harbour {at} " * 9000 for at in range(3)})
     monkeypatch.setattr("kbd.core.search.index.connected", narrow)
     with engine_over(docs, index) as engine:
-        with pytest.raises(DiskFull, match="No space"):
+        with pytest.raises(DiskFull, match="no space"):
             engine.refresh()
         assert len(engine.find("river", 5).chunks) == 2
         assert engine.find("harbour", 5).chunks == []
@@ -157,7 +157,7 @@ def test_a_reader_that_writes_nonsense_spoils_only_its_own_document(
         (found,) = engine.search("river")
         assert found.metadata["filename"] == "c.txt"
         reasons = sorted(engine.unread().values())
-        assert reasons == ["The text of a.txt was not written as pieces.", "b.txt is broken."]
+        assert reasons == ["b.txt is broken", "the text of a.txt was not written as pieces"]
 
 
 class _Letters:

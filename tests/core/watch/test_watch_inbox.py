@@ -308,11 +308,11 @@ async def test_a_full_disk_drops_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         disk = _Full()
         desk.copies.store = BlobStore(desk.log.home.landed(WatchId(WATCH)), disk)
         desk.drop("a.csv")
-        await until(lambda: "No space" in desk.inbox.health().reason)
+        await until(lambda: "no space" in desk.inbox.health().reason)
         assert desk.landed() == []
         disk.is_full = False
         await desk.comes("a.csv")
-        assert "No space" not in desk.inbox.health().reason
+        assert "no space" not in desk.inbox.health().reason
 
 
 async def test_a_paused_watch_records_and_a_removed_one_ends(tmp_path: Path) -> None:

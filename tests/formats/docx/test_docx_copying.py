@@ -264,12 +264,12 @@ def test_styles_are_put_on(marked: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asset_id", "target", "words"),
     [
-        ("paragraph_style:BrandHedding", None, "Near: paragraph_style:BrandHeading"),
-        ("image:Chrt", None, "Near: image:Chart"),
-        ("header:section9/default", None, "Near: header:section0/default"),
-        ("footer:section0/even", None, "Near: footer:section0/default"),
-        ("list:99", "paragraph:1", "The source has no list '99'"),
-        ("page_setup:section3", None, "Near: page_setup:section0"),
+        ("paragraph_style:BrandHedding", None, "near it: paragraph_style:BrandHeading"),
+        ("image:Chrt", None, "near it: image:Chart"),
+        ("header:section9/default", None, "near it: header:section0/default"),
+        ("footer:section0/even", None, "near it: footer:section0/default"),
+        ("list:99", "paragraph:1", "the source has no list '99'"),
+        ("page_setup:section3", None, "near it: page_setup:section0"),
         ("chart:Sales", None, "write kind:name"),
         ("list:7", None, "needs a target"),
         ("character_style:Shout", "paragraph:1", "takes no target"),

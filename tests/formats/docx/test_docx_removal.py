@@ -144,7 +144,7 @@ def test_controls_and_alternatives(tmp_path: Path) -> None:
     for number, told in ((2, "locked"), (3, "alternatives")):
         with pytest.raises(ValidationFailed, match=told):
             edit(path, {"op": "delete_paragraphs", "from": number})
-    with pytest.raises(ValidationFailed, match="Choose another place"):
+    with pytest.raises(ValidationFailed, match="choose another place"):
         edit(path, {"op": "insert_paragraph", "at": 4, "text": "x"})
     edit(path, {"op": "insert_paragraph", "at": 3, "text": "before"})
     assert shown(body_of(out(path))) == ["", "2", "before", "3", "4"]

@@ -60,7 +60,7 @@ def test_very_many_tab_stops(cell: Confined, tmp_path: Path, many: int) -> None:
     sheet = style("A", f"<w:pPr><w:tabs>{stops}</w:tabs></w:pPr>")
     found = tried(cell, written(tmp_path / "a.docx", "<w:p/>", {"styles": sheet}))
 
-    assert "The style A is too large to be copied" in found["copy_assets"].text
+    assert "the style A is too large to be copied" in found["copy_assets"].text
 
 
 @SIZES

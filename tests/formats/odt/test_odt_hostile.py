@@ -10,7 +10,7 @@ from confined import Confined, confined
 from kbd_odt import OdtFormat
 from odt_texts import flat, styles, text_file
 
-MOST_BYTES = 300 << 20
+MAX_BYTES = 300 << 20
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def tried(ward: Confined, path: Path, name: str = "a.odt") -> dict[str, str]:
     """Do all to a text, and see that nothing went out of hand."""
     answer = ward.run(path, name, ("all",))["all"]
     assert answer.kind == "returned", answer
-    assert answer.peak_bytes <= MOST_BYTES, answer
+    assert answer.peak_bytes <= MAX_BYTES, answer
     found: dict[str, str] = json.loads(answer.text)
     return found
 

@@ -42,7 +42,7 @@ FORMATS: dict[str, Any] = {
 CPU_LIMIT_S = 20.0
 """Of one file; by the processor's clock, so that a busy machine leaves out no other files."""
 
-MOST_OF_A_KIND = 4
+MAX_OF_A_KIND = 4
 """Assets of one kind that are copied from a file."""
 
 Told = dict[str, Any]
@@ -252,7 +252,7 @@ def copies(path: Path) -> Iterator[tuple[str, Told]]:
     ids = []
     for asset in styles["assets"]:
         kinds[asset["kind"]] += 1
-        if kinds[asset["kind"]] <= MOST_OF_A_KIND:
+        if kinds[asset["kind"]] <= MAX_OF_A_KIND:
             ids.append(asset["asset_id"])
     for into in (None, neighbor(path)) if ids else ():
         name, suffix = "into the next" if into else "into a new one", f".{handler.name}"

@@ -17,8 +17,8 @@ from office_formats import FORMATS, OFFICE
 EVERY = 13
 """Of each so many files `make test` opens one; `make test-full` opens all."""
 
-MOST_BYTES = 500_000
-MOST_TOLD = 200_000
+MAX_BYTES = 500_000
+MAX_TOLD = 200_000
 """Characters of what is told of looks."""
 
 pytestmark = pytest.mark.corpora
@@ -36,7 +36,7 @@ def real_files(corpora: Path, case: FormatCase) -> list[Path]:
         for row in rows
         if row["path"].startswith(folders)
         and (case.opens_all or "hostile" not in row["tags"])
-        and (case.opens_all or int(row["bytes"]) <= MOST_BYTES)
+        and (case.opens_all or int(row["bytes"]) <= MAX_BYTES)
     )
 
 
@@ -70,7 +70,7 @@ def load(handler: Tabular, source: Source, sheet: str | None, plain: Path) -> No
 def look_at(case: FormatCase, path: Path) -> None:
     """Have the looks of a file told, within bounds, each asset once."""
     found = case.handler.get_styles(Source(path, path.name), None)
-    assert len(json.dumps(found)) < MOST_TOLD, path.name
+    assert len(json.dumps(found)) < MAX_TOLD, path.name
     ids = [asset["asset_id"] for asset in found["assets"]]
     assert len(ids) == len(set(ids)), path.name
 

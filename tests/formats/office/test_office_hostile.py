@@ -18,13 +18,13 @@ from kbd.opc.package import relations_part
 from office_formats import PACKAGES
 from zipforge import Member, deflated, forge, members
 
-MOST_BYTES = 400 << 20
+MAX_BYTES = 400 << 20
 """What all that is done to one file may take; a worker has 1,536 MiB."""
 
 LITTLE_BYTES = 48 << 20
 """What it may take where all of it is refused."""
 
-MOST_CPU_S = 10
+MAX_CPU_S = 10
 KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
@@ -54,7 +54,7 @@ def ward(good: Good) -> Iterator[Confined]:
 
 
 def tried(
-    ward: Confined, good: Good, folder: Path, data: bytes, most_bytes: int = MOST_BYTES
+    ward: Confined, good: Good, folder: Path, data: bytes, most_bytes: int = MAX_BYTES
 ) -> dict[str, str]:
     """Do all to a file, and see that nothing went out of hand."""
     path = folder / "blob"
@@ -63,7 +63,7 @@ def tried(
     assert answer.kind == "returned", answer
     assert str(folder) not in answer.text
     assert answer.peak_bytes <= most_bytes, answer
-    assert answer.cpu_s <= MOST_CPU_S, answer
+    assert answer.cpu_s <= MAX_CPU_S, answer
     found: dict[str, str] = json.loads(answer.text)
     assert set(found) >= {"map", "read", "passages"}
     return found

@@ -169,17 +169,17 @@ def test_long_text_shrinks_or_is_told(out: Path) -> None:
 @pytest.mark.parametrize(
     ("operation", "reason"),
     [
-        ({"op": "set_slide_text", "index": 3, "title": "x"}, "There is no slide 3"),
+        ({"op": "set_slide_text", "index": 3, "title": "x"}, "there is no slide 3"),
         ({"op": "set_slide_text", "index": 0}, "give a title"),
         ({"op": "set_slide_text", "index": 0, "body": "x", "body_runs": []}, "not both"),
-        ({"op": "add_slide", "title": "x", "index": 4}, "There is no slide 4"),
+        ({"op": "add_slide", "title": "x", "index": 4}, "there is no slide 4"),
         ({"op": "add_slide", "title_runs": [{"bold": True}]}, r"title_runs\[0\] has no text"),
         ({"op": "add_slide", "body": "\n" * 6000}, "too long"),
-        ({"op": "append_bullets", "index": 9, "bullets": ["x"]}, "There is no slide 9"),
-        ({"op": "delete_slide", "index": 3}, "There is no slide 3"),
-        ({"op": "move_slide", "index": 0, "to": 3}, "There is no slide 3"),
-        ({"op": "set_notes", "index": 7, "text": "x"}, "There is no slide 7"),
-        ({"op": "replace_text", "index": 7, "search": "x", "replace": "y"}, "There is no slide 7"),
+        ({"op": "append_bullets", "index": 9, "bullets": ["x"]}, "there is no slide 9"),
+        ({"op": "delete_slide", "index": 3}, "there is no slide 3"),
+        ({"op": "move_slide", "index": 0, "to": 3}, "there is no slide 3"),
+        ({"op": "set_notes", "index": 7, "text": "x"}, "there is no slide 7"),
+        ({"op": "replace_text", "index": 7, "search": "x", "replace": "y"}, "there is no slide 7"),
     ],
 )
 def test_what_cannot_be_done_is_refused(

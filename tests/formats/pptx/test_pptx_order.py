@@ -184,7 +184,7 @@ def test_a_slide_that_is_needed_elsewhere_stays(five: Path, out: Path) -> None:
         },
     )
 
-    with pytest.raises(ValidationFailed, match="Slide 1 cannot be deleted: slide 0 needs it"):
+    with pytest.raises(ValidationFailed, match="slide 1 cannot be deleted: slide 0 needs it"):
         edit(five, {"op": "delete_slide", "index": 1}, to=out)
 
 

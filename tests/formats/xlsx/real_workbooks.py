@@ -3,9 +3,9 @@
 import csv
 from pathlib import Path
 
-__all__ = ["MOST_BYTES", "real_workbooks"]
+__all__ = ["MAX_BYTES", "real_workbooks"]
 
-MOST_BYTES = 500_000
+MAX_BYTES = 500_000
 
 
 def real_workbooks(corpora: Path) -> list[Path]:
@@ -17,5 +17,5 @@ def real_workbooks(corpora: Path) -> list[Path]:
         for row in rows
         if row["path"].startswith(("xlsx/", "xlsx_rare/"))
         and "hostile" not in row["tags"]
-        and int(row["bytes"]) <= MOST_BYTES
+        and int(row["bytes"]) <= MAX_BYTES
     ]

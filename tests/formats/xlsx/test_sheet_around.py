@@ -56,7 +56,7 @@ def test_merges_that_would_lose_are_refused() -> None:
         sheet.merge(Area(8, 1, 8, 3))
     with pytest.raises(ValidationFailed, match="one cell"):
         sheet.merge(Area(8, 1, 8, 1))
-    with pytest.raises(ValidationFailed, match=r"no merged cells\. D4:E5 are"):
+    with pytest.raises(ValidationFailed, match=r"no merged cells; D4:E5 are"):
         sheet.unmerge(Area(4, 4, 4, 9))
     sheet.clear(Area(8, 2, 8, 2))
     sheet.merge(Area(8, 1, 8, 3))

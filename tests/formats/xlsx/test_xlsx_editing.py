@@ -203,7 +203,7 @@ def test_a_misspelt_sheet_is_refused_in_an_existing_workbook(tmp_path: Path) -> 
     """Only ensure_sheet makes a sheet there; the error names near ones."""
     make(tmp_path / "a.xlsx", *GOOD)
 
-    with pytest.raises(ValidationFailed, match="Near: Data"):
+    with pytest.raises(ValidationFailed, match="near it: Data"):
         FORMAT.apply(
             Source(tmp_path / "a.xlsx", "a.xlsx"),
             operations({"op": "freeze_panes", "sheet": "Dato", "row": 1}),

@@ -29,7 +29,7 @@ from kbd_tables import kbd_register_tools as table_tools
 from kbd_text.handler import TextFormat
 from kbd_xlsx import XlsxFormat
 
-MOST_TURNS = 30
+MAX_TURNS = 30
 
 
 class Outcome(msgspec.Struct):
@@ -98,7 +98,7 @@ class Player:
     async def phase(self, phase: Phase, *blocks: str) -> str:
         """Run one phase to its text, a new provider each turn."""
         messages = [Message("system", "Do it."), Message("user", "\n\n".join(blocks))]
-        for _ in range(MOST_TURNS):
+        for _ in range(MAX_TURNS):
             reply = await self._turn(phase, tuple(messages))
             if not reply.tool_calls:
                 assert reply.text

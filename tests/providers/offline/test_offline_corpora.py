@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
 
-MOST_BYTES = 120_000
+MAX_BYTES = 120_000
 EVERY = 6
 """One in so many files of a kind, so that a run stays within minutes."""
 
@@ -29,7 +29,7 @@ EVERY = 6
 def some(corpora: Path, *patterns: str) -> list[Path]:
     """Return files of the corpora that are not large, spread over their names."""
     found = sorted(path for pattern in patterns for path in corpora.glob(pattern))
-    return [path for path in found if 0 < path.stat().st_size < MOST_BYTES][::EVERY]
+    return [path for path in found if 0 < path.stat().st_size < MAX_BYTES][::EVERY]
 
 
 def play(root: Path, request: str, files: dict[str, bytes]) -> tuple[Player, Outcome]:

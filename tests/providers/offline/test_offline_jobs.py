@@ -86,7 +86,7 @@ def test_a_named_sheet_to_tabs(tmp_path: Path) -> None:
 
     player, outcome = play(tmp_path / "b", "sort book.xlsx by client", {"book.xlsx": BOOK})
     assert player.workbench.files.names() == ["book.xlsx"]
-    assert '"Q1", "Q2 24". Say which one' in outcome.summary
+    assert '"Q1", "Q2 24"; say which one' in outcome.summary
 
 
 def test_whole_rows_that_are_there_twice(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-SIZE, LAYERS, HEADS, INNER, PLACES, MOST_TOKENS = 16, 2, 4, 32, 24, 12
+SIZE, LAYERS, HEADS, INNER, PLACES, MAX_TOKENS = 16, 2, 4, 32, 24, 12
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "term", "of", "delivery", "is", "##s", "four")
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -212,7 +212,7 @@ def write_model(folder: Path) -> Path:
     tokenizer.enable_padding(length=9)
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "config.json").write_text(json.dumps({"max_position_embeddings": PLACES}))
-    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": MOST_TOKENS}))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": MAX_TOKENS}))
     (folder / "1_Pooling").mkdir(exist_ok=True)
     write_pooling(folder, "mean_tokens")
     return folder

@@ -160,7 +160,7 @@ def test_letting_go_does_not_wait(folder: Path) -> None:
     embedder.close()
     asker.join()
 
-    assert told == ["The sentence model was let go of."]
+    assert told == ["the sentence model was let go of"]
     assert embedder.status().configured
 
 

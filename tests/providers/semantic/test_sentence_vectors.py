@@ -8,7 +8,7 @@ import pytest
 from kbd.errors import FileReadFailed, KbdError, ProviderNotConfigured
 from kbd_semantic.folder import read_model
 from providers.semantic.sentence_models import (
-    MOST_TOKENS,
+    MAX_TOKENS,
     WORDS,
     encoder,
     inputs_as_states,
@@ -120,7 +120,7 @@ def test_odd_texts_have_vectors(runner: Runner, text: str) -> None:
 def test_a_long_text_is_cut_where_the_model_says(runner: Runner) -> None:
     """`max_seq_length` tokens count, its own marks among them, not the limit of the tokenizer."""
     kept = "the term of delivery is four the term of four"
-    assert len(tokens(kept)) == MOST_TOKENS
+    assert len(tokens(kept)) == MAX_TOKENS
 
     vectors = runner.embed([kept, kept + " delivery" * 20_000], is_query=False)
 

@@ -116,7 +116,7 @@ def test_what_is_wrapped_says_how_it_is_set_up(wire: Wired) -> None:
         wire.ask("ProvidersSetEnabled", provider_id=provider_id, enabled=False)
         refused = wire.refused("EgressGetConsentStatus", **named)
         assert refused.data["error_code"] == "PROVIDER_NOT_CONFIGURED"
-        assert f"The provider {provider_id} is disabled" in refused.message
+        assert f"the provider {provider_id} is disabled" in refused.message
         wire.ask("ProvidersSetEnabled", provider_id=provider_id, enabled=True)
     rows = {r["provider_id"]: r for r in wire.ask("ProvidersGetStatus")["providers"]}
     assert rows["toolcall"]["configured"]

@@ -78,7 +78,7 @@ def test_a_batch_over_the_count_is_refused_whole(wire: Wired) -> None:
     before = wire.ask("LogHead", workbench_id=workbench_id)
     refused = wire.refused("WorkbenchFilesAdd", workbench_id=workbench_id, source_paths=many)
     assert refused.error_code == "VALIDATION_FAILED"
-    assert "No file was added" in refused.message
+    assert "no file was added" in refused.message
     assert os.listdir(wire.published(workbench_id)) == ["first.txt"]
     assert wire.ask("LogHead", workbench_id=workbench_id) == before
     wire.ask("WorkbenchFilesAdd", workbench_id=workbench_id, source_paths=many[1:])

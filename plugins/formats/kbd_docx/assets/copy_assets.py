@@ -129,7 +129,7 @@ class _Copying:
                 return self._copy_page_setup(pick)
             case "theme":
                 if not self._theirs.part("theme"):
-                    raise ValidationFailed("The source has no theme.")
+                    raise ValidationFailed("the source has no theme")
                 self._made.warnings.warn(
                     "What follows the fonts and colours of the theme looks different now."
                 )
@@ -150,7 +150,7 @@ class _Copying:
             known = [each.id for each in self._sheet if each.type == type_]
             raise missing_asset(pick.kind, pick.name, known)
         if style.is_default and type_ != "paragraph":
-            raise ValidationFailed(f"{pick.asset_id} is a style that every document has its own.")
+            raise ValidationFailed(f"{pick.asset_id} is a style that every document has its own")
         return style
 
     def _copy_style(self, pick: DocxAssetRef) -> str:
@@ -172,13 +172,13 @@ class _Copying:
         if pick.target is None:
             raise ValidationFailed(
                 f"{pick.asset_id} needs a target: the paragraphs that become its items, as "
-                "paragraph:3-7."
+                "paragraph:3-7"
             )
         if pick.name not in self._lists.theirs.numbers:
             raise missing_asset("list", pick.name, self._lists.theirs.numbers)
         number = self._lists.copied_id(pick.name)
         if not number:
-            raise ValidationFailed(f"{pick.asset_id} is damaged: it does not say how it is built.")
+            raise ValidationFailed(f"{pick.asset_id} is damaged: it does not say how it is built")
         for paragraph in self._made.paragraphs(pick.target.first, pick.target.last):
             entry = ensure_child(ensure_child(paragraph, "pPr"), "numPr")
             if entry.find(f"{W}ilvl") is None:

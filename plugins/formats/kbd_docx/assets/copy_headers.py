@@ -105,9 +105,9 @@ class HeaderFooterCopier:
         what = f"{source_header.kind}:{source_header.name}"
         root = deepcopy(self._source.root(source_header.part))
         if root.tag != f"{W}{_ROOTS[source_header.kind]}":
-            raise ValidationFailed(f"{what} is damaged: its part is no {source_header.kind}.")
+            raise ValidationFailed(f"{what} is damaged: its part is no {source_header.kind}")
         if sum(1 for _ in root.iter()) > _MAX_ELEMENTS:
-            raise ValidationFailed(f"{what} is too large to be copied.")
+            raise ValidationFailed(f"{what} is too large to be copied")
         self._fragments.prepare(root, what)
         self._fragments.number_drawings(root)
         part = self._target.free_part_name(source_header.kind)
@@ -201,7 +201,7 @@ def chosen_sections(target: Target, place: DocxPlace | None) -> list[int]:
         return list(range(count))
     if place.last >= count:
         raise ValidationFailed(
-            f"The target has no section {place.last} of pages; it has {count:,}, counted from 0."
+            f"the target has no section {place.last} of pages; it has {count:,}, counted from 0"
         )
     return list(range(place.first, place.last + 1))
 

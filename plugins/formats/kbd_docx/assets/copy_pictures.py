@@ -89,13 +89,13 @@ class PictureCopier:
         self._copier.begin_asset(what)
         if picture.is_linked:
             raise ValidationFailed(
-                f"{what} is only a link to a file; have it saved in the document first."
+                f"{what} is only a link to a file; have it saved in the document first"
             )
         if not picture.width or not picture.height:
-            raise ValidationFailed(f"{what} does not tell its size and cannot be copied.")
+            raise ValidationFailed(f"{what} does not tell its size and cannot be copied")
         type_ = self._source.parts.content_type(picture.relation.target)
         if not type_.startswith("image/") or picture.relation.target not in self._source.parts:
-            raise ValidationFailed(f"{what} is damaged: its picture is not there.")
+            raise ValidationFailed(f"{what} is damaged: its picture is not there")
         extent = {"cx": str(picture.width), "cy": str(picture.height)}
         paragraph = etree.Element(f"{W}p", nsmap=_NAMESPACES)
         drawing = etree.SubElement(etree.SubElement(paragraph, f"{W}r"), f"{W}drawing")
@@ -158,7 +158,7 @@ class PictureCopier:
                 if str(key).startswith(R):
                     relation = self._source.relations(picture.owner).get(str(value))
                     if relation is None or relation.external:
-                        raise ValidationFailed(f"{what} names a picture that is not there.")
+                        raise ValidationFailed(f"{what} names a picture that is not there")
                     each.set(key, self._copier.relate(self._target.main, relation))
 
 

@@ -81,7 +81,7 @@ class ListCopier:
         if element is None or abstract is None:
             return ""
         if len(self._numbers) >= _MAX_LISTS:
-            raise ValidationFailed(f"More than {_MAX_LISTS} lists would come along; copy less.")
+            raise ValidationFailed(f"more than {_MAX_LISTS} lists would come along; copy less")
         ours = self._target.ensure_part("numbering", "numbering")
         made = self._copy_abstract(ours, abstract)
         known = self._reusable_number(ours, element, made)
@@ -363,7 +363,7 @@ class StyleCopier:
                 self.ids[key] = counterpart.id if counterpart else ""
                 return self.ids[key]
             if len(self.ids) >= _MAX_STYLES:
-                msg = f"More than {_MAX_STYLES} styles would come along; copy fewer."
+                msg = f"more than {_MAX_STYLES} styles would come along; copy fewer"
                 raise ValidationFailed(msg)
             self._pending[key] = style
             self.ids[key] = counterpart.id if counterpart else self._free_id(style.id)
@@ -383,7 +383,7 @@ class StyleCopier:
         counterpart, made = self._counterpart(style), self.ids[key]
         for each in (style, counterpart):
             if each is not None and sum(1 for _ in each.element.iter()) > _MAX_ELEMENTS:
-                raise ValidationFailed(f"The style {each.name} is too large to be copied.")
+                raise ValidationFailed(f"the style {each.name} is too large to be copied")
         self._written[key] = style
         self._copies.add((style.type, made))
         copied = deepcopy(style.element)

@@ -110,20 +110,20 @@ class FragmentImporter:
         for each in root.iter(*(f"{W}{name}" for name in _REFUSED)):
             raise ValidationFailed(
                 f"{place} holds {_REFUSED[local_name(each)]}, which cannot be copied; take it out "
-                "in the source first."
+                "in the source first"
             )
         # Within a Fallback it is the copy of a newer drawing, for older programs.
         older = (each for each in root.iter(f"{W}pict")
                  if next(each.iterancestors(f"{MC}Fallback"), None) is None)  # fmt: skip
         if self._target.rewriting.is_strict and next(older, None) is not None:
             raise ValidationFailed(
-                f"{place} holds a drawing of the older form, which a strict document may not have."
+                f"{place} holds a drawing of the older form, which a strict document may not have"
             )
         for instruction in _instructions(root):
             if found := _RUNS_CODE.match(instruction) or _DDE_ANYWHERE.search(instruction):
                 raise ValidationFailed(
                     f"{place} holds the field {found[1].upper()}, which runs another program; take "
-                    "it out in the source first."
+                    "it out in the source first"
                 )
             if _FETCHES.match(instruction):
                 instruction_text = " ".join(instruction.split())[:300]

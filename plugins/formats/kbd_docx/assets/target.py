@@ -85,9 +85,9 @@ def missing_asset(kind: str, name: str, known: Iterable[str]) -> ValidationFaile
     """Return the error for a missing asset, with the names nearest to it."""
     names = {folded(each): each for each in known}
     near = get_close_matches(folded(name), names, 3, 0.5)
-    hint = f" Near: {', '.join(f'{kind}:{names[each]}' for each in near)}." if near else ""
+    hint = f"; near it: {', '.join(f'{kind}:{names[each]}' for each in near)}" if near else ""
     return ValidationFailed(
-        f"The source has no {kind} {name[:_SHOWN]!r}.{hint} get_styles lists what there is."
+        f"the source has no {kind} {name[:_SHOWN]!r}{hint} (get_styles lists what there is)"
     )
 
 
@@ -95,16 +95,16 @@ def _parse_place(asset_id: str, kind: AssetKind, text: str) -> DocxPlace:
     """Parse a target: "section:0", "paragraph:12", "paragraph:3-7", "table:0"."""
     wanted = _PLACES.get(kind)
     if wanted is None:
-        raise ValidationFailed(f"{asset_id[:_SHOWN]} takes no target; leave it out.")
+        raise ValidationFailed(f"{asset_id[:_SHOWN]} takes no target; leave it out")
     found = _PLACE.fullmatch(text)
     if found is None or found[1].lower() != wanted:
         raise ValidationFailed(
-            f"{asset_id[:_SHOWN]}: the target {text[:_SHOWN]!r} is none; write {wanted}:1."
+            f"{asset_id[:_SHOWN]}: the target {text[:_SHOWN]!r} is none; write {wanted}:1"
         )
     first, last = int(found[2]), int(found[3] or found[2])
     if last < first or (first != last and kind in ("image", "header", "footer")):
         raise ValidationFailed(
-            f"{asset_id[:_SHOWN]}: the target {text[:_SHOWN]!r} is no place for it."
+            f"{asset_id[:_SHOWN]}: the target {text[:_SHOWN]!r} is no place for it"
         )
     return DocxPlace(wanted, first, last)
 
@@ -138,7 +138,7 @@ class Target(DocxParts):
         """The body, to be changed; raises ValidationFailed where there is none."""
         found = self.editable_root(self.main).find(f"{W}body")
         if found is None:
-            raise ValidationFailed(f"{self.rewriting.name} has no body to put anything into.")
+            raise ValidationFailed(f"{self.rewriting.name} has no body to put anything into")
         return found
 
     def editable_root(self, part: str) -> etree._Element:
@@ -226,7 +226,7 @@ class Target(DocxParts):
         found = [each for each in blocks(self.body) if each.tag == tag]
         if not base <= first <= last < len(found) + base:
             raise ValidationFailed(
-                f"The target has no {what} {last}; it has {len(found):,}, counted from {base}."
+                f"the target has no {what} {last}; it has {len(found):,}, counted from {base}"
             )
         return found[first - base : last - base + 1]
 

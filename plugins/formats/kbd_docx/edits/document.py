@@ -70,7 +70,7 @@ class Body:
     def paragraph(self, number: int) -> etree._Element:
         """Return a paragraph by its number from 1; raises ValidationFailed."""
         if not 1 <= number <= len(self.paragraphs):
-            raise ValidationFailed(f"There is no paragraph {number}; {self._count_text()}.")
+            raise ValidationFailed(f"there is no paragraph {number}; {self._count_text()}")
         return self.paragraphs[number - 1]
 
     def table(self, index: int) -> etree._Element:
@@ -78,7 +78,7 @@ class Body:
         if index >= len(self.tables):
             count = len(self.tables)
             there = f"there are {count}, counted from 0" if count else "the body has none"
-            raise ValidationFailed(f"There is no table {index}; {there}.")
+            raise ValidationFailed(f"there is no table {index}; {there}")
         return self.tables[index]
 
     def append(self, block: etree._Element) -> None:
@@ -102,8 +102,8 @@ class Body:
             return
         if number > len(self.paragraphs):
             raise ValidationFailed(
-                f"Paragraph {number} cannot be inserted; {self._count_text()}, so that the last "
-                f"place is {len(self.paragraphs) + 1}."
+                f"paragraph {number} cannot be inserted; {self._count_text()}, so that the last "
+                f"place is {len(self.paragraphs) + 1}"
             )
         behind = self.paragraph(number)
         _outermost(behind, self.element, is_first=True).addprevious(paragraph)
@@ -193,8 +193,8 @@ def _outermost(block: etree._Element, body: etree._Element, *, is_first: bool) -
         found = parent
     if any(each.tag == _ALTERNATIVES for each in found.iterancestors()):
         raise ValidationFailed(
-            "Nothing can be put there: that paragraph is one of several alternatives that programs "
-            "choose from. Choose another place."
+            "nothing can be put there: that paragraph is one of several alternatives that programs "
+            "choose from; choose another place"
         )
     return found
 
@@ -230,7 +230,7 @@ class Writer:
             ValidationFailed: It has text and runs, or a run has no text.
         """
         if given.text is not None and given.runs is not None:
-            raise ValidationFailed("A paragraph has text or runs, not both; give one of them.")
+            raise ValidationFailed("a paragraph has text or runs, not both; give one of them")
         made: CT_P = OxmlElement("w:p")  # type: ignore[assignment] # it is one by its name
         style = self._styles.paragraph(given.style)
         if style is not None:
@@ -249,7 +249,7 @@ class Writer:
         """Return a table; rows that are too short are filled up with cells without text."""
         columns = max((len(row) for row in rows), default=0)
         if not columns:
-            raise ValidationFailed("A table needs a cell; rows is a list of lists of texts.")
+            raise ValidationFailed("a table needs a cell; rows is a list of lists of texts")
         if any(len(row) != columns for row in rows):
             self._warn(f"Not all rows had {columns} cells; short ones got cells without text.")
         made = CT_Tbl.new_tbl(len(rows), columns, width)

@@ -128,14 +128,14 @@ def _check_deletable(deleted: list[etree._Element]) -> None:
         for around in paragraph.iterancestors(f"{MC}AlternateContent", f"{W}sdt"):
             if around.tag != f"{W}sdt":
                 raise ValidationFailed(
-                    "One of the paragraphs is one of several alternatives that programs choose "
-                    "from; it cannot be deleted."
+                    "one of the paragraphs is one of several alternatives that programs choose "
+                    "from; it cannot be deleted"
                 )
             lock = around.find(f"{W}sdtPr/{W}lock")
             if lock is not None and lock.get(f"{W}val") in _LOCKS:
                 raise ValidationFailed(
-                    "One of the paragraphs is in a content control that is locked against being "
-                    "deleted; leave it, or replace its text."
+                    "one of the paragraphs is in a content control that is locked against being "
+                    "deleted; leave it, or replace its text"
                 )
 
 
@@ -159,8 +159,8 @@ def _move_sections(around: list[etree._Element], deleted: set[etree._Element]) -
             or previous.find(f"{W}pPr/{SECTION}") is not None
         ):
             raise ValidationFailed(
-                "One of the paragraphs holds the settings of a section and there is no other in "
-                "the section to hold them; leave the section's last paragraph."
+                "one of the paragraphs holds the settings of a section and there is no other in "
+                "the section to hold them; leave the section's last paragraph"
             )
         assert isinstance(previous, CT_P), "the library has classes for paragraphs"
         previous.set_sectPr(section)  # type: ignore[arg-type] # it is one by its name

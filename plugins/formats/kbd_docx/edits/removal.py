@@ -109,8 +109,8 @@ def _check_fields(elements: Iterable[etree._Element]) -> None:
 
 def _split_field_error() -> ValidationFailed:
     return ValidationFailed(
-        "A field (such as a table of contents) lies only partly in what would go; take out all the "
-        "paragraphs that it goes over, or none of them."
+        "a field (such as a table of contents) lies only partly in what would go; take out all the "
+        "paragraphs that it goes over, or none of them"
     )
 
 

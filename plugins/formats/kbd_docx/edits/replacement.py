@@ -174,7 +174,7 @@ def _after_mark(element: etree._Element, state: FieldState) -> FieldState:
     kind = element.get(f"{W}fldCharType")
     if kind == "begin":
         if len(state) >= _MAX_NESTED:
-            raise ValidationFailed("The document's fields begin within each other without end.")
+            raise ValidationFailed("the document's fields begin within each other without end")
         return (*state, Field())
     if not state:
         return state
@@ -345,7 +345,7 @@ class Stories:
         search = clean_text(operation.search, self._warnings.warn)
         replacement = clean_text(operation.replace, self._warnings.warn)
         if not search:
-            raise ValidationFailed("replace_text needs a text to search for.")
+            raise ValidationFailed("replace_text needs a text to search for")
         if self._stories is None:
             self._stories = list(_stories(self._document))
         computed: Counter[str] = Counter()
@@ -388,7 +388,7 @@ class Stories:
             found = list(find_matches(text, wanted))
             growth += len(found) * (len(replacement) - len(search))
             if growth > MAX_GROWTH_CHARACTERS:
-                msg = f"This would make the document {growth} characters longer."
+                msg = f"this would make the document {growth} characters longer"
                 raise ValidationFailed(msg)
             # Read anew: an earlier replacement may have taken out elements of the former pieces.
             _, pieces, _ = read_flow(flow.paragraph, flow.state)

@@ -48,8 +48,8 @@ def add_table(edit: DocumentEdit, operation: AddTable) -> str:
     columns = max((len(row) for row in rows), default=0)
     if len(rows) * columns > MAX_CELLS:
         raise ValidationFailed(
-            f"A table of {len(rows) * columns} cells is too large for a document, where at most "
-            f"{MAX_CELLS} go; put the data into a workbook."
+            f"a table of {len(rows) * columns} cells is too large for a document, where at most "
+            f"{MAX_CELLS} go; put the data into a workbook"
         )
     width = _text_width(edit.body.element, operation.after)
     table = edit.writer.table(rows, operation.style, width)
@@ -95,7 +95,7 @@ class _Grid:
         """Return the cell at a place of the grid; raises ValidationFailed if none begins there."""
         if wanted.row >= len(self._rows):
             raise ValidationFailed(
-                f"There is no row {wanted.row}; the table has {len(self._rows)}, counted from 0."
+                f"there is no row {wanted.row}; the table has {len(self._rows)}, counted from 0"
             )
         if wanted.row not in self._cells:
             self._cells[wanted.row] = list(_cells_by_column(self._rows[wanted.row]))
@@ -104,18 +104,18 @@ class _Grid:
             if start <= wanted.col < start + span:
                 if start < wanted.col:
                     raise ValidationFailed(
-                        f"Row {wanted.row}, col {wanted.col} is part of a merged cell; its text is "
-                        f"that of col {start}."
+                        f"row {wanted.row}, col {wanted.col} is part of a merged cell; its text is "
+                        f"that of col {start}"
                     )
                 if _continues_merge(element):
                     raise ValidationFailed(
-                        f"Row {wanted.row}, col {wanted.col} is part of a merged cell; set "
-                        "the text in the cell where it begins, above or to the left."
+                        f"row {wanted.row}, col {wanted.col} is part of a merged cell; set "
+                        "the text in the cell where it begins, above or to the left"
                     )
                 return element
         starts = ", ".join(str(start) for start, _, _ in row[:_MAX_SHOWN]) or "none"
         raise ValidationFailed(
-            f"There is no col {wanted.col} in row {wanted.row}; its cells are at {starts}."
+            f"there is no col {wanted.col} in row {wanted.row}; its cells are at {starts}"
         )
 
 

@@ -208,10 +208,10 @@ def read_contents(source: Source) -> DocxContents:
             found = _DocumentReader(package, identity).document()
         except MemoryError as error:
             raise FileReadFailed(
-                f"{source.name} holds more than fits into the memory that reading a file may take."
+                f"{source.name} holds more than fits into the memory that reading a file may take"
             ) from error
         except RecursionError as error:
-            raise FileReadFailed(f"{source.name} is nested too deeply to be read.") from error
+            raise FileReadFailed(f"{source.name} is nested too deeply to be read") from error
     keep(source.shelf, _SHELF_RECORD, found)
     return found
 
@@ -378,7 +378,7 @@ def _parse_body(data: bytes, name: str) -> Iterator[etree._Element]:
             yield from _drain(body, least=1)
     parser.close()
     if body is None:
-        raise FileReadFailed(f"{name} is damaged: its main part holds no body.")
+        raise FileReadFailed(f"{name} is damaged: its main part holds no body")
     yield from _drain(body, least=0)
 
 

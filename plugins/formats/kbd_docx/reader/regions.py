@@ -52,7 +52,7 @@ def find_section(name: str, sections: Sequence[DocxSection], wanted: str | int) 
                 shown = ", ".join(map(str, found[:_SHOWN]))
                 raise ValidationFailed(
                     f'{len(found)} sections of {name} have the heading "{wanted[:_SHOWN_CHARS]}": '
-                    f"{shown}. Give the index of one as section."
+                    f"{shown}; give the index of one as section"
                 )
         digits = wanted.strip()
         if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
@@ -60,7 +60,7 @@ def find_section(name: str, sections: Sequence[DocxSection], wanted: str | int) 
         wanted = int(digits)
     if not 0 <= wanted < len(sections):
         raise ValidationFailed(
-            f"There is no section {wanted} in {name}: it has {len(sections)}, counted from 0."
+            f"there is no section {wanted} in {name}: it has {len(sections)}, counted from 0"
         )
     return wanted
 
@@ -89,8 +89,8 @@ def _missing(name: str, sections: Sequence[DocxSection], wanted: str) -> str:
     headings = {_loosely(each.heading): each.heading for each in sections[:_MAX_COMPARED]}
     near = get_close_matches(_loosely(wanted[:_SHOWN_CHARS]), headings, n=3)
     near_text = " or ".join(f'"{headings[each][:_SHOWN_CHARS]}"' for each in near)
-    hint = f"Is it {near_text}?" if near_text else "The map lists the headings with their indices."
-    return f'There is no section "{wanted[:_SHOWN_CHARS]}" in {name}. {hint}'
+    hint = f"is it {near_text}?" if near_text else "the map lists the headings with their indices"
+    return f'there is no section "{wanted[:_SHOWN_CHARS]}" in {name}; {hint}'
 
 
 WHOLE_CHARS = 4 * CHUNK_CHARS
@@ -159,7 +159,7 @@ def passages(source: Source) -> Iterator[Passage]:
 def _read(source: Source, document: DocxContents, region: Region) -> _Found:
     foreign = sorted(set(region.named()) - {"section", "chunk"})
     if foreign:
-        raise ValidationFailed(f"{source.name} is read by section and chunk, not by {foreign[0]}.")
+        raise ValidationFailed(f"{source.name} is read by section and chunk, not by {foreign[0]}")
     if region.section is None:
         return _read_document(source, document, region.chunk)
     index = find_section(source.name, document.sections, region.section)
@@ -202,8 +202,8 @@ def _read_section(source: Source, document: DocxContents, index: int, chunk: int
 def _chunk_at(source: Source, parts: Sequence[_Part], chunk: int, what: str) -> _Part:
     if not 0 <= chunk < len(parts):
         raise ValidationFailed(
-            f"There is no chunk {chunk} of {what} in {source.name}: it has {len(parts)}, counted "
-            "from 0."
+            f"there is no chunk {chunk} of {what} in {source.name}: it has {len(parts)}, counted "
+            "from 0"
         )
     return parts[chunk]
 

@@ -59,7 +59,7 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
         ValidationFailed: A sheet is named.
     """
     if sheet is not None:
-        raise ValidationFailed("Documents have no sheets; leave sheet out.")
+        raise ValidationFailed("documents have no sheets; leave sheet out")
     with open_document(source) as (package, identity):
         return _Listing(DocxParts(package, identity.part)).build()
 

@@ -89,7 +89,7 @@ def _parse_target(text: str) -> DeckPlace:
     if place is None:
         raise ValidationFailed(
             f"{text[:_SHOWN]!r} is no place in a deck; write slide:0, slide:0/Title 1, master:0 or "
-            "master:0/title, counted from 0."
+            "master:0/title, counted from 0"
         )
     return place
 
@@ -98,7 +98,7 @@ def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFaile
     """Return the error for a missing asset, with the names nearest to it.
 
     Args:
-        what: Of what, with where ("The source has no layout").
+        what: Of what, with where ("the source has no layout").
         name: The name that was asked for.
         known: What there is.
     """
@@ -107,7 +107,7 @@ def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFaile
     near = [folded[each] for each in difflib.get_close_matches(name[:200].casefold(), folded, 5)]
     shown = near or names[:12]
     rest = f"; near it: {', '.join(near)}" if near else f"; there are: {', '.join(shown)}"
-    return ValidationFailed(f"{what} {name[:_SHOWN]!r}{rest if names else ''}.")
+    return ValidationFailed(f"{what} {name[:_SHOWN]!r}{rest if names else ''}")
 
 
 class TextShape(msgspec.Struct, frozen=True):
@@ -154,12 +154,14 @@ class SourceDeck:
             ]
             if len(found) > 1:
                 labels = ", ".join(each.label for each in found)
-                raise ValidationFailed(f"Which layout {name!r} is meant? There are: {labels}.")
+                raise ValidationFailed(
+                    f"several layouts are called {name!r}; write one of: {labels}"
+                )
             master = deck.master_of(found[0].part) if found else None
             if master is not None:
                 return found[0], master
         known = (f"layout:{each.label}" for each in deck.layouts)
-        raise missing_asset("The source has no layout", f"layout:{name}", known)
+        raise missing_asset("the source has no layout", f"layout:{name}", known)
 
     def master(self, name: str) -> Master:
         """Return the master that has a theme of a name; raises ValidationFailed if none has."""
@@ -167,7 +169,7 @@ class SourceDeck:
             if same_name(master.label, name) and master.theme:
                 return master
         known = (f"theme:{each.label}" for each in self.deck.masters if each.theme)
-        raise missing_asset("The source has no theme", f"theme:{name}", known)
+        raise missing_asset("the source has no theme", f"theme:{name}", known)
 
     def style(self, name: str) -> tuple[Master, str]:
         """Return the master and the kind of a style of text; raises ValidationFailed."""
@@ -182,7 +184,7 @@ class SourceDeck:
                     return master, kind
                 known.append(f"text_style:{label}")
         known.append("text_style:slide:0/Name of a shape")
-        raise missing_asset("The source has no style of text", f"text_style:{name}", known)
+        raise missing_asset("the source has no style of text", f"text_style:{name}", known)
 
     def picture(self, name: str) -> DeckPicture:
         """Return a picture; raises ValidationFailed if there is none."""
@@ -199,7 +201,7 @@ class SourceDeck:
             known += [f"image:{each.name}" for each in pictures(self.parts, host, root)]
             if len(known) > 200:
                 break
-        raise missing_asset("The source has no picture", f"image:{name}", known)
+        raise missing_asset("the source has no picture", f"image:{name}", known)
 
     def host_scope(self, host: PictureHost) -> FormattingScope:
         """Return the formatting scope of a slide, a layout or a master."""
@@ -215,7 +217,7 @@ def find_master(deck: Deck, index: int, whose: str) -> Master:
     if index < len(deck.masters):
         return deck.masters[index]
     there = f"0 to {len(deck.masters) - 1}" if deck.masters else "none"
-    raise ValidationFailed(f"The {whose} has no master {index}; there are: {there}.")
+    raise ValidationFailed(f"the {whose} has no master {index}; there are: {there}")
 
 
 def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> TextShape:
@@ -234,7 +236,7 @@ def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> Te
     part = deck.slides[place.index] if place.index < len(deck.slides) else ""
     if not part:
         there = f"slide:0 to slide:{len(deck.slides) - 1}" if deck.slides else "none"
-        raise ValidationFailed(f"The {whose} has no slide {place.index}; there are: {there}.")
+        raise ValidationFailed(f"the {whose} has no slide {place.index}; there are: {there}")
     root = parts.parse(part)
     names = shape_names(root)
     found = next((name for name in names if same_name(name, place.name)), None)
@@ -249,7 +251,7 @@ def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> Te
         found = next((name for name, one in names.items() if one is wanted), None)
     if found is None:
         known = (f"slide:{place.index}/{name}" for name in names)
-        raise missing_asset(f"The {whose} has no shape with text", str(place), known)
+        raise missing_asset(f"the {whose} has no shape with text", str(place), known)
     layout = parts.related(part, "slideLayout")
     master = deck.master_of(layout)
     shape_scope = formatting_scope(parts, master, layout if master else "", of="slide")

@@ -45,7 +45,7 @@ def copy_theme(
     theirs = source.master(name)
     target = target or DeckPlace("master", 0)
     if target.kind != "master" or target.name:
-        raise ValidationFailed(f"A theme goes to a master, not to {target}; write master:0.")
+        raise ValidationFailed(f"a theme goes to a master, not to {target}; write master:0")
     master = find_master(edit.deck(), target.index, "target")
     rewriting = edit.rewriting
     both = (edit.main, master.part)

@@ -56,11 +56,11 @@ class ImageCopier:
             deck = self._edit.deck()
         part = deck.slides[index]
         if not part:
-            raise ValidationFailed(f"Slide {index} of the target is missing in its file.")
+            raise ValidationFailed(f"slide {index} of the target is missing in its file")
         root = self._edit.parse(part)
         tree = root.find(f"{P}cSld/{P}spTree")
         if tree is None:
-            raise ValidationFailed(f"Slide {index} of the target has no room for shapes.")
+            raise ValidationFailed(f"slide {index} of the target has no room for shapes")
         copied = self._copy_picture(picture, deck, part)
         ids = (each.get("id", "") for each in tree.iter(f"{P}cNvPr"))
         highest = max((int(id_) for id_ in ids if id_.isdecimal() and len(id_) < 10), default=1)
@@ -76,18 +76,18 @@ class ImageCopier:
         if target is None:
             return max(0, len(deck.slides) - 1)
         if target.kind != "slide" or target.name:
-            raise ValidationFailed(f"A picture goes onto a slide, not to {target}; write slide:0.")
+            raise ValidationFailed(f"a picture goes onto a slide, not to {target}; write slide:0")
         most = max(1, len(deck.slides))
         if target.index >= most:
             raise ValidationFailed(
-                f"The target has no slide {target.index}; there are: slide:0 to slide:{most - 1}."
+                f"the target has no slide {target.index}; there are: slide:0 to slide:{most - 1}"
             )
         return target.index
 
     def _copy_picture(self, picture: DeckPicture, deck: Deck, part: str) -> etree._Element:
         """Return a copy of a picture for a slide of the target, its parts copied too."""
         if picture.element.getparent() is None:
-            raise ValidationFailed("It stands on nothing.")
+            raise ValidationFailed("it stands on nothing")
         copied = deepcopy(picture.element)
         copied.tail = None
         self._detach(copied)
@@ -96,7 +96,7 @@ class ImageCopier:
             self._relate(copied, picture, part)
         except ValidationFailed as error:
             raise ValidationFailed(
-                f"The picture {picture.name} cannot be copied. {error.message}"
+                f"the picture {picture.name} cannot be copied: {error.message}"
             ) from error
         layout = self._edit.related(part, "slideLayout")
         master = deck.master_of(layout)
@@ -172,7 +172,7 @@ class ImageCopier:
         chosen = next((each for each in layouts if each.type == "blank"), None)
         chosen = chosen or (layouts[-1] if layouts else None)
         if chosen is None:
-            raise ValidationFailed("The target has no slide and no layout to make one of.")
+            raise ValidationFailed("the target has no slide and no layout to make one of")
         rewriting = self._edit.rewriting
         part = rewriting.free_name("ppt/slides/slide{}.xml")
         rewriting.add(part, self._edit.to_variant(_SLIDE), _SLIDE_TYPE)

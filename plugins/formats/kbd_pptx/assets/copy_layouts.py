@@ -50,14 +50,14 @@ class LayoutCopier:
         layout, master = self._source.layout(name)
         if target is not None and (target.kind != "master" or target.name):
             raise ValidationFailed(
-                f"A layout goes to a master, not to {target}; write master:0 or leave target out."
+                f"a layout goes to a master, not to {target}; write master:0 or leave target out"
             )
         self._copier.begin_asset()
         try:
             return self._copy_layout(layout, master, target)
         except ValidationFailed as error:
             raise ValidationFailed(
-                f"The layout {layout.label} cannot be copied. {error.message}"
+                f"the layout {layout.label} cannot be copied: {error.message}"
             ) from error
 
     def _copy_layout(self, layout: DeckLayout, master: Master, target: DeckPlace | None) -> str:

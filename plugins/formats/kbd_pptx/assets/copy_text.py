@@ -94,7 +94,7 @@ class TextCopier:
         target = pick.target or style.place or DeckPlace("master", 0, style.kind)
         if target.kind == "slide":
             if not target.name:
-                raise ValidationFailed(f"Which text on {target}? Name a shape: {target}/Title 1.")
+                raise ValidationFailed(f"{target} names no text; name a shape: {target}/Title 1")
             where = self._to_shape(style, target)
         else:
             where = self._to_master(style, target)
@@ -103,7 +103,7 @@ class TextCopier:
     def _of_shape(self, source_place: DeckPlace) -> _Style:
         if not source_place.name:
             raise ValidationFailed(
-                f"Which text on {source_place}? Name a shape: {source_place}/Title 1."
+                f"{source_place} names no text; name a shape: {source_place}/Title 1"
             )
         found = find_shape(self._source.parts, self._source.deck, source_place, "source")
         formats = [
@@ -122,8 +122,8 @@ class TextCopier:
         scope = formatting_scope(parts, master, of="master")
         if kind not in KINDS or scope.style(kind) is None:
             raise ValidationFailed(
-                f"Master {master.name} has no style {kind or 'without a kind'} of text; the kinds "
-                f"are {', '.join(KINDS)}."
+                f"master {master.name} has no style {kind or 'without a kind'} of text; the kinds "
+                f"are {', '.join(KINDS)}"
             )
         root = parts.root(master.part)
         formats = [
@@ -138,7 +138,7 @@ class TextCopier:
         self._adapt(formats, style, found.scope.palette)
         body = found.shape.find(f"{P}txBody")
         if body is None:
-            raise ValidationFailed(f"{target} has no text.")
+            raise ValidationFailed(f"{target} has no text")
         if not any(True for _ in body.iter(*_RUNS)):
             _write_list_style(body, formats)
         for paragraph in body.iterfind(f"{A}p"):
@@ -151,8 +151,8 @@ class TextCopier:
         kind = target.name or style.kind
         if kind not in KINDS:
             raise ValidationFailed(
-                f"Which text of {target} is meant? Write one of "
-                f"{', '.join(f'master:{target.index}/{each}' for each in KINDS)}."
+                f"{target} names no style of text; write one of "
+                f"{', '.join(f'master:{target.index}/{each}' for each in KINDS)}"
             )
         master = find_master(self._edit.deck(), target.index, "target")
         scope = formatting_scope(self._edit, master, of="master")
@@ -180,7 +180,7 @@ class TextCopier:
             self._edit.convert_percentages(level_format)
             inner = run_defaults(level_format)
             if not style.is_whole and any(True for _ in inner.iter(f"{A}blip")):
-                raise ValidationFailed("Letters filled with a picture cannot be copied.")
+                raise ValidationFailed("letters filled with a picture cannot be copied")
 
     def _warn_of_color(
         self, level_format: etree._Element, palette: PptxTheme, *below: etree._Element | None

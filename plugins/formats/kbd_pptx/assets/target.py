@@ -153,4 +153,4 @@ class DeckPartCopier(PartCopier):
         """Refuse a relation that means nothing in another deck, or leads to nothing in its own."""
         super().check(relation)
         if not relation.external and relation.target not in self.source:
-            raise ValidationFailed(f"{self.place} names {relation.target}, which is not there.")
+            raise ValidationFailed(f"{self.place} names {relation.target}, which is not there")

@@ -79,7 +79,7 @@ def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
         ValidationFailed: There is none at all.
     """
     if not layouts:
-        raise ValidationFailed("The deck has no layouts, so no slide can be added to it.")
+        raise ValidationFailed("the deck has no layouts, so no slide can be added to it")
     exact = next((layout for layout in layouts if layout.name == wanted), None)
     if exact is not None:
         return exact, ""
@@ -193,7 +193,7 @@ class DeckEdit:
             return entries[index]
         count = len(entries)
         have = f"has {count} slides" if count != 1 else "has 1 slide"
-        raise ValidationFailed(f"There is no slide {index}: the deck {have}, counted from 0.")
+        raise ValidationFailed(f"there is no slide {index}: the deck {have}, counted from 0")
 
     def slide(self, index: int) -> SlidePart:
         """Return the part of a slide.
@@ -203,7 +203,7 @@ class DeckEdit:
         """
         part = self.part_of(self.entry(index))
         if part is None:
-            raise ValidationFailed(f"Slide {index} cannot be changed: its part is missing.")
+            raise ValidationFailed(f"slide {index} cannot be changed: its part is missing")
         return part
 
     def part_of(self, entry: etree._Element) -> SlidePart | None:

@@ -134,7 +134,7 @@ def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
     search = warnings.clean_text(operation.search).replace("\n", _BREAK)
     replace = warnings.clean_text(operation.replace).replace("\n", _BREAK)
     if not search:
-        raise ValidationFailed("replace_text: search is empty.")
+        raise ValidationFailed("replace_text: search is empty")
     flags = 0 if operation.match_case else re.IGNORECASE
     pattern = re.compile(re.escape(search), flags)
     if operation.index is not None:

@@ -117,7 +117,7 @@ def delete_slide(deck: DeckEdit, operation: DeleteSlide) -> str:
     if all(each.get(f"{R}id") != relation_id for each in deck.entries):
         deck.main.rels.pop(relation_id)
     if any(each is part for each in deck.main.package.iter_parts()):
-        msg = f"Slide {operation.index} cannot be deleted: another part of the deck needs it."
+        msg = f"slide {operation.index} cannot be deleted: another part of the deck needs it"
         raise ValidationFailed(msg)
     return f"slide {operation.index}: deleted"
 
@@ -152,7 +152,7 @@ def _remove_reference(deck: DeckEdit, index: int, element: etree._Element, place
         if any(each.tag == f"{P}custShow" for each in element.iterancestors()):
             deck.warnings.warn(f"Slide {index} was taken out of a custom show.")
     else:
-        raise ValidationFailed(f"Slide {index} cannot be deleted: {place} needs it.")
+        raise ValidationFailed(f"slide {index} cannot be deleted: {place} needs it")
     if parent is not None:
         parent.remove(element)
 

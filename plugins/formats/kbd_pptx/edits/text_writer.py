@@ -78,7 +78,7 @@ def read_texts(operation: AddSlide | SetSlideText, deck: DeckEdit) -> SlideTexts
         ("body", operation.body, operation.body_runs),
     ):
         if text is not None and runs is not None:
-            raise ValidationFailed(f"Give {name} or {name}_runs, not both.")
+            raise ValidationFailed(f"give {name} or {name}_runs, not both")
     title = _pieces(operation.title, operation.title_runs, "title_runs", deck)
     body = _pieces(operation.body, operation.body_runs, "body_runs", deck)
     return SlideTexts(
@@ -92,7 +92,7 @@ def set_slide_text(deck: DeckEdit, operation: SetSlideText) -> str:
     """Replace a slide's title or body, or both, and return what changed."""
     texts = read_texts(operation, deck)
     if texts.title is None and texts.body is None:
-        raise ValidationFailed("set_slide_text: give a title, a body, or both.")
+        raise ValidationFailed("set_slide_text: give a title, a body, or both")
     changed = write_texts(deck, operation.index, deck.slide(operation.index), texts)
     return f"slide {operation.index}: {', '.join(changed)}"
 

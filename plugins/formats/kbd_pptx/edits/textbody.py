@@ -81,7 +81,7 @@ def split_lines(pieces: Sequence[SlideTextPiece], *, levels: bool) -> tuple[Line
         found.extend([SlideTextPiece(part, piece.formatting)] for part in rest)
     if len(found) > _MAX_LINES:
         raise ValidationFailed(
-            f"A text of {len(found)} lines is too long for a slide; it may have {_MAX_LINES}."
+            f"a text of {len(found)} lines is too long for a slide; it may have {_MAX_LINES}"
         )
     filled = [[piece for piece in line if piece.text] for line in found]
     if len(filled) > 1 and not filled[-1]:

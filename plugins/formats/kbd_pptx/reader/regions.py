@@ -185,7 +185,7 @@ def _read(
 ) -> tuple[Reading, list[_SlideReading]]:
     foreign = set(region.named()) - {"slide_index"}
     if foreign:
-        raise ValidationFailed(f"{deck.name} is read by slide_index, not by {min(foreign)}.")
+        raise ValidationFailed(f"{deck.name} is read by slide_index, not by {min(foreign)}")
     count, index = len(deck.slides), region.slide_index
     if index is None:
         return _read_from_first(deck, objects_of)

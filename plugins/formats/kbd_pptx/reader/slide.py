@@ -130,7 +130,7 @@ def read_slide(deck: DeckReader, index: int) -> Slide:
     if not part:
         raise FileReadFailed(
             f"{deck.name} is damaged: the part of slide {index + 1} (slide_index {index}) is "
-            "missing."
+            "missing"
         )
     root = deck.parts.root(part)
     layout = deck.layout(deck.parts.target(part, "slideLayout"))
@@ -170,7 +170,7 @@ def slide_chart(deck: DeckReader, slide: Slide, shape: SlideShape) -> Chart | No
     with deck.skip_unreadable(f"The chart {shape.name} of {slide.place}"):
         part = chart_part(deck, slide, shape)
         if not part:
-            raise FileReadFailed("its part is missing.")
+            raise FileReadFailed("its part is missing")
         return parse_chart(deck.parts.root(part))
     return None
 
@@ -191,7 +191,7 @@ def slide_diagram(deck: DeckReader, slide: Slide, shape: SlideShape) -> list[Tex
         id_ = "" if named is None else named.get(f"{R}dm", "")
         relation = deck.parts.relations(slide.part).get(id_)
         if relation is None or not deck.parts.has(relation):
-            raise FileReadFailed("its part is missing.")
+            raise FileReadFailed("its part is missing")
         return diagram_lines(deck.parts.root(relation.target))
     return []
 
@@ -199,10 +199,10 @@ def slide_diagram(deck: DeckReader, slide: Slide, shape: SlideShape) -> list[Tex
 def _out_of_range(deck: DeckReader, index: int) -> str:
     count = len(deck.slides)
     if not count:
-        return f"{deck.name} has no slides; there is no slide_index {index}."
+        return f"{deck.name} has no slides; there is no slide_index {index}"
     return (
         f"{deck.name} has {count} slide{'s' * (count > 1)}; slide_index {index} is none of them, "
-        f"for they are counted from 0 to {count - 1}."
+        f"for they are counted from 0 to {count - 1}"
     )
 
 

@@ -80,7 +80,7 @@ class DeckParts:
             marks = self._checked(part, data, _MAX_MARKS)
             self._kept_marks += marks
             if self._kept_marks > _MAX_KEPT_MARKS:
-                raise FileReadFailed(f"{self.name} has masters and layouts too large to look at.")
+                raise FileReadFailed(f"{self.name} has masters and layouts too large to look at")
             self._roots[key] = (self._parsed(data), marks)
         return self._roots[key][0]
 
@@ -89,7 +89,7 @@ class DeckParts:
         data = transitional(self._parts.read(part))
         self._marks_left -= self._checked(part, data, MAX_PART_MARKS)
         if self._marks_left < 0:
-            raise FileReadFailed(f"{self.name} is too large to be looked at as a whole.")
+            raise FileReadFailed(f"{self.name} is too large to be looked at as a whole")
         return self._parsed(data)
 
     def invalidate(self, part: str) -> None:
@@ -117,7 +117,7 @@ class DeckParts:
         marks = data.count(b"<")
         if marks > most:
             raise FileReadFailed(
-                f"{self.name}: {part} has {marks // 2:,} elements or more, too many to look at."
+                f"{self.name}: {part} has {marks // 2:,} elements or more, too many to look at"
             )
         return marks
 

@@ -87,7 +87,7 @@ def get_styles(source: Source, sheet: str | None) -> dict[str, Any]:
         ValidationFailed: A sheet is asked for.
     """
     if sheet is not None:
-        raise ValidationFailed("A deck has no sheets; leave sheet out.")
+        raise ValidationFailed("a deck has no sheets; leave sheet out")
     with open_presentation(source) as (package, identity):
         parts = DeckParts(package, identity.part)
         return _Listing(parts, read_deck(parts)).build()

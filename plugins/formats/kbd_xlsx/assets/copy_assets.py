@@ -76,7 +76,7 @@ def parse_place(text: str) -> WorkbookPlace:
 def _area(text: str) -> Area:
     area = parse_area(text, _NOWHERE)
     if area.bottom < area.top or area.right < area.left:
-        raise ValidationFailed(f"{text[:40]!r} is no range of cells; write it as B2 or B2:C9.")
+        raise ValidationFailed(f"{text[:40]!r} is no range of cells; write it as B2 or B2:C9")
     return area
 
 
@@ -146,7 +146,7 @@ class _Copying:
             case "number_format":
                 if pick.target is None or pick.target.area is None:
                     raise ValidationFailed(
-                        f"{pick.asset_id} needs a target: the cells that get the number format."
+                        f"{pick.asset_id} needs a target: the cells that get the number format"
                     )
                 return self._placed(pick, self._formatting.number_format(pick.name))
             case "column_widths":
@@ -171,7 +171,7 @@ class _Copying:
     def _cell_style(self, pick: XlsxAssetRef) -> str:
         place = parse_place(pick.name)
         if place.area is None:
-            raise ValidationFailed(f"{pick.asset_id} names no cell; write cell_style:Sheet1!A1.")
+            raise ValidationFailed(f"{pick.asset_id} names no cell; write cell_style:Sheet1!A1")
         sheet = self._source_sheet(place.sheet)
         target = WorkbookPlace(sheet, place.area)
         if pick.target is not None:

@@ -154,7 +154,7 @@ class FormattingCopier:
         count = (area.bottom - area.top + 1) * (area.right - area.left + 1)
         if count > MAX_CELLS:
             raise ValidationFailed(
-                f"{title}!{area} has {count:,} cells; a look is copied to {MAX_CELLS:,} at most."
+                f"{title}!{area} has {count:,} cells; a look is copied to {MAX_CELLS:,} at most"
             )
         self._placed.setdefault(title, []).append((area, restyling))
 
@@ -189,7 +189,7 @@ class FormattingCopier:
         spans = read_sheet_formatting(self._source, part).columns
         widths = [(span.first, span.last, span.width) for span in spans if span.width is not None]
         if not widths:
-            raise ValidationFailed(f"Sheet {sheet} has no widths of its own.")
+            raise ValidationFailed(f"sheet {sheet} has no widths of its own")
         if sum(last - first + 1 for first, last, _ in widths) > MAX_COLUMNS:
             # One width for all that remain is how programs write an unusual standard width.
             widths = [(first, min(last, MAX_COLUMNS), width) for first, last, width in widths]
@@ -210,15 +210,15 @@ class FormattingCopier:
         """
         formatting = read_sheet_formatting(self._source, find_sheet(self._workbook, sheet).part)
         if not formatting.rules:
-            raise ValidationFailed(f"Sheet {sheet} has no conditional formats.")
+            raise ValidationFailed(f"sheet {sheet} has no conditional formats")
         if formatting.extended_rules:
             raise ValidationFailed(
-                f"The conditional formats of {sheet} cannot be copied without a loss: some are "
-                "of the extended kind (data bars, icons or rules over other sheets)."
+                f"the conditional formats of {sheet} cannot be copied without a loss: some are "
+                "of the extended kind (data bars, icons or rules over other sheets)"
             )
         if any(block.get("pivot") in ("1", "true") for block in formatting.rules):
             raise ValidationFailed(
-                f"The conditional formats of {sheet} belong to a pivot table, which stays behind."
+                f"the conditional formats of {sheet} belong to a pivot table, which stays behind"
             )
         self._book.flush()
         part = self._book.part(title)
@@ -236,7 +236,7 @@ class FormattingCopier:
         """Return a sheet of the source."""
         found = find_sheet(self._workbook, name)
         if found.kind != "worksheet" or not found.part:
-            raise ValidationFailed(f"Sheet {found.name} of the source has no cells.")
+            raise ValidationFailed(f"sheet {found.name} of the source has no cells")
         known = self._sheets.get(found.part)
         if known is None:
             known = SheetPart(self._source.read(found.part), found.name)

@@ -96,7 +96,7 @@ def moved_anchor(anchor: etree._Element, picture: etree._Element, area: Area) ->
     if name == "twoCellAnchor" and (anchor.get("editAs", "twoCell") == "twoCell" or size is None):
         return _shifted(anchor, area)
     if size is None:
-        raise ValidationFailed("It has no size of its own and cannot be moved; copy it in place.")
+        raise ValidationFailed("it has no size of its own and cannot be moved; copy it in place")
     if name == "oneCellAnchor":
         return _shifted(anchor, area)
     space = etree.QName(anchor).namespace
@@ -125,11 +125,11 @@ def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
         elements = [corner.find(f"{{*}}{part}") for corner in corners]
         texts = [(element.text or "").strip() for element in elements if element is not None]
         if not all(text.isdecimal() and len(text) < 10 for text in texts):
-            raise ValidationFailed("Its place is damaged.")
+            raise ValidationFailed("its place is damaged")
         numbers = [int(text) for text in texts]
         shift = first - 1 - numbers[0] if numbers else 0
         if any(number + shift >= last for number in numbers):
-            raise ValidationFailed("It would go past the end of the sheet.")
+            raise ValidationFailed("it would go past the end of the sheet")
         for element, number in zip(elements, numbers, strict=False):
             if element is not None:
                 element.text = str(number + shift)
@@ -152,7 +152,7 @@ def _size(anchor: etree._Element, picture: etree._Element) -> tuple[int, int] | 
 
 
 _DRAWING_TYPE = "application/vnd.openxmlformats-officedocument.drawing+xml"
-_ALONE = "only what stands alone can be copied."
+_ALONE = "only what stands alone can be copied"
 _SHEET = re.compile(r"(?:'((?:[^']|'')+)'|([^\s!'(),:;&*/+\"-]+))!")
 
 
@@ -189,11 +189,11 @@ class ObjectCopier:
                 if full.casefold() == name.casefold():
                     reason = why_not_copied(drawn)
                     if reason:
-                        raise ValidationFailed(f"There is {kind} {name!r}, {reason}; {_ALONE}")
+                        raise ValidationFailed(f"there is {kind} {name!r}, {reason}; {_ALONE}")
                     return sheet, part, drawn
                 known.append(full)
         there = f"; there are: {', '.join(known[:20])}" if known else ""
-        raise ValidationFailed(f"The source has no {kind} {name!r}{there}.")
+        raise ValidationFailed(f"the source has no {kind} {name!r}{there}")
 
     def copy(self, kind: str, name: str, sheet: str, area: Area | None) -> str:
         """Copy an object to a sheet and return where it is then.
@@ -215,7 +215,7 @@ class ObjectCopier:
             covered = self._anchored(part, drawn, area, self._drawing(sheet, drawn), name)
         except ValidationFailed as error:
             raise ValidationFailed(
-                f"The {kind} {name!r} cannot be copied. {error.message}"
+                f"the {kind} {name!r} cannot be copied: {error.message}"
             ) from error
         return f"{sheet}!{covered}" if covered else sheet
 
@@ -223,7 +223,7 @@ class ObjectCopier:
         strict = self._book.rewriting.relation_types.startswith("http://purl.oclc.org")
         if strict != self._source.is_strict:
             raise ValidationFailed(
-                "Pictures and charts cannot be copied between a strict workbook and another one."
+                "pictures and charts cannot be copied between a strict workbook and another one"
             )
 
     def _anchored(
@@ -286,14 +286,14 @@ class ObjectCopier:
                     continue
                 root = self._source.root(relation.target)
                 if root.find("{*}pivotSource") is not None:
-                    raise ValidationFailed("It shows a pivot table, which stays behind.")
+                    raise ValidationFailed("it shows a pivot table, which stays behind")
                 formulas = [each.text or "" for each in root.iter("{*}f")]
                 self._check_formulas(formulas, name)
 
     def _check_formulas(self, formulas: list[str], name: str) -> None:
         for sheet in dict.fromkeys(sheet for text in formulas for sheet in _sheets(text)):
             if "[" in sheet:
-                raise ValidationFailed(f"It takes its data from another workbook ({sheet[:60]}).")
+                raise ValidationFailed(f"it takes its data from another workbook ({sheet[:60]})")
             found = self._book.find(sheet)
             if found is None:
                 self._book.notices.warn(
@@ -306,7 +306,7 @@ class ObjectCopier:
                     "is not the same as in the source."
                 )
         if any("_xlchart" in text for text in formulas):
-            raise ValidationFailed("Its data is in hidden names, which stay behind.")
+            raise ValidationFailed("its data is in hidden names, which stay behind")
 
     def _is_same(self, sheet: str, title: str) -> bool:
         """Tell whether two sheets are of the same bytes, their shared texts among them."""
@@ -351,4 +351,4 @@ def _check_prefixes(anchor: etree._Element) -> None:
     for element in anchor.iter():
         wanted = element.get("Requires", "").split() if local_name(element) == "Choice" else ()
         if any(prefix not in element.nsmap for prefix in wanted):
-            raise ValidationFailed("It uses a newer form of the format in an unusual way.")
+            raise ValidationFailed("it uses a newer form of the format in an unusual way")

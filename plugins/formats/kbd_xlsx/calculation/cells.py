@@ -213,7 +213,7 @@ def _row_number(row: etree._Element, expected: int, name: str) -> int:
     if not given:
         return expected
     if not _DIGITS.fullmatch(given):
-        raise FileReadFailed(f"{name} is damaged: a row's number is none.")
+        raise FileReadFailed(f"{name} is damaged: a row's number is none")
     return int(given)
 
 
@@ -223,5 +223,5 @@ def _place(cell: etree._Element, expected: tuple[int, int], name: str) -> tuple[
         return expected
     place = _PLACE.fullmatch(f' r="{given}"'.encode())
     if place is None:
-        raise FileReadFailed(f"{name} is damaged: a cell's place is none.")
+        raise FileReadFailed(f"{name} is damaged: a cell's place is none")
     return int(place[2]), _number(place[1])

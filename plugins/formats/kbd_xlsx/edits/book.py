@@ -226,7 +226,7 @@ class BookEdit:
         if is_early(package.root(main)):
             raise ValidationFailed(
                 f"{package.name} is of a trial version of Excel before the standard, whose files "
-                "can be read, but not changed; make a new workbook with what it holds."
+                "can be read, but not changed; make a new workbook with what it holds"
             )
         book = cls(Rewriting(package), main, is_new=False)
         book.notices.warn_of_signature(book.rewriting.relations(""), "workbook")
@@ -272,8 +272,8 @@ class BookEdit:
         if found is not None:
             return found
         near = get_close_matches(name, self.titles, 3, 0.5)
-        hint = f" Near: {', '.join(near)}." if near else ""
-        raise ValidationFailed(f"There is no sheet {name!r}; make it with ensure_sheet.{hint}")
+        hint = f" (near it: {', '.join(near)})" if near else ""
+        raise ValidationFailed(f"there is no sheet {name!r}{hint}; make it with ensure_sheet")
 
     def part(self, name: str) -> str:
         """Return the name of a sheet's part, "" if it is missing; raises ValidationFailed."""
@@ -290,8 +290,8 @@ class BookEdit:
         if found.cells is None:
             if found.kind != "worksheet" or not found.part:
                 raise ValidationFailed(
-                    f"Sheet {found.tab.title} has no cells to change: it is "
-                    f"{_OTHER_SHEETS.get(found.kind, 'no worksheet')}."
+                    f"sheet {found.tab.title} has no cells to change: it is "
+                    f"{_OTHER_SHEETS.get(found.kind, 'no worksheet')}"
                 )
             data = self.rewriting.read(found.part)
             if is_protected(data):
@@ -382,7 +382,7 @@ class BookEdit:
             ValidationFailed: It has no sheet, or an edit cannot be done without a loss.
         """
         if not self._sheets:
-            raise ValidationFailed("A workbook needs a sheet; begin with ensure_sheet.")
+            raise ValidationFailed("a workbook needs a sheet; begin with ensure_sheet")
         self.flush()
         self._forget_results()
         # After the sheets: writing their cells is what adds formats.
@@ -481,6 +481,6 @@ def checked_sheet_name(name: str) -> str:
     if wrong or edge or not name.strip() or len(name) > MAX_SHEET_NAME:
         raise ValidationFailed(
             f"{name[:40]!r} cannot name a sheet: up to 31 characters, none of [ ] : * ? / \\, "
-            "no apostrophe at an end."
+            "no apostrophe at an end"
         )
     return name

@@ -76,7 +76,7 @@ def _write(
     area = Area(1, 1, len(rows) + 1, len(sources) + 2)
     used = sheet.used()
     if used is not None and overlaps(used, area):
-        raise ValidationFailed(f"{title} holds values in {used}; the summary needs {area} empty.")
+        raise ValidationFailed(f"{title} holds values in {used}; the summary needs {area} empty")
     for column, name in enumerate((header, *sources, _TOTAL), 1):
         text = checked_text(name, f"{title}!{cell_name(1, column)}")
         sheet.set(1, column, CellEdit(Content("text", text), (_BOLD,)))
@@ -128,7 +128,7 @@ def _read(book: WorkbookReader, name: str, operation: SummarizeByCategory) -> _A
             if value == "" and row in formulas:
                 raise ValidationFailed(
                     f"{name}!{cell_name(row, amount)} is a formula without a stored result; open "
-                    "and save the workbook in a spreadsheet program first."
+                    "and save the workbook in a spreadsheet program first"
                 )
             number = _number(value)
             if number is None:
@@ -163,7 +163,7 @@ def _column(sheet: SheetReader, used: Area, header: int, wanted: str) -> int:
             return column
     listed = ", ".join(name for name in names if name)
     title = sheet.part.name
-    raise ValidationFailed(f"Sheet {title} has no column {wanted!r}; it has: {listed[:300]}.")
+    raise ValidationFailed(f"sheet {title} has no column {wanted!r}; it has: {listed[:300]}")
 
 
 def _number(value: Value) -> Decimal | None:

@@ -84,7 +84,7 @@ class CellWriter:
             return f"{sheet.name}: nothing"
         area = Area(top, left, top + len(operation.values) - 1, left + width - 1)
         if area.bottom > MAX_ROW or area.right > MAX_COLUMN:
-            raise ValidationFailed(f"{operation.start} leaves no room: a sheet ends at XFD1048576.")
+            raise ValidationFailed(f"{operation.start} leaves no room: a sheet ends at XFD1048576")
         shared = () if operation.style is None else (operation.style,)
         for row, values in enumerate(operation.values, top):
             for column, value in enumerate(values, left):
@@ -101,7 +101,7 @@ class CellWriter:
         for table in self._book.tables(sheet.name):
             if table.header_rows and overlaps(_header(table), area):
                 raise ValidationFailed(
-                    f"{area} holds the header of table {table.name}, which cannot be empty."
+                    f"{area} holds the header of table {table.name}, which cannot be empty"
                 )
         sheet.clear(area)
         return f"{sheet.name}!{area}: emptied"
@@ -162,14 +162,14 @@ class CellWriter:
     def _tally(self, cells: int) -> None:
         self._count += cells
         if self._count > MAX_CELLS:
-            raise ValidationFailed(f"One call may set {MAX_CELLS:,} cells at most.")
+            raise ValidationFailed(f"one call may set {MAX_CELLS:,} cells at most")
 
 
 def _check_look(setting: CellSetting) -> None:
     """Check that a setting without a value asks for a look alone; raises ValidationFailed."""
     if setting.style is None or setting.type is not None:
         raise ValidationFailed(
-            f"{setting.cell} has no value; give one, or a style alone to change how it looks."
+            f"{setting.cell} has no value; give one, or a style alone to change how it looks"
         )
 
 
@@ -205,14 +205,14 @@ class _Headers:
             place = f"{self._sheet}!{cell_name(row, column)}"
             if content.kind != "text":
                 raise ValidationFailed(
-                    f"{place} is in the header of table {table.name}, which needs a text."
+                    f"{place} is in the header of table {table.name}, which needs a text"
                 )
             old = table.columns[column - area.left]
             # A change of case alone breaks no formula: names of columns are compared without it.
             if old.casefold() != content.text.casefold() and _is_used(self._book, old):
                 raise ValidationFailed(
                     f"{place} names the column {old!r} of table {table.name}, which formulas "
-                    "refer to by that name."
+                    "refer to by that name"
                 )
             table.rename(column - area.left, content.text)
 

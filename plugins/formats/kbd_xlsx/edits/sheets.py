@@ -98,7 +98,7 @@ def merge_cells(book: BookEdit, operation: MergeCells) -> str:
     sheet = book.sheet(operation.sheet)
     area = parse_area(operation.range, _WHOLE)
     if (area.top, area.left) == (area.bottom, area.right):
-        raise ValidationFailed(f"{area} is one cell; there is nothing to merge.")
+        raise ValidationFailed(f"{area} is one cell; there is nothing to merge")
     _check_no_table(book, sheet.name, area, "be merged")
     sheet.merge(area)
     return f"{sheet.name}!{area}: merged"
@@ -136,7 +136,7 @@ def _check_no_table(book: BookEdit, sheet: str, area: Area, what: str) -> None:
     for table in book.tables(sheet):
         if overlaps(table.area, area):
             raise ValidationFailed(
-                f"{area} is part of table {table.name} ({table.area}); cells of it cannot {what}."
+                f"{area} is part of table {table.name} ({table.area}); cells of it cannot {what}"
             )
 
 
@@ -190,10 +190,10 @@ def _check_remaining(book: BookEdit, title: str) -> None:
     if "vbaProject" in kinds:
         raise ValidationFailed(
             f"{title} stays: the workbook has macros, which know its sheets; delete it in a "
-            "spreadsheet program."
+            "spreadsheet program"
         )
     if not any(tab.title != title and not tab.is_hidden for tab in book.book.tabs):
-        raise ValidationFailed(f"{title} stays: a workbook needs a sheet that is not hidden.")
+        raise ValidationFailed(f"{title} stays: a workbook needs a sheet that is not hidden")
 
 
 def _check_formulas(book: BookEdit, title: str) -> None:
@@ -213,7 +213,7 @@ def _check_formulas(book: BookEdit, title: str) -> None:
     if places:
         more = f" and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
         raise ValidationFailed(
-            f"{title} stays: it is referred to by {', '.join(places[:MAX_LISTED])}{more}."
+            f"{title} stays: it is referred to by {', '.join(places[:MAX_LISTED])}{more}"
         )
 
 
@@ -230,12 +230,12 @@ def _check_parts(book: BookEdit, title: str, owned: set[str]) -> None:
         data = book.rewriting.read(part)
         is_tied = "slicerCache" in part or "timelineCache" in part
         if is_tied and f'tabId="{number}"'.encode() in data:
-            raise ValidationFailed(f"{title} stays: a slicer or timeline is tied to it.")
+            raise ValidationFailed(f"{title} stays: a slicer or timeline is tied to it")
         if not any(mark in data for mark in marks):
             continue
         # A dangling link does no harm: it is reported, and no reason to refuse.
         if any(mark in _HYPERLINK.sub(b"", data) for mark in marks):
-            raise ValidationFailed(f"{title} stays: {part.rpartition('/')[2]} refers to it.")
+            raise ValidationFailed(f"{title} stays: {part.rpartition('/')[2]} refers to it")
         linked = True
     if linked:
         book.notices.warn(f"Links lead to {title}, which is gone.")

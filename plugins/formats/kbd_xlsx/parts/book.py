@@ -246,7 +246,7 @@ class TablePart:
         folded = [known.casefold() for known in self.columns]
         if not name or name.casefold() in folded[:column] + folded[column + 1 :]:
             raise ValidationFailed(
-                f"The header of table {self.name} needs a text that no other column has."
+                f"the header of table {self.name} needs a text that no other column has"
             )
         element = self._columns()[column]
         if _plain(element.get("name", "")) != name:

@@ -108,18 +108,18 @@ def _refusal(group: Group, sheet: str) -> str:
     area = group.area
     if group.is_table:
         return (
-            f"Sheet {sheet}: {area} is a data table (what-if), whose cells cannot be changed one "
-            f"by one; leave it, or clear {area} as a whole first."
+            f"sheet {sheet}: {area} is a data table (what-if), whose cells cannot be changed one "
+            f"by one; leave it, or clear {area} as a whole first"
         )
     anchor = cell_name(area.top, area.left)
     if group.spills:
         return (
-            f"Sheet {sheet}: the formula in {anchor} spills into {area}; change or clear {anchor} "
-            "instead of the other cells."
+            f"sheet {sheet}: the formula in {anchor} spills into {area}; change or clear {anchor} "
+            "instead of the other cells"
         )
     return (
-        f"Sheet {sheet}: {area} holds one array formula, which cannot be changed in parts; "
-        f"leave it, or clear {area} as a whole first."
+        f"sheet {sheet}: {area} holds one array formula, which cannot be changed in parts; "
+        f"leave it, or clear {area} as a whole first"
     )
 
 
@@ -169,15 +169,15 @@ class SharedFormulas:
         # Where two masters have one number, nothing tells whose formula a cell shares.
         if count > 1 or not text:
             raise ValidationFailed(
-                f"Sheet {self._outline.name}: {origin} holds a shared formula that other cells "
-                "need and that cannot be read; leave it."
+                f"sheet {self._outline.name}: {origin} holds a shared formula that other cells "
+                "need and that cannot be read; leave it"
             )
         try:
             self._translators[number] = Translator(f"={text}", origin)
         except (TokenizerError, ValueError, IndexError) as error:
             raise ValidationFailed(
-                f"Sheet {self._outline.name}: {origin} holds a shared formula that other cells "
-                "need and that cannot be taken apart; leave it."
+                f"sheet {self._outline.name}: {origin} holds a shared formula that other cells "
+                "need and that cannot be taken apart; leave it"
             ) from error
 
     def _rows_of_children(self, rows: Rows) -> Iterator[int]:

@@ -216,11 +216,11 @@ def utf8(data: bytes, name: str) -> bytes:
     if encoding.lower() in ("utf-8", "utf8"):
         return data
     if not _ENCODINGS.fullmatch(encoding):
-        raise FileReadFailed(f"Sheet {name} is damaged: its encoding {encoding[:40]} is unknown.")
+        raise FileReadFailed(f"sheet {name} is damaged: its encoding {encoding[:40]} is unknown")
     try:
         text = data.decode(encoding)
     except (UnicodeError, LookupError) as error:
-        raise FileReadFailed(f"Sheet {name} is damaged: it is not in {encoding}.") from error
+        raise FileReadFailed(f"sheet {name} is damaged: it is not in {encoding}") from error
     declared = _DECLARED.match(text)
     if declared is not None:
         text = text[: declared.start(1)] + "UTF-8" + text[declared.end(1) :]

@@ -59,14 +59,14 @@ class Outline:
         # What the mask left has no end, or is a DTD, whose entities may stand for tags.
         if has_marks and (b"<!" in self.scan or b"<?" in self.scan):
             raise FileReadFailed(
-                f"Sheet {name} holds a document type declaration or an open comment."
+                f"sheet {name} holds a document type declaration or an open comment"
             )
         root = _ROOT.search(self.scan)
         if root is None:
-            raise FileReadFailed(f"Sheet {name} is damaged: its part is not valid XML.")
+            raise FileReadFailed(f"sheet {name} is damaged: its part is not valid XML")
         if root[2] != b"worksheet":
             raise ValidationFailed(
-                f"Sheet {name} has no cells: it is a {root[2].decode('utf-8', 'replace')}."
+                f"sheet {name} has no cells: it is a {root[2].decode('utf-8', 'replace')}"
             )
         self.prefix = (root[1] or b"").decode("utf-8", "replace")
         self._tag = self.prefix.encode()
@@ -88,7 +88,7 @@ class Outline:
     def _find_rows(self) -> None:
         found = re.compile(start_tag(self._tag + b"sheetData")).search(self.scan, self.inside)
         if found is None:
-            raise ValidationFailed(f"Sheet {self.name} has no element sheetData to put cells into.")
+            raise ValidationFailed(f"sheet {self.name} has no element sheetData to put cells into")
         self.sheet_data = found.span()
         self.is_closed = found[1].endswith(b"/")
         self.rows_end = self.tail = found.end()
@@ -97,7 +97,7 @@ class Outline:
         self.rows_end = self.scan.find(b"</" + self._tag + b"sheetData", found.end())
         self.tail = self.scan.find(b">", self.rows_end) + 1
         if self.rows_end < 0 or not self.tail:
-            raise FileReadFailed(f"Sheet {self.name} is damaged: its rows do not end.")
+            raise FileReadFailed(f"sheet {self.name} is damaged: its rows do not end")
 
     def _check_spaces(self, attributes: bytes) -> None:
         """Refuse a part that writes names of the format in two ways."""
@@ -109,14 +109,14 @@ class Outline:
             names = b"<" + re.escape(prefix) + b":" if prefix else rb"<[^\s<>/:!?]+[\s/>]"
             # The searches know one spelling of a name: elements in the other would be passed over.
             if re.search(names, self.scan):
-                raise ValidationFailed(f"Sheet {self.name} writes its elements with two prefixes.")
+                raise ValidationFailed(f"sheet {self.name} writes its elements with two prefixes")
         place = self.sheet_data[1]
         while (place := self.scan.find(b"xmlns", place, self.rows_end)) >= 0:
             for found in _SPACE.finditer(tag_around(self.scan, place)):
                 is_own = (found[1] or b"") == self._tag[:-1]
                 if (found[2] == own) != is_own and (is_own or found[2] == own or not found[1]):
                     raise ValidationFailed(
-                        f"Sheet {self.name} changes the meaning of prefixes within its rows."
+                        f"sheet {self.name} changes the meaning of prefixes within its rows"
                     )
             # The rest of the tag was seen, and a text has none; after rows there are tags.
             place = self.scan.find(b"<", place)
@@ -128,7 +128,7 @@ class Outline:
         word = self.scan.find(b":AlternateContent", start, end)
         if word >= 0 and _ALTERNATIVE.search(self.scan, start, end):
             raise ValidationFailed(
-                f"Sheet {self.name} holds rows for different programs (AlternateContent)."
+                f"sheet {self.name} holds rows for different programs (AlternateContent)"
             )
         extension = b"<" + self._tag + b"extLst"
         if self.scan.find(extension, start, end) < 0:
@@ -138,16 +138,16 @@ class Outline:
         while (start := self.scan.find(extension, start, end)) >= 0:
             stop = self.scan.find(close, start, end)
             if stop < 0 or cell.search(self.scan, start, stop):
-                raise ValidationFailed(f"Sheet {self.name} holds cells inside an extension.")
+                raise ValidationFailed(f"sheet {self.name} holds cells inside an extension")
             start = stop
 
     def refused(self, reason: str) -> ValidationFailed:
         """Return the refusal of a part for a reason, which ends the sentence."""
-        return ValidationFailed(f"Sheet {self.name} cannot be changed safely: {reason}.")
+        return ValidationFailed(f"sheet {self.name} cannot be changed safely: {reason}")
 
     def damaged(self, reason: str) -> FileReadFailed:
         """Return the error of a part that is not what it should be; the reason ends it."""
-        return FileReadFailed(f"Sheet {self.name} is damaged: {reason}.")
+        return FileReadFailed(f"sheet {self.name} is damaged: {reason}")
 
 
 _DIGITS = b"0123456789"

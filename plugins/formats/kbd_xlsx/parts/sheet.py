@@ -157,7 +157,7 @@ class SheetPart:
         if area is not None and (row, column) != (area.top, area.left):
             raise ValidationFailed(
                 f"{self.name}!{cell_name(row, column)} is inside the merged cells {area}; "
-                f"only {cell_name(area.top, area.left)} can hold a value."
+                f"only {cell_name(area.top, area.left)} can hold a value"
             )
 
     def clear(self, area: Area) -> None:
@@ -188,10 +188,10 @@ class SheetPart:
         rows = self._all_rows()
         place = rows.place(row)
         if place is not None and rows.cells(rows.at(place)):
-            raise ValidationFailed(f"{self.name}: row {row} has cells; it cannot be put in.")
+            raise ValidationFailed(f"{self.name}: row {row} has cells; it cannot be put in")
         # Areas of ready rows are joined in the order in which they come, so it must be the sheet's.
         if row <= self._last_put or row in self._pending.edits:
-            raise ValidationFailed(f"{self.name}: row {row} is filled already.")
+            raise ValidationFailed(f"{self.name}: row {row} is filled already")
         self._last_put = row
         self._pending.puts[row] = PutRow(cells.encode(), len(self._pending.clears))
 
@@ -231,17 +231,17 @@ class SheetPart:
         if area in self.merges:
             return
         if (area.top, area.left) == (area.bottom, area.right):
-            raise ValidationFailed(f"{self.name}!{area} is one cell; there is nothing to merge.")
+            raise ValidationFailed(f"{self.name}!{area} is one cell; there is nothing to merge")
         if other := next((known for known in self.merges if overlaps(known, area)), None):
             raise ValidationFailed(
-                f"{self.name}!{area} overlaps the merged cells {other}; unmerge them first."
+                f"{self.name}!{area} overlaps the merged cells {other}; unmerge them first"
             )
         held = self._held_within(area)
         if held:
             more = " and more" if len(held) > _MAX_NAMED else ""
             raise ValidationFailed(
                 f"{self.name}!{area}: {', '.join(held[:_MAX_NAMED])}{more} hold values that "
-                "merging would hide; clear them first."
+                "merging would hide; clear them first"
             )
         self.merges.append(area)
         self._index = None
@@ -268,8 +268,8 @@ class SheetPart:
         left = [known for known in self.merges if not contains(area, known)]
         if len(left) == len(self.merges):
             partly = next((known for known in left if overlaps(known, area)), None)
-            hint = f" {partly} are, which it holds only a part of." if partly else ""
-            raise ValidationFailed(f"{self.name}!{area} holds no merged cells.{hint}")
+            hint = f"; {partly} are, which it holds only a part of" if partly else ""
+            raise ValidationFailed(f"{self.name}!{area} holds no merged cells{hint}")
         self.merges, self._index = left, None
 
     def auto_filter(self, area: Area) -> bool:

@@ -62,9 +62,7 @@ class EntryPool:
         self._places: dict[tuple[Any, ...], int] | None = None
         if any(local_name(child) == "AlternateContent" for child in section):
             name = local_name(section)
-            raise ValidationFailed(
-                f"The styles cannot be changed: {name} has alternative contents."
-            )
+            raise ValidationFailed(f"the styles cannot be changed: {name} has alternative contents")
 
     def get(self, index: int) -> etree._Element | None:
         """Return an entry; where there is none at that position the first, if there is one."""
@@ -97,8 +95,8 @@ class EntryPool:
         """
         if len(self.entries) >= self._limit:
             raise ValidationFailed(
-                f"The workbook has {len(self.entries):,} {local_name(self.section)} already; "
-                f"{self._limit:,} is the limit. Use fewer different styles."
+                f"the workbook has {len(self.entries):,} {local_name(self.section)} already, "
+                f"and {self._limit:,} is the limit; use fewer different styles"
             )
         if self.entries:
             # Behind the last entry, as the section may end with an extension list.

@@ -117,7 +117,7 @@ class StyleTables:
     def __init__(self, root: etree._Element) -> None:
         name = etree.QName(root)
         if name.localname != "styleSheet" or name.namespace not in (MAIN, STRICT_MAIN):
-            raise ValidationFailed("The styles cannot be changed: they are of an unknown form.")
+            raise ValidationFailed("the styles cannot be changed: they are of an unknown form")
         self.root = root
         self.is_strict = name.namespace == STRICT_MAIN
         self.is_changed = False
@@ -262,12 +262,12 @@ def adopt_name(tables: StyleTables, other: StyleTables, name: str) -> int:
     """
     entry = find_name(other, name)
     if entry is None:
-        raise ValidationFailed(f"There is no named style {name!r}.")
+        raise ValidationFailed(f"there is no named style {name!r}")
     index, is_equal = _adopted_name(tables, other, entry)
     if not is_equal:
         raise ValidationFailed(
-            f"The target has a named style {name!r} that looks different; copy the look of a cell "
-            "instead (cell_style)."
+            f"the target has a named style {name!r} that looks different; copy the look of a cell "
+            "instead (cell_style)"
         )
     xf = translated(tables.entry("cellStyleXfs", index), tables.root)
     for key in [key for key in xf.attrib if str(key).startswith("apply")]:

@@ -305,7 +305,7 @@ class WorkbookReader:
         try:
             workbook = read_workbook(package)
             if not workbook.sheets:
-                raise FileReadFailed(f"{self._source.name} is damaged: it has no sheets.")
+                raise FileReadFailed(f"{self._source.name} is damaged: it has no sheets")
         # Called by `__init__`: no caller has the reader yet who could close the package.
         except BaseException:
             self._open.close()

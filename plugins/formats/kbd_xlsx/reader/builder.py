@@ -116,7 +116,7 @@ class BookValues:
             parsed = self._parsed.cells(sheet)
             if parsed is None or parsed.area != area:
                 name = self._package.name
-                raise FileReadFailed(f"{name} is damaged: its cells cannot be read.") from fault
+                raise FileReadFailed(f"{name} is damaged: its cells cannot be read") from fault
             yield from islice(parsed.rows, done, None)
 
 
@@ -425,7 +425,7 @@ class _Merged:
         ]
         # They cannot overlap, so all together they are no larger than what holds them.
         if sum(_size(part) for _, part in inside) > MAX_DENSE_CELLS:
-            raise FileReadFailed(f"{name} is damaged: merged ranges lie on each other.")
+            raise FileReadFailed(f"{name} is damaged: merged ranges lie on each other")
         self._left = used.left
         self._waiting = inside[::-1]
         self._open: list[tuple[Area, Area]] = []

@@ -301,7 +301,7 @@ class ParsedBook:
         return usual if usual in self._package else ""
 
     def _damaged(self) -> FileReadFailed:
-        return FileReadFailed(f"{self._package.name} is damaged: its cells cannot be read.")
+        return FileReadFailed(f"{self._package.name} is damaged: its cells cannot be read")
 
 
 def _whole(text: str, otherwise: int) -> int:

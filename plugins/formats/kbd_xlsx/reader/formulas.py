@@ -231,7 +231,7 @@ def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
             digits = row.get("r")
             number = whole_number(digits) if digits and digits.isdecimal() else number + 1
             if number > MAX_ROW:
-                raise FileReadFailed(f"{package.name} is damaged: it has a row past the last.")
+                raise FileReadFailed(f"{package.name} is damaged: it has a row past the last")
             _read_row(row, number, shared)
             row.clear()
             while row.getprevious() is not None:

@@ -146,8 +146,8 @@ def check_extent(
     rows, columns = max(0, found.bottom - found.top + 1), max(0, found.right - found.left + 1)
     if rows * columns > MAX_DENSE_CELLS:
         raise FileReadFailed(
-            f"Sheet {sheet.name} spans {rows:,} rows and {columns:,} columns; that is too large "
-            "to be read."
+            f"sheet {sheet.name} spans {rows:,} rows and {columns:,} columns; that is too large "
+            "to be read"
         )
 
 
@@ -208,7 +208,7 @@ def _place(package: Package, element: etree._Element, row: int, column: int) -> 
         return row, column + 1
     found = _ADDRESS.fullmatch(address)
     if found is None:
-        raise FileReadFailed(f"{package.name} is damaged: a cell has an address that no sheet has.")
+        raise FileReadFailed(f"{package.name} is damaged: a cell has an address that no sheet has")
     return int(found[2]), column_number(found[1].upper())
 
 

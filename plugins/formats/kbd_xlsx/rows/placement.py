@@ -78,8 +78,8 @@ def fit_tables(book: BookEdit, landing: AppendedRows) -> list[str]:
     for name, area in _pivots(book, landing.sheet):
         if any(overlaps(area, part) for part in touched):
             raise ValidationFailed(
-                f"The pivot table {name} stands at {area} of {landing.sheet}, which is not "
-                "written over: write elsewhere, or into another sheet."
+                f"the pivot table {name} stands at {area} of {landing.sheet}, which is not "
+                "written over: write elsewhere, or into another sheet"
             )
     notes = []
     tables = book.tables(landing.sheet)
@@ -108,7 +108,7 @@ def _check_merges(book: BookEdit, landing: AppendedRows) -> None:
         if overlaps(merge, area) and (area.bottom, area.right) != (merge.top, merge.left):
             raise ValidationFailed(
                 f"{landing.sheet}!{merge} is merged and in the way of the rows ({area}): unmerge "
-                "it first, or write elsewhere."
+                "it first, or write elsewhere"
             )
 
 
@@ -160,9 +160,9 @@ def _new_bottom(table: TablePart, landing: AppendedRows) -> int:
 def _refusal(table: TablePart, what: str, fate: str) -> str:
     names = ", ".join(" ".join(name.split()) for name in table.columns[:_SHOWN_NAMES])
     return (
-        f"The {what} of table {table.name} ({table.area}) {fate}. Write rows with its columns "
+        f"the {what} of table {table.name} ({table.area}) {fate}; write rows with its columns "
         f"({names}) from its first cell with their header, or write elsewhere: below the table, "
-        "beside it, or into another sheet."
+        "beside it, or into another sheet"
     )
 
 
@@ -313,8 +313,8 @@ def _below(
         )
     if table.totals_rows:
         raise ValidationFailed(
-            f"Table {table.name} ({table.area}) ends with a row of totals; rows below it would not "
-            "be counted in. Write them elsewhere, or into another sheet."
+            f"table {table.name} ({table.area}) ends with a row of totals, and rows below it would "
+            "not be counted in; write them elsewhere, or into another sheet"
         )
     if _folded(table.columns) == _folded(names):
         return TargetCells(
@@ -461,7 +461,7 @@ class RowPlacer:
         """Return the next row, which the caller fills."""
         row = self.next_row
         if row > MAX_ROW:
-            raise ValidationFailed(f"The rows do not fit: a sheet ends at row {MAX_ROW:,}.")
+            raise ValidationFailed(f"the rows do not fit: a sheet ends at row {MAX_ROW:,}")
         self.next_row += 1
         return row
 
@@ -471,6 +471,6 @@ class RowPlacer:
         self._size += len(cells)
         if self._size > MAX_PART_BYTES:
             raise ValidationFailed(
-                "The rows are too many to be read again from a workbook; write them as CSV."
+                "the rows are too many to be read again from a workbook; write them as CSV"
             )
         self._sheet.put_row(row, cells)

@@ -10,7 +10,7 @@ from office_judge.meaning import attributes, meanings, own_text
 
 __all__ = ["tree_differences"]
 
-_MOST_COMPARED = 4_000_000
+_MAX_COMPARED = 4_000_000
 """Children times children that are aligned well; beyond they are paired as they come."""
 
 Pair = tuple[Element | None, Element | None]
@@ -76,7 +76,7 @@ def _pairs(
     while end > start and other_end > start and old[olds[end - 1]] == new[news[other_end - 1]]:
         end, other_end = end - 1, other_end - 1
     olds, news = olds[start:end], news[start:other_end]
-    if len(olds) * len(news) > _MOST_COMPARED:
+    if len(olds) * len(news) > _MAX_COMPARED:
         yield from _in_order(olds, news)
         return
     sums = [old[child] for child in olds], [new[child] for child in news]
