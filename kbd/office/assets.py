@@ -319,6 +319,7 @@ class PartCopier:
             for name in self.target.parts():
                 if not name.endswith((".xml", ".rels")):
                     self._media.setdefault(self.target.size(name), []).append(name)
+        # By size first: only parts of the same length are read and hashed.
         alike = self._media.get(len(data), ())
         digest = hashlib.sha256(data).digest() if alike else b""
         for name in alike:

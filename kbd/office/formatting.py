@@ -160,6 +160,7 @@ def number(least: float, most: float, unit: str = "") -> FormattingField:
                 return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
+        # `float` takes "nan" and "inf", too; neither is between any bounds.
         return value if least <= value <= most else None
 
     words = {"pt": "points", "in": "inches"}.get(unit, "a number")

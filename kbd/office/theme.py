@@ -130,6 +130,7 @@ def parse_share(text: str | None) -> float:
         found = float(text.removesuffix("%")) / scale
     except ValueError:
         return 0.0
+    # `float` takes "nan" and "inf", too; of the former no comparison is true.
     return found if -1e6 < found < 1e6 else 0.0
 
 

@@ -29,14 +29,17 @@ _END = struct.Struct("<4s4H2IH")
 _UTF8_FLAG = 0x800
 _COPIED_FLAGS = _UTF8_FLAG | 0x6
 """How the name is written, and how hard the bytes were squeezed."""
+# The first day that a date of MS-DOS can tell; a clock's would make two files of equal edits.
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _VERSION = 20
 _UNIX = 3
+# On Unix the upper half of the external attributes is the mode (APPNOTE 4.4.15: by system).
 _PRIVATE_FILE = 0o600 << 16
 _FAST_BYTES = 256 * 1024
 """From this size on speed counts more: a quarter of the time for a fifth more bytes."""
 
 
+# Not zipfile, which takes no entry that is packed already: every part would be packed anew.
 class ArchiveWriter:
     """Writes entries to a file that is open for writing, from its beginning.
 
@@ -59,6 +62,8 @@ class ArchiveWriter:
         entry.create_system = like.create_system if like else _UNIX
         entry.external_attr = like.external_attr if like else _PRIVATE_FILE
         if like:
+            # The name's own bytes: decoded and encoded again, one beyond ASCII could become
+            # another.
             self._begin(entry, raw_name(like), like.flag_bits & _UTF8_FLAG)
         else:
             self._begin(entry, name.encode(), 0 if name.isascii() else _UTF8_FLAG)
@@ -71,6 +76,7 @@ class ArchiveWriter:
             info: The entry, whose sizes are those of the bytes.
             packed: Exactly its compressed bytes.
         """
+        # Bit 3 goes: the sizes are known and stand in the header, so none follow the data.
         self._begin(info, raw_name(info), info.flag_bits & _COPIED_FLAGS)
         self._write(packed)
 
@@ -144,6 +150,8 @@ class PartStream(io.RawIOBase):
         self._sum = 0
         self._inflating: _Inflating | None = None
         if info.compress_type != ZIP_STORED:
+            # Unpacking has one result on every processor, so here the faster library may be used.
+            # What lies in a zip is raw deflate, without a header of zlib.
             self._inflating = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS)
         self._is_done = False
 
@@ -197,6 +205,8 @@ class PartStream(io.RawIOBase):
     def _finish(self) -> None:
         self._is_done = True
         if self._inflating is not None and not self._inflating.eof:
+            # One byte more is asked for: other readers go on to the end of the stream and would get
+            # it.
             if self._piece(1):
                 raise self._damaged("unpacks to more than it says")
             if not self._inflating.eof:

@@ -51,6 +51,7 @@ def check_magic(name: str, file: IO[bytes]) -> None:
                 "save it"
             )
         raise FileReadFailed(f"{name} is an old binary Office file; {save}")
+    # An empty zip is its last record alone, which begins with the same letters (APPNOTE 4.3.16).
     if head.startswith(b"PK"):
         raise FileReadFailed(f"{name} is a zip file without contents")
     raise FileReadFailed(
@@ -134,6 +135,7 @@ def open_archive(name: str, file: IO[bytes]) -> tuple[ZipFile, dict[str, ZipInfo
         FileReadFailed: It is no zip, or breaks a limit or a rule; the message says which.
     """
     check_magic(name, file)
+    # Before zipfile, which reads the whole directory into memory, however large it says it is.
     count = _count_entries(name, file)
     try:
         archive = ZipFile(file)
@@ -193,6 +195,8 @@ def _count_entries(name: str, file: IO[bytes]) -> int:
         record = os.pread(file.fileno(), _END64.size, end) if end < length else b""
         if len(record) < _END64.size or not record.startswith(b"PK\x06\x06"):
             _damaged(name, "its directory cannot be read")
+        # Python before 3.11.14 does not compare these (CVE-2025-8291): two readers could take two
+        # directories.
         if end + _END64.size + _LOCATOR.size != start + at:
             _damaged(name, "it has two directories")
         _, _, _, _, disk, first, here, count, size, offset = _END64.unpack(record)
@@ -215,6 +219,7 @@ def _checked_places(
     spans = sorted(
         (info.header_offset, starts[info.header_offset] + info.compress_size) for info in infos
     )
+    # The last entry may not reach into the directory either.
     spans.append((directory, directory))
     # Entries that share bytes unpack to far more than the file holds (CVE-2024-0450).
     if any(end > start for (_, end), (start, _) in pairwise(spans)):
@@ -238,6 +243,8 @@ def _checked_entries(name: str, infos: list[ZipInfo]) -> dict[str, ZipInfo]:
                 )
         _check_size(name, part, info)
         key = part_key(part)
+        # Which of the two counts is each reader's choice: one could be checked and the other
+        # opened.
         if key in found and not info.is_dir():
             _damaged(name, "two parts have one name")
         found[key] = info
@@ -247,6 +254,7 @@ def _checked_entries(name: str, infos: list[ZipInfo]) -> dict[str, ZipInfo]:
 def _check_size(name: str, part: str, info: ZipInfo) -> None:
     """Check that an entry's sizes can be true, and that it is not a bomb."""
     size, packed = info.file_size, info.compress_size
+    # ECMA-376 part 2 allows these two methods alone, and `PartStream` knows no other.
     if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
         raise FileReadFailed(
             f"{name} is compressed in a way that Office files are not; save it once more in the "

@@ -96,6 +96,7 @@ class LibraryBridge:
             FileReadFailed: A part is damaged.
         """
         made = io.BytesIO()
+        # Not packed: the copy lives in memory, for one library and one call.
         with ZipFile(made, "w", ZIP_STORED) as archive:
             archive.writestr(CONTENT_TYPES, self._types())
             archive.writestr(_STUB, b"")
@@ -112,6 +113,8 @@ class LibraryBridge:
         """Remember what the library has loaded, before anything changes it."""
         for part in package.iter_parts():
             name = self._names.get(part_key(part.partname), "")
+            # Its bytes as the library would write them: what it returns is compared with these, not
+            # with the file. The record holds the part, lest another one get its id.
             self._known[id(part)] = _LoadedPart(part, name, part.blob, _relations_of(part))
 
     def name_of(self, part: LibraryPart) -> str:
@@ -129,6 +132,7 @@ class LibraryBridge:
         parts = list(package.iter_parts())
         names = {id(part): self.name_of(part) for part in parts}
         for part in parts:
+            # New parts get their names first, for relations of any part may lead to them.
             if id(part) not in self._known:
                 names[id(part)] = self._add(rewriting, part)
         external: dict[str, None] = {}
@@ -141,6 +145,7 @@ class LibraryBridge:
                 before = known.relations if known else {}
                 external.update(dict.fromkeys(_relate(rewriting, name, part, before, names)))
         kept = {id(part) for part in parts}
+        # Only what the library had loaded can go; a part that nothing led to before stays.
         for key, known in self._known.items():
             if key not in kept and known.name:
                 rewriting.drop(known.name)
@@ -253,9 +258,11 @@ def _relate(
 ) -> Iterator[str]:
     """Bring a part's relations up to date; yield the addresses that are new."""
     now = _relations_of(part)
+    # Taken away first, so that an id which leads elsewhere now is free when it is set.
     for relation_id in before:
         if relation_id not in now or now[relation_id] != before[relation_id]:
             rewriting.unrelate(name, relation_id)
+    # An address that the part reached out to before is no news, whatever its id is now.
     known = {target for _, target, outside in before.values() if outside}
     for relation_id, relation in now.items():
         if before.get(relation_id) == relation:

@@ -80,6 +80,7 @@ def prolog_fault(file: PartStream | io.BytesIO) -> str:
         fault = _find_fault(head, is_whole=len(more) < wanted)
         if fault is not None:
             return fault
+        # Doubled, since the head is searched anew each time: the work stays in proportion to it.
         wanted = len(head)
     return "a part that begins with too much before its contents"
 
@@ -174,8 +175,10 @@ def reading_errors(name: str) -> Iterator[None]:
 
 def xml_root(data: bytes, name: str) -> etree._Element:
     """Parse a small part; a document type declaration is refused, as nothing here needs one."""
+    # Entities are not put in: one may name a local file, or others that grow a billionfold.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     root = etree.fromstring(data, parser)
+    # Checked here as well: what a library made did not pass `prolog_fault`.
     if root.getroottree().docinfo.internalDTD is not None:
         raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed")
     return root
@@ -250,6 +253,7 @@ class Package:
         """
         info = self.entry(part)
         packed = self.packed(info)
+        # On a stream of its own: one is read once, and the caller's begins at the first byte.
         fault = prolog_fault(PartStream(self.name, info, packed))
         if fault:
             raise FileReadFailed(f"{self.name} holds {fault}")
@@ -319,6 +323,7 @@ class Package:
         if rels not in self:
             return ()
         data = self.read(rels)
+        # Counted in the bytes, before a tree of so many elements takes the memory.
         if data.count(b"<") > _MAX_RELATIONS:
             raise FileReadFailed(
                 f"{self.name} is refused: a part has over {_MAX_RELATIONS:,} relations"
@@ -351,8 +356,10 @@ def parse_relations(part: str, root: etree._Element) -> tuple[Relation, ...]:
     found = []
     for element in root.iterchildren("{*}Relationship"):
         target = element.get("Target", "").replace("\\", "/")
+        # Without the attribute a target is inside of the package (ECMA-376 part 2).
         external = element.get("TargetMode") == "External"
         if not external:
+            # From the root on, so that no number of ../ leads out of the package.
             target = posixpath.normpath(posixpath.join(folder, target)).lstrip("/")
         type_ = element.get("Type", "")
         kind = type_.rsplit("/", 1)[-1]

@@ -104,6 +104,7 @@ class Rewriting:
         """Replace a part's bytes, or add a part whose type follows from its suffix."""
         key = part_key(part)
         self._dropped.discard(key)
+        # A replaced part keeps the spelling of its name: the file's relations and types use it.
         self._new[key] = (self._original[key].filename if key in self._original else part, data)
 
     def add(self, part: str, data: bytes, content_type: str) -> None:
@@ -113,6 +114,7 @@ class Rewriting:
 
     def drop(self, part: str) -> None:
         """Remove a part, with its relations and its type."""
+        # With its relations: else a part added under this name later would inherit them.
         for name in (part, relations_part(part)):
             self._new.pop(part_key(name), None)
             self._dropped.add(part_key(name))
@@ -133,6 +135,7 @@ class Rewriting:
         """Have parts with a suffix ("png") be of a type unless they have one of their own."""
         root = self.root(CONTENT_TYPES)
         known = {(entry.get("Extension") or "").casefold() for entry in root}
+        # ECMA-376 part 2 allows one default a suffix; the one that the file has stays.
         if suffix.casefold() not in known:
             entry = etree.Element(_named_like(root, "Default"))
             entry.set("Extension", suffix)
@@ -196,6 +199,7 @@ class Rewriting:
                 if key in self._new:
                     archive.add(info.filename, self._new[key][1], info)
                 elif self._package is not None and key not in self._dropped:
+                    # As packed bytes: what no edit named is neither unpacked nor changed by a bit.
                     archive.copy(info, self._package.packed(info))
             for key, (name, data) in self._new.items():
                 if key not in self._original:
@@ -241,4 +245,5 @@ def _free_id(taken: set[str]) -> str:
 
 
 def _named_like(root: etree._Element, name: str) -> str:
+    # In the root's own namespace, so that it is written with the prefix that the table has.
     return f"{{{etree.QName(root).namespace}}}{name}"

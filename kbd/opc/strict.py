@@ -33,6 +33,8 @@ _DASHED = {
 _UNDASHED = {usual: strict for strict, usual in _DASHED.items()}
 
 _STRICT_NAME = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/([\w/]+)")
+# These families alone have strict names; those of packages and of later additions are the same in
+# both variants.
 _USUAL_NAME = re.compile(
     rb"http://schemas\.openxmlformats\.org/"
     rb"(wordprocessingml|presentationml|spreadsheetml|drawingml|officeDocument|schemaLibrary)"

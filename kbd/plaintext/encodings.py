@@ -100,6 +100,8 @@ def detect(path: Path) -> Encoding:
     try:
         with path.open("rb") as file:
             head = file.read(4096)
+            # Before UTF-8 is tried: ASCII letters in UTF-16 are valid UTF-8, too, with zeros
+            # between.
             marked = _from_mark(head) or _from_zero_bytes(head)
             if marked is not None:
                 return marked
@@ -186,6 +188,7 @@ def _sample(file: io.BufferedReader) -> bytes:
     while (line := file.readline(BLOCK_BYTES)) and size < _SAMPLE_BYTES:
         if not line.isascii():
             first = _HIGH.search(line)
+            # A piece around its first such byte: one line may be the whole file.
             start = max(0, (first.start() if first else 0) - 2048)
             found.append(line[start : start + 8192])
             size += len(found[-1])
@@ -195,6 +198,7 @@ def _sample(file: io.BufferedReader) -> bytes:
 def _guess(sample: bytes) -> Encoding:
     high = len(_HIGH.findall(sample))
     valid = sum(len(sequence) for sequence in _UTF8_SEQUENCE.findall(sample))
+    # Mostly UTF-8: to read all of it in an old code page would spoil every accent for a few.
     if valid >= 0.8 * high:
         warning = "Some bytes are not valid UTF-8; they were read as cp1252."
         return Encoding("utf-8", 0.5, (warning,), repairs=True)
@@ -202,6 +206,7 @@ def _guess(sample: bytes) -> Encoding:
     if match is not None and _is_foreign(match, sample, high):
         confidence = round(max(0.0, 1.0 - match.chaos) * (0.75 + match.coherence / 4), 2)
         return _with_warning(match.encoding, confidence)
+    # cp1252 has no character for these five bytes; latin-1 has one for every byte.
     if _CP1252_UNDEFINED.search(sample):
         return _with_warning("latin-1", 0.4)
     # In western text accented letters stand alone; long runs of them speak against it.

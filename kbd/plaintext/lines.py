@@ -113,6 +113,7 @@ def open_at(source: Source, encoding: Encoding, offset: int) -> io.TextIOWrapper
     """
     try:
         file = source.path.open("rb")
+        # A byte order mark to drop can stand at the beginning alone.
         name = _codec(file, encoding) if offset else encoding.name
         file.seek(offset)
     except OSError as error:
@@ -148,6 +149,7 @@ def _counted(
         cut = _last_line_end(block, line_end, unit)
         text = decoder.decode(block[:cut])
         lines += text.count("\n")
+        # Only where the decoder, too, has a line end can another one begin afresh.
         if text.endswith("\n"):
             marks.append(Mark(lines + 1, offset + cut))
         rest = decoder.decode(block[cut:])
@@ -156,6 +158,7 @@ def _counted(
             chars += len(piece)
             zeros += piece.count("\0")
             last = piece[-1:] or last
+        # At the first block that has one: a large binary file is not read to its end.
         if zeros and not allow_zeros:
             raise _binary(source)
         offset += len(block)

@@ -74,6 +74,7 @@ def suffix_delimiter(name: str) -> str:
     return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), ",")
 
 
+# Not DuckDB's sniffer: ragged rows or a zero byte make it report one column of text, silently.
 def detect_dialect(sample: str, name: str) -> Dialect:
     """Choose the dialect for a text that begins with `sample`, whole lines."""
     usual = suffix_delimiter(name)
@@ -177,6 +178,8 @@ MAX_REPAIRS = 100
 csv.field_size_limit(2 * MAX_LINE_CHARS)
 
 
+# Not DuckDB's reader: ragged rows far down end its scan, and its tolerant options swallow rows with
+# bad bytes without notice.
 class RowReader:
     """Reader of the rows of one file, once.
 
@@ -208,6 +211,7 @@ class RowReader:
         with open_text(self._source.path, self.encoding, newline="") as file:
             lines = self._lines(file)
             while True:
+                # Each repair reads up to 1 MiB again, so their number is bounded.
                 reader = self._reader(lines, quotes=self.unclosed < MAX_REPAIRS)
                 for row in reader:
                     if self._unclosed:
@@ -225,6 +229,8 @@ class RowReader:
                 self._row_chars = 0
                 self._unclosed = False
                 yield self._checked(next(self._reader(iter([first]), quotes=False)))
+                # The generator of lines ended to stop the reader inside the quote; a new one goes
+                # on.
                 lines = self._lines(file)
 
     def first_line(self) -> str:
@@ -258,6 +264,7 @@ class RowReader:
             yield self._waiting.popleft()
 
     def _read(self, file: TextIOWrapper) -> Iterator[str]:
+        # One more than is allowed tells a line that is too long from one that just fits.
         while line := file.readline(MAX_LINE_CHARS + 1):
             if len(line) > MAX_LINE_CHARS:
                 raise FileReadFailed(
@@ -276,6 +283,7 @@ class RowReader:
     def _sample(self) -> str:
         with open_text(self._source.path, self.encoding) as file:
             text = file.read(SAMPLE_CHARS).replace("\0", "")
+        # A row that the sample cuts off would look as if it had fewer fields than the others.
         whole = text.rfind("\n")
         return text if len(text) < SAMPLE_CHARS or whole < 0 else text[: whole + 1]
 

@@ -197,6 +197,7 @@ def _count(
             tally.padded += size < table_head.declared
             tally.widened += filled > table_head.declared
             row = row[:width] + [""] * (width - size)
+        # While they are counted, not afterwards: padding to one wide row can multiply a small file.
         if tally.rows * tally.widest > MAX_CELLS:
             raise FileReadFailed("the table is too large: more than 250 million fields")
         if writer is not None:
@@ -326,6 +327,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
         raise ValidationFailed(
             f"{source.name} has {len(existing_columns)} columns and the rows have {len(names)}"
         )
+    # All bytes as they are: only what is added is written.
     shutil.copyfile(source.path, target)
     encoding = _appending_codec(table_head.encoding.name, source.path)
     line_end = _finish_last_line(source, target, encoding)
@@ -340,6 +342,7 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
             if not existing_columns:
                 writer.write_header(names)
             count = _write_rows(writer, stream)
+    # Refused, not replaced: a question mark in place of a letter would go unnoticed.
     except UnicodeEncodeError as error:
         raise ValidationFailed(
             f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}"

@@ -193,6 +193,7 @@ def open_picture(source: Source, *, tolerant: bool = False) -> Iterator[Image.Im
             ImageFile.LOAD_TRUNCATED_IMAGES = tolerant
             with _open_unlimited(source) as picture:
                 yield picture
+        # Memory that runs out is the end of the worker, not damage of the file.
         except (KbdError, MemoryError):
             raise
         except UnidentifiedImageError as error:

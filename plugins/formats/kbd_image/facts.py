@@ -164,6 +164,7 @@ def _inspect(element: etree._Element, dangers: dict[str, None], outside: dict[st
                 dangers["scripts"] = None
             elif target and not target.startswith("#") and target[:5].lower() != "data:":
                 outside[target[:200]] = None
+        # Bounded, for an attribute may be as long as the file.
         elif (found := _OUTSIDE.search(text[:10_000])) and found[1].lower() != "data:":
             outside[found[0][4:].strip(" '\"")[:200]] = None
 

@@ -38,6 +38,7 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
         try:
             return _preview(source, index, edge_px, tolerant=True)
         except FileReadFailed:
+            # The first error says what is wrong; this one only that leniency did not help.
             raise error from None
 
 

@@ -260,6 +260,7 @@ def read_document(source: Source) -> OdtDocument:
     """
     reader = _Reader(source.name)
     with open_parts(source) as parts:
+        # Styles first: they say what is hidden and how lists are labeled.
         for part in parts:
             reader.read(part)
     return reader.document()
@@ -320,6 +321,8 @@ class _Reader:
             self._lists.open_list(element)
         elif tag in _ITEMS:
             self._lists.begin_item(element)
+        # Sections inside a hidden one are hidden, whatever they say, and have to be counted to its
+        # end.
         elif tag == _SECTION and (self._hidden_depth or element.get(f"{TEXT}display") == "none"):
             self._hidden_depth += 1
 
@@ -377,6 +380,7 @@ class _Reader:
 
     def _add_margin(self, element: etree._Element, kind: str, type_: str) -> None:
         text = self._renderer.text(element).strip()
+        # Pictures of a header or footer belong to no section.
         self._renderer.drawn.clear()
         if text and element.get(f"{STYLE}display") != "false":
             self._margins.append(Margin(kind, type_, self._page_style, text))
@@ -389,6 +393,7 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
     """
     inside = 0
     is_first = True
+    # Before lxml 6.1.0 it puts local files in for entities unless told not to (CVE-2026-41066).
     parser = etree.iterparse(
         file, events=("start", "end"), tag=_WATCHED, resolve_entities=False, no_network=True,
         load_dtd=False,

@@ -75,6 +75,7 @@ def open_parts(source: Source) -> Iterator[Parts]:
         if "content.xml" not in parts:
             raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml")
         for part in parts:
+            # By the claimed size: the stream that is handed out is held to it.
             _check_size(source.name, package.entry(part).file_size)
         yield tuple(package.open(part) for part in parts)
 

@@ -233,6 +233,7 @@ def _section_index(sections: Sequence[Section], wanted: str | int, name: str) ->
                 f"their indices: {shown}{', …' if len(found) > _MAX_NAMED else ''}"
             )
     try:
+        # Only now, for a heading may be a number, such as a year.
         index = int(wanted)
     except ValueError:
         raise ValidationFailed(_unknown(sections, str(wanted), name)) from None

@@ -51,12 +51,14 @@ class OdtStyles:
         self._parents[key] = element.get(f"{STYLE}parent-style-name", "")
         text_properties = element.find(f"{STYLE}text-properties")
         shown = None if text_properties is None else text_properties.get(f"{TEXT}display")
+        # A style of a part replaces the common one of its name, also where it says nothing of this.
         self._hidden.pop(key, None)
         if shown is not None:
             self._hidden[key] = shown == "none"
 
     def is_hidden(self, family: str, name: str | None) -> bool:
         """Whether a style of a family ("paragraph", "text") hides its text."""
+        # Bounded, for styles may be each other's parents.
         for _ in range(_MAX_PARENTS):
             if not name:
                 break
@@ -105,6 +107,7 @@ def _numeral(number: int, format_: str) -> str:
         case "a" | "A" if number > 0:
             # After z comes aa, then bb.
             times, letter = divmod(number - 1, _ALPHABET)
+            # Bounded: the label of item 1,000,000 would have 38,462 letters.
             text = chr(ord("a") + letter) * min(times + 1, _LEVELS)
         case "i" | "I" if 0 < number < _MAX_ROMAN:
             text = ""

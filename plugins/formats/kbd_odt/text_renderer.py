@@ -57,6 +57,7 @@ def grid(
         row_count = min(row_count + repeats, _MAX_ROWS)
         column_count = max(column_count, width)
         length = sum(map(len, texts))
+        # A blank row may be repeated a million times: one stands for all.
         shown = expansion(length, repeats) if length else 1
         rows += [texts] * shown
     return OdtGrid(row_count, column_count, has_header, tuple(rows))
@@ -64,6 +65,7 @@ def grid(
 
 def _rows(element: etree._Element, *, is_header: bool) -> Iterator[tuple[etree._Element, bool]]:
     """Yield the rows of a table, those in groups as well, each with whether it is of the header."""
+    # A stack of its own: a file decides how deep groups of rows are nested.
     pending = [(iter(element), is_header)]
     while pending:
         children, inside = pending[-1]

@@ -112,6 +112,8 @@ def file_map(source: Source) -> dict[str, Any]:
         if found.document is not None:
             entries = contents(found.document)
         try:
+            # A file that only pdfium takes is mapped all the same, with a word on what is not
+            # known.
             with open_by_pypdf(source) as reader:
                 if found.document is None:
                     entries = contents_by_pypdf(reader)

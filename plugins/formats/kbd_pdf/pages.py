@@ -103,6 +103,7 @@ def parse_page_numbers(pages: str, count: int, name: str) -> tuple[int, ...]:
             missing = first if first < 1 or first > count else last
             counted = f"{count} pages, counted from 1" if count != 1 else "1 page"
             raise ValidationFailed(f"{name} has {counted}; page {missing} is not one of them")
+        # Before they are listed: a file may claim a thousand million pages.
         if last - first >= MAX_PAGES:
             raise _too_many(name)
         found.update(dict.fromkeys(range(first, last + 1)))

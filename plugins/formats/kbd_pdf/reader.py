@@ -227,6 +227,7 @@ def _page(document: pdfium.PdfDocument, number: int) -> PageRead:
         state = ", the text layer of a scan"
     lines = [f"[{called or f'page {number}'}{state}]", text, *notes]
     if hidden_text and hidden_text.text:
+        # Told apart: text that people do not see may be written for the model alone.
         lines.append(f"[text on page {number} that people do not see: {hidden_text.text}]")
     shown = "\n".join(line for line in lines if line)
     is_partly_hidden = hidden_text is not None and bool(hidden_text.text)
@@ -244,6 +245,7 @@ def _pages_by_pypdf(source: Source, numbers: Sequence[int]) -> list[PageRead]:
         for number in numbers:
             try:
                 text = clean(reader.pages[number - 1].extract_text()).rstrip()
+            # Memory that runs out is the end of the worker, not damage of a page.
             except MemoryError:
                 raise
             except Exception:  # noqa: BLE001 - whatever a damaged page makes pypdf raise

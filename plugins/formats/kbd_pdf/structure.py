@@ -92,6 +92,7 @@ def add_actions(found: Actions, value: Any, where: str) -> None:
 def _note_target(found: Actions, value: Any) -> None:
     target = None if value is None else value.get_object()
     if isinstance(target, DictionaryObject):
+        # Where both names are given, the Unicode one counts (ISO 32000-1, 7.11.3).
         target = target.get("/UF") or target.get("/F")
     if target is not None and len(found.targets) < MAX_NAMED:
         found.targets[str(target)[:200]] = None
@@ -169,6 +170,7 @@ def read_structure(reader: PdfReader, *, with_pages: bool = True) -> Structure:
             found.files.append(_text(about.get("/UF") or about.get("/F") or name))
     add_actions(found.actions, root.get("/OpenAction"), "when it is opened")
     _add_additional_actions(found, root)
+    # A program runs all scripts of this tree when it opens the file (ISO 32000-1, 12.6.4.16).
     for _, value in _names(names.get("/JavaScript")):
         add_actions(found.actions, value, "when it is opened")
     left = MAX_ANNOTATIONS
@@ -190,6 +192,8 @@ def _gather_form(found: Structure, form: DictionaryObject) -> None:
         seen.add(id(field))
         name = ".".join(filter(None, (parent_name, _text(field.get("/T")))))
         known = {key: field.get(key, inherited[key]) for key in inherited}
+        # Kids without a name are the places where a field is shown, not fields (ISO 32000-1,
+        # 12.7.3).
         kids = [kid for kid in _array(field.get("/Kids")) if "/T" in _dictionary(kid)]
         if kids:
             waiting.extend((kid, name, known) for kid in reversed(kids))

@@ -90,6 +90,7 @@ def passages(source: Source) -> Iterator[Passage]:
     for ignores_cache in (False, True):
         try:
             with WorkbookReader(source, ignores_cache=ignores_cache) as book:
+                # What was handed on is not repeated where a damaged cache is replaced midway.
                 for passage in islice(_all_passages(book), done, None):
                     yield passage
                     done += 1
@@ -255,6 +256,7 @@ def _grid_text(grid: _Grid) -> _Text:
         if not any(cells):
             continue
         line = f"{number}\t" + "\t".join(cells).rstrip("\t")
+        # The first row is shown whatever its length: else a reader could never get past it.
         if size + len(line) > MAX_READ_CHARS and number > area.top:
             return _Text("\n".join(lines), number - 1)
         lines.append(line)

@@ -196,6 +196,7 @@ def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) ->
         if any(values):
             seen.add("string")
         return values
+    # A sheet has floats alone; whole ones that are exact are told as the integers they were.
     if types == {float} and all(map(float.is_integer, values)) and max(map(abs, values)) < _EXACT:
         seen.add("integer")
         return list(map(str, map(int, values)))
@@ -325,6 +326,7 @@ def _filled(
     names = [column.name for column in columns]
     title = book.title(name)
     landing = AppendedRows(title, names, area, has_header, spot.emptied, spot.joined)
+    # Before the workbook is written, so that a refusal leaves no file.
     notes = fit_tables(book, landing)
     book.save(target)
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)

@@ -36,6 +36,7 @@ __all__ = [
 MAX_FORMULA = 8_192
 """Characters that a formula may have."""
 
+# What XML 1.0 cannot hold (section 2.2): such a part would be no XML.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Strings, quoted sheet names, and what stands between brackets of structured references.
 _OPAQUE = re.compile(r'"(?:[^"]|"")*"|\'(?:[^\']|\'\')*\'|\[(?:[^\[\]]|\[[^\[\]]*\])*\]')
@@ -104,6 +105,7 @@ def checked_formula(text: str, place: str) -> str:
 
 def reach_of(formula: str) -> str | None:
     """Return what of a formula reaches out of its workbook, None if nothing does."""
+    # HYPERLINK("#Sheet2!A1") leads to a place in the workbook itself.
     inner = _INNER_LINK.sub("", formula)
     code = _STRING.sub('""', inner)
     found = _REACH.search(code) or _ADDRESS.search(inner)
@@ -251,6 +253,7 @@ def stored_text(text: str, place: str) -> str:
 
 
 def _check_length(text: str, place: str) -> None:
+    # Refused, not cut: openpyxl cuts such a text without a word.
     if len(text) > MAX_TEXT:
         raise ValidationFailed(
             f"{place}: the text has {len(text):,} characters; a cell holds {MAX_TEXT:,}"

@@ -37,6 +37,7 @@ def chat_body(request: ModelRequest, *, official: bool) -> dict[str, Any]:
         "stream": True,
     }
     if is_sent("usage", request):
+        # Without it a stream of this API does not tell what it consumed.
         fields["stream_options"] = {"include_usage": True}
     if request.tools:
         fields["tools"] = [_tool(tool, request) for tool in request.tools]
@@ -131,6 +132,7 @@ class ChatReader:
             raise MalformedReply(msg) from None
         if piece.error:
             raise ServerFault(piece.error)
+        # With `include_usage` it comes last, in a chunk that has no choices.
         if piece.usage:
             spent = Usage(piece.usage.prompt_tokens or 0, piece.usage.completion_tokens or 0)
             self._assembly.usage = spent
@@ -148,6 +150,7 @@ class ChatReader:
             call.id = call.id or piece.id or ""
             call.name = call.name or function.name or ""
             self._assembly.add_arguments(call, _text_of(function.arguments))
+        # A later chunk without a reason does not take it back.
         self._assembly.finish_reason = choice.finish_reason or self._assembly.finish_reason
 
     def _call_for(self, piece: _CallPiece, function: _Function) -> PartialCall:

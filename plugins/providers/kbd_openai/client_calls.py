@@ -76,6 +76,7 @@ class Caller:
             api_key=(not own_url and access.api_key) or "none",
             base_url=_http_address(own_url or access.base_url),
             http_client=access.http_client,
+            # Each attempt is kbd's, and an event: those of the library would go unseen.
             max_retries=0,
             timeout=access.timeout_s,
         )
@@ -129,6 +130,8 @@ class Caller:
         client = self._client.with_options(timeout=min(self._access.timeout_s, CHECK_S))
         try:
             answer = await client.get("/models", cast_to=httpx2.Response)
+            # A captive portal answers 200 with a page: only JSON tells that a server of this API is
+            # there.
             answer.json()
         except openai.APIStatusError as error:
             if error.status_code not in NOT_OFFERED:
@@ -162,6 +165,7 @@ class Caller:
         """Return the error of kbd for one of the client library."""
         key = self._access.api_key
         match error:
+            # In this order: the first two kinds derive from `APIError`, which the third case takes.
             case openai.APIStatusError():
                 return self._refusal(error, request)
             case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError():

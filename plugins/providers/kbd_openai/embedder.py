@@ -92,6 +92,7 @@ class OpenAIEmbedder(Embedder):
 
     def status(self) -> ProviderStatus:
         """Return how the embedder is set up; `default_model` tells whether a model is named."""
+        # The key was given for another address, so a server of its own does not get it.
         has_key = bool(self._settings.get("has_key")) and not self._own_url
         reason = self._setting_error()
         if reason is None and not (self._base_url or has_key):
@@ -114,6 +115,7 @@ class OpenAIEmbedder(Embedder):
 
         A server that serves another model under the same name is not found out by it.
         """
+        # Other instructions make other vectors of the same texts.
         parts = (endpoint_of(self._base_url), model, *with_instructions(model, "passage", ("",)))
         parts = (*parts, *with_instructions(model, "query", ("",)))
         return sha256(msgspec.json.encode(parts)).hexdigest()[:24]

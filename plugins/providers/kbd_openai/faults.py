@@ -71,6 +71,7 @@ def clean(text: object, api_key: str | None) -> str:
     if api_key:
         cleaned = cleaned.replace(api_key, "***")
     cleaned = _KEY_LIKE.sub("***", cleaned)
+    # Cut last: half of a key at the cut would not be found as one.
     return cleaned if len(cleaned) <= MAX_QUOTED else cleaned[: MAX_QUOTED - 1] + "…"
 
 
@@ -88,6 +89,7 @@ def fault_of_status(status: int, code: str, text: str, wait_s: float | None = No
     if status == 429:
         msg = f"the provider asked to slow down (429): {text}"
         return ProviderRateLimited(msg, retry_after_s=wait_s)
+    # The client library holds 408, 409 and 5xx to be worth another try, too.
     if status in (408, 409) or status >= 500 or status < 400:
         return ProviderUnavailable(f"the provider failed ({status}): {text}", retry_after_s=wait_s)
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(text):
@@ -134,6 +136,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         seconds = float(given) * scale
     except ValueError:
         seconds = _until(given)
+    # Headers may say "nan" or "inf", which `float` takes and nobody can wait for.
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
@@ -143,5 +146,6 @@ def _until(date: str) -> float:
         moment = parsedate_to_datetime(date)
     except ValueError:
         return math.nan
+    # An HTTP date is in GMT (RFC 9110, 5.6.7); one that ends in -0000 is parsed without a zone.
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())

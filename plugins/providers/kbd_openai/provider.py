@@ -111,6 +111,7 @@ class OpenAIProvider(Provider):
             raise ProviderNotConfigured(NO_KEY)
         if reason := self._setting_error():
             raise ProviderNotConfigured(reason)
+        # In a thread: the first import takes up to 1.7 s, and the event loop must not wait for it.
         return await anyio.to_thread.run_sync(load_caller, access)
 
     def _setting_error(self) -> str | None:
@@ -129,6 +130,7 @@ def is_local_address(base_url: str | None) -> bool:
         return False
     try:
         host = urlsplit(base_url).hostname or ""
+        # No name is looked up: what it resolves to may be another address when it is called.
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
@@ -141,6 +143,7 @@ def endpoint_of(base_url: str | None) -> str:
     try:
         address = urlsplit(base_url)
         port = address.port or (443 if address.scheme == "https" else 80)
+        # Host and port alone: an address may hold a user and a password.
         host = f"[{address.hostname}]" if ":" in (address.hostname or "") else address.hostname
         return f"{host}:{port}" if host else "invalid address"
     except ValueError:

@@ -92,6 +92,7 @@ def refused_option(status: int, fields: Mapping[str, Any], request: ModelRequest
     sent = [option for option in OPTIONS if is_sent(option, request)]
     message = str(fields.get("message") or fields.get("detail") or fields)[:MAX_READ_CHARACTERS]
     places = (str(fields.get("param") or ""), *_LOCATION.findall(message))
+    # From the surest on: prose may name several options, `param` only the one that is refused.
     for text in (*places, str(fields.get("code") or ""), message):
         found = {option: match.start() for option in sent if (match := _NAMES[option].search(text))}
         if found:
@@ -123,6 +124,7 @@ def repaired_history(messages: Sequence[Message]) -> tuple[Message, ...]:
                 open_calls.remove(asked)
                 sent.append(msgspec.structs.replace(message, tool_call_id=asked[1]))
             continue
+        # Results stand directly behind their calls: after another message none is to come.
         sent += _unanswered(open_calls)
         open_calls = []
         if message.role == "assistant":

@@ -144,6 +144,7 @@ class ResponsesReader:
             Fault: It tells that the server failed.
         """
         header = _converted(event, _Kind)
+        # Before the type is looked at: servers send an error with any event, or without a type.
         if header.error:
             raise ServerFault(header.error)
         match header.type:
@@ -174,6 +175,8 @@ class ResponsesReader:
         """Add what is new of an item that comes whole, or is begun."""
         if item.type == "function_call":
             call = self._call(place)
+            # The first one counts: an item is told when it begins, when it is done, and with the
+            # end.
             call.id = call.id or item.call_id or ""
             call.name = call.name or item.name or ""
             self._rewrite(call, item.arguments)

@@ -64,6 +64,7 @@ def read_embeddings(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -
     if len(sizes) != 1 or 0 in sizes:
         raise MalformedReply("the answer holds vectors of different sizes, or empty ones")
     block = np.stack(rows)
+    # In float64, in which the squares of large float32 numbers do not overflow.
     lengths = np.linalg.norm(block.astype(np.float64), axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or not lengths.all():
         raise MalformedReply("the answer holds a vector that points nowhere: zeros, or no numbers")
@@ -103,6 +104,7 @@ def _decoded_vector(row: _Row) -> Vectors:
         with np.errstate(over="ignore"):  # What float32 cannot hold is found out as infinite.
             return np.array(row.embedding, np.float64).astype(np.float32)
     try:
+        # Without `validate` what is no base64 is passed over, and other numbers come out.
         data = b64decode(row.embedding, validate=True)
         return np.frombuffer(data, "<f4")
     except (binascii.Error, ValueError):

@@ -234,6 +234,7 @@ def tools_text(tools: Sequence[ToolSchema], *, is_brief: bool = False) -> str:
         description = _brief(tool.description) if is_brief else tool.description
         description = _shortened(description, MAX_TOOL_CHARACTERS)
         lines.append(f"### {shown_name(tool.name)} {arguments}\n{description}")
+    # A tag in a description would read as a call.
     return escape_tags("\n".join(lines))
 
 
@@ -266,6 +267,7 @@ def in_protocol(request: ModelRequest, instructions: str) -> tuple[Message, ...]
             messages[0] = _with(messages[0], instructions)
         else:
             messages.insert(0, Message("system", instructions))
+    # Behind all else: at the beginning it would void what a server has cached of the prompt.
     note = choice_text(request)
     if note and messages and messages[-1].role == "user":
         messages[-1] = _with(messages[-1], note)
@@ -276,7 +278,10 @@ def in_protocol(request: ModelRequest, instructions: str) -> tuple[Message, ...]
 
 def _as_text(message: Message) -> Message:
     if message.role == "tool":
+        # A server without tools need not know their role, and templates want user and assistant to
+        # alternate.
         return Message("user", wrap_toolresult(message.text))
+    # What a person, a file or the model wrote must not read as a call or as a result.
     texts = [escape_tags(message.text), *map(_call, message.tool_calls)]
     text = "\n".join(each for each in texts if each.strip())
     return Message(message.role, text or (NOTHING if message.role == "assistant" else ""))

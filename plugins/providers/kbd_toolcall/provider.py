@@ -71,6 +71,8 @@ def reply_of(reply: ModelReply, request: ModelRequest) -> ModelReply:
                 is_too_long = call.is_cut and reply.finish_reason in CUT_REASONS
                 fault = TOO_LONG if is_too_long else call.reason
                 name = known_name(call.name, offered)
+                # The fault is told for the tool that was meant; a name that is not offered may be
+                # any text.
                 name = name if name in offered else UNREADABLE
                 found.append(ToolCall(CallId(""), name, call.written, fault))
     if not found and (bare := _bare_call(parsed.text, offered)):
@@ -81,6 +83,7 @@ def reply_of(reply: ModelReply, request: ModelRequest) -> ModelReply:
 
 def _bare_call(text: str, offered: frozenset[str]) -> str | None:
     """Return the tool that a text is a call of which stands outside of any block, or None."""
+    # Most answers are prose: only what begins like JSON is worth a second parse.
     if "{" not in text[:40]:
         return None
     whole = parse_toolcalls(f"<myPT_toolcall>{text}</myPT_toolcall>")
@@ -102,6 +105,7 @@ def _named(calls: list[ToolCall], request: ModelRequest) -> list[ToolCall]:
     conversation = sha256(msgspec.msgpack.encode(request.messages))
     named: list[ToolCall] = []
     for place, call in enumerate(calls):
+        # The conversation may be long, so it is hashed once for all calls.
         digest = conversation.copy()
         digest.update(str(place).encode())
         call_id = CallId(f"call_{digest.hexdigest()[:24]}")

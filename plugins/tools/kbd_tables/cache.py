@@ -102,6 +102,7 @@ async def run_job(
         except FileReadFailed as error:
             if attempt == 2 or not error.detail.get("stale_table"):
                 raise
+            # The Parquet alone: a record without it does not count as cached.
             await anyio.Path(table.parquet).unlink(missing_ok=True)
     raise AssertionError("the second attempt returns or raises")
 
@@ -113,6 +114,7 @@ async def open_table(context: ToolContext, path: str, sheet: str | None) -> Open
         NotFound, ValidationFailed, FileReadFailed: As for `run_job`.
     """
     file = context.files.get(path)
+    # Refused here, before a worker reads anything.
     tabular_handler(context, file)
     key = _key(context, file, sheet, await run_sync(_engine))
     parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")
@@ -153,6 +155,7 @@ def _key(context: ToolContext, file: FileRef, sheet: str | None, engine: str) ->
     suffix = Path(file.name).suffix.lower()
     part = f"{handler.name if handler else ''}\0{suffix}\0{'' if sheet is None else f'={sheet}'}"
     digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
+    # With DuckDB's version: where another one had written the cache, every call on the file failed.
     return f"tables-{_VERSION}-{engine}-{file.blob}-{digest}"
 
 

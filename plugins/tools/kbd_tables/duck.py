@@ -31,6 +31,7 @@ _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
+    # Else a name in SQL may mean a variable of this process.
     "python_enable_replacements": False,
     "temp_directory": "",
     # Their defaults tell the home folder to whoever asks for the settings.
@@ -92,6 +93,7 @@ CELL_CHARACTERS = 32_767
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
+# A decimal of up to so many digits comes back from a double as it was (IEEE 754).
 _EXACT_DIGITS = 15
 _INT64 = 2**63
 

@@ -186,6 +186,7 @@ class TableExport(_ExportTool):
             path=arguments.path,
             sheet=arguments.source_sheet,
             query=arguments.query,
+            # A text table keeps "12.50" as it is written; a workbook gets the number.
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
@@ -340,5 +341,6 @@ async def _write(
     target = context.files.stage(PurePosixPath(name).suffix)
     notes = await export_rows(context, row_export, rows)
     written = await context.formats.write_table(handler, source, rows, placement, target)
+    # Last: whatever fails before leaves the draft as it was.
     context.files.put(name, target, notes=written.warnings)
     return written, notes

@@ -119,4 +119,5 @@ def worker_limits(limits: QueryLimits, table_bytes: int) -> CallLimits:
     """
     wall = limits.query_seconds + 2.0 + table_bytes / _LOAD_BYTES_PER_S
     cpu = int(wall * limits.query_threads) + 1
+    # DuckDB takes twice its memory limit of address space: with 512 MB it failed within 1 GiB.
     return CallLimits(wall_s=wall, cpu_s=cpu, memory_bytes=3 * _GIB)

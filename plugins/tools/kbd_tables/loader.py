@@ -133,12 +133,14 @@ _CANDIDATES: tuple[Candidate, ...] = (
         "decimal",
         "float",
         f"regexp_full_match({{v}}, '{_DECIMAL}')",
+        # Not a double, with which ten times 0.1 is not 1.
         "CAST({v} AS DECIMAL(18, {scale}))",
         "",
     ),
     Candidate(
         "double",
         "float",
+        # Whole numbers past 64 bits stay text: a double would lose their last digits.
         f"(regexp_full_match({{v}}, '{_NUMBER}') AND NOT regexp_full_match({{v}}, '{_WHOLE}')"
         " AND isfinite(try_cast({v} AS DOUBLE)))",
         "CAST({v} AS DOUBLE)",
@@ -281,6 +283,8 @@ def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:
     return (
         f"read_csv({quoted_text(plain)}, columns = {{{columns}}}, header = true,"
         " auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = '',"
+        # Nothing is sniffed, for the form is our own. Strict: a tolerant reader drops rows
+        # silently.
         f" new_line = '\\n', strict_mode = true, max_line_size = {_MAX_LINE_BYTES},"
         f" parallel = {str(parallel).lower()})"
     )

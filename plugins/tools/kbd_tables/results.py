@@ -138,6 +138,7 @@ def _most_common(
     column = quoted_name(name)
     found = connection.execute(
         f"SELECT {column}, count(*) AS n FROM read_parquet({quoted_text(parquet)})"
+        # By value where they are equally common, so that the same table answers the same.
         f" WHERE {column} IS NOT NULL GROUP BY ALL ORDER BY n DESC, {column}"
         f" LIMIT {_MAX_COMMON_VALUES}"
     ).fetchall()
@@ -191,6 +192,7 @@ def export_plain(columns: Columns, plain: str, names: Sequence[str], target: str
         As `export`.
     """
     kinds = [kind if kind in ("integer", "float") else "string" for _, kind, _ in columns]
+    # The module's own limit is 131,072 characters, and the plain form may have longer fields.
     csv.field_size_limit(_MAX_FIELD_BYTES)
     with Path(plain).open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file, strict=True)

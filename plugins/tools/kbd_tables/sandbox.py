@@ -296,6 +296,7 @@ def sandboxed(
     """
     names = [name for name, _, _ in columns]
     with closing_connection(_LOAD_MEMORY_MB, limits["query_threads"]) as connection:
+        # Before the table is loaded, which is most of the work: what is refused costs nothing.
         statement = checked_statement(connection, sql, names)
         large = row_count * len(columns) > _MANY_VALUES
         _load_table(connection, parquet, (large and statement.columns) or names)
@@ -306,6 +307,7 @@ def sandboxed(
         clock.start()
         try:
             yield connection, statement
+        # `closing_connection` knows these two; all others are faults of the statement.
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
             raise
         except duckdb.Error as error:
@@ -339,7 +341,9 @@ def query(
     """
     with sandboxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
         began = time.perf_counter()
+        # On lines of its own, lest a comment in its last line swallow the bracket.
         nested = f"(\n{statement.sql}\n)"
+        # One row more than is asked for tells whether there are more, without counting them.
         window = connection.execute(
             f"SELECT * FROM {nested} LIMIT {window_rows + 1} OFFSET {window_offset}"
         )
@@ -383,6 +387,8 @@ def _lock(connection: duckdb.DuckDBPyConnection, memory_mb: int) -> None:
     """
     used = connection.execute("SELECT sum(memory_usage_bytes) FROM duckdb_memory()").fetchone()
     table_mb = int((used[0] or 0) if used else 0) // (1024 * 1024) + 1
+    # Not the last wall: `select len(range(1000000000))` took 20 GB under a limit of 256 MB. The
+    # worker's address space ends that.
     connection.execute(f"SET memory_limit = '{memory_mb + table_mb}MiB'")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

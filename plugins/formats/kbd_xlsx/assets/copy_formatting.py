@@ -69,6 +69,8 @@ class RuleCopy:
         made = translated(block, etree.Element(f"{{{space}}}worksheet", nsmap=nsmap))
         for rule in made.iterchildren("{*}cfRule"):
             self.count += 1
+            # The lowest number goes first (ECMA-376 part 1, 18.3.1.10): the sheet's own rules stay
+            # ahead.
             rule.set("priority", str(after + number_of(rule, "priority")))
             if rule.get("dxfId") is not None:
                 rule.set("dxfId", str(self._style_of_rule(number_of(rule, "dxfId"))))
@@ -85,6 +87,7 @@ class RuleCopy:
             return tables.add("dxfs", etree.SubElement(etree.Element("none"), _named(tables.root)))
         made = translated(entries[index], tables.root)
         for entry in made.iterchildren("{*}numFmt"):
+            # A number is each workbook's own; only the code means the same in both.
             entry.set("numFmtId", str(tables.number_format(entry.get("formatCode", "General"))))
         return tables.add("dxfs", made)
 
@@ -161,6 +164,7 @@ class FormattingCopier:
         Raises:
             ValidationFailed: A sheet cannot be changed safely, or there are too many formats.
         """
+        # What is pending on a sheet is written first: later it would undo what is put here.
         self._book.flush()
         for title, placed in self._placed.items():
             part = self._book.part(title)

@@ -236,10 +236,12 @@ class ObjectCopier:
         if drawn.kind == "chart":
             self._check_chart(part, drawn, name)
         self._copier.relate_named([anchor], self._copier.relations(part), drawing)
+        # A number stands for one object of a drawing, so the copies get new ones.
         number = next_id(root)
         for element in anchor.iter("{*}cNvPr"):
             element.set("id", str(number))
             number += 1
+        # The macro stays behind, and its name must not call one of the other workbook's.
         if drawn.element.get("macro"):
             self._book.notices.warn(f"{drawn.kind} {name} ran a macro when clicked; it does not.")
             for element in anchor.iter("{*}pic", "{*}graphicFrame"):
@@ -312,6 +314,7 @@ class ObjectCopier:
             old = find_sheet(self._workbook, sheet)
         except ValidationFailed:
             return False
+        # Cells name shared texts by number, so equal sheets may still show other texts.
         return (self._source.read(old.part), self._texts(self._source)) == (
             self._book.rewriting.read(self._book.part(title)),
             self._texts(None),

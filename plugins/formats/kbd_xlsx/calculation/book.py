@@ -95,6 +95,7 @@ def _shape(key: Sequence[str], numbers: Sequence[str], operands: Operands) -> _S
     if operands.spans or not operands.is_clear or len(numbers) > MAX_NUMBERS:
         return None
     marks = [str(_FIRST_MARK + place) for place in range(len(numbers))]
+    # A row that the formula itself names would be mistaken for a mark.
     if not set(marks).isdisjoint(numbers):
         return None
     pieces = [key[0]]
@@ -184,6 +185,7 @@ def _of_sheet(
             if cell.group in shared:
                 yield _sharing(sheet, cell, shared[cell.group], meanings)
             else:
+                # The cell with the formula's text may come later in the file.
                 early.append(cell)
             continue
         operands = reader.read(cell.text)
@@ -223,6 +225,7 @@ def _is_growing(cell: FormulaCell, operands: Operands) -> bool:
     """Tell whether a formula is a dynamic array: by its mark, or by a function that spills."""
     if cell.kind == "dataTable":
         return False
+    # A legacy array keeps its size, whatever functions it calls.
     may_spill = cell.kind != "array" and not SPILLING_CALLS.isdisjoint(operands.calls)
     return cell.is_dynamic or may_spill
 

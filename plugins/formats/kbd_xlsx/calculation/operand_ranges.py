@@ -208,6 +208,7 @@ class OperandRanges:
             moved: Rows and columns from the cell that the text was written for.
         """
         self._work += 1 + len(operands.references)
+        # Past the bound: better a result is dropped needlessly than kept when it is old.
         if self._work > MAX_WORK:
             return Meaning([], reads_all=True)
         return self._of(operands, place, moved, _Named())

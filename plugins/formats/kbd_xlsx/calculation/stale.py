@@ -114,6 +114,7 @@ class _Graph:
 
     def __init__(self, book: FormulaBook) -> None:
         self._titles = book.titles
+        # Numbers in arrays cost a fraction of what a record for each formula would.
         self._sheets, self._rows, self._columns = array("l"), array("l"), array("l")
         self._areas: dict[int, Area] = {}
         self._stored = bytearray()
@@ -155,6 +156,7 @@ class _Graph:
                     self._stale[number] = 1
                     waiting.append(self._result(number))
             if steps > max_steps:
+                # Past the bound every result counts as old: none is better than a wrong one.
                 self._stale = bytearray(b"\1" * len(self._stale))
                 return
 
@@ -202,6 +204,7 @@ def _merged(book: FormulaBook, changed: Mapping[str, Sequence[Area]]) -> list[tu
         number = numbers.get(title, numbers.get(title.casefold(), -1))
         if number < 0:
             continue
+        # Joined, so that a column of edits is one question to the index.
         single = {(area.left, area.top) for area in areas if _is_cell(area)}
         found.extend((number, area) for area in areas if not _is_cell(area))
         found.extend((number, area) for area in _runs(single))

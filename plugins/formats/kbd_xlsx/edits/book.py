@@ -385,6 +385,7 @@ class BookEdit:
             raise ValidationFailed("a workbook needs a sheet; begin with ensure_sheet")
         self.flush()
         self._forget_results()
+        # After the sheets: writing their cells is what adds formats.
         if (self._styles is not None and self._styles.is_changed) or self.is_new:
             self._write_styles()
         for sheet in self._sheets:
@@ -404,6 +405,7 @@ class BookEdit:
             self._changed.setdefault(sheet.tab.title, []).extend(cells.changed_areas())
             self._formulas_differ = self._formulas_differ or cells.removes_or_adds_formulas()
             self.rewriting.put(sheet.part, cells.xml(self.restyle))
+            # Read anew if it is needed: its places are those of the part before.
             sheet.cells = None
 
     def _forget_results(self) -> None:
@@ -412,11 +414,13 @@ class BookEdit:
         self._changed = {}
         if not changed:
             return
+        # A pivot table keeps a copy of its data, which programs alone bring up to date.
         for source in old_pivots(self.rewriting, self.main, changed):
             self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
         if self._formulas_differ:
             self.drop_calculation_chain()
         parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
+        # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
         if not any(map(has_formulas, parts.values())):
             return
         self.book.ask_for_calculation()

@@ -136,6 +136,7 @@ def _read(book: WorkbookReader, name: str, operation: SummarizeByCategory) -> _A
                 continue
             key = label.casefold()
             found.names.setdefault(key, label)
+            # Decimals, so that amounts of money add up exactly.
             found.sums[key] = found.sums.get(key, Decimal(0)) + number
     return found
 

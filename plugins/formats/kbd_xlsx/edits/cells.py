@@ -109,6 +109,7 @@ class CellWriter:
     def fit_dates(self) -> None:
         """Widen columns of sheets made here for the dates in them, where no width was asked for."""
         for (title, column), width in self._date_widths.items():
+            # A later operation may have deleted the sheet.
             if self._book.find(title) is None:
                 continue
             sheet = self._book.sheet(title)
@@ -207,6 +208,7 @@ class _Headers:
                     f"{place} is in the header of table {table.name}, which needs a text"
                 )
             old = table.columns[column - area.left]
+            # A change of case alone breaks no formula: names of columns are compared without it.
             if old.casefold() != content.text.casefold() and _is_used(self._book, old):
                 raise ValidationFailed(
                     f"{place} names the column {old!r} of table {table.name}, which formulas "

@@ -168,9 +168,11 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
         ValidationFailed: Something that stays refers to it, or no visible sheet would be left.
     """
     title = book.title(operation.sheet)
+    # Formulas that this very call has set refer to sheets, too.
     book.flush()
     _check_remaining(book, title)
     _check_formulas(book, title)
+    # Looked for now, while the sheet still leads to them.
     owned = _parts_only_of(book, title)
     _check_parts(book, title, owned)
     if book.book.locks_structure:
@@ -178,6 +180,7 @@ def delete_sheet(book: BookEdit, operation: DeleteSheet) -> str:
     book.forget_sheet(title)
     for part in sorted(owned):
         book.rewriting.drop(part)
+    # The chain may name cells of the deleted sheet.
     book.drop_calculation_chain()
     return f"{title}: deleted"
 
@@ -230,6 +233,7 @@ def _check_parts(book: BookEdit, title: str, owned: set[str]) -> None:
             raise ValidationFailed(f"{title} stays: a slicer or timeline is tied to it")
         if not any(mark in data for mark in marks):
             continue
+        # A dangling link does no harm: it is reported, and no reason to refuse.
         if any(mark in _HYPERLINK.sub(b"", data) for mark in marks):
             raise ValidationFailed(f"{title} stays: {part.rpartition('/')[2]} refers to it")
         linked = True

@@ -88,6 +88,7 @@ class BookPart:
         sheets = self._child("sheets")
         if sheets is None:
             sheets = self._made("sheets")
+        # A number that no sheet has: slicers and timelines name a sheet by it.
         number = max((tab.sheet_id for tab in self.tabs), default=0) + 1
         element = etree.SubElement(sheets, f"{self._space}sheet")
         element.set("name", title)

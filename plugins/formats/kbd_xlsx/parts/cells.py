@@ -62,6 +62,7 @@ class AreaIndex:
     def overlapping(self, area: Area) -> bool:
         """Tell whether any area shares a cell with another one."""
         buckets: Iterable[int] = range(area.top >> _SHIFT, (area.bottom >> _SHIFT) + 1)
+        # A whole sheet has 65,536 buckets; then it is quicker to go through those that there are.
         if len(self._buckets) < (area.bottom - area.top) >> _SHIFT:
             buckets = self._buckets
         near = (known for bucket in buckets for known in self._buckets.get(bucket, ()))
@@ -227,6 +228,7 @@ class PendingCells:
         old = cells.get(column)
         if old is not None:
             content = old.content if edit.content is None else edit.content
+            # A new content has no stored result that could be forgotten.
             forget = edit.forget or (old.forget and edit.content is None)
             edit = CellEdit(content, old.styles + edit.styles, forget)
         cells[column] = edit

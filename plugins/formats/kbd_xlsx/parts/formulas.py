@@ -166,6 +166,7 @@ class SharedFormulas:
         origin = cell_name(row_number, column)
         formula = self._formula.match(self._outline.data, place)
         text = _text(formula[2] or b"") if formula else ""
+        # Where two masters have one number, nothing tells whose formula a cell shares.
         if count > 1 or not text:
             raise ValidationFailed(
                 f"sheet {self._outline.name}: {origin} holds a shared formula that other cells "

@@ -32,6 +32,8 @@ __all__ = [
     "without_mark",
 ]
 
+# Possessive, so that a tag which does not fit fails at once; to try all ways of splitting a long
+# one would take for ever.
 ATTRIBUTES = rb"""[^<>"']*+(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+)*+"""
 """All attributes of a tag, the slash of a closed one among them."""
 

@@ -56,6 +56,7 @@ class Outline:
         self.data = utf8(data, name)
         has_marks = may_have_marks(self.data)
         self.scan = masked(self.data) if has_marks else self.data
+        # What the mask left has no end, or is a DTD, whose entities may stand for tags.
         if has_marks and (b"<!" in self.scan or b"<?" in self.scan):
             raise FileReadFailed(
                 f"sheet {name} holds a document type declaration or an open comment"
@@ -106,6 +107,7 @@ class Outline:
             if space != own or prefix == self._tag[:-1]:
                 continue
             names = b"<" + re.escape(prefix) + b":" if prefix else rb"<[^\s<>/:!?]+[\s/>]"
+            # The searches know one spelling of a name: elements in the other would be passed over.
             if re.search(names, self.scan):
                 raise ValidationFailed(f"sheet {self.name} writes its elements with two prefixes")
         place = self.sheet_data[1]
@@ -230,6 +232,7 @@ class Rows:
         for found in begins.finditer(outline.scan, outline.sheet_data[1], outline.rows_end):
             digits = found[1]
             number = int(digits) if digits else self._number(found.start(), last)
+            # Rows are found by bisection: in a part out of order an edit would hit the wrong row.
             if number <= last or number > MAX_ROW:
                 raise outline.refused(_disorder(number, last))
             last = number

@@ -170,6 +170,7 @@ class RowWriter:
         changes: dict[bytes, bytes | None] = {}
         height = self._pending.heights.get(row.number)
         if height is not None:
+            # Set by hand (ECMA-376 part 1, 18.3.1.73), so that no program fits it to the contents.
             changes |= {b"ht": measure(height).encode(), b"customHeight": b"1"}
         if has_new_cells and b"spans" in row.attributes:
             # It is a hint for readers that no longer holds.
@@ -188,6 +189,7 @@ class RowWriter:
         if letters is None:
             letters = self._letters[column] = column_letters(column)
         if content.kind == "blank":
+            # A blank cell that looks as its row or column does need not be in the file.
             if style == inherited:
                 return ""
             return f'<{self._prefix}c r="{letters}{number}" s="{style}"/>'
@@ -221,12 +223,15 @@ class RowWriter:
         inner = row.data[cell.inner : cell.inner_end]
         if content is not None:
             return self._replaced(cell, inner, content, style, changes, own_style)
+        # Where the master of its shared formula goes, the cell gets the formula's text for its
+        # place.
         own = self._shared.own_formula(row, cell)
         after = inner if own is None else own
         forgets = (edit is not None and edit.forget) or _reached(reach.forgets, cell.column)
         if forgets and (self._formula in inner or _reached(reach.members, cell.column)):
             after, count = self._result.subn(b"", after)
             if count:
+                # Type and value metadata belong to the result that goes.
                 changes |= {b"t": None, b"vm": None}
         if after == inner and not changes:
             return None
@@ -244,12 +249,14 @@ class RowWriter:
         """Return a cell with another content; what belongs to the old one goes."""
         if _OF_VALUES.search(cell.attributes):
             changes |= {b"t": None, b"cm": None, b"vm": None}
+        # Extensions belong to the cell, not to its value, and stand last in it (ECMA-376, CT_Cell).
         found = inner.find(self._extension)
         extension = inner[found:] if found >= 0 else b""
         if content.kind == "blank" and not extension:
             if not inner.strip() and style == cell.style:
                 return None
             inherited = self._columns.style(cell.column) if own_style is None else own_style
+            # A cell that is left out takes on the style of its row or column.
             if not style and not inherited:
                 return b""
         elif content.kind == "text":
@@ -307,6 +314,7 @@ def row_splices(
     Raises:
         ValidationFailed: An edit reaches what cannot be changed alone.
     """
+    # Before anything is written: an array or a data table changes as a whole, or not at all.
     gone = checked_groups(groups, pending, outline)
     shared = SharedFormulas(outline, rows, groups, pending)
     writer = RowWriter(outline, rows, columns, pending, shared, restyle)

@@ -164,6 +164,7 @@ def with_widths(cols: bytes, prefix: str, widths: Mapping[int, str]) -> bytes:
             if first < column:
                 pieces.append(_Span(first, column - 1, span.attributes, b""))
             changes: dict[bytes, bytes | None] = {
+                # A width that was asked for is not the one that fits the contents best.
                 b"width": widths[column].encode(), b"customWidth": b"1", b"bestFit": None,
             }  # fmt: skip
             pieces.append(_Span(column, column, with_attributes(span.attributes, changes), b""))

@@ -99,6 +99,7 @@ class EntryPool:
                 f"and {self._limit:,} is the limit; use fewer different styles"
             )
         if self.entries:
+            # Behind the last entry, as the section may end with an extension list.
             self.entries[-1].addnext(element)
         else:
             self.section.insert(0, element)

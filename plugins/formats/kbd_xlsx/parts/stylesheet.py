@@ -183,6 +183,7 @@ class StyleTables:
         for number, known in codes.items():
             if known == code:
                 return number
+        # Smaller numbers are those of built-in formats (ECMA-376 part 1, 18.8.30).
         number = max(FIRST_CUSTOM_ID, 1 + max(codes, default=0))
         section = placed(self.root, "numFmts", _ORDER)
         entry = new_element(section, "numFmt")

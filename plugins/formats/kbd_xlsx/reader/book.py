@@ -273,8 +273,11 @@ class WorkbookReader:
         Raises:
             FileReadFailed: It is damaged, or its used range is too large.
         """
+        # By its place: two sheets may share a name, and a name may be any text.
         place = self._place(f"{self.workbook.sheets.index(part)}.sheet")
         if place is not None and not self._anew:
+            # A cache that cannot be read never stands between a reader and the file: it is made
+            # anew.
             with contextlib.suppress(OSError, ShelfDamagedError, msgspec.MsgspecError):
                 sections = SectionFile.opened(place)
                 try:
@@ -303,6 +306,7 @@ class WorkbookReader:
             workbook = read_workbook(package)
             if not workbook.sheets:
                 raise FileReadFailed(f"{self._source.name} is damaged: it has no sheets")
+        # Called by `__init__`: no caller has the reader yet who could close the package.
         except BaseException:
             self._open.close()
             raise

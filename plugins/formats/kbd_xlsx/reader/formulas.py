@@ -164,6 +164,7 @@ def _matches(block: bytes) -> Iterator[tuple[bytes, bytes, bytes, bytes | None, 
     if unusual or _COMMENT.search(block):
         raise UnusualXmlError
     with_formula = _FORMULA.findall(block) if formulas else []
+    # Where the pattern missed a formula, that is written in another way, and the sheet is parsed.
     if formulas and len(with_formula) != len(_FORMULA_TAG.findall(block)):
         raise UnusualXmlError
     plain = _ERROR.findall(block) if errors else []
@@ -221,6 +222,8 @@ def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
     shared = _Shared()
     number = 0
     with package.open(part) as file, reading_errors(package.name):
+        # Before lxml 6.1.0 `iterparse` puts local files in for entities unless told not to
+        # (CVE-2026-41066).
         rows = etree.iterparse(
             file, events=("end",), tag="{*}row", resolve_entities=False, no_network=True
         )

@@ -291,6 +291,7 @@ def overlapping(package: Package, part: str) -> Iterator[bytes]:
 
 def _utf_8(file: IO[bytes]) -> Iterator[bytes]:
     head = file.read(2)
+    # Rare enough to be decoded whole; the guard bounds the size of a part.
     if head in UTF_16:
         yield (head + file.read()).decode("utf-16", "replace").encode()
         return

@@ -62,6 +62,7 @@ class TypedRows:
                 return self._moment(kind, value, place)
             case "float" if isinstance(value, str):
                 return self._decimal(value, place)
+            # Never a formula, whatever it begins with: rows may come out of anybody's file.
             case _ if isinstance(value, str):
                 return self._text(value, place)
             case _:
@@ -183,6 +184,7 @@ class RowFormatting:
         return self._formats.setdefault(code, {"number_format": code})
 
 
+# No underscore: it may begin an escape of the format (_x0041_), which the rules know.
 _PLAIN_TEXT = re.compile(r"(?![\s=+@-])[^\x00-\x1f\x7f-\x9f&<>_\ud800-\uffff]{1,32000}(?<!\s)")
 """Text that a cell holds and XML shows as it is, and that cannot be taken for a formula."""
 

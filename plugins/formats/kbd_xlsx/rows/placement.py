@@ -153,6 +153,7 @@ def _new_bottom(table: TablePart, landing: AppendedRows) -> int:
     # A table has a row below its header, if a blank one.
     bottom = max(area.bottom, old.top + table.header_rows)
     emptied = landing.emptied is not None
+    # Where all below was emptied the table may shrink; else its rows there still hold values.
     return bottom if emptied else max(bottom, old.bottom)
 
 

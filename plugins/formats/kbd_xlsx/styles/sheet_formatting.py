@@ -210,6 +210,7 @@ def read_sheet_formatting(package: Package, part: str) -> SheetFormatting:
                     found.default_width = _measure(element.get("defaultColWidth"))
                     found.default_height = _measure(element.get("defaultRowHeight"))
                 case "conditionalFormatting":
+                    # Not freed below: rules are kept as elements and copied from there.
                     _add_rules(found, element)
                     continue
             free_element(element)
@@ -248,6 +249,7 @@ def _add_row(
         whole = number_of(element, "s")
     found.cells.add_row(row, cells, whole)
     height = _measure(element.get("ht"))
+    # A height that a program worked out from the contents is no formatting.
     if element.get("customHeight", "0") in _FALSE:
         height = None
     hidden = element.get("hidden", "0") not in _FALSE
