@@ -7,6 +7,7 @@ parts are hashed in pieces, never parsed.
 """
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, AnyStr
@@ -41,6 +42,10 @@ CONTEXT_CHARACTERS = 40
 """How much of a long text is told from before the first character that differs."""
 
 
+_STOP = re.compile(r"[.;](?=\s|$)")
+"""What ends a sentence or a clause."""
+
+
 class _Missing:
     """Sentinel of a field that is not there."""
 
@@ -52,17 +57,28 @@ def differing_parts(recorded: CallOutcome, replayed: CallOutcome) -> tuple[str, 
     """Name the parts that differ: none if the call came out as recorded."""
     if recorded.refused and replayed.refused:
         same = recorded.error_code == replayed.error_code
-        return () if same and _is_same_text(recorded.shown, replayed.shown) else ("refusal",)
+        return () if same and _is_same_error(recorded.shown, replayed.shown) else ("refusal",)
     if recorded.refused != replayed.refused:
         return ("outcome",)
     before = (recorded.ok, recorded.error_code)
+    is_same = _is_same_text if recorded.ok else _is_same_error
     parts = {
         "outcome": before != (replayed.ok, replayed.error_code),
-        "result": not _is_same_text(recorded.text, replayed.text),
-        "shown": not _is_same_text(recorded.shown, replayed.shown),
+        "result": not is_same(recorded.text, replayed.text),
+        "shown": not is_same(recorded.shown, replayed.shown),
         "files": recorded.changes != replayed.changes,
     }
     return tuple(name for name, differs in parts.items() if differs)
+
+
+def _is_same_error(recorded: str, replayed: str) -> bool:
+    """Tell whether an error says the same, its stops and capitals aside.
+
+    Errors that kbd 0.1 recorded are sentences ("The file is gone. Add it."); they are clauses now
+    ("the file is gone; add it"). Their codes are compared apart, and exactly.
+    """
+    one, other = (_STOP.sub("", text).casefold() for text in (recorded, replayed))
+    return _is_same_text(one, other)
 
 
 def _is_same_text(recorded: str, replayed: str) -> bool:

@@ -107,6 +107,17 @@ def test_refusals_are_compared_by_their_words() -> None:
     assert diff_outcomes(one, done(1))[0].replayed == '"done"'
 
 
+def test_an_error_may_be_written_as_a_sentence_or_as_a_clause() -> None:
+    """What kbd 0.1 recorded says the same as today's; another word, or a result, does not."""
+    sentences = refusal("Error: NOT_FOUND: There is no a.csv. Add it first.")
+
+    clauses = refusal("Error: NOT_FOUND: there is no a.csv; add it first")
+    assert differing_parts(sentences, clauses) == ()
+    shorter = refusal("Error: NOT_FOUND: there is no a.csv")
+    assert differing_parts(sentences, shorter) == ("refusal",)
+    assert differing_parts(done("One. Two."), done("one; two")) == ("result", "shown")
+
+
 def test_what_is_said_of_files_is_compared() -> None:
     """A warning for the review, a file more, an order: all differ."""
 
