@@ -248,7 +248,7 @@ def main() -> None:
         met = [*indexing(base, folder), *adding(base, folder), *querying(texts, base, folder)]
         reason = no_model()
         if reason:
-            print(f"\nvectors are left out. {reason}")
+            print(f"\nvectors are left out: {reason}")
         else:
             met += meaning(texts[:embedded], folder)
     sys.exit(0 if all(met) else 1)

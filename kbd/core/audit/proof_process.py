@@ -20,9 +20,9 @@ import msgspec
 from anyio.abc import ByteReceiveStream, Process
 from anyio.to_thread import run_sync
 
-from kbd.core.plugins.worker_process import INHERITED_VARIABLES
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.runtime.secrets import inherited_environment
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
     DiskFull,
@@ -148,7 +148,7 @@ async def _run_process(order: ProofOrder) -> bytes:
             stderr=subprocess.PIPE,
             cwd="/",
             umask=0o077,
-            env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ},
+            env=inherited_environment(),
             start_new_session=True,
         )
     except OSError as error:

@@ -28,6 +28,7 @@ from kbd.core.plugins.worker_messages import (
     StartFailed,
     encode,
 )
+from kbd.core.runtime.secrets import inherited_environment
 from kbd.errors import ToolWorkerUnavailable
 from kbd.tools import CallLimits
 
@@ -69,9 +70,6 @@ async def _receive(channel: socket.socket, size: int) -> bytes:
         received += data
     return bytes(received)
 
-
-INHERITED_VARIABLES = ("PATH", "TMPDIR")
-"""All that a worker sees of the daemon's environment: no key, no home, no proxy."""
 
 FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "OPENBLAS_NUM_THREADS": "1"}
 """The rest of what it sees: the same work gives the same bytes under any locale and time zone, and
@@ -355,6 +353,5 @@ def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:
         start_new_session=True,
         cwd="/",
         umask=0o077,
-        env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
-        | FIXED_VARIABLES,
+        env=inherited_environment() | FIXED_VARIABLES,
     )

@@ -9,6 +9,7 @@ import base64
 import contextlib
 import ctypes
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -21,7 +22,7 @@ from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import read_table
 from kbd.errors import ProviderNotConfigured, ValidationFailed
 
-__all__ = ["REDACTED", "Secrets", "hide_environment"]
+__all__ = ["REDACTED", "Secrets", "hide_environment", "inherited_environment"]
 
 COMMAND_TIMEOUT_S = 30.0
 """Seconds that a command may take to print a key; it may ask the user to unlock something."""
@@ -43,6 +44,15 @@ REDACTED = "***"
 """What stands in the place of a key."""
 
 PR_SET_DUMPABLE = 4
+
+
+_INHERITED = ("PATH", "TMPDIR")
+"""All that a process of the daemon's sees of its environment: no key, no home, no proxy."""
+
+
+def inherited_environment() -> dict[str, str]:
+    """Return the environment for a process that the daemon starts: what no key can be in."""
+    return {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
 def hide_environment() -> None:

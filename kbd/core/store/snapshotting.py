@@ -7,7 +7,6 @@ that is durable, and sees nothing of the daemon's memory. If it dies, or its dae
 lost.
 """
 
-import os
 import subprocess
 import sys
 from typing import Any
@@ -16,6 +15,7 @@ import anyio
 
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.secrets import inherited_environment
 from kbd.core.store.snapshots import Snapshots
 from kbd.events.base import Recorded
 from kbd.events.log import EventLog
@@ -25,9 +25,6 @@ __all__ = ["SnapshotScheduler"]
 
 SNAPSHOT_EVENTS = 50_000
 """A snapshot is made anew after so many events (0.1 to 0.4 s of replay)."""
-
-INHERITED_VARIABLES = ("PATH", "TMPDIR")
-"""All that the process sees of the daemon's environment: no key."""
 
 _log = get_logger(__name__)
 
@@ -84,7 +81,7 @@ async def _run_snapshot_process(snapshots: Snapshots[Any], until: Seq) -> int:
             stderr=subprocess.DEVNULL,
             cwd="/",
             umask=0o077,
-            env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ},
+            env=inherited_environment(),
             start_new_session=True,
         )
     except OSError:
