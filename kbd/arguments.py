@@ -78,10 +78,10 @@ def record_of(value: Any, kind: Any, where: str = "", named: str = "") -> Any:
     except msgspec.ValidationError as fault:
         left = _Looks()
         found = list(_faults(fitted, info, "", left)) or [_plain_fault(str(fault))]
-    told = [f"{_path(where + path)}{named}: {text}" for path, text in found[:MAX_FAULTS]]
+    messages = [f"{_path(where + path)}{named}: {text}" for path, text in found[:MAX_FAULTS]]
     if len(found) > MAX_FAULTS:
-        told.append(f"and {len(found) - MAX_FAULTS if left.count > 0 else 'many'} more")
-    raise ValidationFailed("; ".join(text.removeprefix(": ") for text in told))
+        messages.append(f"and {len(found) - MAX_FAULTS if left.count > 0 else 'many'} more")
+    raise ValidationFailed("; ".join(text.removeprefix(": ") for text in messages))
 
 
 def _path(path: str) -> str:
@@ -90,8 +90,8 @@ def _path(path: str) -> str:
 
 def _plain_fault(text: str) -> _Fault:
     """Return what msgspec says of a fault that the walk over the types does not know."""
-    said, _, path = text.partition(" - at `$")
-    return path.rstrip("`"), said[:1].lower() + said[1:]
+    message, _, path = text.partition(" - at `$")
+    return path.rstrip("`"), message[:1].lower() + message[1:]
 
 
 def _without_nulls(value: Any, info: inspect.Type) -> Any:
@@ -170,8 +170,8 @@ def _faults_of_record(
     unknown = (name for name in value if name not in fields and name != record.tag_field)
     for name in islice(unknown, left.count if record.forbid_unknown_fields else 0):
         left.count -= 1
-        said = name[:MAX_QUOTED]
-        yield where, f"object contains unknown field `{said}`{_near(said, fields)}"
+        quoted = name[:MAX_QUOTED]
+        yield where, f"object contains unknown field `{quoted}`{_near(quoted, fields)}"
     for name, field in fields.items():
         if name in value:
             yield from _faults(value[name], field.type, f"{where}.{name}", left)
@@ -203,8 +203,8 @@ def _fault_of_tag(
     field, known = str(records[0].tag_field), [str(record.tag) for record in records]
     if field not in value:
         return where, f"object missing required field `{field}`, one of: {', '.join(known)}"
-    said = _quoted(value[field])
-    return f"{where}.{field}", f"invalid value {said}{_near(str(value[field]), known)}"
+    quoted = _quoted(value[field])
+    return f"{where}.{field}", f"invalid value {quoted}{_near(str(value[field]), known)}"
 
 
 def _faults_of_bounds(value: Any, info: inspect.Type, where: str) -> Iterator[_Fault]:
@@ -230,8 +230,8 @@ def _faults_of_bounds(value: Any, info: inspect.Type, where: str) -> Iterator[_F
                 if bound is not None and not is_kept
             ]
             if bounds:
-                kept = " and ".join(bounds)
-                yield where, f"expected `{_kind_of(info)}` {kept}, got {_quoted(value)}"
+                range_text = " and ".join(bounds)
+                yield where, f"expected `{_kind_of(info)}` {range_text}, got {_quoted(value)}"
         case inspect.StrType(pattern=pattern):
             yield from _faults_of_length(value, info, where)
             if pattern is not None and re.search(pattern, value) is None:

@@ -96,10 +96,10 @@ def _set(client: Client, named: dict[str, str], arguments: argparse.Namespace) -
     given = {"text": arguments.text}
     if arguments.file is not None:
         given = {"source_path": os.path.abspath(arguments.file)}
-    kept = call(client, "ContextSet", {**named, **given}, slow=True)
-    length = counted(kept["item"]["characters"], "character")
-    say(f"Every run is told {kept['item']['category']} now: {length}.")
-    _report_size(kept["weight"])
+    answer = call(client, "ContextSet", {**named, **given}, slow=True)
+    length = counted(answer["item"]["characters"], "character")
+    say(f"Every run is told {answer['item']['category']} now: {length}.")
+    _report_size(answer["weight"])
     return OK
 
 
@@ -112,9 +112,9 @@ def _delete(client: Client, named: dict[str, str]) -> int:
 def _report_size(weight: dict[str, Any]) -> None:
     if not weight["estimated_tokens"]:
         return
-    told = f"All together: about {weight['estimated_tokens']:,} tokens in each request"
+    text = f"All together: about {weight['estimated_tokens']:,} tokens in each request"
     if weight.get("share", 0) >= MIN_REPORTED_SHARE:
-        told += f", {weight['share']:.1%} of the window of {line(weight['model_id'])}"
-    say(told + ".")
+        text += f", {weight['share']:.1%} of the window of {line(weight['model_id'])}"
+    say(text + ".")
     if weight["warning"]:
         note("That is much: what does not fit is left out. Shorten it, or use a larger model.")

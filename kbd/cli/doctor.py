@@ -90,8 +90,8 @@ def _check_home(arguments: argparse.Namespace) -> Iterator[_Finding]:
     home = resolve_home(arguments.home)
     try:
         path = resolve_socket(arguments.socket, arguments.home)
-        told = f"{path} ({len(os.fsencode(path))} of {MAX_SOCKET_PATH_BYTES} bytes)"
-        yield _Finding(GOOD, "socket", told)
+        text = f"{path} ({len(os.fsencode(path))} of {MAX_SOCKET_PATH_BYTES} bytes)"
+        yield _Finding(GOOD, "socket", text)
     except Stop as stop:
         yield _Finding(WRONG, "socket", stop.message)
     try:
@@ -110,11 +110,11 @@ def _check_home(arguments: argparse.Namespace) -> Iterator[_Finding]:
 
 def _check_daemon(client: Client) -> Iterator[_Finding]:
     info = call(client, "EngineGetInfo")
-    told = f"{info['engine_version']} on {info['backend']}, process {info['pid']}"
+    text = f"{info['engine_version']} on {info['backend']}, process {info['pid']}"
     if info["engine_version"] == __version__:
-        yield _Finding(GOOD, "daemon", told)
+        yield _Finding(GOOD, "daemon", text)
     else:
-        msg = f"{told}, but this is {__version__}: `kbd stop`, then again"
+        msg = f"{text}, but this is {__version__}: `kbd stop`, then again"
         yield _Finding(WRONG, "daemon", msg)
     embedder, reason = info["search"]["embedder"], info["search"].get("reason", "")
     how = f"by words and by meaning ({embedder})" if embedder else f"by words alone: {reason}"
@@ -126,26 +126,26 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
                 yield _Finding(KNOWN, "search", f"{row['provider_id']}: {line(missing)}")
     for plugin in call(client, "PluginsList")["plugins"]:
         loaded = plugin["status"] == "loaded"
-        told = f"{plugin['name']} {plugin['version']} {plugin['status'].replace('_', ' ')}"
-        yield _Finding(_mark(loaded), "plugin", f"{told}{_reason_suffix(plugin)}")
+        text = f"{plugin['name']} {plugin['version']} {plugin['status'].replace('_', ' ')}"
+        yield _Finding(_mark(loaded), "plugin", f"{text}{_reason_suffix(plugin)}")
     for provider in call(client, "ProvidersGetStatus")["providers"]:
-        told = "is set up" if provider["configured"] else "is not set up"
+        text = "is set up" if provider["configured"] else "is not set up"
         if not provider["enabled"]:
-            told = "is disabled"
+            text = "is disabled"
         leaves = "; files would leave this machine" if provider["leaves_machine"] else ""
         # A provider that nobody set up is no fault.
         mark = GOOD if provider["configured"] else KNOWN
         yield _Finding(
-            mark, "provider", f"{provider['provider_id']} {told}{leaves}{_reason_suffix(provider)}"
+            mark, "provider", f"{provider['provider_id']} {text}{leaves}{_reason_suffix(provider)}"
         )
     if call(client, "UserGetConsentMode")["mode"] == "allow_all":
-        told = "files of every workbench may leave unasked: kbd egress --mode ask"
-        yield _Finding(KNOWN, "consent", told)
+        text = "files of every workbench may leave unasked: kbd egress --mode ask"
+        yield _Finding(KNOWN, "consent", text)
     workers = call(client, "ToolWorkerGetStatus")
     sandbox = workers["sandbox"]
-    told = f"sandbox {sandbox['level']}{_reason_suffix(sandbox)}"
+    text = f"sandbox {sandbox['level']}{_reason_suffix(sandbox)}"
     error = f"; {workers['error']}" if workers.get("error") else ""
-    yield _Finding(_mark(workers["available"]), "workers", f"{told}{error}")
+    yield _Finding(_mark(workers["available"]), "workers", f"{text}{error}")
 
 
 def _reason_suffix(row: dict[str, Any]) -> str:
@@ -159,8 +159,8 @@ def _check_without_daemon() -> Iterator[_Finding]:
         yield _Finding(_mark(not reason), "plugin", f"{plugin.name}{reason or ' can be loaded'}")
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "KBD_MODEL"):
         # Whether, never what: a key must not reach a screen.
-        told = "is set" if os.environ.get(name) else "is not set"
-        yield _Finding(KNOWN, "provider", f"{name} {told}")
+        text = "is set" if os.environ.get(name) else "is not set"
+        yield _Finding(KNOWN, "provider", f"{name} {text}")
 
 
 def _load_error(plugin: EntryPoint) -> str:

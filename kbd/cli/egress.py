@@ -67,8 +67,8 @@ def _egress(arguments: argparse.Namespace) -> int:
     if arguments.json:
         shown = sent if arguments.all else sent[-MAX_SHOWN:]
         total = sum(row["bytes_out"] for row in sent)
-        told = {"consent": consent, "mode": mode, "events": shown, "bytes_out": total}
-        say(json.dumps({**told, **({"embedder": embedder} if embedder else {})}))
+        shown_fields = {"consent": consent, "mode": mode, "events": shown, "bytes_out": total}
+        say(json.dumps({**shown_fields, **({"embedder": embedder} if embedder else {})}))
         return OK
     if consent is not None:
         say(_render_consent(consent))

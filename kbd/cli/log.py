@@ -120,8 +120,8 @@ def parse_types(asked: Iterable[str]) -> frozenset[str]:
 
         near = get_close_matches(unknown.casefold(), folded, n=4, cutoff=0.5)
         near += [name for name in folded if unknown.casefold() in name and name not in near]
-        told = ", ".join(folded[name] for name in near[:6])
-        meant = f"; near: {told}" if told else "; docs/reference/events.md lists all"
+        nearest = ", ".join(folded[name] for name in near[:6])
+        meant = f"; near: {nearest}" if nearest else "; docs/reference/events.md lists all"
         raise Stop(f"there is no type of event {unknown}{meant}", USAGE)
     return frozenset(folded[name.casefold()] for name in names)
 
@@ -290,9 +290,9 @@ class _EventRenderer:
         self.count += 1
         if self._as_json:
             return [json.dumps(event)]
-        told = render_event(event, self._width)
+        text = render_event(event, self._width)
         day, self._day = self._day, event["ts"][:10]
-        return [told] if day == self._day else [f"{self._day} UTC", told]
+        return [text] if day == self._day else [f"{self._day} UTC", text]
 
 
 def render_event(event: dict[str, Any], width: int) -> str:

@@ -45,21 +45,21 @@ def _providers(arguments: argparse.Namespace) -> int:
         match arguments.action:
             case "list":
                 answer = call(client, "ProvidersGetStatus")
-                told = _render_status(answer, arguments.provider)
+                text = _render_status(answer, arguments.provider)
             case "validate":
                 answer = call(
                     client, "ProvidersValidate", {"provider_id": arguments.provider}, slow=True
                 )
-                told = f"{arguments.provider} answers."
+                text = f"{arguments.provider} answers."
             case "enable" | "disable":
                 enabled = arguments.action == "enable"
                 named = {"provider_id": arguments.provider, "enabled": enabled}
                 answer = call(client, "ProvidersSetEnabled", named)
-                told = f"{arguments.provider} is {arguments.action}d."
+                text = f"{arguments.provider} is {arguments.action}d."
             case _:
                 answer = _set_effort(client, arguments)
-                told = f"{arguments.provider} thinks {_render_efforts(answer)}."
-    say(json.dumps(answer) if arguments.json else told)
+                text = f"{arguments.provider} thinks {_render_efforts(answer)}."
+    say(json.dumps(answer) if arguments.json else text)
     return OK
 
 

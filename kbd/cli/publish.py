@@ -73,8 +73,8 @@ def publish(
     if accept_external:
         params["accept_external"] = True
     published: dict[str, Any] = call(client, "DraftPublish", params, slow=True)
-    for kept in published["kept_both"]:
-        note(f"{line(kept['path'])} had changed; yours is {line(kept['published_as'])}.")
+    for both in published["kept_both"]:
+        note(f"{line(both['path'])} had changed; yours is {line(both['published_as'])}.")
     return published
 
 

@@ -395,12 +395,12 @@ def _render_file_diff(file: dict[str, Any]) -> str:
         return "was written then, is not now"
     if not file["recorded"]:
         return "was not written then, is now"
-    told = [f"recorded {_short_hash(file['recorded'])}, now {_short_hash(file['replayed'])}"]
+    parts = [f"recorded {_short_hash(file['recorded'])}, now {_short_hash(file['replayed'])}"]
     if file["offset"] >= 0:
-        told.append(f"first at byte {file['offset']:,}")
+        parts.append(f"first at byte {file['offset']:,}")
     if file["note"]:
-        told.append(line(file["note"]))
-    return "; ".join(told)
+        parts.append(line(file["note"]))
+    return "; ".join(parts)
 
 
 def _first_difference(each: dict[str, Any]) -> str:

@@ -52,8 +52,8 @@ def _restore(arguments: argparse.Namespace) -> int:
     inventory = made.inventory
     if arguments.json:
         logs = [{"workbench_id": log.workbench_id, "seq": log.seq} for log in inventory.logs]
-        told = {"home": str(home), "created_at": inventory.created_at, "logs": logs}
-        say(json.dumps({**told, "watches_paused": made.watches}))
+        facts = {"home": str(home), "created_at": inventory.created_at, "logs": logs}
+        say(json.dumps({**facts, "watches_paused": made.watches}))
         return OK
     for log in inventory.logs:
         if log.damage:

@@ -41,13 +41,13 @@ def changed_paths(changes: list[dict[str, Any]]) -> list[str]:
 
 def _render_ranges(items: Sequence[int]) -> str:
     """Return the numbers, neighbors as a range: 1-3, 5."""
-    told: list[list[int]] = []
+    ranges: list[list[int]] = []
     for item in sorted(items):
-        if told and item == told[-1][-1] + 1:
-            told[-1][1:] = [item]
+        if ranges and item == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [item]
         else:
-            told.append([item])
-    return ", ".join("-".join(str(end) for end in ends) for ends in told)
+            ranges.append([item])
+    return ", ".join("-".join(str(end) for end in ends) for ends in ranges)
 
 
 def _render_sizes(change: dict[str, Any]) -> str:

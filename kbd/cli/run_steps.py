@@ -83,21 +83,21 @@ class StepReader:
         Raises:
             RequestRefused: It is not kept.
         """
-        kept = self._blobs.get(blob)
-        if kept is None:
-            kept = self._blobs[blob] = self._read_blob(blob)
+        cached = self._blobs.get(blob)
+        if cached is None:
+            cached = self._blobs[blob] = self._read_blob(blob)
             if len(self._blobs) > MAX_CACHED:
                 self._blobs.popitem(last=False)
-        return kept
+        return cached
 
     def state(self, seq: int) -> dict[str, Any]:
         """Return the state of the workbench after an event, as `StateAt` answers it."""
-        kept = self._states.get(seq)
-        if kept is None:
-            kept = self._states[seq] = self.moment(seq)
+        cached = self._states.get(seq)
+        if cached is None:
+            cached = self._states[seq] = self.moment(seq)
             if len(self._states) > MAX_CACHED:
                 self._states.popitem(last=False)
-        return kept
+        return cached
 
     def moment(self, seq: int, folder: str = "") -> dict[str, Any]:
         """Ask how the workbench stood; have it written to a folder if one is named."""
@@ -130,5 +130,5 @@ def read_moment(client: Client, workbench_id: str, seq: int, folder: str = "") -
 
 
 def _is_open(step: Step) -> bool:
-    told = step.get("model") or step.get("call") or {}
-    return bool(told.get("is_open"))
+    exchange = step.get("model") or step.get("call") or {}
+    return bool(exchange.get("is_open"))

@@ -72,12 +72,12 @@ def _render_runs(runs: list[dict[str, Any]], width: int, now: datetime) -> str:
         whole = zip(wide, runs, strict=True)
         return render_table(header, [(*row[:-1], line(run["request"], left)) for row, run in whole])
     first, *lines = render_table(_HEADER, rows).split("\n")
-    told = [first]
+    output = [first]
     for row, run in zip(lines, runs, strict=True):
         name, model, tokens_in, tokens_out, cost = _render_details(run)
         about = f"{name}, {model}, {tokens_in} in, {tokens_out} out, {cost}: {run['request']}"
-        told += [row, f"    {line(about, width - 4)}"]
-    return "\n".join(told)
+        output += [row, f"    {line(about, width - 4)}"]
+    return "\n".join(output)
 
 
 def _render_row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:

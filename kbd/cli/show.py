@@ -78,8 +78,8 @@ def _related_to_call(history: Sequence[dict[str, Any]], call_id: str) -> list[Re
         data = event.get("data") or {}
         if event["type"] == "ToolCalled" and data.get("call_id") == call_id and not number:
             number = int(event["seq"])
-            kept = ("tool", "plugin", "arguments", "arguments_blob")
-            call = {name: data[name] for name in kept if data.get(name)}
+            names = ("tool", "plugin", "arguments", "arguments_blob")
+            call = {name: data[name] for name in names if data.get(name)}
         elif event["type"] == "ModelReplied":
             asked = [each for each in data.get("calls", ()) if each.get("id") == call_id]
             if asked:
@@ -93,15 +93,15 @@ def _related_to_call(history: Sequence[dict[str, Any]], call_id: str) -> list[Re
 def _call_fields(number: int, fields: dict[str, Any]) -> Related:
     """Return a call: as it was made, or as it was only asked for."""
     shown = {"tool": fields.get("tool") or fields.get("name", "")}
-    kept = ("plugin", "arguments", "arguments_blob", "blob", "fault")
-    shown |= {name: fields[name] for name in kept if fields.get(name)}
+    names = ("plugin", "arguments", "arguments_blob", "blob", "fault")
+    shown |= {name: fields[name] for name in names if fields.get(name)}
     return Related(f"the call, event {number}" if number else "the call", shown)
 
 
 def _without_arguments(call: Related) -> Related:
     """Return a call without what it was given, which `kbd show` of it has."""
-    kept = {"tool", "plugin"}
-    return Related(call.heading, {name: call.fields[name] for name in call.fields if name in kept})
+    names = {"tool", "plugin"}
+    return Related(call.heading, {name: call.fields[name] for name in call.fields if name in names})
 
 
 def _reply_fields(data: dict[str, Any]) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def _related_request(history: Sequence[dict[str, Any]]) -> list[Related]:
     """Return the request that a reply answers."""
     for event in reversed(history):
         if event["type"] == "ModelRequested":
-            kept = ("model_id", "turn", "tool_choice")
-            fields = {name: value for name, value in event["data"].items() if name in kept}
+            names = ("model_id", "turn", "tool_choice")
+            fields = {name: value for name, value in event["data"].items() if name in names}
             return [Related(f"asked in event {event['seq']}", fields)]
     return []
 
@@ -129,8 +129,8 @@ def _seen_messages(history: Sequence[dict[str, Any]]) -> list[Related]:
                 seen.clear()
             case "ModelReplied":
                 calls = ", ".join(str(call.get("name")) for call in data.get("calls", ()))
-                said = " ".join(part for part in (calls, str(data.get("text", ""))) if part)
-                seen[f"event {event['seq']}, model"] = line(said, MESSAGE_COLUMNS)
+                text = " ".join(part for part in (calls, str(data.get("text", ""))) if part)
+                seen[f"event {event['seq']}, model"] = line(text, MESSAGE_COLUMNS)
             case "ToolReturned" | "ToolRefused":
                 shown = line(str(data.get("shown", "")), MESSAGE_COLUMNS)
                 seen[f"event {event['seq']}, tool"] = shown

@@ -61,9 +61,9 @@ def _status(arguments: argparse.Namespace) -> int:
     if watches:
         failed = sum(each["failed"] for each in watches)
         still = sum(1 for each in watches if each["status"] != "active")
-        told = [f"{failed} failed files, see `kbd watch failed`"] if failed else []
-        told += [f"{still} not active"] if still else []
-        say(f"  watches      {', '.join([str(len(watches)), *told])}")
+        parts = [f"{failed} failed files, see `kbd watch failed`"] if failed else []
+        parts += [f"{still} not active"] if still else []
+        say(f"  watches      {', '.join([str(len(watches)), *parts])}")
     _print_disk_usage(disk)
     return OK
 
@@ -98,7 +98,7 @@ def _print_disk_usage(disk: "dict[str, Any]") -> None:
     say(f"  disk         {size(disk['total_bytes'])}, of it {', '.join(own)}")
     if not rows:
         return
-    told = [
+    table = [
         (
             f"{row['id']} ({line(row['name'], 40)})",
             str(row["events"]),
@@ -108,7 +108,7 @@ def _print_disk_usage(disk: "dict[str, Any]") -> None:
         for row in rows[:MAX_SHOWN]
     ]
     say()
-    say(render_table(("workbench", "events", "files", "disk"), told))
+    say(render_table(("workbench", "events", "files", "disk"), table))
     if len(rows) > MAX_SHOWN:
         rest = sum(row["disk_bytes"] for row in rows[MAX_SHOWN:])
         say(f"and {len(rows) - MAX_SHOWN} more, {size(rest)} together")

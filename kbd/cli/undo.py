@@ -42,8 +42,8 @@ def _undo(arguments: argparse.Namespace) -> int:
         params = {"workbench_id": workbench["id"], "message_id": message_id}
         done = call(client, "WorkshopUndoToMessage", params, slow=True)
         now = _messages(read_conversation(client, str(workbench["id"])))
-    said = line(now[-1]["text"], 60) if now else ""
-    say(f"{line(workbench['name'])} ends in message {message_id} again: {said}")
+    text = line(now[-1]["text"], 60) if now else ""
+    say(f"{line(workbench['name'])} ends in message {message_id} again: {text}")
     say(f"  draft   {'as it was then, see `kbd review`' if done['has_draft'] else 'none'}")
     changed = ", ".join(line(path) for path in done["files_changed"])
     say(f"  files   {changed or 'as they were'}")

@@ -156,8 +156,9 @@ def _verify_copy(named: str, head: dict[str, Any]) -> _Found:
         if checked.kind == "backup":
             raise Stop("--head is of one log; a backup holds several", USAGE)
         if head != {"seq": checked.events, "hash": checked.head}:
-            told = f"it ends with {checked.events}:{checked.head}, not with the head that was kept"
-            fault = {"kind": "head", "file": path.name, "offset": 0, "message": told, "seq": 0}
+            end = f"{checked.events}:{checked.head}"
+            message = f"it ends with {end}, not with the head that was kept"
+            fault = {"kind": "head", "file": path.name, "offset": 0, "message": message, "seq": 0}
             verified["faults"] = [*verified["faults"], fault]
     return [(named, checked.kind, {"ok": not verified["faults"], **verified})]
 
@@ -175,8 +176,8 @@ def _render_verification(log: str, name: str, verified: dict[str, Any]) -> str:
         head = f", head {verified['head'][:HEAD_DIGITS]}" if verified["head"] else ""
         counts = [(verified["logs"], "log"), (verified["events"], "event")]
         counts.append((verified["blobs"], "blob"))
-        told = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
-        return f"{title} whole: {told}{head}"
+        held = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+        return f"{title} whole: {held}{head}"
     return (
         f"{title} whole: {verified['seq']} events, {verified['frames']} frames, "
         f"{verified['blobs']} blobs, head {verified['head'][:HEAD_DIGITS]}"

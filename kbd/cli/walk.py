@@ -58,11 +58,12 @@ def render_state(found: dict[str, Any]) -> list[str]:
     lines += ["", *render_files(found["files"])]
     for name in ("research", "plan", "summary"):
         if run is not None and run[name]:
-            told = run[name].splitlines()
-            most = len(told) if name == "plan" else MAX_TEXT_LINES
-            lines += ["", f"{name}:", *indent_lines(told[:most])]
-            if len(told) > most:
-                lines.append(f"  … {len(told) - most} more lines: --out DIR or --json has them")
+            text_lines = run[name].splitlines()
+            most = len(text_lines) if name == "plan" else MAX_TEXT_LINES
+            lines += ["", f"{name}:", *indent_lines(text_lines[:most])]
+            if len(text_lines) > most:
+                more = len(text_lines) - most
+                lines.append(f"  … {more} more lines: --out DIR or --json has them")
     if found["destination"]:
         lines += ["", f"written to {found['destination']}"]
     return lines
@@ -464,8 +465,8 @@ class Walk:
             folder = os.path.abspath(os.path.expanduser(typed.strip()))
             found = self._reader.moment(self._reader.step(self._at)["seq"], folder)
             count = sum(file["hash"] is not None for file in found["files"])
-            told = counted(count, "file")
-            self._message = f"wrote {told}, as runs saw them, to {found['destination']}"
+            count_text = counted(count, "file")
+            self._message = f"wrote {count_text}, as runs saw them, to {found['destination']}"
 
     def _heading(self, width: int) -> str:
         run = self._reader.run
@@ -490,8 +491,8 @@ class Walk:
             last = min(self._top + self._page, self._lines)
             more = f"  lines {self._top + 1}-{last} of {self._lines}"
         what = f"  [{name}]" if name else ""
-        told = f" step {self._at} of {self._reader.total}{what}{more}  {render_facts(step)}"
-        return _pad_line(told, width)
+        text = f" step {self._at} of {self._reader.total}{what}{more}  {render_facts(step)}"
+        return _pad_line(text, width)
 
     def _text(self, width: int) -> list[str]:
         """Return the lines of the picture, wrapped; kept, for scrolling draws them again."""

@@ -175,7 +175,7 @@ def _retry_or_dismiss(
     client: Client, watch: dict[str, Any] | None, arguments: argparse.Namespace
 ) -> int:
     """Take failed files up again, or forget them, whatever watch they are of."""
-    method, told = (
+    method, done = (
         ("WatchFailedRetry", "Taken up again")
         if arguments.retry
         else ("WatchFailedDismiss", "Dismissed")
@@ -188,7 +188,7 @@ def _retry_or_dismiss(
         return OK
     named = ", ".join(map(str, changed[:MAX_LISTED])) or "nothing had failed"
     more = f" and {len(changed) - MAX_LISTED} more" if len(changed) > MAX_LISTED else ""
-    say(f"{told}: {named}{more}.")
+    say(f"{done}: {named}{more}.")
     if arguments.retry and changed and watch and watch["status"] != "active":
         note(f"The watch is {watch['status']}: kbd watch resume {watch['watch_id']}")
     return OK
@@ -262,9 +262,9 @@ def render_failed(found: dict[str, Any]) -> str:
     for row in found["failed"]:
         alike = (row["watch_id"], row.get("code"), row.get("message"), row.get("workbench_id"))
         groups.setdefault(alike, []).append(row)
-    told = list(groups.values())[:MAX_LISTED]
-    parts = [text for group in told for text in _render_failed(group)]
-    parts += _render_more(found["total"] - sum(len(group) for group in told))
+    listed = list(groups.values())[:MAX_LISTED]
+    parts = [text for group in listed for text in _render_failed(group)]
+    parts += _render_more(found["total"] - sum(len(group) for group in listed))
     for watch in found["suspended"]:
         named = f"{line(watch['name'], 32)} ({watch['watch_id']})"
         parts += [
@@ -320,7 +320,7 @@ def _render_rule(watch: dict[str, Any]) -> list[str]:
     again = f"tried again: {failure['retries']}, from {failure['wait_s']:g} s on; then "
     again, pauses = again if failure["retries"] else "", failure["then"] == "pause"
     consent = rule.get("consent")
-    told = {
+    fields = {
         "folder": rule["folder"] + noticed[watch["hints"]],
         "files": " ".join(rule["patterns"]),
         "prompt": rule["prompt"],
@@ -336,7 +336,7 @@ def _render_rule(watch: dict[str, Any]) -> list[str]:
         "status": _render_status(watch),
         "landed": f"{watch['landed']}{_render_counts(watch['outcomes'])}",
     }
-    return [_wrap(text, f"  {name:<8} ") for name, text in told.items()]
+    return [_wrap(text, f"  {name:<8} ") for name, text in fields.items()]
 
 
 def _render_status(watch: dict[str, Any]) -> str:
@@ -344,8 +344,8 @@ def _render_status(watch: dict[str, Any]) -> str:
 
 
 def _render_counts(outcomes: dict[str, int]) -> str:
-    told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
-    return f" ({told})" if told else ""
+    text = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+    return f" ({text})" if text else ""
 
 
 def _render_stage(landing: dict[str, Any]) -> str:

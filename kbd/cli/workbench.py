@@ -108,8 +108,8 @@ def _show(arguments: argparse.Namespace) -> int:
     rows = [(f["path"], size(f["size"]), f["file_kind"], f.get("reason", "")) for f in files]
     say(render_table(("file", "size", "kind", "note"), rows))
     if runs:
-        told = [(r["run_id"], r["status"], format_time(r["started_at"])) for r in runs]
-        say(f"\n{render_table(('run', 'status', 'started (UTC)'), told)}")
+        table = [(r["run_id"], r["status"], format_time(r["started_at"])) for r in runs]
+        say(f"\n{render_table(('run', 'status', 'started (UTC)'), table)}")
     return OK
 
 

@@ -313,7 +313,7 @@ class AsyncClient:
     async def read(self) -> None:
         """Dispatch what the daemon sends, until it closes; run by `connect`."""
         rest = bytearray()
-        why, told = "the daemon closed the connection", dict[str, int]()
+        why, cursors = "the daemon closed the connection", dict[str, int]()
         try:
             while True:
                 chunk = await self._stream.receive(_CHUNK_BYTES)
@@ -328,7 +328,8 @@ class AsyncClient:
                 del rest[: end + 1]
                 for message in map(json.loads, lines):
                     if message.get("method") == "ConnectionDropped":
-                        why, told = "the daemon dropped this client", message["params"]["cursors"]
+                        why = "the daemon dropped this client"
+                        cursors = message["params"]["cursors"]
                     elif "method" in message:
                         self._receive_notification(message["method"], message["params"])
                     else:
@@ -336,7 +337,7 @@ class AsyncClient:
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # said to everybody who waits, below
         finally:
-            self._lose(why, told)
+            self._lose(why, cursors)
 
     async def write(self) -> None:
         """Send requests, each line to its end, whoever gives up; run by `connect`."""
@@ -420,17 +421,17 @@ class AsyncClient:
     def _answer(self, message: Params) -> None:
         """Wake who waits for this answer; an error without an id is about everybody's."""
         wanted = message.get("id")
-        told = list(self._pending.values()) if wanted is None else [self._pending.get(wanted)]
-        for pending in told:
+        waiting = list(self._pending.values()) if wanted is None else [self._pending.get(wanted)]
+        for pending in waiting:
             if pending is not None:
                 pending.message = message
                 pending.arrived.set()
 
-    def _lose(self, why: str, told: Mapping[str, int]) -> None:
+    def _lose(self, why: str, last_seqs: Mapping[str, int]) -> None:
         """Note that the connection ended; who follows has been given less than what was sent."""
         followed = [each.followed for each in self._followers]
         cursors = {
-            log: seq for log, seq in told.items() if not any(each.follows(log) for each in followed)
+            log: seq for log, seq in last_seqs.items() if not any(f.follows(log) for f in followed)
         }
         for each in followed:
             # What was given, not what was read: nobody has seen the events that still wait here.

@@ -140,9 +140,9 @@ class _Walker:
         self._visit = visit
         # Read before the segments: if the log is in use, a later anchor may name what was not
         # walked.
-        kept = read_anchor(directory)
-        found.anchored = None if kept is None else kept.seq
-        self._anchor = max((each for each in (kept, durable) if each is not None), default=None)
+        anchor = read_anchor(directory)
+        found.anchored = None if anchor is None else anchor.seq
+        self._anchor = max((each for each in (anchor, durable) if each is not None), default=None)
 
     def run(self, trusted: int) -> None:
         """Walk all segments, then ask the anchor whether that is all there should be."""

@@ -167,9 +167,9 @@ def _data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
         _damaged(name, "a part is described in two ways")
     # Where the sizes follow the data, the header has zeros in their place.
     if not flags & _SIZES_FOLLOW:
-        told = (crc, packed, size)
+        local = (crc, packed, size)
         known = (info.CRC, info.compress_size, info.file_size)
-        if any(a not in (b, _OVERFLOWN) for a, b in zip(told, known, strict=True)):
+        if any(a not in (b, _OVERFLOWN) for a, b in zip(local, known, strict=True)):
             _damaged(name, "a part has two sizes")
     return after + int(names) + int(extra)
 

@@ -144,10 +144,10 @@ class LibraryBridge:
                 self._write_back(rewriting, name, part, known)
                 before = known.relations if known else {}
                 external.update(dict.fromkeys(_relate(rewriting, name, part, before, names)))
-        kept = {id(part) for part in parts}
+        own_parts = {id(part) for part in parts}
         # Only what the library had loaded can go; a part that nothing led to before stays.
         for key, known in self._known.items():
-            if key not in kept and known.name:
+            if key not in own_parts and known.name:
                 rewriting.drop(known.name)
         return rewriting, tuple(external)
 

@@ -55,12 +55,12 @@ def openrpc_document(
         wire_errors: What may be answered in the place of a result.
     """
     rows = sorted(methods.items())
-    told = list(_notifications())
+    notifications = list(_notifications())
     # All at once: two records of one name, from different modules, get names of their own.
     kinds = [kind for _, row in rows for kind in (row, row.answer)]
     datas = [each.data for each in wire_errors if each.data is not None]
     shown, schemas = msgspec.json.schema_components(
-        [*kinds, *told, *datas], ref_template=_SCHEMAS + "{name}"
+        [*kinds, *notifications, *datas], ref_template=_SCHEMAS + "{name}"
     )
     found = iter(shown)
     faults = [{"$ref": _ERRORS + each.name} for each in wire_errors if each.is_of_methods]
@@ -72,7 +72,7 @@ def openrpc_document(
             for name, kind in rows
         ],
         "x-notifications": [
-            _described(kind.__name__, kind, _own(next(found), schemas)) for kind in told
+            _described(kind.__name__, kind, _own(next(found), schemas)) for kind in notifications
         ],
         "x-error-codes": [
             {"error_code": kind.code, "retryable": kind.retryable_by_default, "meaning": meaning}
@@ -131,8 +131,8 @@ def _own(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _error(error: WireError, schemas: Iterator[dict[str, Any]]) -> dict[str, Any]:
-    told: dict[str, Any] = {"code": error.code, "message": error.message}
-    return told if error.data is None else {**told, "data": next(schemas)}
+    document: dict[str, Any] = {"code": error.code, "message": error.message}
+    return document if error.data is None else {**document, "data": next(schemas)}
 
 
 def _notifications() -> Iterator[type[msgspec.Struct]]:

@@ -105,8 +105,8 @@ def check_styles(handler: Styled, source: Source, folder: Path) -> None:
     for count, asset_id in enumerate(ids[:_MAX_ASSETS]):
         _check_asset(handler, source, asset_id, folder / f"asset{count}")
     target = folder / "no-such-asset"
-    told = _copied(handler, source, None, ("nothing:of that name", *ids[:1]), target)
-    expect(f"{name}: an asset that is not there is refused", kept=told is not None)
+    refusal = _copied(handler, source, None, ("nothing:of that name", *ids[:1]), target)
+    expect(f"{name}: an asset that is not there is refused", kept=refusal is not None)
     expect(f"{name}: a refused copy leaves no file", kept=not target.exists())
 
 
@@ -134,9 +134,9 @@ def _check_asset(handler: Styled, source: Source, asset_id: str, target: Path) -
     what = f"{source.name}: asset {asset_id!r}"
     before = source.path.read_bytes()
     again, into = target.with_name(f"{target.name}-again"), target.with_name(f"{target.name}-into")
-    told = _copied(handler, source, None, (asset_id,), target)
-    if told is not None:
-        expect(f"{what} is refused with a reason", kept=bool(told))
+    refused = _copied(handler, source, None, (asset_id,), target)
+    if refused is not None:
+        expect(f"{what} is refused with a reason", kept=bool(refused))
         expect(f"{what}, refused, leaves no file", kept=not target.exists())
     else:
         _copied(handler, source, None, (asset_id,), again)
@@ -144,9 +144,9 @@ def _check_asset(handler: Styled, source: Source, asset_id: str, target: Path) -
                kept=target.read_bytes() == again.read_bytes())  # fmt: skip
         made = handler.get_styles(Source(target, source.name), None)
         expect(f"{what} gives a file that can be looked at", kept="assets" in made)
-    told = _copied(handler, source, source, (asset_id,), into)
-    expect(f"{what} goes into a file that is there, or is refused with a reason",
-           kept=into.exists() if told is None else bool(told) and not into.exists())  # fmt: skip
+    refused = _copied(handler, source, source, (asset_id,), into)
+    is_whole = into.exists() if refused is None else bool(refused) and not into.exists()
+    expect(f"{what} goes into a file that is there, or is refused with a reason", kept=is_whole)
     expect(f"{what}: its source is left alone", kept=source.path.read_bytes() == before)
 
 

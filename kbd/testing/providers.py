@@ -73,8 +73,8 @@ class ScriptedProvider(Provider):
         turns = self._turns.get(request.phase, ())
         if not turns:
             raise ProviderUnavailable(f"the script has no turn for the phase {request.phase}")
-        said = sum(message.role == "assistant" for message in request.messages)
-        turn = turns[min(said, len(turns) - 1)]
+        answered = sum(message.role == "assistant" for message in request.messages)
+        turn = turns[min(answered, len(turns) - 1)]
         reply = turn if isinstance(turn, ModelReply) else turn(request)
         if reply.text:
             emit(reply.text)

@@ -65,8 +65,8 @@ class PlainSearch:
         found = []
         for known, handler in self._readable():
             for number, passage in enumerate(handler.passages(self._source(known))):
-                said = passage.text.lower()
-                score = sum(word in said for word in words) / len(words)
+                text = passage.text.lower()
+                score = sum(word in text for word in words) / len(words)
                 if score:
                     found.append(
                         FoundChunk(

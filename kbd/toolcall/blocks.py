@@ -356,9 +356,9 @@ def _malformed(text: str, start: int, body: int, fault: NotObject) -> MalformedT
     line = text.count("\n", body, at) + 1
     column = at - max(text.rfind("\n", body, at) + 1, body) + 1
     found = TAG.split(text[at : at + MAX_QUOTED].split("\n", 1)[0], 1)[0].strip()
-    told = f"found: {found}" if found else "the text ends" if at >= len(text) else "the line ends"
+    nearby = f"found: {found}" if found else "the text ends" if at >= len(text) else "the line ends"
     named = _NAMED.search(text, body, body + 400)
-    reason = f"in line {line}, column {column} of the block {fault.reason}; {told}. {EXAMPLE}"
+    reason = f"in line {line}, column {column} of the block {fault.reason}; {nearby}. {EXAMPLE}"
     return MalformedToolcall(
         reason, text[start:], start, name=named[1] if named else "", is_cut=fault.is_cut
     )

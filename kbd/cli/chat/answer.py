@@ -224,8 +224,8 @@ class ToolTrace:
             rows = list(read_events(self._client, self._session.workbench_id, first - 1, last))
         except Stop:
             rows = events  # Their types are better than nothing; why is told elsewhere.
-        told = (row for row in rows if row["type"] in _TRACED_EVENTS)
-        return [f"  {line(event_title(row), TITLE_COLUMNS)}" for row in told]
+        traced = (row for row in rows if row["type"] in _TRACED_EVENTS)
+        return [f"  {line(event_title(row), TITLE_COLUMNS)}" for row in traced]
 
 
 class _StatusBar(BarProgress):

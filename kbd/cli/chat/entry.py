@@ -138,12 +138,12 @@ def _choose_workbench(client: Client) -> str:
     if rows:
         note(render_table(("", "workbench", "files", "changed (UTC)"), rows))
     print("Number, name or folder: ", end="", file=sys.stderr, flush=True)
-    said = sys.stdin.readline().strip()
-    if not said:
+    reply = sys.stdin.readline().strip()
+    if not reply:
         raise Stop(usage, USAGE)
-    if said.isascii() and said.isdigit() and 1 <= int(said) <= len(found):
-        return str(found[int(said) - 1]["id"])
-    return said
+    if reply.isascii() and reply.isdigit() and 1 <= int(reply) <= len(found):
+        return str(found[int(reply) - 1]["id"])
+    return reply
 
 
 def _read_lines() -> Iterable[str]:

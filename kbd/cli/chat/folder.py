@@ -423,10 +423,10 @@ def _report_import(
     skipped: list[tuple[str, str]],
     missing: list[str],
 ) -> None:
-    told = [f"{counted(new, 'file')} added"] if new else []
-    told += [f"{counted(replaced, 'file')} brought up to date"] if replaced else []
-    if told:
-        note(f"{' and '.join(told)} from {session.label}/; your files are copied, never written.")
+    parts = [f"{counted(new, 'file')} added"] if new else []
+    parts += [f"{counted(replaced, 'file')} brought up to date"] if replaced else []
+    if parts:
+        note(f"{' and '.join(parts)} from {session.label}/; your files are copied, never written.")
     shown = skipped if session.is_verbose else skipped[:MAX_SHOWN]
     for name, reason in shown:
         note(f"  left out: {line(name, 60)} ({line(reason)})")

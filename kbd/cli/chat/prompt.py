@@ -167,12 +167,12 @@ def render_status(session: ChatSession) -> str:
     except Stop:
         session.drop()
         return "kbd does not answer; the next line tries again"
-    told = [line(state["active_model_id"], 60), counted(files, "file")]
+    parts = [line(state["active_model_id"], 60), counted(files, "file")]
     if state["has_draft"]:
-        told.append(f"draft: {counted(len(changes), 'change')} (/review)")
+        parts.append(f"draft: {counted(len(changes), 'change')} (/review)")
     if session.is_verbose:
-        told.append("verbose")
-    return " · ".join(told)
+        parts.append("verbose")
+    return " · ".join(parts)
 
 
 def run_prompt(session: ChatSession, prompt: Prompt) -> int:

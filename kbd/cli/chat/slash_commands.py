@@ -194,8 +194,8 @@ def undo_messages(session: ChatSession, argument: str) -> int:
         raise Stop("there is nothing before the first question; /clear begins anew", FAILED)
     target = messages[max(first - 1, 0)]
     done = session.ask("WorkshopUndoToMessage", message_id=target["message_id"], slow=True)
-    said = line(str(target["text"]), 60)
-    say(f"The conversation ends again in: {said}")
+    text = line(str(target["text"]), 60)
+    say(f"The conversation ends again in: {text}")
     if first == 0:
         note("The first question stays, unanswered: /clear begins without it.")
     if done["files_changed"]:

@@ -194,8 +194,8 @@ def _in_totals(spent: WorkTotals | None, about: str = "") -> str:
         return ""
     counts = ((spent.turns, "turn"), (spent.calls, "call"))
     parts = [counted(count, noun) for count, noun in counts if count]
-    told = ", ".join([*parts, *_tokens(spent.usage, about)])
-    return f" in {_elapsed(spent.took_us)}{f' ({told})' if told else ''}"
+    text = ", ".join([*parts, *_tokens(spent.usage, about)])
+    return f" in {_elapsed(spent.took_us)}{f' ({text})' if text else ''}"
 
 
 def _after(context: EventContext) -> str:
@@ -204,8 +204,10 @@ def _after(context: EventContext) -> str:
 
 def _with_code(code: str, text: str) -> str:
     """Return an error of a call as `CODE: text`; what models are shown begins so itself."""
-    told = text.removeprefix("Error: ")
-    return told if not code or told.startswith(code) else f"{code}: {told}" if told else code
+    message = text.removeprefix("Error: ")
+    if not code or message.startswith(code):
+        return message
+    return f"{code}: {message}" if message else code
 
 
 def _run(context: EventContext) -> str:
@@ -230,8 +232,8 @@ def _item_failed(data: ItemRetried | ItemFailed, context: EventContext, then: st
 
 def _model_replied(data: ModelReplied, context: EventContext) -> str:
     spent = _in_totals(context.spent, "~" if data.usage_is_estimate else "")
-    said = _reply(data.text, (call.name for call in data.calls), data.finish_reason, ",")
-    return f"model replied{spent}{said}"
+    reply = _reply(data.text, (call.name for call in data.calls), data.finish_reason, ",")
+    return f"model replied{spent}{reply}"
 
 
 def _model_failed(data: ModelFailed, context: EventContext) -> str:
@@ -493,8 +495,8 @@ def _unknown_event(data: Any, _context: EventContext) -> str:
     if not isinstance(data, Unknown):
         return type(data).__name__
     fields = data.data if isinstance(data.data, dict) else {}
-    told = field_list(fields)
-    return f"{data.type}, of a newer kbd{f': {told}' if told else ''}"
+    listed = field_list(fields)
+    return f"{data.type}, of a newer kbd{f': {listed}' if listed else ''}"
 
 
 # By type: a log of many thousands of events is said at once. A test proves that none is missing.

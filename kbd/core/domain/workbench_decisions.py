@@ -239,16 +239,16 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
         )
         raise ConflictPublishedChanged(msg, detail={"files": conflicts})
     planned: list[PlannedFile] = []
-    kept: list[tuple[FileName, FileName]] = []
+    both: list[tuple[FileName, FileName]] = []
     for name in names:
         drafted = draft.files[name]
         if name in conflicts:
             free = command.free_names[name]
-            kept.append((name, free))
+            both.append((name, free))
             planned.append(PlannedFile(free, None, drafted.blob, drafted.size_bytes))
         else:
             planned.append(PlannedFile(name, drafted.base, drafted.blob, drafted.size_bytes))
-    return Decision((PublishIntended(command.publish_id, tuple(planned), tuple(kept)),))
+    return Decision((PublishIntended(command.publish_id, tuple(planned), tuple(both)),))
 
 
 def _chosen_files(draft: Draft, names: tuple[FileName, ...] | None) -> list[FileName]:

@@ -246,9 +246,9 @@ class WorkbenchState(msgspec.Struct):
 
     def last_request(self) -> Said | None:
         """Return the newest message of the person."""
-        for said in reversed(self.said):
-            if said.role == "user":
-                return said
+        for message in reversed(self.said):
+            if message.role == "user":
+                return message
         return None
 
     def current_file(self, name: FileName) -> SeenFile | None:

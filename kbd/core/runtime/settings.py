@@ -340,12 +340,12 @@ def _refuse_unknown(table: Mapping[str, Any], record: type[msgspec.Struct], wher
 
 def _refuse_unknown_of_models(models: object) -> None:
     """Refuse a table that names no model, and keys that no model has."""
-    for model_id, told in models.items() if isinstance(models, dict) else ():
+    for model_id, table in models.items() if isinstance(models, dict) else ():
         if not all(model_id.partition(":")):
             msg = f'settings.toml: a model is named "provider:model", not "{model_id}"'
             raise ValidationFailed(msg)
-        if isinstance(told, dict):
-            _refuse_unknown(told, ModelSettings, f'models."{model_id}".')
+        if isinstance(table, dict):
+            _refuse_unknown(table, ModelSettings, f'models."{model_id}".')
 
 
 # Not pydantic-settings: the import of pydantic alone takes 43 ms (facts/performance.md D).
@@ -376,5 +376,5 @@ def _listed(text: str) -> list[str]:
 def _key_first(fault: str) -> str:
     """Reword msgspec's `Expected … - at `$.run.tokens`` so that the key comes first."""
     text, _, path = fault.partition(" - at `$.")
-    said = f"{text[:1].lower()}{text[1:]}"
-    return f"setting {path.rstrip('`')}: {said}" if path else said
+    message = f"{text[:1].lower()}{text[1:]}"
+    return f"setting {path.rstrip('`')}: {message}" if path else message

@@ -244,8 +244,8 @@ class DocumentLookup:
         if missing:
             asking.make_vectors()
             why = self._pooled.problem
-            told = f"{missing:,} of {engine.num_chunks:,} pieces are not yet known by meaning"
-            doubts = (f"{told}: {why}" if why else told,)
+            reason = f"{missing:,} of {engine.num_chunks:,} pieces are not yet known by meaning"
+            doubts = (f"{reason}: {why}" if why else reason,)
         if not engine.embedded or missing > MAX_MISSING_SHARE * engine.num_chunks:
             return None, doubts
         try:

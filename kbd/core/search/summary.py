@@ -362,10 +362,10 @@ def _add_tables(
     count = min(len(grids), max(1, room // 150))
     largest = sorted(grids, key=lambda place: -grids[place].size)[:count]
     for left, place in zip(range(count, 0, -1), largest, strict=True):
-        said = describe_table(grids[place], room // left - 1, is_part=is_part)
-        if said:
-            chosen[place] = said
-            room -= len(said) + 1
+        text = describe_table(grids[place], room // left - 1, is_part=is_part)
+        if text:
+            chosen[place] = text
+            room -= len(text) + 1
 
 
 def _add_sentences(found: Sequence[TextUnit], chosen: dict[int, str], max_length: int) -> None:

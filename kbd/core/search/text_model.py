@@ -50,14 +50,14 @@ class TextMessage(msgspec.Struct, frozen=True):
     text: str
 
 
-def render_prompt(said: Sequence[TextMessage]) -> str:
+def render_prompt(messages: Sequence[TextMessage]) -> str:
     """Render a conversation as a prompt that ends where the model continues.
 
     Only the system's own text may hold tags of speakers: in others' they are written so that they
     are none.
     """
     parts = []
-    for each in said:
+    for each in messages:
         text = each.text if each.speaker == "system" else _no_text(each.text)
         # A result's block has tags of its own.
         is_block = each.speaker == "toolresult"
@@ -119,15 +119,15 @@ class TextModel:
         self._generate: Callable[..., Any] = generate
         self._takes_messages, self._length = _inspect_generate(generate, self.name)
 
-    def reply(self, said: Sequence[TextMessage], max_new_tokens: int) -> str:
+    def reply(self, messages: Sequence[TextMessage], max_new_tokens: int) -> str:
         """Return the model's next message, without the prompt that it may repeat.
 
         Raises:
             TypeError: It returned something else than text.
             Exception: Whatever `generate` raises.
         """
-        prompt = render_prompt(said)
-        given: Any = _chat_messages(said) if self._takes_messages else prompt
+        prompt = render_prompt(messages)
+        given: Any = _chat_messages(messages) if self._takes_messages else prompt
         options = {self._length: max_new_tokens} if self._length else {}
         answer = self._generate(given, **options)
         if inspect.iscoroutine(answer):
@@ -175,13 +175,13 @@ def _inspect_generate(generate: Callable[..., Any], name: str) -> tuple[bool, st
     return first.name in _MESSAGE_PARAMETERS, length
 
 
-def _chat_messages(said: Sequence[TextMessage]) -> list[dict[str, str]]:
+def _chat_messages(conversation: Sequence[TextMessage]) -> list[dict[str, str]]:
     """Convert a conversation to chat messages: a tool's result has the role of the user.
 
     Neighbors of one role are one message, for many templates want them to alternate.
     """
     messages: list[dict[str, str]] = []
-    for each in said:
+    for each in conversation:
         role = "user" if each.speaker == "toolresult" else each.speaker
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += f"\n\n{each.text}"

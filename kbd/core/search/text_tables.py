@@ -92,8 +92,8 @@ def describe_table(grid: TextTable, most: int, *, is_part: bool = False) -> str:
         out = f"{grid.title}. {out}"
     says = bool(listed)
     for place, row in enumerate(grid.rows):
-        said = " | ".join(_shorten_cell(cell) for cell in row).rstrip("| ")
-        longer = f"{out}; {said}" if place else f"{out}. First rows: {said}"
+        text = " | ".join(_shorten_cell(cell) for cell in row).rstrip("| ")
+        longer = f"{out}; {text}" if place else f"{out}. First rows: {text}"
         if len(longer) > most:
             break
         out, says = longer, True

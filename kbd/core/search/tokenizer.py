@@ -295,9 +295,9 @@ def _best_start(line: str, query: Query, room: int) -> int:
                 break
     most, best = 0, 0
     for first, (begin, _) in enumerate(spots):
-        told = {known for at, known in spots[first:] if at < begin + room}
-        if len(told) > most:
-            most, best = len(told), begin
+        words = {known for at, known in spots[first:] if at < begin + room}
+        if len(words) > most:
+            most, best = len(words), begin
     # A little of what goes before is shown, and nothing is wasted at the end.
     start = min(best - room // 8, len(line) - room)
     return line.find(" ", start - 1, best) + 1 if start > 0 else 0

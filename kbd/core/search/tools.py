@@ -66,16 +66,16 @@ def check_arguments(args: Any, entry: Mapping[str, Any] | None) -> dict[str, Any
         if name not in known:
             near = get_close_matches(str(name), known, 1)
             faults.append(f"{name} is unknown" + (f", did you mean {near[0]}?" if near else ""))
-    for name, told in known.items():
+    for name, parameter in known.items():
         given = args.get(name)
         if given is None:
-            if told.get("required"):
+            if parameter.get("required"):
                 faults.append(f"{name} is missing")
-            elif "default" in told:
-                out[name] = told["default"]
+            elif "default" in parameter:
+                out[name] = parameter["default"]
             continue
-        out[name] = value = _coerce(given, told.get("type", ""))
-        wanted = _TYPES.get(told.get("type", ""))
+        out[name] = value = _coerce(given, parameter.get("type", ""))
+        wanted = _TYPES.get(parameter.get("type", ""))
         if wanted is not None and not _has_type(value, wanted):
             faults.append(f"{name} is {type(given).__name__}, not {wanted.__name__}")
     if faults:
@@ -206,8 +206,8 @@ class WorkspaceTools:
         if tool is None:
             near = get_close_matches(name, self._tools, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            told = _tool_error(NotFound(f"there is no tool {name[:80]!r}{hint}"))
-            return {**told, "tools": list(self._tools)}
+            answer = _tool_error(NotFound(f"there is no tool {name[:80]!r}{hint}"))
+            return {**answer, "tools": list(self._tools)}
         try:
             given = check_arguments(args or {}, entry)
         except ValidationFailed as error:
@@ -229,8 +229,8 @@ class WorkspaceTools:
         """
         found = self.engine.ask(args["query"], _number(args, "top_k", 5, _MAX_RESULTS))
         documents = [_chunk_row(chunk) for chunk in found.chunks]
-        told = {"documents": documents, "total": len(documents), "ranker": found.ranker}
-        return {**told, "warnings": list(found.warnings)} if found.warnings else told
+        answer = {"documents": documents, "total": len(documents), "ranker": found.ranker}
+        return {**answer, "warnings": list(found.warnings)} if found.warnings else answer
 
     def workspace_list_docs(self, args: dict[str, Any]) -> dict[str, Any]:
         """List the documents: `{documents: [{doc_id, title, path, warnings?}], total}`."""
@@ -240,9 +240,9 @@ class WorkspaceTools:
             for each in self.engine.list_docs()
         ]
         unread = self.engine.unread()
-        for told in documents:
-            if told["doc_id"] in unread:
-                told["warnings"] = [unread[told["doc_id"]]]
+        for document in documents:
+            if document["doc_id"] in unread:
+                document["warnings"] = [unread[document["doc_id"]]]
         return {"documents": documents, "total": len(documents)}
 
     def workspace_get_doc(self, args: dict[str, Any]) -> dict[str, Any]:
@@ -269,8 +269,8 @@ class WorkspaceTools:
             source = document.doc_id
         most = _number(args, "max_length", 500, _MAX_SUMMARY_CHARACTERS)
         summary, by, warnings = self._summary(text, most)
-        told = {"summary": summary, "source": source, "original_length": len(text), "by": by}
-        return {**told, "warnings": warnings} if warnings else told
+        answer = {"summary": summary, "source": source, "original_length": len(text), "by": by}
+        return {**answer, "warnings": warnings} if warnings else answer
 
     def _text(self, doc_id: str | None, title: str | None) -> tuple[Document, str]:
         document = find_document(self.engine.list_docs(), doc_id or None, title or None)
@@ -288,17 +288,17 @@ class WorkspaceTools:
         if len(text.strip()) > MAX_MODEL_CHARACTERS:
             warnings = [f"{self._model.name} was given {len(given)} of {len(text)} characters"]
         try:
-            said = cut_at_next_speaker(
+            reply = cut_at_next_speaker(
                 self._model.reply(summary_prompt(given, most), max_answer_tokens(most))
             ).strip()
         except Exception as error:  # noqa: BLE001 - a model may be anybody's
-            said, why = "", f"{type(error).__name__}: {error}"
+            reply, why = "", f"{type(error).__name__}: {error}"
         else:
             why = "it said nothing"
-        if not said:
+        if not reply:
             failed = f"{self._model.name} did not summarize it: {why}"
             return extract_summary(text, most), "extract", [failed]
-        return extract_summary(said, most), self._model.name, warnings
+        return extract_summary(reply, most), self._model.name, warnings
 
 
 _FAILED = "TOOL_FAILED"
@@ -306,14 +306,14 @@ _FAILED = "TOOL_FAILED"
 
 def _chunk_row(chunk: Chunk) -> dict[str, Any]:
     metadata = dict(chunk.metadata)
-    told = {name: metadata.pop(name, "") for name in ("filename", "place", "snippet")}
+    row = {name: metadata.pop(name, "") for name in ("filename", "place", "snippet")}
     metadata.pop("ranker", None)
     return {
         "chunk_id": chunk.chunk_id,
         "doc_id": chunk.doc_id,
         "text": chunk.text,
         "score": chunk.score,
-        **told,
+        **row,
         "metadata": metadata,
     }
 

@@ -60,11 +60,11 @@ class ConversationBranch:
         if isinstance(record.data, ConversationRewound):
             place = bisect_right(self._seqs, record.data.to_seq)
             self._last = self._ends[place - 1] if place else -1
-        told = conversation_entry(seq, record)
-        if told is None:
+        entry = conversation_entry(seq, record)
+        if entry is None:
             return
         self._before.append(self._last)
-        self._entries.append(told)
+        self._entries.append(entry)
         self._last = len(self._entries) - 1
         self._ends.append(self._last)
         self._seqs.append(seq)
@@ -115,8 +115,8 @@ def conversation_entry(seq: Seq, record: Recorded) -> ConversationMessage | None
                 created_at=created, seq=seq, tool_call_id=call_id, content=shown,
             )  # fmt: skip
         case _:
-            told = _system_event(data)
-            return _system_entry(seq, created, *told) if told is not None else None
+            entry = _system_event(data)
+            return _system_entry(seq, created, *entry) if entry is not None else None
 
 
 def _message_entry(
@@ -147,9 +147,9 @@ def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
         case DraftDiscarded(draft_id=draft_id):
             return "draft_discarded", {"draft_id": draft_id}
         case ConversationRewound(message_id=message_id, reason=reason):
-            told = {"message_id": message_id, "to_seq": data.to_seq}
-            kept = {"checkpoint_id": data.checkpoint_id} if data.checkpoint_id else {}
-            return reason, {**told, **kept}
+            fields = {"message_id": message_id, "to_seq": data.to_seq}
+            checkpoint = {"checkpoint_id": data.checkpoint_id} if data.checkpoint_id else {}
+            return reason, {**fields, **checkpoint}
         case NoticeGiven(code=code, message=message):
             return "notice", {"error_code": code, "message": message}
         case WorkbenchForked():

@@ -90,9 +90,9 @@ class EventRows:
     async def rows(self, after: Seq, limit: int) -> tuple[bytes, ...]:
         """Return the same rows without titles and places, for followers: a third of the time."""
         wanted = range(after + 1, min(after + limit, self._journal.seq) + 1)
-        kept = [self._kept[Seq(seq)] for seq in wanted if seq in self._kept]
-        if len(kept) == len(wanted):
-            return tuple(kept)
+        cached = [self._kept[Seq(seq)] for seq in wanted if seq in self._kept]
+        if len(cached) == len(wanted):
+            return tuple(cached)
         stored = await self._journal.read_plain(after, limit)
         return tuple(self._encoded(seq, item) for seq, item in stored)
 
@@ -104,12 +104,12 @@ class EventRows:
             yield after, batch
 
     def _encoded(self, seq: Seq, item: list[Any]) -> bytes:
-        kept = self._kept.get(seq)
-        if kept is None:
-            kept = self._kept[seq] = self._encode(plain_record(item, seq, self._log_id))
+        cached = self._kept.get(seq)
+        if cached is None:
+            cached = self._kept[seq] = self._encode(plain_record(item, seq, self._log_id))
             if len(self._kept) > MAX_CACHED_EVENTS:
                 self._kept.popitem(last=False)
-        return kept
+        return cached
 
     def _read(self, after: Seq, limit: int) -> list[bytes]:
         """Read events, add titles and places, encode them; blocking."""

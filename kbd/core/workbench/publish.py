@@ -241,10 +241,10 @@ def _publish_answer(
         for planned in intended.files
         if planned.name not in left
     )
-    kept = (*intended.kept_both, *moved.items())
+    both = (*intended.kept_both, *moved.items())
     return drafts.DraftPublished(
         published_at=format_time(workbench.state.updated_at_us),
         checkpoint_id=checkpoint_id,
         published=published,
-        kept_both=tuple(drafts.KeptBoth(path=name, published_as=given) for name, given in kept),
+        kept_both=tuple(drafts.KeptBoth(path=name, published_as=given) for name, given in both),
     )

@@ -235,8 +235,8 @@ def run_info(
 def _request_line(state: WorkbenchState, message_id: str) -> str:
     """Return the first line of a message that says something."""
     request = state.heard.get(message_id)
-    said = request.text if request is not None else ""
-    first = said.strip().partition("\n")[0].rstrip()
+    text = request.text if request is not None else ""
+    first = text.strip().partition("\n")[0].rstrip()
     too_long = len(first) > REQUEST_CHARACTERS
     return f"{first[: REQUEST_CHARACTERS - 1]}…" if too_long else first
 

@@ -101,7 +101,7 @@ def research_merge(conversation: PlannerConversation, request: str) -> Findings:
         form = "Dates are written as YYYY-MM-DD, fractions with a point"
         merged = msgspec.structs.replace(merged, notes=(*notes, form))
     lines = tuple(line for one in seen for line in one.lines)
-    warnings = tuple(f"{one.table.label}: {said}" for one in seen for said in one.warnings)
+    warnings = tuple(f"{one.table.label}: {warning}" for one in seen for warning in one.warnings)
     return Findings(merged, lines, (*notes, *warnings), (f"{merged.rows} rows in all",))
 
 

@@ -492,7 +492,7 @@ class StyleCopier:
         if all((each.type, each.id) in self._written for each in bases):
             return
         for base in bases:
-            said = deepcopy(base.element)
+            element = deepcopy(base.element)
             if self._theme is not None:
-                resolve_theme(said, self._theme)
-            merge_missing(copied, said)
+                resolve_theme(element, self._theme)
+            merge_missing(copied, element)

@@ -166,8 +166,8 @@ def inner_xml(prefix: str, content: Content) -> str:
         case "text":
             text = content.text
             # Without the mark readers may drop blanks at the ends.
-            kept = "" if text == text.strip() else ' xml:space="preserve"'
-            return f"<{prefix}is><{prefix}t{kept}>{escaped(text)}</{prefix}t></{prefix}is>"
+            space = "" if text == text.strip() else ' xml:space="preserve"'
+            return f"<{prefix}is><{prefix}t{space}>{escaped(text)}</{prefix}t></{prefix}is>"
         case "number" | "boolean":
             return f"<{prefix}v>{content.text}</{prefix}v>"
         case "formula":

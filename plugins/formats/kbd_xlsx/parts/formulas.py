@@ -201,14 +201,14 @@ class SharedFormulas:
         if translator is None:
             return None
         text = translator.translate_formula(cell_name(row.number, cell.column))
-        kept = found[1].removesuffix(b"/") if found[2] is None else found[1]
-        kept = with_attributes(kept, {b"t": None, b"ref": None, b"si": None})
+        opening = found[1].removesuffix(b"/") if found[2] is None else found[1]
+        opening = with_attributes(opening, {b"t": None, b"ref": None, b"si": None})
         name = self._outline.qualified(b"f")
         formula = escaped(text.removeprefix("=")).encode()
         return b"".join(
             (
                 row.data[cell.inner : found.start()],
-                b"<" + name + kept + b">" + formula + b"</" + name + b">",
+                b"<" + name + opening + b">" + formula + b"</" + name + b">",
                 row.data[found.end() : cell.inner_end],
             )
         )
