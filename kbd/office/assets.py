@@ -93,6 +93,7 @@ _RELATION_SPACES = (
 )
 """The namespaces of attributes that name a relation, in the usual variant and in the strict one."""
 
+# Also matches the empty place before the suffix of a name that has no number.
 _NUMBER = re.compile(r"\d*(\.\w+)?$")
 _MEDIA = ("image/", "audio/", "video/")
 _MAX_QUOTED = 60
@@ -212,6 +213,7 @@ class PartCopier:
         renamed: dict[str, str] = {}
         for element in (each for root in elements for each in root.iter()):
             for key, value in element.attrib.items():
+                # An empty id names nothing: a click with an action alone is written with r:id="".
                 if not str(key).startswith(_RELATION_SPACES) or not value:
                     continue
                 relation = relations.get(str(value))
@@ -251,6 +253,7 @@ class PartCopier:
         name = self._placed(part, stack, anew=instead is not None)
         while stack:
             copy = stack[-1]
+            # Empty for now: the entry takes its place in the file, before all its rows are known.
             if len(copy.rows) == 1 and self.relates_early:
                 self.target.put_relations(copy.name, ())
             relation = next(copy.left, None)
@@ -259,6 +262,7 @@ class PartCopier:
                 if copy.rows:
                     self.target.put_relations(copy.name, copy.rows)
                 continue
+            # Ids belong to one part each, so `instead` speaks of the part that was asked for only.
             goal = instead.get(relation.id) if instead and len(stack) == 1 else None
             if goal is None:
                 goal = self._outside(relation)
@@ -317,6 +321,7 @@ class PartCopier:
         if self._media is None:
             self._media = {}
             for name in self.target.parts():
+                # By the suffix: asking each part for its type would parse all types each time.
                 if not name.endswith((".xml", ".rels")):
                     self._media.setdefault(self.target.size(name), []).append(name)
         # By size first: only parts of the same length are read and hashed.
@@ -338,6 +343,7 @@ class PartCopier:
     def _add(self, name: str, data: bytes, content_type: str) -> None:
         suffix = posixpath.splitext(name)[1].lstrip(".").casefold()
         is_media = content_type.startswith(_MEDIA)
+        # The default first: with one that fits, the part needs no entry of its own among the types.
         if suffix in self.media_suffixes or (is_media and suffix and not self.media_suffixes):
             self.target.set_default_type(suffix, content_type)
         if is_media and self._media is not None:
@@ -349,11 +355,13 @@ class PartCopier:
 
     def _in_variant(self, type_: str) -> str:
         """Return a relation's type as the target's variant of the format names it."""
+        # By way of the usual name, as the type may come from a file of either variant.
         usual = transitional(type_.encode())
         return (strict(usual) if self.target.is_strict else usual).decode()
 
 
 def _pattern(part: str) -> str:
     """Return the pattern of names for a part: its own with another number."""
+    # Braces in a name would be taken for fields when `format` puts the number in.
     stem = part.replace("{", "_").replace("}", "_").lstrip("/")
     return _NUMBER.sub(lambda found: "{}" + (found[1] or ""), stem, count=1)

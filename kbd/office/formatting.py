@@ -155,9 +155,11 @@ def number(least: float, most: float, unit: str = "") -> FormattingField:
     def parse(value: Any) -> float | None:
         if isinstance(value, str):
             try:
+                # The blank that "14 pt" leaves before its unit does not disturb `float`.
                 value = float(value.strip().lower().removesuffix(unit))
             except ValueError:
                 return None
+        # True is an int to Python and would be taken for 1.
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         # `float` takes "nan" and "inf", too; neither is between any bounds.
@@ -171,6 +173,7 @@ def font_name(most_characters: int) -> FormattingField:
     """Return a field of names of fonts."""
 
     def parse(value: Any) -> str | None:
+        # Not printable are the control characters, which XML does not allow in a part.
         if not isinstance(value, str) or not value.isprintable():
             return None
         name = value.strip()
@@ -189,6 +192,7 @@ def choice(words: Mapping[str, Value]) -> FormattingField:
 
     def parse(value: Any) -> Value | None:
         word = folded(value)
+        # The format's own words first: "distribute" is one in decks, and a synonym in workbooks.
         return meanings.get(word, meanings.get(_SYNONYMS.get(word, "")))
 
     shown = ", ".join(list(words)[:_MAX_QUOTED_WORDS])

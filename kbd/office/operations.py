@@ -37,6 +37,7 @@ def apply_in_order(
     """
     changed = []
     for operation in operations:
+        # Looked up first, so that nothing is prepared for an operation that is refused.
         applied = table.get(type(operation))
         if applied is None:
             raise ValidationFailed(f"{type(operation).__name__} is not built yet")
@@ -73,6 +74,7 @@ class EditWarnings:
             relations: Those of the package.
             what: What the file is ("document").
         """
+        # By the whole type: its last word, which is the relation's kind, is just "origin".
         if any("digital-signature" in relation.type for relation in relations):
             self.warn(f"The {what} was signed; after this change the signature is void.")
 

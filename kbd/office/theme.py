@@ -70,6 +70,7 @@ def read_theme(root: etree._Element | None) -> Theme:
     # Files from before the standard hold both in an element of another name.
     for slot in SLOTS:
         entry = root.find(f"./*/{{*}}clrScheme/{{*}}{slot}")
+        # A slot that names another one is not followed: two of them could name each other.
         if rgb := drawing_color(entry, lambda _: ""):
             colors[slot] = rgb
     for group in ("major", "minor"):
@@ -142,10 +143,12 @@ def _base(color: etree._Element, scheme: Callable[[str], str]) -> str:
         case "schemeClr":
             return scheme(value)
         case "sysClr":
+            # The color that the writing program last saw; the reader's system is not known here.
             return parse_rgb(color.get("lastClr")) or _SYSTEM.get(value, "")
         case "prstClr":
             return _PRESET.get(value, "")
         case "scrgbClr":
+            # The parts are amounts of light; those of RRGGBB follow the curve of sRGB.
             return _hexed(*(_gamma_encoded(parse_share(color.get(name, "0"))) for name in "rgb"))
         case _:
             return ""
@@ -163,6 +166,7 @@ def _changed(rgb: str, color: etree._Element) -> str:
             white = 1 - share if name == "tint" else 0.0
             parts = [_gamma_encoded(_light(part) * share + white) for part in parts]
         elif name[:3] in ("lum", "sat"):
+            # Lightness and saturation are those of the written parts, not of their light.
             hue, light, saturation = colorsys.rgb_to_hls(*parts)
             values = {"lum": light, "sat": saturation}
             values[name[:3]] = _adjusted(values[name[:3]], name[3:], share)

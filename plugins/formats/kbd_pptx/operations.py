@@ -22,6 +22,7 @@ __all__ = [
     "SlideIndex",
 ]
 
+# Not imported from `presentation`: that needs lxml, and the daemon imports this module.
 _MAX_SLIDES = 10_000
 _MAX_PARTS = 2_000
 

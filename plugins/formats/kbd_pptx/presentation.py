@@ -123,11 +123,13 @@ class ParsedParts:
         data = read_transitional(self.package, part)
         # Counted in the bytes, before a tree of them takes the memory.
         marks = data.count(b"<")
+        # An element has at most two marks, its start and its end, hence the half.
         if marks > MAX_PART_MARKS:
             raise FileReadFailed(
                 f"{name} is refused: a part of it has {marks // 2:,} elements or more; the limit "
                 f"is {MAX_PART_MARKS // 2:,}"
             )
+        # Each look counts: a deck may list one slide thousands of times.
         self._marks_left -= marks
         if self._marks_left < 0:
             raise self._too_large()
@@ -194,6 +196,7 @@ def read_slide_list(
     for entry in root.iterfind(f"{P}sldIdLst/{P}sldId"):
         relation = targets.get(entry.get(f"{R}id", ""))
         there = relation is not None and not relation.external and relation.target in package
+        # A slide whose part is missing keeps its place, or the indexes behind it would shift.
         part = relation.target if relation is not None and there else ""
         found.append(SlidePart(part, entry.get("id", "")))
         if len(found) > MAX_SLIDES:

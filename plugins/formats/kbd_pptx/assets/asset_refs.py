@@ -70,6 +70,7 @@ def parse_ref(pick: AssetPick) -> PptxAssetRef:
 
 def parse_place(text: str) -> DeckPlace | None:
     """Parse a place: "slide:2", "slide:2/Title 1", "master:0/body"; None if it is none."""
+    # At the first slash: a shape's own name may have more of them.
     where, _, name = text.strip().partition("/")
     word, _, number = where.partition(":")
     number = number.strip()
@@ -103,6 +104,7 @@ def missing_asset(what: str, name: str, known: Iterable[str]) -> ValidationFaile
         known: What there is.
     """
     names = list(known)
+    # Bounded: a comparison costs up to the product of two lengths, and there is one a name.
     folded = {each.casefold(): each for each in names[:2000]}
     near = [folded[each] for each in difflib.get_close_matches(name[:200].casefold(), folded, 5)]
     shown = near or names[:12]
@@ -146,6 +148,7 @@ class SourceDeck:
     def layout(self, name: str) -> tuple[DeckLayout, Master]:
         """Return a layout with its master; raises ValidationFailed if there is none."""
         deck = self.deck
+        # Labels first: of layouts with the same name only the labels differ.
         for label in (True, False):
             found = [
                 layout

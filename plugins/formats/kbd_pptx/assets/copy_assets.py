@@ -48,8 +48,10 @@ def copy_theme(
         raise ValidationFailed(f"a theme goes to a master, not to {target}; write master:0")
     master = find_master(edit.deck(), target.index, "target")
     rewriting = edit.rewriting
+    # The presentation has a relation of its own to the theme of its first master.
     both = (edit.main, master.part)
     users = [each for each in both if edit.related(each, "theme") == master.theme]
+    # An empty mapping has it copied anew: two masters do not share a theme here.
     part = copier.copy(theirs.theme, {})
     for user in users if master.theme else (master.part,):
         for relation in edit.relations(user).values():
@@ -69,6 +71,7 @@ def _drop_unused(edit: TargetDeck, theme: str) -> None:
         return
     folded = theme.casefold()
     for part in edit.rewriting.parts():
+        # Media lead nowhere, and the table of types is no part.
         if part.endswith(".xml") and not part.startswith("["):
             for relation in edit.relations(part).values():
                 if not relation.external and relation.target.casefold() == folded:
@@ -146,6 +149,7 @@ class _Copying:
 
     def _begin_without_layouts(self) -> None:
         """Remove the master and layouts of a new deck, and set the source's slide size."""
+        # Read before the list of masters is emptied, by which the parts to drop are found.
         edit, deck = self._edit, self._edit.deck()
         root = edit.parse(edit.main)
         masters = root.find(f"{P}sldMasterIdLst")

@@ -78,6 +78,7 @@ class ImageCopier:
             return max(0, len(deck.slides) - 1)
         if target.kind != "slide" or target.name:
             raise ValidationFailed(f"a picture goes onto a slide, not to {target}; write slide:0")
+        # A deck without slides gets one, so slide:0 can be named in any deck.
         most = max(1, len(deck.slides))
         if target.index >= most:
             raise ValidationFailed(
@@ -92,6 +93,7 @@ class ImageCopier:
         copied = deepcopy(picture.element)
         copied.tail = None
         self._detach(copied)
+        # Called "it" below, for the message around it names the picture.
         self._copier.begin_asset()
         try:
             self._relate(copied, picture, part)
@@ -109,6 +111,7 @@ class ImageCopier:
 
     def _detach(self, copied: etree._Element) -> None:
         """Detach a picture from its slide: remove its placeholder and custom data."""
+        # An idx would mean a place of the target's layout; custom data is another part of its deck.
         for properties in copied.iterfind(f"./*/{P}nvPr"):
             for child in list(properties):
                 if local_name(child) in ("ph", "custDataLst"):
@@ -131,6 +134,7 @@ class ImageCopier:
         action = click.get("action", "")
         relation = relations.get(click.get(f"{R}id", ""))
         inside = relation is not None and not relation.external
+        # Steps of a show (to the next slide, to the end) have an action alone and work in any deck.
         return inside or action.startswith(("ppaction://macro", "ppaction://customshow"))
 
     def _set_position(self, copied: etree._Element, picture: DeckPicture, deck: Deck) -> None:
@@ -150,12 +154,14 @@ class ImageCopier:
         if frame is None:
             frame = properties.makeelement(f"{A}xfrm")
             properties.insert(0, frame)
+        # Its children only: rotation and flips are attributes, and stay.
         for child in list(frame):
             frame.remove(child)
         off = {"x": str(round(box.x)), "y": str(round(box.y))}
         ext = {"cx": str(max(0, round(box.width))), "cy": str(max(0, round(box.height)))}
         etree.SubElement(frame, f"{A}off", off)
         etree.SubElement(frame, f"{A}ext", ext)
+        # As a placeholder the picture may have had its outline from the layout.
         if not any(local_name(each) in ("prstGeom", "custGeom") for each in properties):
             outline = properties.makeelement(f"{A}prstGeom", {"prst": "rect"})
             etree.SubElement(outline, f"{A}avLst")
@@ -164,6 +170,7 @@ class ImageCopier:
     def _natural_size(self, picture: DeckPicture) -> tuple[float, float]:
         """Return a picture's own size in EMU, at 96 pixels an inch."""
         pixels = pixel_size(self._source.parts.read(picture.media)) if picture.media else None
+        # What cannot be measured gets four inches by three.
         width, height = pixels or (384, 288)
         return width * _EMU_PER_PIXEL, height * _EMU_PER_PIXEL
 
@@ -183,6 +190,7 @@ class ImageCopier:
         slides = root.find(f"{P}sldIdLst")
         if slides is None:
             slides = root.makeelement(f"{P}sldIdLst")
+            # The schema has the slides behind the lists of all masters (CT_Presentation).
             before = ("sldMasterIdLst", "notesMasterIdLst", "handoutMasterIdLst")
             root.insert(sum(1 for each in root if local_name(each) in before), slides)
         entry = etree.SubElement(slides, f"{P}sldId", {"id": str(_FIRST_SLIDE_ID)})
@@ -203,6 +211,7 @@ def _scaled_box(box: Box, source: Deck, target: Deck) -> Box:
     if inside and box.x + box.width <= target.width and box.y + box.height <= target.height:
         return box
     across, down = target.width / source.width, target.height / source.height
+    # One scale for both directions keeps proportions; the middle moves with the slide.
     scale = min(across, down)
     middle = (box.x + box.width / 2) * across, (box.y + box.height / 2) * down
     width, height = box.width * scale, box.height * scale

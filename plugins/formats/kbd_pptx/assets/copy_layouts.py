@@ -109,6 +109,7 @@ class LayoutCopier:
         number = self._edit.free_id()
         part = self._copier.copy(master.part, replacements)
         root = self._edit.parse(part)
+        # Its layouts stay behind, and the list would name relations that are gone.
         for entry in root.findall(f"{P}sldLayoutIdLst"):
             root.remove(entry)
         self._edit.put(part, root)
@@ -118,6 +119,7 @@ class LayoutCopier:
         masters = presentation.find(f"{P}sldMasterIdLst")
         if masters is None:
             masters = presentation.makeelement(f"{P}sldMasterIdLst")
+            # First of all in the schema (CT_Presentation).
             presentation.insert(0, masters)
         entry = etree.SubElement(masters, f"{P}sldMasterId", {"id": number})
         entry.set(f"{R}id", relation_id)
@@ -204,4 +206,5 @@ def canonical_formatting(parts: DeckParts, part: str) -> bytes:
 def _canonical(element: etree._Element) -> bytes:
     copied = deepcopy(element)
     copied.tail = None
+    # Exclusive: a namespace that is declared but not used makes no difference.
     return etree.tostring(copied, method="c14n", exclusive=True)

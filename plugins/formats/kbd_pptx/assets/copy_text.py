@@ -163,6 +163,7 @@ class TextCopier:
             relations = self._copier.relations(style.part)
             self._copier.relate_named(formats, relations, master.part)
         else:
+            # A shape's style has no bullets and indents; those of the master stay.
             formats = [
                 merge_formats([level_format, *style_sources(scope, root, kind, level)])
                 for level, level_format in enumerate(formats)
@@ -179,6 +180,7 @@ class TextCopier:
             resolve_theme(level_format, style.palette, palette)
             self._edit.convert_percentages(level_format)
             inner = run_defaults(level_format)
+            # The relations of a shape are not copied, so that the picture would be missing.
             if not style.is_whole and any(True for _ in inner.iter(f"{A}blip")):
                 raise ValidationFailed("letters filled with a picture cannot be copied")
 
@@ -233,10 +235,12 @@ def _set_style(root: etree._Element, kind: str, formats: Sequence[etree._Element
     for child in list(style):
         if local_name(child).startswith("lvl"):
             style.remove(child)
+    # The schema has `a:defPPr` before the levels (CT_TextListStyle).
     first = 1 if style.find(f"{A}defPPr") is not None else 0
     for level, level_format in enumerate(formats):
         level_format.tag = f"{A}lvl{level + 1}pPr"
         style.insert(first + level, level_format)
+    # Date, footer and number count as "other"; their own styles stay.
     for shape, place in placeholders(root) if kind != "other" else ():
         if place.style == kind:
             existing = shape.find(f"{P}txBody/{A}lstStyle")
@@ -277,6 +281,7 @@ def _format_paragraph(paragraph: etree._Element, formats: Sequence[etree._Elemen
     for child in list(properties):
         if local_name(child) in _SPACINGS:
             properties.remove(child)
+    # In front of all other children, in the schema's order, which the format has already.
     for place, child in enumerate(each for each in level_format if local_name(each) in _SPACINGS):
         properties.insert(place, deepcopy(child))
     inner = run_defaults(level_format)
@@ -301,4 +306,5 @@ def _format_run(existing: etree._Element, inner: etree._Element) -> None:
     for child in list(existing):
         existing.remove(child)
     copy_nearest(existing, [inner])
+    # Links and the like come behind what makes the looks (CT_TextCharacterProperties).
     existing.extend(others)

@@ -141,6 +141,7 @@ class DeckPartCopier(PartCopier):
 
     def converted(self, data: bytes, content_type: str) -> bytes:
         """Return XML converted to the target's variant: namespaces and percentages."""
+        # The type of VML ends in "vmlDrawing", but it is XML, too.
         is_xml = content_type.endswith(("xml", "vmlDrawing"))
         if not is_xml or self.source.is_strict == self.target.is_strict:
             return data

@@ -46,6 +46,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
         type_ = SUFFIXES.fitting_type(identity.type, target.name)
         warnings = DeckWarnings()
         rewriting, changed, external = _apply_to(package, identity, operations, warnings)
+        # After the edits, so that the part goes under its new type as they left it.
         if type_ != identity.type:
             rewriting.add(identity.part, rewriting.read(identity.part), type_)
         rewriting.save(target)
@@ -68,6 +69,7 @@ def _apply_to(
     warnings: DeckWarnings,
 ) -> tuple[Rewriting, tuple[str, ...], tuple[str, ...]]:
     """Apply operations to a package; return it, what changed, and new external targets."""
+    # Nothing was asked of the file, so nothing of it is loaded or warned of.
     if not operations:
         return Rewriting(package), (), ()
     warn_of_protection(package, identity.part, warnings)

@@ -93,6 +93,7 @@ def blank_deck() -> Presentation:
         if layout.element.get("type", "") in _VERTICAL:
             master.slide_layouts.remove(layout)
     _recolor(master.part.part_related_by(RT.THEME))
+    # Widened first: the positions set below are for the new width already.
     _widen(master.element)
     _position(master.element, {"title": _TITLE, "1": _CONTENT})
     _set_text_styles(master.element)
@@ -135,6 +136,7 @@ def new_package(deck: Presentation, name: str, main_type: str) -> Rewriting:
 def _drop_template_metadata(deck: Presentation) -> None:
     """Drop the picture, the properties and the printer's settings of the template."""
     package = deck.part.package
+    # Only parts that a relation leads to are written, so removing the relations is enough.
     for relations, kinds in (
         (package._rels, (RT.THUMBNAIL, RT.CORE_PROPERTIES, RT.EXTENDED_PROPERTIES)),  # noqa: SLF001
         (deck.part.rels, (RT.PRINTER_SETTINGS,)),
@@ -157,6 +159,7 @@ def _widen(root: etree._Element) -> None:
     for name, keys in ((f"{A}off", ("x",)), (f"{A}ext", ("cx",))):
         for element in root.iter(name):
             for key in keys:
+                # `a:ext` is the name of extensions, too, which have no width.
                 if key in element.attrib:
                     element.set(key, str(int(element.get(key, "0")) * WIDTH // 9_144_000))
 
@@ -173,6 +176,7 @@ def _position(root: etree._Element, places: Mapping[str, tuple[int, int, int, in
         properties = _find(shape, f"{P}spPr")
         for old in properties.findall(f"{A}xfrm"):
             properties.remove(old)
+        # The schema has the transform first (CT_ShapeProperties).
         properties.insert(0, _frame(place))
 
 

@@ -80,6 +80,7 @@ def choose_layout(layouts: Sequence[Layout], wanted: str) -> tuple[Layout, str]:
     """
     if not layouts:
         raise ValidationFailed("the deck has no layouts, so no slide can be added to it")
+    # Names before kinds: a layout that is called just so is meant, whatever its type is.
     exact = next((layout for layout in layouts if layout.name == wanted), None)
     if exact is not None:
         return exact, ""
@@ -110,6 +111,7 @@ def _fallback_warning(layouts: Sequence[Layout], wanted: str, label: str, taken:
 
 def _of_kind(layouts: Sequence[Layout], label: str) -> Layout | None:
     """Return the layout of a kind: by its type, else by what it has room for."""
+    # The types in the outer loop: an earlier one is nearer to the kind, whichever layout has it.
     for type_ in _TYPES[label]:
         for layout in layouts:
             if layout.root.get("type") == type_:
@@ -135,6 +137,7 @@ def _has_placeholders_of(layout: Layout, label: str) -> bool:
         return not bodies
     if label == "two_content":
         return len(bodies) == 2
+    # A section header is never told by its places: they are a title and a text.
     return label == "title_and_content" and len(bodies) == 1
 
 
@@ -165,6 +168,7 @@ class DeckEdit:
         self.warnings = warnings
         self.is_strict = is_strict
         self.main: Any = presentation.part
+        # Asked once: python-pptx walks all relations of the deck to list its parts.
         self._names = {str(part.partname) for part in self.main.package.iter_parts()}
 
     @property
@@ -222,6 +226,7 @@ class DeckEdit:
             part = relation.target_part if relation and not relation.is_external else None
             if isinstance(part, SlideMasterPart):
                 masters.append(part)
+        # The sort is stable: the other masters keep the order of the deck.
         masters.sort(key=lambda part: part is not mine)
         return [layout for master in masters for layout in _layouts_of(master)]
 
@@ -237,7 +242,9 @@ class DeckEdit:
         highest = max((int(each) for each in taken if each.isdecimal()), default=0)
         number = max(highest + 1, _FIRST_SLIDE_ID)
         if number > _LAST_SLIDE_ID:
+            # The highest id is in use, which leaves the gaps below it.
             number = next(i for i in range(_FIRST_SLIDE_ID, _LAST_SLIDE_ID) if str(i) not in taken)
+        # By python-pptx, which knows the list's place among its siblings in the schema.
         slides = self.presentation.element.get_or_add_sldIdLst()
         entry = slides.makeelement(f"{P}sldId", {"id": str(number), f"{R}id": relation_id})
         entries = self.entries

@@ -154,6 +154,7 @@ def write_strict_percentages(root: etree._Element) -> None:
     for element in root.iter(*_ATTRIBUTES):
         for key in _ATTRIBUTES[str(element.tag)]:
             value = element.get(key, "")
+            # What comes from a strict deck has its sign already and is left as it is.
             if value.lstrip("-").isdecimal():
                 element.set(key, f"{int(value) / 1000:g}%")
 
@@ -192,6 +193,7 @@ def format_run(properties: etree._Element, formatting: PptxRunFormatting) -> Non
     if formatting.font_name is not None:
         # One name for all scripts, or text in another one keeps the old font.
         for name in ("latin", "ea", "cs"):
+            # Made anew: panose and pitch of the old one describe another typeface.
             _remove(properties, (name,))
             ensure_child(properties, name, _RUN_ORDER).set("typeface", formatting.font_name)
 
@@ -200,6 +202,7 @@ def format_paragraph(
     paragraph: etree._Element, formatting: PptxParagraphFormatting, *, strict: bool
 ) -> None:
     """Change a paragraph's properties; `strict` tells how percents are written."""
+    # Else a paragraph that nothing is asked of would get an empty a:pPr.
     if formatting == PptxParagraphFormatting():
         return
     properties = ensure_child(paragraph, "pPr", ("pPr",))
@@ -258,6 +261,7 @@ def _hundredths(points: float) -> str:
 
 
 def _set_spacing(properties: etree._Element, name: str, unit: str, value: str) -> None:
+    # Replaced whole: inside, either a share or points may stand (CT_TextSpacing).
     _remove(properties, (name,))
     etree.SubElement(ensure_child(properties, name, _PARAGRAPH_ORDER), f"{A}{unit}", {"val": value})
 

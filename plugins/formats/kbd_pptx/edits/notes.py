@@ -85,6 +85,7 @@ def _new_master(deck: DeckEdit) -> NotesMasterPart:
     name = PackURI(deck.free_name("/ppt/notesMasters/notesMaster{}.xml"))
     root = _new(CT_NotesMaster.new_default)
     theme = _new(CT_OfficeStyleSheet.new_default)
+    # The templates have the usual percentages, and on the way back only names are converted.
     if deck.is_strict:
         write_strict_percentages(root)
         write_strict_percentages(theme)

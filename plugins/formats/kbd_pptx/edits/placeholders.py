@@ -81,6 +81,7 @@ def placeholders(root: etree._Element) -> Iterator[SlidePlaceholder]:
     for shape in tree_of(root).iterchildren(f"{P}sp"):
         ph = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         if ph is not None:
+            # The schema's defaults for both (CT_Placeholder).
             yield SlidePlaceholder(shape, ph.get("type", "obj"), ph.get("idx", "0"))
 
 
@@ -134,6 +135,7 @@ def inherited_placeholders(
             placeholder = next((each for each in found if _master_type(each.type) == plain), None)
         if placeholder is not None:
             yield placeholder.shape
+            # A slide may name the idx alone; then the layout's type counts in the master.
             type_ = placeholder.type
 
 
@@ -150,6 +152,7 @@ def box_of(shape: etree._Element, *parents: etree._Element) -> PlaceholderBox | 
                     x, y, parse_emu(size.get("cx", "")), parse_emu(size.get("cy", ""))
                 )
             except ValueError:
+                # Strict decks may have lengths with units, which are not understood here.
                 return None
     return None
 
@@ -192,6 +195,7 @@ def copy_placeholder(placeholder: SlidePlaceholder, root: etree._Element) -> etr
     name = (named.get("name", "") if named is not None else "").rstrip("0123456789 ")
     shape = etree.Element(f"{P}sp")
     about = etree.SubElement(shape, f"{P}nvSpPr")
+    # PowerPoint numbers so: the tree itself has id 1, and "Title 1" has id 2.
     etree.SubElement(
         about, f"{P}cNvPr", {"id": str(number), "name": f"{name or 'Placeholder'} {number - 1}"}
     )
@@ -365,8 +369,10 @@ def _add_text_box(
     for settings in body.iterchildren(f"{A}bodyPr"):
         settings.set("wrap", "square")
         settings.set("anchor", anchor)
+        # So that `text_fit` may shrink the text, as it does in placeholders.
         etree.SubElement(settings, f"{A}normAutofit")
     for paragraph in body.iterchildren(f"{A}p"):
+        # The first text takes its looks from the end of the empty paragraph.
         etree.SubElement(paragraph, f"{A}endParaRPr", {"sz": font_size})
     add_shape(shape, root)
     return shape

@@ -60,6 +60,7 @@ def warn_of_other_places(
             related_part(layout, RT.SLIDE_MASTER) if layout is not None else None,
         ):
             if holder is not None:
+                # Slides share layouts and masters, each of which is searched once.
                 if id(holder) not in checked:
                     checked[id(holder)] = _holds(_decorative_texts(_root_of(holder)), pattern)
                 if checked[id(holder)]:
@@ -79,6 +80,7 @@ def _texts(root: etree._Element | None) -> Iterator[str]:
         return
     for element in root.iter(f"{A}p"):
         yield "".join(each.text or "" for each in element.iter(f"{A}t"))
+    # In any namespace: c:v and cx:v of charts, p:text of comments of the older kind.
     for element in root.iter("{*}v", "{*}text"):
         yield element.text or ""
 
@@ -96,6 +98,7 @@ def _root_of(part: Any) -> etree._Element | None:
     try:
         return etree.fromstring(part.blob)
     except etree.LxmlError:
+        # Only a warning depends on it, so that a damaged part is passed over.
         return None
 
 
@@ -131,6 +134,7 @@ def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
         ValidationFailed: There is no such slide, or the search is empty once it is cleaned.
     """
     warnings = deck.warnings
+    # Inside of a paragraph only a break ends a line.
     search = warnings.clean_text(operation.search).replace("\n", _BREAK)
     replace = warnings.clean_text(operation.replace).replace("\n", _BREAK)
     if not search:
@@ -200,6 +204,7 @@ def _text_runs(paragraph: etree._Element) -> Iterator[_TextRun]:
                 continue
             case _:
                 text = _BARRIER
+        # Empty ones are left out, so that each start belongs to one run only.
         if text:
             yield _TextRun(child, start, text)
         start += len(text)
@@ -212,6 +217,7 @@ def _replaced(
     ends = [*starts[1:], len(whole)]
     found: list[list[str]] = [[] for _ in starts]
     place = 0
+    # The empty hit at the end brings what stands behind the last real one.
     for start, end in (*hits, (len(whole), len(whole))):
         owner = bisect_right(starts, place) - 1
         while place < start:
@@ -253,6 +259,7 @@ def _with_properties(tag: str, properties: etree._Element | None) -> etree._Elem
     made = etree.Element(tag)
     if properties is not None:
         copy = deepcopy(properties)
+        # lxml copies an element together with the text behind it.
         copy.tail = None
         made.append(copy)
     return made

@@ -33,7 +33,7 @@ def add_slide(deck: DeckEdit, operation: AddSlide) -> str:
     entries = deck.entries
     index = len(entries) if operation.index is None else operation.index
     if index > len(entries):
-        deck.entry(index)
+        deck.entry(index)  # raises, as there is none
     given = read_texts(operation, deck)
     texts = SlideTexts(_or_none(given.title), _or_none(given.body), given.formatting)
     near = [deck.part_of(entry) for entry in entries[max(index - 1, 0) : index + 1]]
@@ -74,6 +74,7 @@ def _copy_footers(part: SlidePart, neighbor: SlidePart, index: int) -> None:
                 text = field.find(f"{A}t")
                 if field.get("type") == "slidenum" and text is not None:
                     text.text = str(index + 1)
+            # A text body has at least one paragraph (CT_TextBody).
             if made.find(f"{A}p") is None:
                 made.append(made.makeelement(f"{A}p"))
 
@@ -84,12 +85,13 @@ _LINKS = frozenset((f"{A}hlinkClick", f"{A}hlinkMouseOver", f"{A}hlinkHover"))
 def move_slide(deck: DeckEdit, operation: MoveSlide) -> str:
     """Move a slide, and return what changed."""
     entry = deck.entry(operation.index)
-    deck.entry(operation.to)
+    deck.entry(operation.to)  # raises if there is none
     if operation.to == operation.index:
         return f"slide {operation.index}: stays where it is"
     origin = section_of(deck, entry.get("id", ""))
     remove_from_section(deck, entry.get("id", ""))
     target = deck.entries[operation.to]
+    # Towards the end the slides between move up by one, so that it goes behind its target.
     if operation.to > operation.index:
         target.addnext(entry)
     else:
@@ -128,6 +130,7 @@ def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
     notes = notes_of(part)
     shown = {id(deck.part_of(entry)): place for place, entry in enumerate(deck.entries)}
     for source in list(deck.main.package.iter_parts()):
+        # Slide and notes page go together: what they say of each other goes with them.
         relations = [] if source in (part, notes) else _relations_to(source, part)
         if not relations:
             continue
@@ -140,6 +143,7 @@ def _unlink(deck: DeckEdit, index: int, part: SlidePart) -> None:
         if not isinstance(source, XmlPart):
             source.blob = xml_bytes(root)
         for relation_id in relations:
+            # The deck's own relation goes later, together with the entry that names it.
             if source is not deck.main:
                 source.rels.pop(relation_id)
 
@@ -150,6 +154,7 @@ def _remove_reference(deck: DeckEdit, index: int, element: etree._Element, place
     if element.tag in _LINKS:
         deck.warnings.warn(f"A link on {place} led to slide {index}; it was taken off.")
     elif element.tag == f"{P}sld":
+        # Views list slides under the same tag (viewProps); nobody needs to be told of those.
         if any(each.tag == f"{P}custShow" for each in element.iterancestors()):
             deck.warnings.warn(f"Slide {index} was taken out of a custom show.")
     else:

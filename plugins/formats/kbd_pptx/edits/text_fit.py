@@ -94,11 +94,13 @@ def fit(
     steps = _STEPS[least:] if shrinks else _STEPS[:1]
     step = next((step for step in steps if _height(texts, width, step) <= height), None)
     scale, less = step or steps[-1]
+    # Also where all fits now: the text may have been shrunk before.
     if shrinks:
         _write(own, scale, less, strict=strict)
     # Such a shape grows with its text, so nothing runs over it.
     if _autofit(chain) == "spAutoFit":
         step = steps[0]
+    # Hundredths of a point by thousandths of a percent; every step but the first has some `less`.
     return Fit(min(text.size for text in texts) * scale / 10_000_000, less > 0, step is None)
 
 
@@ -109,6 +111,7 @@ def _current_step(properties: etree._Element) -> int:
     number = scale.rstrip("%")
     if not number.replace(".", "", 1).isdecimal() or len(number) > _SIZE_DIGITS:
         return 0
+    # Without a sign it counts thousandths of a percent.
     now = float(number) * (1000 if scale.endswith("%") else 1)
     return next((step for step, (scale, _) in enumerate(_STEPS) if scale <= now), len(_STEPS) - 1)
 
@@ -126,6 +129,7 @@ def _write(properties: etree._Element, scale: int, less: int, *, strict: bool) -
             properties.insert(0, old)
         else:
             warp.addnext(old)
+    # 100 % is the default and is not written.
     for key, value in (("fontScale", scale % 100_000), ("lnSpcReduction", less)):
         if value:
             old.set(key, percent(value, strict=strict))
@@ -148,7 +152,9 @@ def _height(texts: Sequence[_Text], width: float, step: tuple[int, int]) -> floa
     total = 0.0
     for text in texts:
         points = text.size / 100 * scale / 100_000
+        # A few letters at least: in a narrow shape the indent of a deep level leaves none.
         room = max(width / points - _INDENT_EM * (text.level + 1), 4)
+        # Rounded up, by negating twice: a line that is begun counts as one.
         lines = max(1, -(-text.ems // room)) + text.breaks
         total += points * (lines * _LINE_EM * (1 - less / 100_000) + _GAP_EM)
     return total
@@ -161,6 +167,7 @@ def _texts(
     sizes: dict[int, int] = {}
     for paragraph in paragraphs_of(text_body(shape)):
         text = text_of(paragraph)[: max(left, 0)]
+        # One more each, or any number of empty paragraphs would be free.
         left -= len(text) + 1
         level = level_of(paragraph)
         if level not in sizes:
@@ -184,6 +191,7 @@ def _size(level: int, chain: Sequence[etree._Element], parents: Sequence[etree._
     """Return the font size of a level: the shape's, the layout's, the master's, the styles'."""
     path = f"{A}lvl{level + 1}pPr/{A}defRPr"
     found = [shape.find(f"{P}txBody/{A}lstStyle/{path}") for shape in chain]
+    # A ctrTitle counts through the master's placeholder that it follows, whose type is title.
     is_title = any(shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph[@type='title']") is not None
                    for shape in chain)  # fmt: skip
     styles = "titleStyle" if is_title else "bodyStyle"

@@ -135,6 +135,7 @@ def _write_body(
     shapes = _body_shapes(deck, slide, both=bool(right))
     _warn_of_bullets(deck, slide, lines)
     if len(shapes) == 1:
+        # All lines: with one place, an empty line is a paragraph like any other.
         _write(deck, slide, shapes[0], lines, formatting, "body")
         return
     _write(deck, slide, shapes[0], left, formatting, "left side")
@@ -190,6 +191,7 @@ def _body_shapes(
     found = body_placeholders(slide.root, *slide.parents)
     wanted = body_placeholders(slide.parents[0], *slide.parents[1:]) if slide.parents else ()
     shapes = {each.idx: each.shape for each in found}
+    # Else the slide has a place that the layout does not: its own body, which needs no other.
     if shapes.keys() <= {each.idx for each in wanted}:
         # What is there as a picture or a table has its idx, too, and is not to be covered.
         taken = {ph.get("idx", "0") for ph in slide.root.iter(f"{P}ph")}

@@ -141,9 +141,11 @@ def level_of(paragraph: etree._Element) -> int:
 
 def rewrite(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]:
     """Rewrite a text body with lines, and return its paragraphs."""
+    # The schema wants at least one paragraph (CT_TextBody).
     lines = lines or (Line(()),)
     old = paragraphs_of(body)
     front = _count_unchanged(old, lines)
+    # Only among what the front leaves over, or a paragraph might count twice.
     back = _count_unchanged(old[front:][::-1], lines[front:][::-1])
     replaced = old[front : len(old) - back]
     models = _ModelParagraphs(old)
@@ -155,6 +157,7 @@ def rewrite(body: etree._Element, lines: Sequence[Line]) -> list[etree._Element]
         body.remove(paragraph)
     if front:
         anchor = old[front - 1]
+        # Backwards, because each one goes directly behind the anchor.
         for paragraph in reversed(fresh):
             anchor.addnext(paragraph)
     elif back:
@@ -177,6 +180,7 @@ def append_lines(body: etree._Element, lines: Sequence[Line]) -> list[etree._Ele
         for paragraph in reversed(fresh):
             models.last.addnext(paragraph)
         return fresh
+    # None of them has text; if they stayed, the text would begin below blank lines.
     for paragraph in old:
         body.remove(paragraph)
     body.extend(fresh)
@@ -198,6 +202,7 @@ class _ModelParagraphs:
     """Models of new paragraphs: of each level the last paragraph that has text."""
 
     def __init__(self, old: Sequence[etree._Element]) -> None:
+        # Where no paragraph has text, the empty ones still tell how it should look.
         full = [paragraph for paragraph in old if text_of(paragraph)] or list(old)
         self._by_level = {level_of(paragraph): paragraph for paragraph in full}
         self.last = full[-1] if full else None

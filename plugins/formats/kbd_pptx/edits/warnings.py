@@ -14,10 +14,12 @@ _MAX_LISTED = 20
 """Things that one notice lists; the rest is counted."""
 
 _BRIEF_CHARACTERS = 60
+# The first is the usual variant's word, the second that of the strict one.
 _CUSTOM = frozenset(("custom-properties", "customProperties"))
 _FINAL = "_MarkAsFinal"
 """The custom property by which office programs ask people not to edit a file."""
 
+# XML has no vertical tab; it stays here and becomes a:br when the text is written.
 _UNWRITABLE = re.compile(r"[^\t\n\v\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 
 

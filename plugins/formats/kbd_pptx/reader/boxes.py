@@ -28,6 +28,7 @@ EMU_PER_INCH = 914_400
 _MAX_EMU = 1e13
 """Farther than this, in units, nothing is: ten thousand kilometers."""
 
+# The digits are bounded because a file decides how many there are.
 _NUMBER = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,15})?)(mm|cm|in|pt|pc|pi)?\s*")
 _UNITS = {"mm": 36_000, "cm": 360_000, "in": EMU_PER_INCH, "pt": 12_700, "pc": 152_400}
 """Strict files may give lengths with units (ISO 29500-1, 22.9.2.15)."""
@@ -54,8 +55,10 @@ class Transform2D(msgspec.Struct, frozen=True):
         """Return a box on the slide; None if it is farther away than anything can be."""
         x0, x1 = (self.scale_x * x + self.shift_x for x in (box.x, box.x + box.width))
         y0, y1 = (self.scale_y * y + self.shift_y for y in (box.y, box.y + box.height))
+        # A mirrored group has a negative scale, which swaps the two ends.
         found = Box(min(x0, x1), min(y0, y1), abs(x1 - x0), abs(y1 - y0))
         sides = (found.x, found.y, found.width, found.height)
+        # The scales of nested groups multiply and may reach infinity.
         return (
             found if all(math.isfinite(side) and abs(side) < _MAX_EMU for side in sides) else None
         )
@@ -69,6 +72,7 @@ def parse_length(text: str | None) -> float | None:
     found = _NUMBER.fullmatch(text or "")
     if found is None:
         return None
+    # The unit that is not in the table is `pi`: a pica, like `pc`.
     return float(found[1]) * _UNITS.get(found[2] or "", 152_400 if found[2] else 1)
 
 
@@ -96,9 +100,11 @@ def group_transform(xfrm: etree._Element | None, outer: Transform2D) -> Transfor
     box, inner = read_box(xfrm), read_box(xfrm, "chOff", "chExt")
     if xfrm is None or box is None or inner is None:
         return outer
+    # A group around a straight line has no extent in one direction, and no scale there.
     scale_x = box.width / inner.width if inner.width else 1.0
     scale_y = box.height / inner.height if inner.height else 1.0
     shift_x, shift_y = box.x - inner.x * scale_x, box.y - inner.y * scale_y
+    # A flip mirrors about the middle of the group's own box.
     if xfrm.get("flipH") in ("1", "true"):
         scale_x, shift_x = -scale_x, 2 * box.x + box.width - shift_x
     if xfrm.get("flipV") in ("1", "true"):

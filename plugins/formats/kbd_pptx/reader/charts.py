@@ -23,6 +23,7 @@ MAX_SERIES = 50
 _CACHES = tuple(f"{C}{name}" for name in ("strCache", "numCache", "strLit", "numLit"))
 _REFERENCES = tuple(f"{C}{name}" for name in ("strRef", "numRef", "multiLvlStrRef"))
 _DATE = re.compile(r"[ymdhs]", re.IGNORECASE)
+# Taken out before letters are looked for: "[Red]" and quoted words make no date.
 _NOT_DATE = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|general", re.IGNORECASE)
 # Numbers of days count a February 29th of 1900, so all later ones begin two days before that year.
 _EPOCH = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - times in charts have no zone
@@ -102,6 +103,7 @@ def _kind(plot: etree._Element, name: str) -> str:
     direction = plot.find(f"{C}barDir")
     stem = name.removesuffix("Chart").removesuffix("3D")
     if stem == "bar":
+        # The schema's default direction is "col" (CT_BarDir).
         return "column" if direction is None or direction.get("val", "col") == "col" else "bar"
     return {"ofPie": "pie of pie"}.get(stem, stem)
 
@@ -140,6 +142,7 @@ def _points(source: etree._Element | None) -> tuple[str, ...]:
     """Return the points that are kept of a series' values or categories."""
     if source is None:
         return ()
+    # A reference to cells has its cache inside; literals stand in the source itself.
     inner = next((each for each in source if each.tag in _REFERENCES), source)
     cache = next((each for each in inner if each.tag in _CACHES), None)
     if cache is not None:
@@ -170,6 +173,7 @@ def _filled(cache: etree._Element, code: str) -> tuple[str, ...]:
     is_date = _DATE.search(_NOT_DATE.sub("", code)) is not None
     for point in cache.iterchildren(f"{C}pt"):
         text = point.get("idx", "")
+        # `int` raises on thousands of digits. A point without a usable place follows the last one.
         place = int(text) if text.isdecimal() and len(text) < 6 else len(found)
         if place < MAX_POINTS:
             value = point.findtext(f"{C}v", "")
@@ -183,8 +187,10 @@ def _date_text(value: str) -> str:
         number = float(value)
     except ValueError:
         return value
+    # Below 1 is a time of day without a day. So written, the comparison refuses nan as well.
     if not 1 <= number < _LATEST:
         return value
+    # To whole seconds: few times of day are exact as a binary fraction of a day.
     moment = _EPOCH + dt.timedelta(seconds=round(number * 86_400))
     return moment.date().isoformat() if number == int(number) else moment.isoformat()
 

@@ -91,6 +91,7 @@ class SlideLayout(msgspec.Struct, frozen=True):
     def placeholder_like(self, type_: str, index: str) -> LayoutPlaceholder | None:
         """Return the placeholder that one of a slide with this layout inherits from."""
         found = next((each for each in self.placeholders if each.index == index), None)
+        # What has no index counts as 0, as a title does, so that the type must fit as well.
         if found is not None and _root(found.type) == _root(type_):
             return found
         same = next((each for each in self.placeholders if each.type == type_), None)
@@ -129,6 +130,7 @@ class SlideLayout(msgspec.Struct, frozen=True):
             above.bullets if above else {},
             styles,
         ):
+            # "" ends the search as well: it says that a bullet was taken away.
             if level in bullets:
                 return bullets[level]
         return ""
@@ -306,6 +308,8 @@ class DeckReader:
 
     def _master(self, part: str) -> SlideLayout | None:
         if part and part not in self._layouts:
+            # Entered first here, too. The table is shared with layouts, so that one which names
+            # itself as its master ends here.
             self._layouts[part] = NO_LAYOUT
             self._layouts[part] = read_layout(self.parts.root(part))
         return self._layouts.get(part)

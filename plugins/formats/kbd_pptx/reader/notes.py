@@ -50,6 +50,7 @@ def read_comments(deck: DeckReader, part: str) -> list[Comment]:
             continue
         with deck.skip_unreadable("A comment"):
             root = deck.parts.root(relation.target)
+            # The types of both relations end in "comments"; only the root tells which kind it is.
             if root.tag == f"{P188}cmLst":
                 found += _threaded_comments(root, _authors(deck, "authors"))
             else:
@@ -87,6 +88,8 @@ def _threaded_comments(root: etree._Element, authors: dict[str, str]) -> list[Co
     ]
 
 
+# Pointing is hlinkHover on a shape and hlinkMouseOver in a text (CT_NonVisualDrawingProps,
+# CT_TextCharacterProperties).
 _CLICK, _HOVER, _OVER = f"{A}hlinkClick", f"{A}hlinkHover", f"{A}hlinkMouseOver"
 _ACTION = "ppaction://"
 
@@ -137,6 +140,7 @@ def _target(
     """Return the target of a link, "" if it leads nowhere outside of its slide's own show."""
     action = element.get("action", "")
     relation = relations.get(element.get(f"{R}id", ""))
+    # First, as the action of a jump to a slide (hlinksldjump) does not say to which one.
     if relation is not None and relation.target in numbers:
         return f"slide {numbers[relation.target] + 1} (slide_index {numbers[relation.target]})"
     if relation is not None and relation.external:

@@ -109,6 +109,7 @@ def _value(text: str) -> float | str | None:
         number = float(text)
     except ValueError:
         return text or None
+    # `float` takes "nan" and "inf", too, and JSON has no numbers for them.
     return number if abs(number) < float("inf") else text
 
 
@@ -206,10 +207,12 @@ def _read_from_first(
         except FileReadFailed as error:
             deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
         else:
+            # At least one slide is shown, however long it is: else nobody could read on.
             if found and size + len(shown.text) > CHUNK_CHARS:
                 break
             found.append(shown)
             size += len(shown.text)
+        # A slide that cannot be read is passed, too: to go on with it would only fail.
         after = index + 1
     chunk = None
     if after < count:
@@ -240,4 +243,5 @@ def _reading(deck: DeckReader, slides: list[_SlideReading], chunk: ChunkInfo | N
     else:
         text = "\n\n\n".join(f"{slide.place}\n\n{slide.text}" for slide in slides)
     notes = (slide.note for slide in slides if slide.note)
+    # Each warning once: a damaged chart warns with the text and again with the objects.
     return Reading(text, chunk, tuple(dict.fromkeys((*deck.warnings, *notes))))

@@ -45,6 +45,7 @@ Kind = Literal[
 ]  # fmt: skip
 """What a shape is; "graphic" is a frame with something that is not known here."""
 
+# By position: the order is that of SHAPE_TAGS.
 _SHAPE, _PICTURE, _FRAME, _GROUP, _CONNECTOR, _INK = SHAPE_TAGS
 _ALTERNATE = f"{MC}AlternateContent"
 
@@ -57,6 +58,7 @@ _FRAMED: dict[str, Kind] = {
     "http://schemas.microsoft.com/office/drawing/2017/model3d": "model3d",
 }
 _MORE, _MARKS = f"{P}nvPr", f"{P}cNvSpPr"
+# Ink (p:contentPart) has its names and its transform in PowerPoint's namespace of 2010.
 _NAMES = (f"{P}cNvPr", f"{P14}cNvPr")
 _TURNED_ON = ("1", "true")
 _MEDIA = frozenset(f"{A}{name}" for name in (
@@ -188,6 +190,7 @@ def _shape(
     element: etree._Element, layout: SlideLayout, transform: Transform2D, parent: int
 ) -> SlideShape:
     names = marks = more = mark = None
+    # By position: the first child names the shape, under another tag in each kind of shape.
     for child in element[0] if len(element) else ():
         tag = child.tag
         if tag in _NAMES:
@@ -253,6 +256,7 @@ def reading_order(shapes: Sequence[SlideShape]) -> list[int]:
     for place, shape in enumerate(shapes):
         children.setdefault(shape.parent, []).append(place)
     found: list[int] = []
+    # Reversed, because the stack hands out the last one first.
     waiting = _group_order(children.get(-1, []), shapes)[::-1]
     while waiting:
         place = waiting.pop()
@@ -304,6 +308,8 @@ def _cut_order(boxes: list[_Placed]) -> list[int]:
         if max(row_gap, column_gap) <= -_TOUCHING:
             found.extend(place for _, place in rows)
         elif row_gap >= column_gap:
+            # Also for equal gaps, for a grid is read by rows. The first half goes on top of the
+            # stack.
             waiting += [rows[row:], rows[:row]]
         else:
             waiting += [columns[column:], columns[:column]]
@@ -331,5 +337,6 @@ def _widest_gap(spans: Sequence[tuple[float, float]]) -> tuple[float, int]:
     for place, (start, size) in enumerate(spans[1:], 1):
         if start - end > widest:
             widest, behind = start - end, place
+        # The farthest end so far: a wide shape may reach past several that begin after it.
         end = max(end, start + size)
     return widest, behind

@@ -70,6 +70,7 @@ def diagram_lines(root: etree._Element) -> list[TextLine]:
     tops = [id_ for id_, point in points.items() if point.get("type") == "doc"]
     found: list[TextLine] = []
     seen: set[str] = set()
+    # The last is taken first: what hangs below the document, then what hangs nowhere.
     waiting = [(id_, 0) for id_ in (*reversed(points), *reversed(tops))]
     while waiting:
         id_, depth = waiting.pop()
@@ -82,6 +83,7 @@ def diagram_lines(root: etree._Element) -> list[TextLine]:
         is_shown = point.get("type", "node") in _SHOWN and text != ""
         if is_shown:
             found.append(TextLine(text, min(depth, _DEEPEST), "-"))
+        # The document itself and points without text add no level.
         deeper = depth + is_shown
         children = sorted(below.get(id_, ()), key=lambda child: child[0], reverse=True)
         waiting.extend((child, deeper) for _, child in children)
@@ -171,6 +173,7 @@ def slide_chart(deck: DeckReader, slide: Slide, shape: SlideShape) -> Chart | No
     with deck.skip_unreadable(f"The chart {shape.name} of {slide.place}"):
         part = chart_part(deck, slide, shape)
         if not part:
+            # The block around it turns this into a warning.
             raise FileReadFailed("its part is missing")
         return parse_chart(deck.parts.root(part))
     return None
@@ -179,6 +182,7 @@ def slide_chart(deck: DeckReader, slide: Slide, shape: SlideShape) -> Chart | No
 def chart_part(deck: DeckReader, slide: Slide, shape: SlideShape) -> str:
     """Return the part of the chart in a frame, "" if there is none."""
     data = shape.element.find(f"{A}graphic/{A}graphicData")
+    # By position: c:chart and cx:chart are of different namespaces.
     named = None if data is None or not len(data) else data[0]
     id_ = "" if named is None else named.get(f"{R}id", "")
     relation = deck.parts.relations(slide.part).get(id_)
@@ -240,6 +244,7 @@ def is_off_slide(deck: DeckReader, shape: SlideShape) -> bool:
     if box is None:
         return False
     across = box.x >= width or box.x + box.width <= 0
+    # A box at 0, 0 without a size ends where the slide begins; it is not called outside.
     return (across or box.y >= height or box.y + box.height <= 0) and bool(box.width or box.height)
 
 
@@ -288,6 +293,7 @@ def _chart(deck: DeckReader, slide: Slide, shape: SlideShape, alt_text: str) -> 
 
 def _program(shape: SlideShape) -> str:
     data = shape.element.find(f"{A}graphic/{A}graphicData")
+    # Anywhere inside: newer programs wrap the object into alternatives.
     named = None if data is None else next(data.iter(f"{P}oleObj"), None)
     return (named.get("progId") if named is not None else "") or shape.name
 

@@ -92,6 +92,7 @@ def read_lines(
         text = paragraph_text(paragraph, number).strip("\n")
         properties = paragraph.find(f"{A}pPr")
         level = _level(properties)
+        # Deeper lists begin anew behind a paragraph above them, as programs number them.
         for deeper in [each for each in counts if each > level]:
             del counts[deeper]
         if not text.strip():
@@ -137,6 +138,7 @@ def _mark(properties: etree._Element | None, level: int, own: Bullets, bullet_of
             return "1"
         if child.tag in (f"{A}buChar", f"{A}buBlip"):
             return "-"
+    # An entry of "" counts: it takes away the bullet that the layout has.
     return own[level] if level in own else bullet_of(level)
 
 

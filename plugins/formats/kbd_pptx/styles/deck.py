@@ -74,6 +74,7 @@ class DeckParts:
         Raises:
             FileReadFailed: It is missing, damaged or too large.
         """
+        # Part names that differ in case only name the same part (ECMA-376 part 2).
         key = part.casefold()
         if key not in self._roots:
             data = transitional(self._parts.read(part))
@@ -237,6 +238,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     for name in names:
         made, folded = name, name.casefold()
         while made.casefold() in taken:
+            # Counts go on, or a thousand layouts of one name would each be counted from 2.
             counts[folded] = counts.get(folded, 1) + 1
             made = f"{name}#{counts[folded]}"
         taken.add(made.casefold())
@@ -311,6 +313,7 @@ class PptxTheme(msgspec.Struct, frozen=True):
 
     def color(self, name: str) -> str:
         """Return RRGGBB for the name that texts have for a color, "" for none."""
+        # A color may name a slot itself ("dk1"), which no map lists.
         return self.theme.colors.get(self.mapping.get(name, name), "")
 
     def slot(self, element: etree._Element | None) -> str:

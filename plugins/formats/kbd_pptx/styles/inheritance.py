@@ -165,6 +165,7 @@ def _fix_color(element: etree._Element, source: PptxTheme, target: PptxTheme) ->
     value = element.get("val", "")
     rgb = source.color(value)
     if rgb and target.color(value) != rgb:
+        # Its children, such as `lumMod`, stay: they change the written color in the same way.
         element.tag = f"{A}srgbClr"
         element.set("val", rgb)
 
@@ -179,6 +180,7 @@ def _fix_font(element: etree._Element, source: PptxTheme, target: PptxTheme) -> 
         element.attrib.clear()
         element.set("typeface", name)
     elif parent is not None:
+        # Left in place, it would mean a font of the target's theme.
         parent.remove(element)
 
 
@@ -224,6 +226,7 @@ class ParentPlaceholders(msgspec.Struct, frozen=True):
     def followed(self, place: PlaceholderKey) -> etree._Element | None:
         """Return the placeholder that one below follows, None if there is none."""
         kind = _KINDS.get(place.kind, "body")
+        # A layout has one title and one of each footer; only contents differ by their index.
         if kind != "body" or not self.by_index:
             return self.by_kind.get(kind)
         return self.by_index.get(place.index)
@@ -259,6 +262,7 @@ class FormattingScope(msgspec.Struct, frozen=True):
         """Return the formats of a level of a shape's text, the nearest first."""
         chain = self.chain(shape)
         found = [level_of(each.find(f"{P}txBody/{A}lstStyle"), level) for each in chain]
+        # The last one in the chain, nearest to the master, decides which of its styles follows.
         place = placeholder_key(chain[-1])
         if place is not None:
             found.append(level_of(self.style(place.style), level))

@@ -77,6 +77,7 @@ def picture_hosts(parts: DeckParts, deck: Deck) -> Iterator[PictureHost]:
 def host_root(parts: DeckParts, host: PictureHost) -> etree._Element:
     """Return the tree of a slide, layout or master; raises FileReadFailed if it is damaged."""
     slide = host.place.startswith("slide:")
+    # A slide is looked at once; the trees of layouts and masters are wanted again and again.
     return parts.parse(host.part) if slide else parts.root(host.part)
 
 
@@ -113,6 +114,7 @@ def picture_box(parts: DeckParts, deck: Deck, picture: DeckPicture) -> Box | Non
     picture_scope = formatting_scope(parts, master, host.layout, of=host.place.partition(":")[0])
     found = inherited_box(picture_scope.chain(picture.element))
     outer = IDENTITY
+    # From the outermost group inward: each one is placed by the one around it.
     for group in reversed(list(picture.element.iterancestors(f"{P}grpSp"))):
         outer = group_transform(group.find(f"{P}grpSpPr/{A}xfrm"), outer)
     return outer.apply(found) if found is not None else None

@@ -137,6 +137,7 @@ class _Listing:
         for font in ("+mj-lt", "+mn-lt"):
             if name := palette.font(font):
                 self._theme_fonts.add(name)
+                # Listed even where no text names it: most texts have it from the theme.
                 self._fonts.setdefault(name, 0)
         if not self._answer.room("masters"):
             self._answer.leave_out("masters", 1)
@@ -243,6 +244,7 @@ class _Listing:
         if len(entry["places"]) < _MAX_PLACES:
             entry["places"].append(picture.name)
         number = place.removeprefix("slide:")
+        # Slides come in order, so only the last one listed can be this one.
         if number.isdigit() and int(number) not in entry["slides"][-1:]:
             entry["slides"].append(int(number))
 
@@ -363,6 +365,7 @@ def describe_fill(element: etree._Element | None, palette: PptxTheme) -> dict[st
     if element is None:
         return {}
     if local_name(element) == "bgRef":
+        # It names one of the theme's fills by number, with the color to draw it in.
         rgb = palette.rgb(element)
         return {"kind": "theme", **({"color": rgb} if rgb else {})}
     for child in element:
