@@ -58,6 +58,7 @@ def call_fingerprint(tool: str, arguments: str) -> str:
         canonical = msgspec.json.encode(plain, order="deterministic")
     except (msgspec.DecodeError, RecursionError):
         # No JSON: a model that repeats broken arguments is in a loop, too.
+        # A lone surrogate, which a model can write, must not keep its call from being counted.
         canonical = arguments.encode("utf-8", "surrogatepass")
     return hashlib.sha256(tool.encode("utf-8", "surrogatepass") + b"\0" + canonical).hexdigest()
 

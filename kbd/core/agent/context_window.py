@@ -85,6 +85,7 @@ def calibrate_model(model: ModelInfo, measured: Measured | None) -> ModelInfo:
     """
     if measured is None or measured.tokens <= 0:
         return model
+    # As if so many bytes had been counted at the stated ratio; real counts outweigh them in time.
     counted = TRUSTED_BYTES / model.bytes_per_token + measured.tokens
     likely = (TRUSTED_BYTES + measured.size_bytes) / counted
     bounded = min(max(likely, MIN_BYTES_PER_TOKEN), MAX_BYTES_PER_TOKEN)
@@ -158,6 +159,7 @@ def context_exhausted(
     parts = {f"<{name}>": size for name, size in _block_sizes(opening).items()}
     parts["the tools"] = told_bytes
     parts[_NEWEST] = sum(map(message_bytes, newest))
+    # What the other parts do not explain; so it comes last.
     parts[_EARLIER] = size_bytes - sum(parts.values())
     tokens = {name: int(size / model.bytes_per_token) for name, size in parts.items()}
     largest = max(tokens, key=lambda name: tokens[name])
@@ -342,6 +344,7 @@ def _dict_head(value: Mapping[Any, Any], room: int) -> dict[str, Any]:
 def _text_head(text: str, room: int) -> str:
     """Cut text to `room` bytes of JSON, at the end of a line where one is near."""
     # By halving: the JSON of each length in turn would cost the square of a long text.
+    # A character takes at least one byte of JSON, so no more of them can fit than bytes.
     head = text[: _largest_fitting(lambda n: _json_bytes(text[:n]), min(len(text), room), room)]
     line_end = head.rfind("\n")
     return head[:line_end] if line_end > len(head) // 2 else head

@@ -206,6 +206,7 @@ class _ControllerRun:
             message = f"{call.name} failed: {type(error).__name__}: {error}"
             result = {"error": message, "code": "TOOL_FAILED"}
         self._calls.append({"name": call.name, "arguments": dict(call.arguments), "result": result})
+        # Its keys are sorted: arguments in another order make no other call.
         key = _to_json([call.name, call.arguments])
         count = self._call_counts[key] = self._call_counts.get(key, 0) + 1
         if count > 1 and isinstance(result, dict):

@@ -234,6 +234,7 @@ class Manifest:
             async with limiter:
                 begun.add(key)
                 found = await _inspection_of(file, formats)
+            # A fault that may pass is not kept, so the next prompt looks again.
             if found is None:
                 begun.discard(key)
             else:
@@ -244,6 +245,7 @@ class Manifest:
                 for key, file in unknown.items():
                     tasks.start_soon(inspect, key, file)
         if scope.cancelled_caught:
+            # Only what was begun was slow; the rest had no turn, and gets one with the next prompt.
             for key in begun - self._known.keys():
                 self._known[key] = _detail_steps(files.describe(unknown[key]), _TOO_SLOW)
 

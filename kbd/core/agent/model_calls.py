@@ -112,6 +112,7 @@ async def recorded_calls(
         new_ids.add(call_id)
         name = _replace_surrogates(call.name)[:MAX_NAME_CHARS]
         fault = _replace_surrogates(call.fault)[:MAX_FAULT_CHARS]
+        # Some servers send an empty text for a call without arguments.
         recorded.append(await _recorded_call(call_id, name, call.arguments or "{}", fault, blobs))
     return tuple(recorded)
 
@@ -196,12 +197,14 @@ async def call_model(
         partial = _PartialReply(usage)
         try:
             return await _attempt(context, model_id, request, partial)
+        # MalformedReply is a ProviderUnavailable: a reply that makes no sense is asked for again.
         except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
             if wait_s is None:
                 await _record_attempt(context, error, partial)
                 raise _retries_exhausted(error, retry) from None
             await _wait_to_retry(context, model_id, request.phase, error, partial, retry, wait_s)
         except OptionRefused as refused:
+            # What was left out already is not what the server minds: to ask again would never end.
             is_known = refused.option in request.without
             await _record_attempt(
                 context, refused, partial, option="" if is_known else refused.option
@@ -209,6 +212,7 @@ async def call_model(
             if is_known:
                 raise
             return None
+        # A run that was asked to stop records nothing more of its own.
         except UserCanceled:
             raise
         except KbdError as error:

@@ -113,6 +113,7 @@ def parse_plan(text: str, max_items: int) -> PlanText:
         box = _parse_checkbox(line)
         if box is not None:
             items.append(box.text)
+            # Lines below belong to this item until a heading or the next item comes.
             section = "items"
         elif line.lstrip().startswith("#"):
             section = line.strip().strip("#:").strip().casefold()
@@ -336,6 +337,7 @@ def append_failures(text: str, plan: Plan) -> str:
 
 def _mentions(text: str, label: str) -> bool:
     """Return whether a text holds a label as words of its own."""
+    # Not `\b`, which fails beside a label that begins or ends with a sign.
     return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE) is not None
 
 

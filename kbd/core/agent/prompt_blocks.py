@@ -170,6 +170,7 @@ def context_blocks(
     ):
         dropped = chosen.pop()
         notices.append(_omission_notice(f"the style guidance for {dropped.name}"))
+        # With no guidance left to add to, the house style is a context item like the others.
         if not chosen and house:
             texts[ContextCategory.STYLE] = house
     for category in reversed(_CATEGORIES):
@@ -241,4 +242,5 @@ def _omission_notice(what: str) -> Notice:
 
 
 def _size_bytes(blocks: Iterable[str]) -> int:
+    # With the blank line that joins it to the next.
     return sum(len(each.encode()) + 2 for each in blocks)

@@ -145,8 +145,10 @@ def render_earlier_messages(messages: Sequence[Said], message_id: str) -> str:
     It is gathered from the message back, as far as it is shown: a long conversation costs no more.
     """
     before = dropwhile(lambda one: one.message_id != message_id, reversed(messages))
+    # The message itself has a block of its own.
     next(before, None)
     texts: list[str] = []
+    # There is one blank line less than there are texts.
     length = -2
     for message in before:
         texts.append(f"[{message.role}] {message.text.strip()}")

@@ -189,6 +189,7 @@ def _first_open_item(now: Plan, start: int) -> int | None:
 async def _attempt(context: RunContext, place: int, known: KnownItems) -> None:
     """Resume the open attempt at an item, or begin one, and record its outcome."""
     run = context.current
+    # Else the attempt was cut off: it goes on with the chain that the log has of it.
     if run.item != place:
         attempt = _plan_of(run).items[place - 1].failures + 1
         await _record(context, ItemStarted(place, attempt))

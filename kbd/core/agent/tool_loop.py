@@ -139,6 +139,7 @@ async def run_chain(context: RunContext, spec: ChainSpec) -> str:
             await _request_turn(context, spec, transcript)
             continue
         newest = chain.turns[-1]
+        # The last turn was offered no tool; calls that it makes all the same are not carried out.
         if newest.calls and len(chain.turns) < spec.limit:
             if newest.open_calls():
                 await _answer_next_call(context, spec.phase, newest)
@@ -179,6 +180,7 @@ def _final_text(spec: ChainSpec, chain: Chain) -> str | None:
     if fault is None:
         return text
     earlier = enumerate(chain.turns[:-1], 1)
+    # An earlier turn that was no call was refused for its text; the model is asked again only once.
     if not any(not turn.calls or place >= spec.limit for place, turn in earlier):
         return None
     if not text:
@@ -330,6 +332,7 @@ async def refuse_surplus_calls(context: RunContext, calls: Sequence[ReplyCall]) 
     """
     error = surplus_error(context.limits)
     text = error_text(error)
+    # Without a fingerprint: what was not looked at is no sign of a loop.
     refusals = tuple(ToolRefused(call.id, call.name, error.code, text) for call in calls)
     await context.keeper.submit(RecordRun(context.run, refusals))
 
@@ -353,6 +356,7 @@ async def _run_call(
         ToolStarted(context.run, call.id, call.name, _progress_path(entry.tool, arguments))
     )
     began = context.clock.monotonic_s()
+    # No await between the two: the files are just as that event left them.
     saw, files = context.state.seq, context.open_files()
     try:
         opened = ToolExecution(
@@ -400,6 +404,7 @@ async def _build_returned(
         entry_id=entry_id,
         ok=done.error is None,
         shown=shown,
+        # What the model saw whole is not kept twice.
         result="" if blob is not None or shown == text else text,
         blob=blob,
         size_bytes=len(data),

@@ -158,8 +158,10 @@ class Transcript:
 
     def _fixed_bytes(self, tools: Sequence[ToolSchema]) -> int:
         """Return the size of opening and tools; measured again only if they have changed."""
+        # By identity: the opening is one object for the whole chain, and long to compare.
         if self._opened[0] is not self.opening:
             self._opened = self.opening, sum(message_bytes(message) for message in self.opening)
+        # By value: the tuple is built anew for each turn.
         if self._tools[0] != tools:
             described = self._told_bytes(tools)
             self._tools = tools, tools_bytes(tools) if described is None else described

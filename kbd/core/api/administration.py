@@ -132,6 +132,7 @@ def _describe_types(field: Mapping[str, Any]) -> Iterator[str]:
     for kind in (kinds,) if isinstance(kinds, str) else kinds:
         if kind in _TYPES:
             yield _TYPES[kind]
+    # The schema of a Literal has an enum and no type.
     if any(isinstance(choice, str) for choice in field.get("enum", ())):
         yield "str"
     for choice in field.get("anyOf", ()):

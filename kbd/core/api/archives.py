@@ -94,11 +94,14 @@ class BackupMethods:
                 seq, known = daemon.state.seq, dict(daemon.state.workbenches)
                 now_us, landed = self._context.clock.now_us(), _landed_copies(daemon.state)
                 await self._do(partial(backup.take_daemon, seq, landed))
+            # Copied in an earlier round, but the daemon's log as copied now does not know it.
             for gone in taken.keys() - known.keys():
                 await self._do(partial(backup.drop, gone))
                 del taken[gone]
             for each in known.values():
                 await self._take(backup, each, taken)
+            # One that was created meanwhile does not matter: the copied log does not know it. One
+            # that was deleted is named there and may lie in the backup by half.
             if known.keys() <= daemon.state.workbenches.keys():
                 return format_time(now_us)
         msg = f"workbenches were deleted while they were copied, {ROUNDS} times over; try it again"
@@ -117,6 +120,7 @@ class BackupMethods:
         """
         workbench_id, workbenches = known.workbench_id, self._workbenches
         while True:
+            # Read before the end is, so that an opening in between is noticed below.
             openings = workbenches.openings(workbench_id)
             until = await workbenches.end_of(workbench_id)
             if until is None and taken.get(workbench_id) == openings:
@@ -125,6 +129,8 @@ class BackupMethods:
             damage = opened.damage if opened is not None else None
             try:
                 if damage is not None:
+                    # One error is raised for everybody who asks; its traceback would grow each
+                    # time.
                     raise damage.with_traceback(None)
                 await self._do(partial(backup.take, workbench_id, known.name, until))
             except (LogCorrupt, NotFound, FileNotFoundError) as error:
@@ -134,6 +140,8 @@ class BackupMethods:
                 await self._take_as_it_is(backup, known, error)
             # Somebody who opened it meanwhile may have written what was not durable yet.
             if until is not None or workbenches.openings(workbench_id) == openings:
+                # No count of openings is -1: what was copied while open is copied again in the next
+                # round.
                 taken[workbench_id] = openings if until is None else -1
                 return
 

@@ -95,6 +95,7 @@ def hold_workbenches(
     """
     return {
         kind: _hold_workbench(workbenches, handler)
+        # It looks through `functools.partial`, as which the methods of formats come.
         if iscoroutinefunction(handler) and "workbench_id" in kind.__struct_fields__
         else handler
         for kind, handler in table.items()

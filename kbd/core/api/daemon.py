@@ -125,6 +125,7 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     try:
         anyio.run(serve, backend=backend)
     # After a failed fsync nothing may be acknowledged, and no fsync retried (reliability, R11).
+    # LogPoisoned is a KbdError too, so its clause stands before that one.
     except* LogPoisoned as failed:
         _log.critical("disk_failed", error=str(_first_error(failed)))
         code = EXIT_DISK
@@ -190,12 +191,14 @@ async def _serve(
                     _log.info("stopping")
                     # Before the runs are: whose run is cut off is a failure to who still waits.
                     watching.cancel_scope.cancel()
+                # While the server still answers: whoever waits for a run is told how it ended.
                 await runs.aclose()
                 server.stop()
             await workbenches.aclose()
             # Last: whoever reads the log sees that this daemon closed all workbenches in order.
             await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
             await context.egress.aclose()
+        # The Keeper of the daemon's log, and others in this group, work until they are canceled.
         tasks.cancel_scope.cancel()
 
 
@@ -249,6 +252,7 @@ async def _open_daemon_log(
         if log.repairs:
             await keeper.submit(RecordDaemon(log.repairs))
         yield keeper
+        # Not reached when an error passes: the next start then has an older snapshot, or none.
         await run_sync(snapshots.save_last, keeper.state, log.head)
     finally:
         await keeper.journal.aclose()
@@ -273,6 +277,7 @@ async def _record_start(
 async def _stop_on_signal(stop: anyio.Event) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
         async for _ in received:
+            # The loop goes on, so that a second signal does not kill a daemon that closes its logs.
             stop.set()
 
 
@@ -299,6 +304,7 @@ def _lock_home(home: Home) -> Iterator[None]:
         os.pwrite(held, str(os.getpid()).encode(), 0)
         yield
     finally:
+        # The file stays: were it removed, two daemons could each lock a file of that name.
         os.close(held)
 
 

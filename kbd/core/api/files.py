@@ -69,6 +69,7 @@ async def read_client_file(
         msg = f"{name} cannot be read: {reason}"
         raise ValidationFailed(msg)
     folder = workbench.folders.stage / f"source-{uuid.uuid4().hex}"
+    # In the stage, which the next start empties: a crash leaves no copy behind.
     store = BlobStore(folder)
     try:
         blob, size_bytes = await run_sync(store.put_file, source)
@@ -93,6 +94,7 @@ def refusal_reason(source: Path, limit: int) -> str | None:
     except OSError as error:
         return f"it cannot be looked at: {error.strerror}"
     # Links are refused wherever they lead (reliability, A15 to A17).
+    # Asked first, for the questions below are answered about the target of a link.
     if source.is_symlink():
         reason = "symlink"
     elif source.is_dir():
@@ -175,6 +177,7 @@ class FileMethods:
         given = request.workbench_paths
         paths = None if isinstance(given, msgspec.UnsetType) else given
         directory = request.destination_dir
+        # A relative path is refused by `extract_files` below; nothing is recorded about it.
         if Path(directory).is_absolute():
             files = _published(workbench.state, paths)
             # Before the first copy: a watched folder must not see one that kbd did not say is its
@@ -225,6 +228,7 @@ class FileMethods:
         try:
             blob, size_bytes = await workbench.blobs.put_file(source)
             modified_at_us = await run_sync(_modified_at_us, source)
+        # The other files would meet the same full disk.
         except DiskFull:
             raise
         except KbdError as error:

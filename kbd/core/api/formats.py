@@ -76,6 +76,7 @@ async def run_client_call(
                 answer = FileWritten(
                     applied=edited.applied, changed=edited.changed, warnings=edited.warnings
                 )
+                # Durable as blobs before any event names them; the one frame that does comes last.
                 changes = await files.land(call.id)
             # Of these nothing can be recorded: the log takes no more.
             except (DiskFull, LogCorrupt, LogPoisoned):
@@ -135,6 +136,7 @@ class _CallRecorder:
             arguments=arguments,
             arguments_blob=blob,
         )
+        # Used only if no draft is open when this is decided.
         draft_id = self._context.clock.new_id()
         await self._workbench.keeper.submit(RecordCall(called, returned, changes, draft_id))
 
@@ -233,6 +235,7 @@ class FormatMethods:
         del session
         _, formats, file = await self._file(method, request)
         given = msgspec.structs.asdict(request)
+        # Clients count pages from 1, but slides and frames from 0.
         index = given["page"] - 1 if "page" in given else 0
         index = given.get("slide_index", given.get("frame_index", index))
         shown = await formats.preview(file, index, request.edge_px)

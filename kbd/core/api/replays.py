@@ -139,6 +139,7 @@ class ReplayMethods:
         """Write a moment to a folder; a watch there starts no run for it."""
         daemon = self._workbenches.daemon
         files = [
+            # Only names and hashes are recorded of planned writes; the size is not asked for.
             FileVersion(FileName(f"{folder}/{name}"), blob, 0)
             for folder, held in folder_files(state).items()
             for name, blob in held.items()

@@ -121,6 +121,7 @@ class WorkshopMethods:
     async def get(self, request: wire.RunGet, session: Session) -> wire.RunInfo:
         """Describe a run."""
         del session
+        # The id of a workbench is hexadecimal, so the only hyphen is the one before the number.
         workbench_id, _, number = request.run_id.partition("-")
         workbench = await self._workbenches.open(workbench_id)
         try:

@@ -69,6 +69,7 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
     """
     model_id = _none_if_unset(request.model_id)
     if model_id is not None:
+        # For its refusal alone: no rule is recorded for a model whose provider does not exist.
         egress.models.provider(model_id)
     if not request.prompt.strip():
         msg = "the prompt is empty: say what is to be done with what lands"
@@ -85,6 +86,7 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         msg = "on_outcome holds an API key, which the log may not: have the program get it itself"
         raise ValidationFailed(msg)
     return WatchRule(
+        # Normalized first: a path that ends in a slash has an empty last part.
         name=_none_if_unset(request.name) or os.path.basename(os.path.normpath(request.folder)),
         folder=request.folder,
         prompt=request.prompt,
@@ -110,6 +112,7 @@ def resolve_rule(rule: WatchRule, home: Home) -> WatchRule:
     """
     _check_program(rule.on_outcome)
     folder = resolve_watched_folder(rule.folder, home)
+    # Last, for it makes the folder: a rule that is refused leaves none behind.
     deliver_to = rule.deliver_to and _resolve_results_folder(rule.deliver_to, home)
     return msgspec.structs.replace(rule, folder=folder, deliver_to=deliver_to)
 
@@ -246,6 +249,7 @@ def _resolve_path(folder: str, parameter: str) -> str:
 
 def _is_within(folder: str, other: str) -> bool:
     """Return whether a folder is another one, or below it."""
+    # By whole parts of the path: /data/in2 is not within /data/in.
     return os.path.commonpath((folder, other)) == other
 
 
@@ -291,6 +295,7 @@ class WatchMethods:
         # Before anything is recorded: the log holds only folders that are there, without links.
         rule = await self._in_thread(partial(resolve_rule, asked, self._context.home))
         there = await self._in_thread(partial(matching_files, rule.folder, rule.patterns))
+        # What comes after this look is not among them, so it lands.
         passed = there if request.existing == "pass_over" else ()
         watch_id = WatchId(self._context.clock.new_id())
         await self._workbenches.daemon.submit(AddWatch(watch_id, rule, passed))

@@ -108,6 +108,7 @@ class WorkbenchMethods:
         What people put into published/ of a closed one counts when it is opened again.
         """
         workbenches = self._workbenches
+        # Taken before the wait, so that an opening during it shows in the count.
         openings, is_open = (
             workbenches.openings(workbench_id),
             workbenches.opened(workbench_id) is not None,
@@ -148,6 +149,7 @@ class WorkbenchMethods:
         """Set the default model of a workbench."""
         del session
         model_id = request.model_id
+        # For its refusal alone: the log gets no model whose provider does not exist.
         self._context.egress.models.provider(model_id)
         return record(
             self._workbenches,

@@ -88,6 +88,7 @@ class Backup:
                 self._copier.take(self._home.folder, log_folder("daemon"), entry, seq)
             except LogCorrupt as error:
                 self._copier.take_raw(self._home.folder, log_folder("daemon"), entry, error.message)
+            # A file that an earlier round copied may be done by now: the newest log decides.
             self._copier.drop(Path("landed"))
             for watch_id, needed in landed.items():
                 self._copier.take_landed(self._home.folder, Path("landed", watch_id), needed)
@@ -284,5 +285,6 @@ def _translate_errors(*, may_be_gone: bool = False) -> Iterator[None]:
             msg = "no space is left for the backup; nothing of it is left behind"
             raise DiskFull(msg) from None
         raise FileWriteFailed(f"the backup cannot be written: {error.strerror}") from error
+    # All that is read in here was written just before, so it is the target that is at fault.
     except FileReadFailed as error:
         raise FileWriteFailed("what was written does not read back as it was") from error

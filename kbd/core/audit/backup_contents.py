@@ -77,6 +77,7 @@ def hash_file(path: Path) -> str:
 
 def make_private_folder(folder: Path) -> None:
     """Make a folder with its parents, each 0700; it is not synced yet."""
+    # One by one: with `parents=True` the mode would hold for the last folder alone.
     for place in reversed((folder, *folder.parents)):
         if not place.exists():
             place.mkdir(mode=0o700)
@@ -133,7 +134,9 @@ def walk_files(folder: Path, on_skipped: Callable[[str], None]) -> Iterator[str]
             on_skipped(f"{within}/ is left out: {error.strerror}")
 
     for root, folders, names in os.walk(folder, onerror=unreadable):
+        # `os.walk` goes on in the order of this very list.
         folders.sort()
+        # It counts a link to a folder among the folders, and then does not enter it.
         links = [name for name in folders if os.path.islink(os.path.join(root, name))]
         for name in sorted((*names, *links)):
             yield os.path.relpath(os.path.join(root, name), folder)
@@ -210,6 +213,7 @@ class BackupCopier:
         self._files[place], self._notes[place] = [], []
         make_private_folder(target)
         extent = _find_extent(source / "log", until)
+        # The log first: what its events name was durable before they were, so the blobs are there.
         copy_log(source / "log", extent, target / "log", self._disk)
         self._tick()
         # The copy is verified, not its source: it is the copy that the inventory vouches for.
@@ -271,6 +275,8 @@ class BackupCopier:
             try:
                 self._copy_to(store.path(blob), place / _blob_path(blob, ""), 0o400)
             except OSError as error:
+                # A fault of the target ends the backup; one of the source is noted, and the rest is
+                # copied.
                 if not is_unreadable(store.path(blob)):
                     raise
                 self._add_note(
@@ -298,6 +304,7 @@ class BackupCopier:
             if (target / blob[:2] / blob).exists():
                 continue
             self._tick()
+            # What is missing is found, and told, by the verification of all of them below.
             with suppress(FileNotFoundError):
                 self._copy_blob(source.path(blob), target, blob)
         found = BlobStore(target).verify(named)
@@ -349,6 +356,7 @@ class BackupCopier:
     def _take_unknown_published(self, source: Path, place: Path, named: AbstractSet[str]) -> None:
         """Copy the files in published/ whose bytes the log does not know: they are somebody's."""
         published = source / "published"
+        # Unlike blobs these files change, so a round takes them anew.
         _remove(self._folder / place / "published")
         if published.is_symlink() or not published.is_dir():
             if os.path.lexists(published):
@@ -419,6 +427,7 @@ class BackupCopier:
         )
 
     def _add_note(self, place: Path, line: str) -> None:
+        # A name that is no UTF-8 comes as surrogates, which the inventory's JSON cannot hold.
         self._notes[place].append(line.encode("utf-8", "replace").decode())
 
 

@@ -117,6 +117,8 @@ def read_inventory(folder: Path) -> Inventory:
         inventory = msgspec.json.decode(framed.inventory, type=Inventory)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FileReadFailed(f"{INVENTORY_NAME} was changed: it cannot be read") from error
+    # Asked only when the hash is right: a number that somebody changed must not pass for a newer
+    # kbd.
     if inventory.format > FORMAT:
         msg = f"the backup was written by kbd {inventory.kbd}, and needs one as new to be read"
         raise FileReadFailed(msg)

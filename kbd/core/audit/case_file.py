@@ -93,6 +93,7 @@ class MemberSource(msgspec.Struct, frozen=True):
             for start in range(0, self.size_bytes, _CHUNK_BYTES):
                 yield self.data[start : start + _CHUNK_BYTES]
             return
+        # The log may grow under us: only what was durable when the extent was found is read.
         left = self.size_bytes
         with self.path.open("rb", buffering=0) as file:
             while left:
@@ -330,6 +331,7 @@ def gather_contents(wanted: CaseRequest) -> CaseContents:
     for seq, record in events:
         fold_workbench(state, seq, record)
         for blob in named_blobs(record.data):
+            # The first event that names it: of a missing blob the message tells where it came in.
             blobs.setdefault(blob, seq)
     named = [_read_blob(BlobStore(blobs_dir), blob, seq) for blob, seq in sorted(blobs.items())]
     time = datetime.fromtimestamp(events[-1][1].ts_us // 1_000_000, UTC)
@@ -354,6 +356,7 @@ def gather_contents(wanted: CaseRequest) -> CaseContents:
     ]
     members = [hash_member(source) for source in sources] + [member for _, member in named]
     return CaseContents(
+        # Only now, for the readme is made of the case and is one of its members.
         case._replace(members=sorted_members(members)),
         (*sources, *(source for source, _ in named)),
         len(named),
@@ -385,6 +388,8 @@ def _read_history(log_dir: Path, wanted: CaseRequest) -> tuple[Extent, list[Numb
         msg = f"there is no run {wanted.folders.id}-{wanted.number}"
         raise NotFound(msg)
     extent = find_extent(log_dir, last)
+    # A frame is never parted, so the extent may end behind the run's last event. Events count from
+    # 1 without a gap, so this is all up to its end.
     return extent, events[: extent.seq]
 
 

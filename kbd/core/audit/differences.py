@@ -91,6 +91,7 @@ def _is_same_text(recorded: str, replayed: str) -> bool:
         return recorded == replayed
     *between, last = others
     at, end = len(first), len(replayed) - len(last)
+    # The ends are fixed; what lies between them is looked for from the left.
     if not (replayed.startswith(first) and replayed.endswith(last)):
         return False
     for part in between:
@@ -106,6 +107,7 @@ def common_prefix_length(one: AnyStr, other: AnyStr) -> int:
     # By halves: slices are compared in C, a loop over megabytes is not.
     low, high = 0, min(len(one), len(other))
     while low < high:
+        # Rounded up, or two neighbors would be halved for ever.
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:
             low = middle

@@ -84,6 +84,8 @@ def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobSt
     try:
         for name, blob in files.items():
             with root.parent(name, create=True) as (held, last):
+                # Opened within its folder's descriptor: no name of the log, and no link, leads out
+                # of it.
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
                 target = os.open(last, flags, 0o600, dir_fd=held)
                 try:

@@ -99,6 +99,7 @@ def check_loaded(plugins: Plugins, points: Sequence[EntryPoint], taken: Replacem
 
 
 def _package_name(point: EntryPoint) -> str:
+    # An entry point's value is `package.module:object`.
     return point.value.partition(":")[0].partition(".")[0].strip()
 
 
@@ -160,6 +161,8 @@ def _unpack_wheel(wheel: Path, into: Path, packages: Collection[str]) -> Replace
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.read(info))
             version = _wheel_version(archive, [info.filename for info in infos])
+    # zipfile raises NotImplementedError for a compression that it does not know, and RuntimeError
+    # for a member that is encrypted.
     except (BadZipFile, NotImplementedError, RuntimeError, ValueError) as error:
         msg = f"{wheel.name} is neither a folder nor a wheel"
         raise ValidationFailed(msg) from error
@@ -181,6 +184,7 @@ def _wheel_version(archive: ZipFile, names: Sequence[str]) -> str | None:
         if name.endswith(".dist-info/METADATA") and name.count("/") == 1:
             for line in archive.read(name)[:65536].decode("utf-8", "replace").splitlines():
                 key, _, value = line.partition(":")
+                # The fields stand before the description, so the first match is the field.
                 if key.strip().lower() == "version":
                     return value.strip()[:80]
     return None

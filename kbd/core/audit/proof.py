@@ -88,6 +88,8 @@ class ScratchBlobs(Blobs):
         """
         async with self._lock:
             blob, size_bytes = await super().adopt(staged)
+            # Within the lock: a release of the same bytes in between would remove what was just
+            # made.
             self._made[blob] += 1
         return blob, size_bytes
 
@@ -276,6 +278,8 @@ class _Proof:
                 )
                 for _ in range(min(MAX_CONCURRENT_CALLS, os.cpu_count() or 1)):
                     tasks.start_soon(self._prove_calls, receive.clone(), tasks.cancel_scope)
+                # Only the clones are left: with the last of them closed, the reader's send fails
+                # and does not wait.
                 receive.close()
         finally:
             self._results.close()
@@ -314,6 +318,8 @@ class _Proof:
         except NotFound:
             msg = f"a blob of the call of event {call.seq} is missing: `kbd verify` says which"
             raise FileReadFailed(msg) from None
+        # The repetition sees the files of its own moment, so calls may run side by side, in any
+        # order.
         replayed = await self._repeat(call, arguments, recorded)
         if hit_a_limit(replayed):
             # The machine may have been busy: what a call was given does not say how fast it is.
@@ -386,6 +392,8 @@ class _Proof:
             what=what,
             plugins=await self._others(call),
         )
+        # Calls end in any order here; the earliest that differs is told in full even behind the
+        # limit.
         is_first = all(call.seq < other.seq for other in self._divergences)
         if is_first or self._detail_bytes < MAX_DETAIL_BYTES:
             fields = diff_outcomes(recorded, replayed)
@@ -455,6 +463,7 @@ class _Reader:
             except KbdError as fault:
                 self.failure = fault
                 return
+        # Damage behind the end of the run does not touch what is proved.
         if not retelling.has_ended and found.fault is not None:
             self.failure = found.fault
         elif not retelling.has_run:

@@ -112,6 +112,7 @@ def _load_plugins(order: ProofOrder, scratch: Path) -> tuple[Plugins, list[Path]
     if order.with_plugin is None:
         return Plugins.discover(order.settings, found=points), []
     taken = copy_package(Path(order.with_plugin), scratch / "plugin", plugin_packages(points))
+    # Before the installed version, whose package has the same name.
     sys.path.insert(0, str(taken.folder))
     points = with_replaced_version(points, taken)
     plugins = Plugins.discover(order.settings, found=points)

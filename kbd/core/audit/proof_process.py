@@ -149,6 +149,7 @@ async def _run_process(order: ProofOrder) -> bytes:
             cwd="/",
             umask=0o077,
             env=inherited_environment(),
+            # A Ctrl-C in the daemon's terminal reaches its whole group; only the daemon ends this.
             start_new_session=True,
         )
     except OSError as error:

@@ -103,6 +103,7 @@ class _OpenCall:
 
     def seen(self, saw: int) -> CallFiles:
         """Return the snapshot of the files after an event."""
+        # 0 stands in logs that did not record it yet: then it saw what was there when it began.
         at = saw or self.seq
         return [files for seq, files in self.snapshots if seq <= max(at, self.seq)][-1]
 
@@ -153,6 +154,7 @@ class CallFold:
         # Of all runs: a call may recall any earlier result of the workbench.
         if isinstance(record.data, ToolReturned):
             self._on_result(seq, record.data)
+        # Before the fold: a call that ends is described by the state in which it was still open.
         if record.run == self._run:
             self._note(seq, record)
         fold_workbench(self.state, seq, record)
@@ -198,6 +200,7 @@ class CallFold:
     ) -> RecordedCall | SkippedCall:
         """Build the record of a call, before its end is folded."""
         run = self.state.run(self._run)
+        # The call was made again after a resume, and this time it ended.
         self._cut_off.pop(end.call_id, None)
         turn = run.chain.turns[-1] if run.chain.turns else None
         asked = [call.id for call in turn.calls] if turn is not None else []
@@ -356,6 +359,7 @@ def _with_recorded_values(done: ToolOutcome, recorded: CallOutcome) -> ToolOutco
     value = msgspec.to_builtins(result.value)
     if not isinstance(known, dict) or not isinstance(value, dict):
         return done
+    # Only values that both have are put in: a field that is new or gone must still differ.
     names = [name for name in result.measured if name in known]
     value = _replace_values(value, known, names)
     summary = result.summary

@@ -140,6 +140,7 @@ def _listed_paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]
         FileReadFailed: One of them is none of a home.
     """
     listed = [PurePosixPath(file.path) for file in inventory.files]
+    # A path that came twice would fail: a copy never overwrites (O_EXCL).
     seen = set(listed)
     for log in inventory.logs:
         if not log.damage:
@@ -200,6 +201,7 @@ async def settle_restored(
         f"this home was restored from a backup of {_format_time(restored)}: resume it when no "
         "other kbd watches the folder"
     )
+    # Copies, here and below: what is recorded takes ended landings, and removed watches, out.
     for watch in tuple(keeper.state.watching.watches.values()):
         if watch.status is not WatchStatus.REMOVED:
             # The daemon that was backed up may still watch this folder, and both would work on it.

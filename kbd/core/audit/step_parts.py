@@ -65,6 +65,7 @@ class PlanFold:
         fold = RUN_FOLDS.get(type(record.data))
         is_start = isinstance(record.data, RunStarted)
         if self._state is None and is_start:
+            # Placeholders: a state finds a run by its place in this list.
             earlier = [Run(number, "", "", 0) for number in range(1, self._number)]
             self._state = WorkbenchState(runs=earlier)
         elif is_start:

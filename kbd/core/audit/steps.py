@@ -75,6 +75,7 @@ class RunSpan:
     def __init__(self, run: int) -> None:
         self._run = run
         self._is_started = self.is_over = False
+        # Before the first place: until the run has started, all that was collected is searched.
         self._start = -1
         self._collected: list[Numbered] = []
 
@@ -289,6 +290,8 @@ class StepFold:
         match record.data:
             case drafts.DraftOpened():
                 self._flush_waiting()
+                # It stands before the change that opened the draft, and joins the step of that
+                # change.
                 self._waiting.append((seq, record, context))
             case drafts.FileChanged():
                 self._changed(seq, record, context)
@@ -380,6 +383,7 @@ class StepFold:
     def _changed(self, seq: Seq, record: Recorded, context: EventContext) -> None:
         data: drafts.FileChanged = record.data
         part = self._calls.get((record.run, data.call_id)) if data.call_id else None
+        # Rollbacks stand before the failure in whose frame they are, and which explains them.
         if part is None and data.cause == "rollback":
             self._waiting.append((seq, record, context))
             return

@@ -199,6 +199,7 @@ def resolve_new_folder(target: Path, what: str) -> Path:
         place = target.parent.resolve() / target.name
         if place.is_symlink() or (place.exists() and not place.is_dir()):
             raise ValidationFailed(f"{target} exists; nothing is overwritten")
+        # rename(2) cannot put a folder over a mount point.
         if place.is_dir() and os.path.ismount(place):
             raise ValidationFailed(f"{target} is a disk: name a new folder on it")
         if place.is_dir() and any(place.iterdir()):
@@ -224,6 +225,7 @@ class NewFolder:
     """
 
     def __init__(self, target: Path, disk: Disk) -> None:
+        # Beside its place, for rename(2) does not reach across file systems.
         self.folder = target.with_name(f".{target.name}.kbd-partial")
         self._target, self._disk, self._has_landed = target, disk, False
         self.folder.mkdir(mode=0o700, exist_ok=True)
@@ -262,6 +264,7 @@ class NewFolder:
             for name in names:
                 self._sync(Path(root, name))
             self._disk.sync_directory(Path(root))
+        # rename(2) replaces an empty folder, and fails where something came into it meanwhile.
         self._disk.rename(self.folder, self._target)
         self._has_landed = True
         self._disk.sync_directory(self._target.parent)

@@ -101,6 +101,7 @@ def reserve(state: DaemonState, command: ReserveBudget) -> Decision:
 
 def charge(state: DaemonState, command: ChargeBudget) -> Decision:
     """Charge what a turn did use; nothing for a reservation that there is not, or not any more."""
+    # A reservation that was charged is gone from the state, so nothing is charged twice.
     if command.reservation not in state.reserved:
         return Decision()
     return Decision((BudgetCharged(command.reservation, command.tokens, command.cost),))

@@ -132,8 +132,10 @@ def _reserved(state: DaemonState, record: Recorded) -> None:
     data: BudgetReserved = record.data
     state.reserved[data.reservation] = data
     state.spent.setdefault(data.day, Spent())
+    # Days as ISO text sort in the order of time.
     for day in sorted(state.spent)[:-MAX_DAYS]:
         del state.spent[day]
+        # What a crash left reserved is never charged, so it goes with its day.
         gone = [name for name, each in state.reserved.items() if each.day == day]
         for name in gone:
             del state.reserved[name]
@@ -143,6 +145,8 @@ def _charged(state: DaemonState, record: Recorded) -> None:
     data: BudgetCharged = record.data
     reserved = state.reserved.pop(data.reservation, None)
     if reserved is not None:
+        # The day of the reservation, though the turn may have ended after midnight: that day's cap
+        # allowed it.
         spent = state.spent.setdefault(reserved.day, Spent())
         spent.tokens += data.tokens
         spent.cost += data.cost

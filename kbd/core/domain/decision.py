@@ -55,6 +55,8 @@ def refuse_while_rewinding(state: WorkbenchState) -> None:
         ValidationFailed: One is under way.
     """
     intended = state.publish
+    # A publish of the draft touches only the files that it names; a rewind ends with its own list
+    # of all files, and one that was added meanwhile is not in that list.
     if intended is not None and (intended.rewind is not None or intended.restores):
         msg = "an undo or a restore is under way"
         raise ValidationFailed(msg, retryable=True)

@@ -116,6 +116,7 @@ class ContextFold:
             begin(course, record.data, record.ts_us)
         context = course.context(kind, record.data, record.ts_us)
         course.end(kind, record.data, record.ts_us)
+        # A run that ended in another way may be resumed, and its open parts are then needed again.
         if kind is RunFinished:
             self._runs.pop(record.run, None)
         return context
@@ -242,6 +243,7 @@ class _OpenRun:
         return self.calls.get(data.call_id, _NO_CALL)
 
     def _spent(self, kind: type, data: Any, ts_us: int) -> WorkTotals | None:
+        # A reply took as long as the turn did, failed tries included; a failure only its own try.
         if kind is ModelReplied and self.asked_us:
             return WorkTotals(max(ts_us - self.asked_us, 0), usage=data.usage)
         if kind is ModelFailed and self.tried_us:
@@ -256,6 +258,7 @@ class _OpenRun:
         if kind is not RunInterrupted:
             self.worked_us = ts_us
         if kind is ModelFailed:
+            # The pause before the next try is nobody's work.
             self.tried_us = ts_us + data.wait_ms * 1000
         elif kind is ToolReturned or kind is ToolRefused:
             self.calls.pop(data.call_id, None)

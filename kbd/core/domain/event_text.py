@@ -84,11 +84,13 @@ def title_line(text: str, most: int = TITLE_CHARACTERS) -> str:
 
     What is not printable could redraw a terminal or turn the direction of writing.
     """
+    # A space is the only white space that Python calls printable, so nothing else is to be joined.
     if len(text) <= most and text.isprintable() and "  " not in text:
         return text.strip(" ")
     # What is cut away need not be looked at: texts may be long, titles are many.
     one = " ".join(_SEQUENCES.sub("", text[: 8 * most]).split())
     if not one.isprintable():
+        # By a space, not by nothing: words that only a control character parts stay two.
         seen = (char if char.isprintable() else " " for char in one)
         one = " ".join("".join(seen).split())
     return one if len(one) <= most and len(text) <= 8 * most else one[: most - 1] + "…"
@@ -110,6 +112,7 @@ def argument_list(text: str) -> str:
     """Return arguments as `name=value, …`, each value cut; what is no JSON object as it is."""
     try:
         given = msgspec.json.decode(text) if text else {}
+    # How deep arguments nest is up to the model; msgspec gives up with RecursionError.
     except (msgspec.DecodeError, RecursionError):
         return text
     if not isinstance(given, dict):

@@ -95,6 +95,7 @@ def _forked(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _user_message(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: UserMessageAdded = record.data
     _add_message(state, seq, record, data, "user")
+    # The run on an older message is not resumed any more: what it had planned is set aside.
     state.current = 0
 
 
@@ -115,6 +116,7 @@ def _add_message(
         text=data.text,
         created_at_us=data.said_at_us or record.ts_us,
         run=record.run,
+        # The end of the branch, not the newest message of all: after a rewind the tree forks here.
         after=state.said[-1].message_id if state.said else "",
         seq=seq,
     )
@@ -127,12 +129,14 @@ def _rewound(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     head = state.heard.get(data.message_id)
     branch: list[Said] = []
     message = head
+    # The first message has "" in `after`, which names nothing, so the walk ends there.
     while message is not None:
         branch.append(message)
         message = state.heard.get(message.after)
     state.said = branch[::-1]
     then = data.runs
     for run in state.runs:
+        # Assigned, not only set: a rewind to a message that was cut off brings its runs back.
         run.undone = run.number > then.count or run.number in then.undone
         run.discarded = run.number in then.discarded
     state.current = then.current
@@ -201,10 +205,12 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: FileChanged = record.data
     draft = state.draft
     if draft is None:
+        # A change before it in the same frame may have emptied the draft and thereby closed it.
         draft = state.draft = Draft(draft_id="", created_at_us=record.ts_us, run=record.run)
     entry = state.files.get(data.name)
     drafted = draft.files.get(data.name)
     if drafted is None:
+        # Taken when the draft first touches the file, for a publish to compare with what it finds.
         base, base_size = (entry.blob, entry.size_bytes) if entry else (None, 0)
         drafted = DraftFile(base=base, blob=None, base_size_bytes=base_size)
         draft.files[data.name] = drafted
@@ -217,6 +223,7 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
             run.attempt_changes.append(data)
             if run.item and run.item not in drafted.items:
                 drafted.items.append(run.item)
+        # A removal by a person belongs to no run, so this is a rollback.
         else:
             _roll_back(run, data.name)
             if run.item in drafted.items:
@@ -240,6 +247,7 @@ def _roll_back(run: Run, name: FileName) -> None:
 def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Drop the draft, and with it what the runs since it was opened made."""
     del record
+    # A draft that a person opened names no run; then only the newest run is taken for its author.
     opened_by = state.draft.run if state.draft is not None else 0
     for run in state.runs[(opened_by or len(state.runs)) - 1 :]:
         run.discarded = True
@@ -262,11 +270,13 @@ def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
     if intended is None or intended.rewind is not None:
         return
     data: PublishCompleted = record.data
+    # A file kept beside a changed one is planned under its new name, but drafted under its own.
     drafted_as = {given: name for name, given in intended.kept_both}
     moved = dict(data.conflicted)
     for planned in intended.files:
         name = moved.get(planned.name, planned.name)
         if planned.new is None:
+            # A deletion among `conflicted` was not carried out: somebody had changed the file.
             if planned.name not in moved:
                 state.files.pop(name, None)
         else:
@@ -322,6 +332,7 @@ def _consented(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
             data.model_id,
             data.scope_hash,
             data.persist,
+            # Consent that is not to persist is for one run, and this number tells for which.
             len(state.runs),
             data.endpoint,
         )
@@ -406,6 +417,7 @@ FOLDS: dict[type, Fold] = {
     CheckpointRestored: _nothing,
     **RUN_FOLDS,
     **CONVERSATION_FOLDS,
+    # They stand in the daemon's log alone; here they only complete the table.
     **dict.fromkeys(WATCH_FOLDS, _nothing),
 }
 """What each event changes. A test proves that no type of the vocabulary is missing."""
@@ -416,5 +428,6 @@ def fold_workbench(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     fold = FOLDS.get(type(record.data))
     if fold is not None:
         fold(state, seq, record)
+    # Also for a type that is not known: the next event, and a snapshot, are counted from here.
     state.seq = seq
     state.updated_at_us = record.ts_us

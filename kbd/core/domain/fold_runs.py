@@ -110,6 +110,7 @@ def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     # A run that has ended cannot be gone on with: what only its chain needs would stay in memory
     # and in every snapshot.
     run.chain, run.attempt_changes, run.call_ids = Chain(), [], set()
+    # The answer is recorded before the end of its run; a rewind to it must find the run finished.
     last = state.said[-1] if state.said else None
     if last is not None and last.run == record.run:
         state.said[-1] = state.heard[last.message_id] = msgspec.structs.replace(last, seq=seq)
@@ -176,6 +177,7 @@ def _close_item(run: Run, number: int, state: ItemState) -> Item | None:
 def _item_completed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ItemCompleted = record.data
     run = state.run(record.run)
+    # Before the item is closed, for that empties the chain.
     declined = bool(run.chain.turns) and run.chain.turns[-1].finish_reason in DECLINED
     item = _close_item(run, data.item, ItemState.DONE)
     if item is not None:
@@ -233,6 +235,7 @@ def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     run.call_ids.update(call.id for call in data.calls)
     run.usage += data.usage
     run.cost += data.cost
+    # An estimate is no measurement of the tokens that this model makes of a text.
     if run.chain.sent_bytes and data.usage.input_tokens and not data.usage_is_estimate:
         _measure(state, run.model_id, run.chain.sent_bytes, data.usage.input_tokens)
 
@@ -240,6 +243,7 @@ def _model_replied(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _measure(state: WorkbenchState, model_id: str, size_bytes: int, tokens: int) -> None:
     """Learn how many bytes a token of this model has; what is newer counts more."""
     measured = state.measured.setdefault(model_id, Measured())
+    # Both are halved: the ratio stays as it is, and only its weight against new figures shrinks.
     if measured.size_bytes > MEASURED_BYTES:
         measured.size_bytes, measured.tokens = measured.size_bytes // 2, measured.tokens // 2
     measured.size_bytes += size_bytes

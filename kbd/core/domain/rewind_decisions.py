@@ -81,6 +81,7 @@ def find_exchange(state: WorkbenchState, message_id: str | None) -> tuple[Said, 
 
 def _answer_to(state: WorkbenchState, asked: Said) -> Said | None:
     """Return the answer that the conversation has to a message, or else the newest ever given."""
+    # `heard` is in the order of the log, so the last match in it is the newest answer.
     for messages in (state.said, tuple(state.heard.values())):
         for message in reversed(messages):
             if message.role == "assistant" and message.after == asked.message_id:
@@ -175,6 +176,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
     find_message(state, back.message_id)
     _refuse_while_active(state)
     planned = differences(state, back.files)
+    # With nothing to rename there is nothing that a crash could leave half done, so no intent.
     if not planned:
         return Decision((back,))
     _check_found(planned, command.found)
@@ -241,6 +243,7 @@ def _refuse_publish(state: WorkbenchState) -> None:
 def _check_found(
     planned: tuple[PlannedFile, ...], found: Mapping[FileName, BlobHash | None]
 ) -> None:
+    # The caller hashed the files before this was decided, by a state that may since have moved on.
     missing = [file.name for file in planned if file.name not in found]
     if missing:
         msg = f"changed meanwhile: {', '.join(missing)}; nothing was done, try again"

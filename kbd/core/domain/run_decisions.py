@@ -136,6 +136,7 @@ def end_run(state: WorkbenchState, command: EndRun) -> Decision:
         ValidationFailed: That run is not under way.
     """
     run = require_active_run(state, command.run)
+    # The facts fall away with the outcome: an answer that comes after the cancel is not given.
     if run.cancel_requested:
         return Decision((RunCancelled(),), run=command.run)
     return Decision((*command.facts, command.outcome), run=command.run)
@@ -165,6 +166,7 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
     original: dict[FileName, FileChanged] = {}
     written: dict[FileName, BlobHash | None] = {}
     for change in run.attempt_changes:
+        # The first change of a file tells what was there before the attempt, the last what it left.
         original.setdefault(change.name, change)
         written[change.name] = change.after
     undone: list[Event] = []
@@ -188,6 +190,7 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
                 before_notes=now.notes if now else (),
             )
         )
+    # The attempt may have brought a file back to what is published, which closed the draft.
     if undone and state.draft is None:
         return (DraftOpened(f"rollback-{run.number}-{run.item}"), *undone)
     return tuple(undone)

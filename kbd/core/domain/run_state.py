@@ -80,6 +80,7 @@ class Item(msgspec.Struct):
     code: str = ""
     answer: str = ""
     declined: bool = False
+    # msgspec gives each record an empty list of its own.
     rolled_back: list[FileName] = []
 
 

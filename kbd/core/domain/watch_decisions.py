@@ -125,6 +125,7 @@ def finish_run(
         wait_us = int(policy.wait_s * 2 ** (failures - 1) * 1_000_000)
         return Decision((msgspec.structs.replace(finished, retry_at_us=now_us + wait_us),))
     facts: list[Event] = [finished]
+    # A watch that is paused or suspended already keeps the reason that it has.
     if policy.then == "pause" and watch.status is WatchStatus.ACTIVE:
         facts.append(WatchPaused(watch.watch_id, f"a run failed: {finished.message}"))
     return Decision(tuple(facts))
@@ -143,6 +144,7 @@ def _next_group(watch: Watch, now_us: int, *, batch_closed: bool) -> list[Landin
     """Return the files of the next run, none if none is due; what is to be resumed has a group."""
     for landing in watch.landings.values():
         if landing.stage is LandingStage.WAITING and not landing.group:
+            # In batch mode the search goes on: what is to be resumed comes before a new batch.
             if watch.rule.mode == "file":
                 return [landing]
         elif landing.stage is LandingStage.WAITING or (
@@ -413,6 +415,7 @@ def _land(state: Watching, command: RecordLanding) -> Decision:
         signature=command.signature,
     )
     if not command.sha256:
+        # The same file fails in the same way at every scan; it is recorded once.
         if watch.signatures.get(command.path) == command.signature:
             return Decision()
         failed = {"outcome": "failed", "code": command.code, "message": command.message}
@@ -422,6 +425,7 @@ def _land(state: Watching, command: RecordLanding) -> Decision:
     depth = state.depth_of(command.sha256)
     landed = msgspec.structs.replace(landed, depth=depth)
     before = watch.contents.get(command.sha256, ())
+    # Asked first: a known content whose old path no longer holds it was renamed, whoever wrote it.
     gone = [path for path in before if path in command.gone]
     if gone:
         landed = msgspec.structs.replace(landed, outcome="moved", moved_from=gone[-1])

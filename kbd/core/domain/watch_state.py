@@ -257,6 +257,7 @@ def _removed(state: Watching, _seq: Seq, record: Recorded) -> None:
     data: WatchRemoved = record.data
     if (watch := state.watches.get(data.watch_id)) is not None:
         watch.status, watch.code, watch.reason = WatchStatus.REMOVED, "", ""
+        # What is running stays until the end of its run is recorded, which lets go of it.
         for landing in watch.in_stage(
             LandingStage.WAITING, LandingStage.RETRYING, LandingStage.PARKED
         ):
@@ -296,6 +297,7 @@ def _landed(state: Watching, seq: Seq, record: Recorded) -> None:
     if watch is None:
         return
     watch.landed += 1
+    # Only a path that was looked at before can be parked; many new files cost no search.
     if data.path in watch.signatures:
         _supersede(watch, data.path)
     watch.signatures[data.path] = data.signature

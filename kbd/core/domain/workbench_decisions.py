@@ -74,6 +74,7 @@ def add_files(state: WorkbenchState, command: AddFiles) -> Decision:
     """
     refuse_while_rewinding(state)
     taken = {folded_name(seen.name) for seen in state.current_files()}
+    # A file that the draft deletes stays in published/ until the publish, and its name with it.
     taken.update(folded_name(name) for name in state.files)
     added: list[FileAdded] = []
     for file in command.files:
@@ -101,6 +102,7 @@ def remove_files(state: WorkbenchState, command: RemoveFiles) -> Decision:
     """
     refuse_while_rewinding(state)
     events: list[Event] = []
+    # All are checked on the same state, so a name given twice would be removed twice.
     for name in dict.fromkeys(command.names):
         seen = state.current_file(name)
         if seen is None:
@@ -298,6 +300,7 @@ def complete_publish(state: WorkbenchState, command: CompletePublish) -> Decisio
         checkpoint_id=command.checkpoint_id,
         reason=reason,
         description=description,
+        # Still what was published before: the publish is folded only when these events are durable.
         files=published_files(state),
     )
     done = PublishCompleted(intended.publish_id, command.checkpoint_id, command.conflicted)
@@ -407,6 +410,8 @@ def fork_events(then: WorkbenchState, forked: WorkbenchForked) -> tuple[Event, .
     """
     facts: list[Event] = [forked]
     facts += (
+        # As if a person had added it: the fold makes these bytes its origin, about which consent
+        # asks.
         FileAdded(name, entry.blob, entry.size_bytes, modified_at_us=entry.modified_at_us)
         for name, entry in sorted(then.files.items())
     )

@@ -230,6 +230,7 @@ class WorkbenchState(msgspec.Struct):
 
     def run(self, number: int) -> Run:
         """Return a run by its number; raises IndexError if there is none."""
+        # Without this, run 0 would be the last of the list.
         if number < 1:
             raise IndexError(number)
         return self.runs[number - 1]
@@ -240,6 +241,7 @@ class WorkbenchState(msgspec.Struct):
 
     def active_run(self) -> Run | None:
         """Return the run that is under way."""
+        # No run starts while another is active, so only the newest one can be under way.
         if self.runs and self.runs[-1].status is RunStatus.RUNNING:
             return self.runs[-1]
         return None

@@ -149,6 +149,7 @@ def sync_documents(
         at = known.get(name)
         times = (file.created_at, file.updated_at)
         if at is None:
+            # No content and no edition: no file is in that state, so the next update finds it due.
             row = (document_id(name), name, "", "", NOT_READ, *times)
             connection.execute("INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
         elif (at.created_at, at.updated_at) != times:

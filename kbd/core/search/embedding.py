@@ -68,6 +68,7 @@ class EngineEmbedder:
         """
         if self.fingerprint or self._embed is None or isinstance(self._embed, Auto):
             return
+        # Asked again at the next update; until then words alone are searched.
         with contextlib.suppress(KbdError):
             self.fingerprint = self._embed.fingerprint()
 

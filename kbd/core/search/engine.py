@@ -100,6 +100,7 @@ class WorkspaceEngine:
         self._embedding = EngineEmbedder(self._index, self._local, embed)
         self._refreshing = threading.RLock()
         self._counts, self._embedded = IndexCounts(), 0
+        # No bound method: that would refer to the engine, which then is never collected.
         self._finalizer = weakref.finalize(self, _close_all, self._index, self._local)
         self._note_counts()
 
@@ -300,6 +301,7 @@ class WorkspaceEngine:
     def _list(self) -> None:
         """List the documents of an own folder, without reading any."""
         if self._folder is not None:
+            # A deadline of 0 s: the files are listed, and no document is begun.
             self._update(None, 0.0)
 
     def _read(self, only: str = "") -> None:
@@ -325,6 +327,7 @@ class WorkspaceEngine:
             return _read_index(index, work)
         except IndexRuined:
             self._index.renew(index)
+        # The new index is empty, and would say that there are no documents.
         self._list()
         index = self._index.current()
         with self._index.replaced_if_ruined(index):

@@ -54,6 +54,7 @@ class PooledEngine:
 
         A failure is kept as `trouble`; the next call tries again.
         """
+        # Asked here as well: two tasks may have been started before either began.
         if self._filling is not None or self._engine is None:
             return
         engine, self._filled = self._engine, anyio.Event()

@@ -133,6 +133,7 @@ def _status(entry: os.DirEntry[str], root: str, without: str) -> os.stat_result 
 
 
 def _is_below(path: str, folder: str) -> bool:
+    # Only the root folder ends in a slash already.
     return path.startswith(folder.rstrip("/") + "/")
 
 
@@ -160,6 +161,7 @@ def _source_file(
         content=content,
         path=Path(path),
         size_bytes=status.st_size,
+        # Linux's stat result has no time of birth; macOS's has.
         created_at=getattr(status, "st_birthtime", status.st_mtime),
         updated_at=status.st_mtime,
     )

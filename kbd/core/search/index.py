@@ -289,6 +289,8 @@ class IndexUpdater:
             with index.writing() as connection:
                 # Asked again: another process may have written between the two transactions.
                 known = {entry.name: entry for entry in list_entries(connection)}
+                # What was seen of files changes no answer, so by itself it does not raise the
+                # generation.
                 if sync_documents(connection, files, known):
                     note_change(connection)
                 write_seen_files(connection, before, seen)
@@ -332,6 +334,7 @@ class IndexUpdater:
         return self._failed.get(file.name) != state
 
     def _edition(self, name: str) -> str:
+        # With the limit: under another one, a document that was cut is due again.
         return f"{self._reader.edition(name)} {self._most_characters}"
 
     def _read_document(self, file: SourceFile) -> _ReadDocument:

@@ -144,6 +144,7 @@ class IndexFolder:
                 if path is None or path == ruined or not _is_ours(path):
                     if path is not None:
                         found[newest] = path
+                    # A new name: by the old one, which goes, other processes see the replacement.
                     path = self.folder / f"search-{newest + 1}.db"
                     _create_index(path)
                 self._clear(found.values())  # Last: until the new one is whole, the old one stays.
@@ -255,7 +256,7 @@ def translate_error(fault: sqlite3.Error | OSError, folder: Path) -> KbdError:
     is_full = False
     if isinstance(fault, sqlite3.Error):
         # What the module itself raises, of a closed connection say, has no code.
-        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
         # Damage of a cache needs no repair: it is replaced.
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise IndexRuined from fault
@@ -315,6 +316,7 @@ def _create_index(path: Path) -> None:
         check_fts5(connection)
         # Readers of other threads and processes go on while a batch is written.
         connection.execute("PRAGMA journal_mode = WAL")
+        # One transaction: whoever opens the file after a crash finds no table at all, or every one.
         connection.executescript(
             f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID};{_SCHEMA}"
             f"INSERT INTO meta VALUES ('edition', '{_edition()}'); COMMIT;"

@@ -103,6 +103,8 @@ class LocalRuntime:
         name, _, model = settings.search.embedder.strip().partition(":")
         if name == "none":
             return None, ""
+        # Without a name the first one that can be used is taken; one that is named must be usable
+        # itself.
         for owned in catalog.embedders():
             embedder = owned.item
             if name in ("", embedder.name):

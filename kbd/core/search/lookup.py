@@ -152,6 +152,7 @@ class DocumentLookup:
             except FileReadFailed:
                 # The index was damaged; a new one is in its place, and empty.
                 engine = await self._refreshed()
+                # Without the query's vector: the new index has none that it could be compared with.
                 found = await run_sync(engine.find, query, top_k, None)
         warnings = tuple(dict.fromkeys((*doubts, *found.warnings)))
         return FoundChunks(tuple(map(_found_chunk, found.chunks)), found.ranker, warnings)
@@ -182,6 +183,8 @@ class DocumentLookup:
         """Return a summary by the model where there is one; see `kbd.search.Search.summarize`."""
         why: tuple[str, ...] = ()
         if self._asking.model and len(text) > max_length:
+            # Before it is asked: that it failed is its part in the answer, too, and cannot be
+            # repeated.
             self._took_part(ModelShare(self._asking.model))
             try:
                 summary, share = await self._asking.summary(text, max_length)
@@ -278,6 +281,7 @@ def open_lexical_engine(formats: FormatCalls, index: Path, most_characters: int)
         lambda: WorkspaceEngine(
             "",
             index,
+            # No files of its own, so no folder is walked: each call names its files in `refresh`.
             sources=tuple,
             reader=reader,
             embed=None,

@@ -29,6 +29,7 @@ __all__ = ["QueryResult", "find_nearest"]
 TIE_FACTOR = 4
 """For each row that is ranked, so many are looked at, for some may be equal to the last."""
 
+# FTS5's bm25() is the lower the better, and below 0.
 _SCORE = f"-bm25(words, {', '.join(map(str, WEIGHTS))})"
 
 
@@ -101,6 +102,8 @@ def _query_weight(connection: sqlite3.Connection, query: Query) -> QueryWeight:
     for term in {term for word in query.terms for term in word}:
         row = connection.execute("SELECT * FROM terms WHERE term = ?", (term,)).fetchone()
         if row is not None:
+            # A row of fts5vocab is the term, how many rows have it, and how often it stands in
+            # them.
             found[term] = row[1]
     return weigh_query(query.terms, found, count_contents(connection).pieces)
 

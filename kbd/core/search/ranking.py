@@ -123,6 +123,7 @@ def inverse_document_frequency(pieces_with: int, pieces: int) -> float:
         pieces_with: In how many pieces it stands.
         pieces: How many there are.
     """
+    # FTS5 has the same floor: a word in most pieces would count against those that have it.
     return max(math.log((pieces - pieces_with + 0.5) / (pieces_with + 0.5)), 1e-6)
 
 
@@ -144,6 +145,7 @@ def weigh_query(
                 for term in word
                 if term in pieces_with
             ),
+            # No weight is negative, so this says that the word is nowhere.
             default=-1,
         )
         for word in words
@@ -192,6 +194,7 @@ def _lexical_trust(scores: Sequence[float], asked_for: QueryWeight) -> float:
     crowd = scores[CROWD - 1] if len(scores) >= CROWD else 0.0
     share = (scores[0] - OF_CROWD * crowd) / asked_for.weight
     surely = min(max((share - CHANCE) / (SURE - CHANCE), 0.0), 1.0)
+    # A smooth step: the order does not jump where trust begins or is full.
     return surely * surely * (3 - 2 * surely)
 
 

@@ -119,15 +119,19 @@ def _ends_sentence(paragraph: str, begin: int, mark: int, after: int) -> bool:
         return not paragraph[after].islower()
     if paragraph[after].islower() or paragraph[after] in ",;:":
         return False
+    # Only the last words count, and a long sentence may hold many marks.
     words = paragraph[max(begin, mark - 40) : mark].split()
     if not words or paragraph[mark : mark + 2] == "..":
         return bool(words)
     word = words[-1].lstrip("(\"'“‘«[").casefold()
     if word.isdigit() and len(word) <= 2:
+        # A number that leads a line counts it, and one after these words is a German ordinal ("am
+        # 3. Mai").
         counts = len(words) == 1 or words[-2].casefold() in _BEFORE_ORDINALS
         return not counts
     if len(word) == 1 and word.isalpha():
         return False
+    # A short word with a point inside is "e.g" or "z.B", before its last point.
     return word not in _ABBREVIATIONS and not ("." in word and len(word) <= 5)
 
 
@@ -375,6 +379,7 @@ def _add_sentences(found: Sequence[TextUnit], chosen: dict[int, str], max_length
     the best needs no look at the others.
     """
     # What is repeated word for word counts once.
+    # Reversed, so that of equal texts the first place is the one that stays.
     first = {unit.text: place for place, unit in reversed(list(enumerate(found)))}
     terms = {place: _content_terms(text) for text, place in first.items()}
     weights = _term_weights(list(terms.values()))
@@ -429,6 +434,7 @@ def _term_weights(terms: Sequence[frozenset[str]]) -> dict[str, float]:
 
 def _sentence_worth(weights: dict[str, float], words: frozenset[str]) -> float:
     # The constant keeps a short sentence of one weighty word from being worth most.
+    # Sorted, for the order of a set of texts differs between processes, and a sum with its order.
     return sum(weights[word] for word in sorted(words)) / (len(words) + 6)
 
 

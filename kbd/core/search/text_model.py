@@ -131,6 +131,7 @@ class TextModel:
         options = {self._length: max_new_tokens} if self._length else {}
         answer = self._generate(given, **options)
         if inspect.iscoroutine(answer):
+            # Or Python warns that it was never awaited.
             answer.close()
             raise TypeError(f"generate() of {self.name} is asynchronous; it has to return text")
         if not isinstance(answer, str):

@@ -144,6 +144,7 @@ def _parse_table(lines: Sequence[str], delimiter: str) -> TextTable:
     names = [] if head is None else rows[head]
     first = [row for row in below if any(row)][:_HEAD_ROWS]
     width = max((len(row) for row in rows), default=0)
+    # By slices: a row that ends before a column has an empty cell there.
     used = [at for at in range(width) if any(row[at : at + 1] > [""] for row in (names, *first))]
     return TextTable(
         title=", ".join(_shorten_cell(cell) for row in above for cell in row if cell)[:200],
@@ -230,6 +231,7 @@ def _join_names(names: Sequence[str], room: int) -> str:
     out = ""
     for place, name in enumerate(names):
         longer = f"{out}, {name}" if out else name
+        # Room for " and N more" stays.
         if len(longer) > room - 12:
             return f"{out} and {len(names) - place} more" if place > 1 else ""
         out = longer

@@ -205,6 +205,7 @@ _ASCII_JOINED = re.compile(_JOINED.pattern.replace(_LETTER, "[a-z0-9]"))
 _JOINS = re.compile(r"[-_@\u2010\u2011\d]")
 _NUMBER = re.compile(r"(?<![\w.,])\d++(?:[.,]\d++)++(?![\w]|[-_/:@]\w)")
 _FRACTION = re.compile(r"\d[.,]\d")
+# A zero in front groups nothing: 0.125 is a fraction.
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED = re.compile('["\u201c\u201d\u201e\u00ab\u00bb]([^"\u201c\u201d\u201e\u00ab\u00bb]+)')
@@ -355,6 +356,7 @@ def _normalize_number(match: re.Match[str]) -> str:
     elif text.count(".") + text.count(",") == 1:
         whole, decimals = re.split("[.,]", text)
     decimals = decimals.rstrip("0")
+    # A letter holds both together: a point would part them into two words.
     return re.sub("[.,]", "", whole) + (f"d{decimals}" if decimals else "")
 
 
@@ -388,6 +390,7 @@ class _StemCache(dict[str, str]):
 
     def __init__(self, language: str) -> None:
         super().__init__()
+        # 0: the library keeps no cache of its own beside this one.
         self._latin, self._cyrillic = Stemmer.Stemmer(language, 0), Stemmer.Stemmer("russian", 0)
         # The library allows one thread at a time in a stemmer: it works in a buffer of its own.
         self._lock = threading.Lock()
@@ -432,4 +435,5 @@ def _possible_stems(word: str) -> tuple[str, ...]:
 def _language(words: list[str]) -> str:
     """Return the language whose stop words are the most among words; English if none are."""
     found = _ALL_FOLDED.intersection(words)
+    # Of equals `max` returns the first, and English stands first.
     return max(_LATIN_LANGUAGES, key=lambda language: len(found & _FOLDED[language]))

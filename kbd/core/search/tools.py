@@ -298,6 +298,7 @@ class WorkspaceTools:
         if not reply:
             failed = f"{self._model.name} did not summarize it: {why}"
             return extract_summary(text, most), "extract", [failed]
+        # A model need not keep to the length that it was asked for.
         return extract_summary(reply, most), self._model.name, warnings
 
 

@@ -112,6 +112,8 @@ class VectorTable:
                 continue
             last = self._keys.pop()
             if last != key:
+                # The last vector fills the gap, so the block stays dense and can be multiplied
+                # whole.
                 self._block[row] = self._block[len(self._keys)]
                 self._keys[row] = last
                 self._rows[last] = row
@@ -298,6 +300,7 @@ def embed_texts(
             raise
         found = _embed_one_by_one(embed, texts, purpose, error)
     size = next(each.size for each in found if each is not None)
+    # Four bytes a number: these are float32 still, and packed when they are stored.
     rows = [bytes(4 * size) if each is None else each.data for each in found]
     usage = sum((each.usage for each in found if each is not None), start=Usage())
     return Embeddings(b"".join(rows), size, usage)

@@ -55,6 +55,7 @@ def column_letters(number: int) -> str:
     """Return a column's letters: 1 is A, 27 is AA."""
     letters = ""
     while number:
+        # There is no letter for zero: A to Z stand for 1 to 26.
         number, rest = divmod(number - 1, 26)
         letters = chr(65 + rest) + letters
     return letters
@@ -76,6 +77,7 @@ def whole_number(digits: str) -> int:
     One that is larger than all that files count is 10**9: Python refuses to make numbers of
     thousands of digits.
     """
+    # isdigit() alone is also true for superscripts, which int() refuses.
     if not (digits.isascii() and digits.isdigit()):
         return 0
     digits = digits.lstrip("0")
@@ -108,6 +110,7 @@ def parse_area(text: str, used: Area) -> Area:
     last = last if colon else first
     columns = _COLUMN.fullmatch(first), _COLUMN.fullmatch(last)
     rows = _ROW.fullmatch(first), _ROW.fullmatch(last)
+    # Letters alone may be a sheet's name, so columns need the colon.
     if columns[0] and columns[1] and colon:
         ends = sorted((column_number(columns[0][1]), column_number(columns[1][1])))
         return Area(used.top, ends[0], used.bottom, ends[1])

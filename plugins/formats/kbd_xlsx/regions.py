@@ -174,6 +174,7 @@ def _first_chunk(used: Area) -> Area:
 def _grid(book: WorkbookReader, sheet: SheetReader, area: Area) -> _Grid:
     """Take an area's cells; rows and columns outside the used range hold nothing to show."""
     used = sheet.area or area
+    # A range outside the used one keeps at least one column, which is read as blank.
     right = max(area.left, min(area.right, used.right))
     inside = Area(area.top, area.left, min(area.bottom, max(used.bottom, area.top)), right)
     rows = dict(sheet.rows(inside))
@@ -183,6 +184,7 @@ def _grid(book: WorkbookReader, sheet: SheetReader, area: Area) -> _Grid:
         for (row, column), formula in formulas.items()
         if formula.text
     ]
+    # Libraries such as XlsxWriter store 0 for every formula and ask for calculation on opening.
     zeros = len(results) > 1 and all(result == 0 for result in results)
     return _Grid(inside, rows, formulas, zeros and book.workbook.is_calculated_on_load)
 
@@ -267,6 +269,7 @@ def _grid_text(grid: _Grid) -> _Text:
 def _formula_text(formula: Formula, result: str) -> str:
     if not formula.text:
         return formula.error
+    # An empty text is a result as well, so it is shown as one.
     result = formula.error or result or '""'
     match formula.result_state:
         case "missing":

@@ -104,6 +104,7 @@ def _extent(sheet: SheetReader) -> _Extent | None:
     areas = sheet.island_areas()
     if not areas:
         return None
+    # Notes and totals around a table are smaller than it is.
     core = sheet.island(max(areas, key=_size))
     area = core.area
     others = []
@@ -113,6 +114,7 @@ def _extent(sheet: SheetReader) -> _Extent | None:
         inside = found.left >= area.left and found.right <= area.right
         if inside and found.top > area.bottom and sheet.island(found).headers is None:
             area = Area(area.top, area.left, found.bottom, area.right)
+        # An island between blank cells of the table is part of it and not worth a warning.
         elif not (inside and area.top <= found.top and found.bottom <= area.bottom):
             others.append(found)
     if not others:
@@ -187,6 +189,7 @@ def _rows(
 def _texts(column: blocks.PackedColumn, start: int, end: int, seen: set[str]) -> list[str]:
     """Return some values of a column in the plain form, and add their kinds to those seen."""
     if column.codes:
+        # `column_values` includes the last place, while `end` is one past it.
         stamped = blocks.column_values(column, start, end - 1)
         seen.update(_kind(value) for value in stamped if value != "")
         return [plain_text(value) for value in stamped]

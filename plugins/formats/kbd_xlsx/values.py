@@ -107,6 +107,7 @@ def reach_of(formula: str) -> str | None:
     """Return what of a formula reaches out of its workbook, None if nothing does."""
     # HYPERLINK("#Sheet2!A1") leads to a place in the workbook itself.
     inner = _INNER_LINK.sub("", formula)
+    # A function name in a text calls nothing, but an address in a text is still an address.
     code = _STRING.sub('""', inner)
     found = _REACH.search(code) or _ADDRESS.search(inner)
     return None if found is None else found.group().strip()
@@ -267,11 +268,13 @@ def _escaped(found: re.Match[str]) -> str:
 def _number(value: Scalar, place: str) -> int | float:
     if isinstance(value, str):
         try:
+            # Plain digits stay an integer: a float would change numbers past 2**53.
             value = int(value) if re.fullmatch(r"[-+]?\d+", value.strip()) else float(value)
         except ValueError:
             value = None
     if isinstance(value, bool) or value is None or not isinstance(value, int | float):
         raise ValidationFailed(f"{place}: the value is not a number")
+    # Only NaN differs from itself; comparing also works for integers that no float can hold.
     if value != value or abs(value) > 1.7976931348623157e308:
         raise ValidationFailed(f"{place}: the number is not finite")
     return value
@@ -341,6 +344,7 @@ def content_of(value: CellValue, *, from_1904: bool = False) -> Content:
             return Content("boolean", "1" if held else "0")
         case int() | float():
             return Content("number", repr(held))
+        # A datetime is also a date and a bool is also an int, so those two cases come first.
         case dt.datetime():
             return Content("number", _serial(held, from_1904=from_1904), "datetime")
         case dt.date():

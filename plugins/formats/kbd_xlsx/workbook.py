@@ -113,6 +113,7 @@ def read_workbook(package: Package) -> Workbook:
         key = next(
             (v for k, v in element.attrib.items() if str(k).endswith("/relationships}id")), ""
         )
+        # A sheet without its part keeps its place, as names and views count the tabs.
         relation = relations.get(str(key))
         part = relation.target if relation and relation.target in package else ""
         kind = relation.kind if relation else "worksheet"

@@ -123,6 +123,7 @@ def _chunks(used: Area | None, headers: list[str] | None) -> list[dict[str, Any]
     if used is None:
         return []
     found = []
+    # `regions` counts chunks by the same steps, so that their numbers agree.
     for index, top in enumerate(range(used.top, used.bottom + 1, ROWS_PER_CHUNK)):
         bottom = min(top + ROWS_PER_CHUNK - 1, used.bottom)
         area = Area(top, used.left, bottom, used.right)

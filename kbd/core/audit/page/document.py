@@ -270,6 +270,7 @@ def page_of(
     if run_index.left_out:
         left = count(len(run_index.left_out), "text is", "texts are")
         bottom += f" {left} not in this page, for its size or because the log lacks them."
+    # What is put in is not looked at again: a `$` in a text stays one.
     return Template(_read_asset("page.html")).substitute(
         # No `unsafe-inline`: only scripts with these hashes run (CSP, hash-source), whatever the
         # texts of files and models hold.

@@ -54,6 +54,7 @@ _VOID = frozenset({"br", "hr", "input", "meta", "rect", "circle", "line", "use",
 def text(words: str) -> Html:
     """Escape a text as markup that shows it, every hidden character by its name."""
     return Html(
+        # Escaped first: the names that are put in are markup themselves.
         _HIDDEN.sub(
             lambda found: f"<i>{_hidden_name(found[0])}</i>", html.escape(words, quote=False)
         )
@@ -80,6 +81,7 @@ def element(name: str, attributes: Attributes, *children: Html) -> Html:
     if name in _VOID:
         return Html(
             f"<{name}{rendered}>"
+            # The others are of SVG, where an element without an end tag must close itself.
             if name in {"br", "hr", "input", "meta"}
             else f"<{name}{rendered}/>"
         )
@@ -119,6 +121,7 @@ def clock(ts: str) -> str:
 def duration(ms: float) -> str:
     """Return a duration in the two units that matter."""
     seconds = ms / 1000
+    # Half a millisecond below a second, from where rounding would show "1000 ms".
     if seconds < 0.9995:
         return f"{ms:.0f} ms"
     if seconds < 59.95:

@@ -71,6 +71,8 @@ def index_steps(steps: Sequence[Step], contents: Mapping[BlobHash, str]) -> RunI
         if step.call:
             called[step.call.call_id] = step.index
         if step.model:
+            # A chain that is begun afresh counts its turns from 1 again; its opening may be the
+            # same.
             if step.model.turn == 1 or step.model.opening != opening:
                 first, opening = step.index, step.model.opening
             chains[step.index] = first
@@ -178,6 +180,7 @@ def _openings(
             try:
                 messages = msgspec.json.decode(text, type=list[Message])
             except (msgspec.DecodeError, RecursionError):
+                # A blob that is no list of messages is shown as it is, rather than not at all.
                 messages = [Message("user", text)]
             found[step.index] = [
                 message if shown.setdefault(message, step.index) == step.index else shown[message]

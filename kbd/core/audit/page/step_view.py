@@ -60,6 +60,7 @@ def format_json(text: str) -> str:
         return text
     try:
         msgspec.json.decode(text)
+    # The decoder is given UTF-8, which cannot hold a lone surrogate.
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return text
     lines: list[str] = []
@@ -106,6 +107,8 @@ def _write_value(
     lines.append(f"{indent}{before}{value.bracket}")
     last = len(value.members) - 1
     for at, member in enumerate(value.members):
+        # A member of an object is its name, the colon and its value; one of an array is a value
+        # alone.
         key = f"{member[0]}: " if len(member) == 3 else ""
         comma = "" if at == last else ","
         _write_value(member[-1], lines, indent + "  ", key, comma, depth + 1)

@@ -113,6 +113,7 @@ def make_scale(spans: Iterable[tuple[float, float]]) -> Scale:
         if begin - reached > IDLE_MS:
             gaps.append(Idle(reached, begin))
         reached = max(reached, end)
+    # At least a millisecond, for the scale divides by the length.
     reached = max(reached, start + 1)
     busy = reached - start - sum(gap.end_ms - gap.start_ms for gap in gaps)
     cut = tuple(gap for gap in gaps if gap.end_ms - gap.start_ms > busy / 4)
@@ -278,6 +279,8 @@ def _render_axis(scale: Scale) -> Html:
         label = f"+{since}" if tick.is_behind_cut else since
         drawn.append(element("text", {"x": at, "y": 10}, plain(label)))
     for gap in scale.idle:
+        # A cut is drawn as wide as `cut_ms`, whatever it leaves out; the title says how long that
+        # is.
         x, end = scale.at(gap.start_ms) * 100, scale.at(gap.end_ms) * 100
         lasted = duration(gap.end_ms - gap.start_ms)
         label = f"{lasted} in which nothing happened"

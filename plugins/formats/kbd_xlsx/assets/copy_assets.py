@@ -74,6 +74,7 @@ def parse_place(text: str) -> WorkbookPlace:
 
 
 def _area(text: str) -> Area:
+    # Whole rows and columns come out upside down within it, and are refused below.
     area = parse_area(text, _NOWHERE)
     if area.bottom < area.top or area.right < area.left:
         raise ValidationFailed(f"{text[:40]!r} is no range of cells; write it as B2 or B2:C9")
@@ -122,6 +123,7 @@ def copy_assets(
 def _copy_theme(package: Package, book: BookEdit) -> None:
     """Give a new workbook the theme of the source, which its styles take colors from."""
     theme = workbook_parts(package).get("theme")
+    # A new workbook is never of the strict variant, whose theme has other namespaces.
     if theme and not package.is_strict:
         part = WorkbookPartCopier(package, book.rewriting, book.notices).copy(theme)
         book.rewriting.relate(book.main, "theme", part)
@@ -183,6 +185,7 @@ class _Copying:
     def _placed(self, pick: XlsxAssetRef, restyling: Restyling) -> str:
         """Give the target's cells a look, if there is a target."""
         if pick.target is None or pick.target.area is None:
+            # A new workbook needs a sheet even if no cell gets the look.
             self._title(pick.target, self._workbook.sheets[0].name)
             return pick.asset_id
         title = self._title(pick.target, self._workbook.sheets[0].name)

@@ -83,6 +83,7 @@ class RuleCopy:
         """Enter a differential format and return its position."""
         tables = self._styles.tables
         entries = self._other.tables.pool("dxfs").entries
+        # A rule whose format is missing changes nothing; here its number could mean another one.
         if index >= len(entries):
             return tables.add("dxfs", etree.SubElement(etree.Element("none"), _named(tables.root)))
         made = translated(entries[index], tables.root)

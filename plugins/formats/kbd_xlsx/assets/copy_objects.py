@@ -102,6 +102,7 @@ def moved_anchor(anchor: etree._Element, picture: etree._Element, area: Area) ->
     space = etree.QName(anchor).namespace
     made = like(anchor, "oneCellAnchor")
     start = etree.SubElement(made, f"{{{space}}}from")
+    # Anchors count from 0, and the schema wants the four elements in this order.
     corner = {"col": area.left - 1, "colOff": 0, "row": area.top - 1, "rowOff": 0}
     for part, value in corner.items():
         etree.SubElement(start, f"{{{space}}}{part}").text = str(value)
@@ -134,6 +135,7 @@ def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
             if element is not None:
                 element.text = str(number + shift)
     for corner in corners:
+        # With two corners the offsets are part of the size; one alone goes to its cell's corner.
         if local_name(corner) == "from" and len(corners) == 1:
             for offset in corner.iterchildren("{*}colOff", "{*}rowOff"):
                 offset.text = "0"
@@ -143,6 +145,7 @@ def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
 def _size(anchor: etree._Element, picture: etree._Element) -> tuple[int, int] | None:
     """Return a picture's size in English Metric Units, None where its anchor has none."""
     extent = anchor.find("{*}ext")
+    # A two-cell anchor has no size of its own, but the picture's properties may have one.
     if extent is None:
         extent = picture.find("./{*}spPr/{*}xfrm/{*}ext")
     if extent is None:

@@ -53,15 +53,18 @@ class _Shape(msgspec.Struct, frozen=True):
         for place, digits in self.fixed:
             if numbers[place] != digits:
                 return None
+        # The scanner takes a row of up to seven digits; with more of them it sees no cell.
         if max(map(len, numbers), default=0) > MAX_DIGITS:
             return None
         found = []
         for sheet, left, right, moves, first, last in self.references:
             top = int(numbers[first]) if first >= 0 else -first
             bottom = int(numbers[last]) if last >= 0 else -last
+            # The scanner reads A1048577 as a name, not as a cell, so the shape does not fit here.
             if not (0 < top <= MAX_ROW >= bottom > 0):
                 return None
             found.append(Reference(sheet, top, left, bottom, right, moves))
+        # The lists are shared, not copied: operands are only read from here on.
         first_one = self.first
         return Operands(found, first_one.others, [], first_one.calls, is_clear=True)
 
@@ -75,7 +78,9 @@ class OperandReader:
     def read(self, text: str) -> Operands:
         """Return the same as `read_operands`."""
         pieces = _NUMBER.split(text)
+        # The pattern is one group, so the split puts the numbers at the odd places.
         key, numbers = tuple(pieces[::2]), pieces[1::2]
+        # A shape that cannot be filled is remembered as None, so that it is worked out only once.
         is_known = key in self._shapes
         shape = self._shapes.get(key)
         if shape is not None:
@@ -104,6 +109,7 @@ def _shape(key: Sequence[str], numbers: Sequence[str], operands: Operands) -> _S
     marked = read_operands("".join(pieces))
     if len(marked.references) != len(operands.references) or marked.spans or not marked.is_clear:
         return None
+    # Where names or calls changed with the numbers, they hold digits themselves: Rate2, LOG10.
     has_names = marked.others != operands.others or marked.calls != operands.calls
     references = []
     rows = set()
@@ -113,6 +119,7 @@ def _shape(key: Sequence[str], numbers: Sequence[str], operands: Operands) -> _S
         references.append((ours.sheet, ours.left, ours.right, ours.moves, first, last))
         rows |= {first, last}
         has_names |= ours.sheet != theirs.sheet
+    # Without such names, a number that is no row is a constant, whose value does not matter.
     fixed = tuple((place, digits) for place, digits in enumerate(numbers) if place not in rows)
     return _Shape(tuple(references), fixed if has_names else (), operands)
 
@@ -178,6 +185,7 @@ class FormulaBook:
 def _of_sheet(
     sheet: int, cells: Iterator[FormulaCell], meanings: OperandRanges, reader: OperandReader
 ) -> Iterator[BookFormula]:
+    # It is made for each sheet, because a shared formula's number (si) holds only within one.
     shared: dict[str, tuple[Operands, int, int]] = {}
     early: list[FormulaCell] = []
     for cell in cells:
@@ -235,6 +243,7 @@ def _filled(cell: FormulaCell) -> Area | None:
     if not cell.area:
         return None
     written = read_operands(cell.area).references
+    # Whatever the range says, the formula's own cell gets a result.
     if not written:
         return Area(cell.row, cell.column, cell.row, cell.column)
     first = written[0]
@@ -251,6 +260,7 @@ def _add_inputs(sheet: int, cell: FormulaCell, area: Area, meaning: Meaning) -> 
     for written in cell.inputs:
         for place in read_operands(written).references:
             meaning.cells.append((sheet, *_sides(place)))
+    # The values that the table tries out, and the formulas it tries them on, stand there.
     around = max(1, area.top - 1), max(1, area.left - 1)
     meaning.cells.append((sheet, *around, area.bottom, area.right))
 

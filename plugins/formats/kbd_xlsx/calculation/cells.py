@@ -77,6 +77,7 @@ def formula_cells(data: bytes, name: str) -> Iterator[FormulaCell]:
     Raises:
         FileReadFailed: It is no XML, or a cell's place is none.
     """
+    # The patterns need ASCII bytes; zero bytes give away UTF-16 that has no byte order mark.
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4] or _ENCODING.match(data):
         yield from _parsed(data, name)
         return
@@ -85,10 +86,14 @@ def formula_cells(data: bytes, name: str) -> Iterator[FormulaCell]:
         return
     prefix = sheet_data[1]
     start, end = sheet_data.end(), data.rfind(b"</" + prefix + b"sheetData")
+    # With two prefixes for the format, or one that is bound again among the rows, a search for one
+    # spelling would miss formulas.
     is_mixed = len(_BINDING.findall(data, 0, start)) > 1 or data.find(b"xmlns", start, end) >= 0
+    # A sheet without formulas costs no more than this one search.
     first = data.find(b"<" + prefix + b"f", start, end)
     if first < 0 and not (is_mixed and _ANY_FORMULA.search(data, start, end)):
         return
+    # A comment may hold what looks like a formula, and a CDATA section the text of one.
     if is_mixed or data.find(b"<!", start, end) >= 0:
         yield from _parsed(data, name)
         return
@@ -111,8 +116,10 @@ def _searched(data: bytes, prefix: bytes, start: int, end: int) -> Iterator[Form
         rb"(\s*<%bv(?:\s[^<>]*?)?(?:/>|>([^<]?)))?|)" % (tag, tag, tag)
     )
     opening = re.compile(rb'<%bc(?: r="([A-Z]{1,3})([0-9]{1,7})")?((?:\s[^<>]*)?)>\s*' % tag)
+    # The last branch of the pattern is empty, so a tag that it cannot read is still noticed.
     nothing = len(prefix) + 2
     for found in formula.finditer(data, start, end):
+        # In a regular cell the formula comes first, so the tag before it is the cell's own.
         cell = opening.fullmatch(data, data.rfind(b"<", 0, found.start()), found.start())
         if cell is None or found.end() - found.start() == nothing:
             raise _Irregular
@@ -158,6 +165,7 @@ def _cell(
 def _number(letters: bytes) -> int:
     number = 0
     for letter in letters:
+        # The low five bits of an ASCII letter are its place in the alphabet, in either case.
         number = number * 26 + (letter & 31)
     return number
 
@@ -204,6 +212,7 @@ def _parsed(data: bytes, name: str) -> Iterator[FormulaCell]:
                 of_cell = {str(key): str(value) for key, value in cell.attrib.items()}
                 yield _cell((number, column), text, attributes, of_cell, is_stored)
             row.clear()
+            # A cleared row remains a child of its parent, and a large sheet would pile them up.
             while row.getprevious() is not None:
                 del row.getparent()[0]
 
@@ -221,6 +230,7 @@ def _place(cell: etree._Element, expected: tuple[int, int], name: str) -> tuple[
     given = cell.get("r", "").strip()
     if not given:
         return expected
+    # Written as an attribute, so that both ways of reading accept the same addresses.
     place = _PLACE.fullmatch(f' r="{given}"'.encode())
     if place is None:
         raise FileReadFailed(f"{name} is damaged: a cell's place is none")

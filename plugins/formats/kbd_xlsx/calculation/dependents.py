@@ -69,11 +69,13 @@ class SheetIndex:
             if top == bottom and left == right:
                 yield from self._chain(self._last_at.pop(top * _STRIDE + left, -1))
             else:
+                # Searches that find nothing take time, too, so they count as steps of the caller.
                 places, searched = self._places(top, left, bottom, right)
                 for place in places:
                     yield from self._chain(self._last_at.pop(place, -1))
                 yield from repeat(-1, searched // _SEARCHED)
         if self._last_of:
+            # The trees are built once all references are known, as none can be added to them later.
             if not self._trees:
                 self._grow()
             for columns in self._columns(left, right):
@@ -83,6 +85,7 @@ class SheetIndex:
 
     def _places(self, top: int, left: int, bottom: int, right: int) -> tuple[Iterable[int], int]:
         """Return the places of a rectangle that may be referred to, and how many were searched."""
+        # A change may reach to the last row of the sheet, but nothing refers past this corner.
         last_row, last_column = self._last
         bottom, right = min(bottom, last_row), min(right, last_column)
         count = max(0, bottom - top + 1) * max(0, right - left + 1)
@@ -93,6 +96,7 @@ class SheetIndex:
                 for column in range(left, right + 1)
             )
             return found, count
+        # This must be a list: the caller removes entries from the dict while it goes through it.
         within = [
             place
             for place in self._last_at
@@ -118,6 +122,7 @@ class SheetIndex:
         for columns, found in places.items():
             self._trees[columns] = _RowTree(found)
             left, right = columns
+            # A range over whole rows would otherwise be listed under each of its 16,384 columns.
             if right - left < WIDE:
                 for column in range(left, right + 1):
                     self._at_column.setdefault(column, []).append(columns)
@@ -128,6 +133,7 @@ class SheetIndex:
         """Return the pairs of columns between which a cell of some columns may lie."""
         if left == right:
             found = list(self._at_column.get(left, ()))
+        # The shorter way is taken: by the columns that changed, or by all pairs that there are.
         elif right - left < len(self._at_column):
             found = list(
                 dict.fromkeys(
@@ -158,6 +164,7 @@ class _RowTree:
         self._places = sorted(places)
         self._tops = array("l", (place // _STRIDE**2 // _ROWS for place in self._places))
         size = 1
+        # The children of node n are 2n and 2n + 1, so the number of leaves is a power of two.
         while size < len(places):
             size *= 2
         self._size = size
@@ -173,6 +180,8 @@ class _RowTree:
         greatest, size = self._greatest, self._size
         if greatest[1] < top:
             return
+        # Leaves from here on begin below the rows. The search finds the leftmost leaf that reaches
+        # down to `top` first, so one past the limit means that no other is left.
         limit = size + bisect_right(self._tops, bottom)
         while greatest[1] >= top:
             node = 1
@@ -183,6 +192,7 @@ class _RowTree:
             if node >= limit:
                 return
             yield self._places[node - size]
+            # No row has the number 0, so what was taken is never found again.
             greatest[node] = 0
             while node > 1:
                 node //= 2
@@ -236,6 +246,7 @@ class _Reader:
         titles = [each.casefold() for each in book.titles]
         self._title = title.casefold()
         self.number = titles.index(self._title) if self._title in titles else -1
+        # Defined names are checked on their own, and tables are recognized by their names.
         self._meanings = OperandRanges(book.titles, (), ())
         self._tables = {
             table.name.casefold() for table in book.tables if table.sheet.casefold() == self._title
@@ -243,6 +254,8 @@ class _Reader:
 
     def reference_text(self, text: str) -> str | None:
         """Return None for no mention, "" for a reference, else a remark on the mention."""
+        # A formula without any of these reaches another sheet only through a defined name, and
+        # those are checked on their own.
         if "!" not in text and '"' not in text and not self._tables:
             return None
         operands = read_operands(text)
@@ -262,6 +275,7 @@ class _Reader:
                     if reference.name.casefold() in self._tables:
                         return True
                 case _:
+                    # A reference without a sheet means the formula's own; no sheet is number -1.
                     sheets = self._meanings.sheets(reference.sheet or "", -1)
                     if sheets is not None and self.number in sheets:
                         return True

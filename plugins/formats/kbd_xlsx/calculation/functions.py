@@ -96,6 +96,7 @@ SPILLING_CALLS = frozenset(
 )
 """The same as files have them."""
 
+# The order matters, as files put one before the other: _xlfn._xlws.SORT.
 _PREFIXES = ("_XLFN.", "_XLWS.", "_XLDUDF_", "COM.MICROSOFT.", "ORG.LIBREOFFICE.")
 
 

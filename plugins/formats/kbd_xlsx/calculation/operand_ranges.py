@@ -68,6 +68,7 @@ class TableArea(msgspec.Struct, frozen=True):
     totals_rows: int = 0
 
 
+# In a structured reference an apostrophe escapes the character after it: a bracket, # or @.
 _ITEM = re.compile(r"\[((?:[^\[\]']|'.)*)\]", re.DOTALL)
 _SPELT = re.compile("_x([0-9A-Fa-f]{4})_")
 _ESCAPED = re.compile(r"'(.)", re.DOTALL)
@@ -83,6 +84,7 @@ def cells_of_table(table: TableArea, inside: str, row: int) -> Area | None:
     """
     is_this_row = inside.startswith("@")
     rest = inside.removeprefix("@")
+    # One column needs no brackets of its own: Sales[Amount].
     items = _ITEM.findall(rest) if rest.lstrip().startswith("[") else [rest]
     parts = {item.strip().casefold() for item in items if item.lstrip().startswith("#")}
     if is_this_row:
@@ -111,6 +113,7 @@ def _rows(table: TableArea, parts: set[str], row: int) -> tuple[int, int] | None
                 found.append((row, row))
             case _:
                 found.append(data)
+    # For a header or totals that the table does not have, the last row is before the first.
     found = [rows for rows in found if rows[0] <= rows[1]]
     if not found:
         return None
@@ -121,6 +124,7 @@ def _columns(table: TableArea, names: list[str]) -> tuple[int, int]:
     """Return the first and last column that are named; all if one of them is not known."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(table.columns):
+        # Columns may have equal names once these are normalized; reading too many of them is safe.
         places.setdefault(_alike(name), []).append(place)
     found = [places.get(_alike(_ESCAPED.sub(r"\1", name)), []) for name in names]
     known = [place for each in found for place in each]
@@ -184,11 +188,13 @@ class OperandRanges:
         self, titles: Sequence[str], names: Iterable[DefinedName], tables: Iterable[TableArea]
     ) -> None:
         self._sheets = {title.casefold(): number for number, title in enumerate(titles)}
+        # An exact title takes precedence over one that differs only in case.
         self._sheets.update((title, number) for number, title in enumerate(titles))
         self._names: dict[_NameKey, list[Operands]] = {}
         for name in names:
             scope = None if name.scope is None else self._sheet(name.scope)
             key = scope, name.name.casefold()
+            # A damaged file may define a name twice; then both count.
             self._names.setdefault(key, []).append(read_operands(name.text))
         self._tables = {
             table.name.casefold(): (sheet, table)
@@ -268,6 +274,8 @@ class OperandRanges:
             name = known_name(call)
             if name == "OFFSET":
                 is_sheetwide = True
+            # _xlpm. marks a parameter of LAMBDA or LET. Google Sheets exports the dummy for
+            # functions that Excel does not have.
             elif name not in PLAIN and not name.startswith(("_XLPM.", "__XLUDF.DUMMYFUNCTION")):
                 self._add_call(call, place, named, found)
         if is_sheetwide:
@@ -322,6 +330,7 @@ class OperandRanges:
             sheets = self.sheets(use.sheet, scope)
             if sheets is None:
                 return Meaning([], reads_all=True)
+            # A name that belongs to another workbook reads nothing in this one.
             if len(sheets) != 1:
                 return None
             scope = sheets[0]
@@ -352,6 +361,7 @@ class OperandRanges:
         named.depth -= 1
         named.known[key] = meaning
         if meaning.is_fixed:
+            # The sheet is in the key: a reference without one means the sheet that uses the name.
             self._known[(*key, place[0])] = meaning
         return meaning
 
@@ -410,6 +420,7 @@ class OperandRanges:
         if area is None:
             return None
         cells = (sheet, area.top, area.left, area.bottom, area.right)
+        # "This row" (@) depends on where the formula stands.
         return Meaning([cells], is_fixed=use.inside.find("@") < 0 and "#" not in use.inside)
 
 

@@ -86,12 +86,15 @@ class Operands(msgspec.Struct):
 
 # Beyond ASCII any character may belong to a name: letters of all scripts with their marks.
 _LETTER = r"[A-Za-z0-9_.\\?\u0080-\U0010ffff]"
+# What goes on as a name, call, sheet or table is no cell: A1B, LOG10(, Q1!B2, T1[Tax].
 _END = rf"(?!{_LETTER}|[(!\[])"
 _SHEET = (
     r"(?:('(?:[^']|'')*'|\$?(?:\[[^\[\]]*\])?"
     rf"(?:(?>{_LETTER}+)(?::\$?(?>{_LETTER}+))?)?|\#REF)!)?"
 )
 _CELL = r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})"
+# The order decides: calls before cells (LOG10 looks like one), ranges before single cells, words
+# last. Atomic groups keep a long word from being tried at each of its lengths.
 _OPERAND = rf"""(?:
   (?P<call>(?>{_LETTER}+)(?=\())
 | (?P<area>{_CELL}:{_CELL}{_END})
@@ -131,6 +134,7 @@ def read_operands(text: str) -> Operands:
     calls: list[str] = []
     has_colon, is_clear = False, True
     for token in _TOKEN.finditer(text):
+        # The group that closed last is that of the whole operand; the groups inside close earlier.
         kind = token.lastindex
         if kind == _CALL:
             sheet = token[_SHEET_GROUP]
@@ -141,12 +145,14 @@ def read_operands(text: str) -> Operands:
             has_colon = True
         elif kind == _STRAY:
             is_clear = False
+        # A sheet alone stands before an error (Sheet1!#REF!), which reads no cell.
         elif kind is not None and kind > _SHEET_GROUP:
             operand = _operand(token, kind)
             if isinstance(operand, Reference):
                 references.append(operand)
             elif operand is not None:
                 others.append(operand)
+    # The second scan is slower and needed only for a colon that no plain range took in.
     spans = list(_spans(text)) if has_colon and is_clear else []
     return Operands(references, others, spans, calls, is_clear)
 
@@ -159,6 +165,7 @@ def _operand(token: re.Match[str], kind: int) -> Operand | None:
         return _area(token, sheet)
     if kind == _WORD:
         word = token[_WORD]
+        # No name begins with a digit or a dot, so this is a number.
         return None if word[0] in "0123456789." else NameUse(sheet, word)
     if kind == _COLUMNS:
         return _columns(token, sheet)
@@ -172,6 +179,7 @@ def _operand(token: re.Match[str], kind: int) -> Operand | None:
 def _cell(token: re.Match[str], sheet: str | None) -> Operand:
     fixed_column, letters, fixed_row, digits = token.group(*_CELL_ENDS)
     row, column = int(digits), _number(letters)
+    # What lies past the end of a sheet may be a name: column XYZ of XYZ2024 does not exist.
     if column > MAX_COLUMN or not 0 < row <= MAX_ROW:
         return NameUse(sheet, token[_CELL_GROUP])
     moves = (0 if fixed_row else TOP + BOTTOM) + (0 if fixed_column else LEFT + RIGHT)
@@ -210,6 +218,7 @@ def _rows(token: re.Match[str], sheet: str | None) -> Operand:
 
 def _number(letters: str) -> int:
     if len(letters) == 1:
+        # In base 36, letters are the digits from 10 on, in either case.
         return int(letters, 36) - 9
     number = 0
     for letter in letters:
@@ -248,6 +257,7 @@ def _spans(text: str) -> Iterator[list[Operand]]:
         elif mark == "(":
             open_brackets.append(_Brackets(call, before))
             call, last, before = "", None, None
+        # A closing bracket too many must not remove the level of the formula itself.
         elif mark == ")" and len(open_brackets) > 1:
             closed = open_brackets.pop()
             found, before = closed.held, closed.before

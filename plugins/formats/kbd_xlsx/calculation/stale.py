@@ -132,6 +132,7 @@ class _Graph:
             if formula.is_growing:
                 self._growing.add(number)
             if formula.meaning.reads_all:
+                # Any edit makes it old, so the cells that its text names do not matter.
                 self._read_all.append(number)
                 continue
             for sheet, top, left, bottom, right in formula.meaning.cells:
@@ -167,6 +168,7 @@ class _Graph:
         for number, is_stale in enumerate(self._stale):
             if not is_stale:
                 continue
+            # All cells of an area hold results, whether or not the formula's own cell has one.
             area = self._areas.get(number)
             if area is not None:
                 found.setdefault(self._sheets[number], []).append(area)
@@ -189,6 +191,7 @@ class _Graph:
 
     @cached_property
     def _spill_range(self) -> SpillRange:
+        # Only formulas that spill need it, so most workbooks never pay for it.
         return SpillRange(map(self._place, self._growing), map(self._place, range(len(self._rows))))
 
     def _place(self, number: int) -> tuple[int, int, int]:
@@ -198,6 +201,7 @@ class _Graph:
 def _merged(book: FormulaBook, changed: Mapping[str, Sequence[Area]]) -> list[tuple[int, Area]]:
     """Return changed cells by the number of their sheet, single ones joined along columns."""
     numbers = {title.casefold(): number for number, title in enumerate(book.titles)}
+    # An exact title takes precedence over one that differs only in case.
     numbers.update((title, number) for number, title in enumerate(book.titles))
     found: list[tuple[int, Area]] = []
     for title, areas in changed.items():
@@ -218,6 +222,7 @@ def _is_cell(area: Area) -> bool:
 def _runs(cells: Iterable[tuple[int, int]]) -> list[Area]:
     """Return cells, given as column and row, as areas of one column each."""
     found: list[Area] = []
+    # Columns count from 1, so 0 means that no area has begun.
     first = last = column = 0
     for left, row in sorted(cells):
         if left == column and row == last + 1:

@@ -59,6 +59,7 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
 def _applied(book: BookEdit, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
     writer = CellWriter(book)
     changed = apply_in_order(operations, _table(book, writer, target), partial(_prepare, book))
+    # This comes after all operations, so that widths which any of them set are left alone.
     writer.fit_dates()
     book.save(target)
     return Applied(len(changed), changed, book.warnings, book.notices.external)

@@ -98,6 +98,7 @@ def old_pivots(rewriting: Rewriting, main: str, changed: Mapping[str, Sequence[A
         title = source.get("sheet", "") if source is not None else ""
         if source is None or title.casefold() not in folded:
             continue
+        # Without a range the data may be anywhere on the sheet: better one warning too many.
         area = _area(source.get("ref", ""))
         if any(overlaps(area, one) for one in folded[title.casefold()]):
             found.append(f"{title}!{area}" if area != _WHOLE else title)
@@ -209,6 +210,7 @@ class BookEdit:
             "rels", "application/vnd.openxmlformats-package.relationships+xml"
         )
         rewriting.set_default_type("xml", "application/xml")
+        # Sheets with frozen panes name view 0 of the workbook, so there has to be one.
         book = f'{_HEAD}<workbook xmlns="{_SPACE}"><bookViews><workbookView/></bookViews><sheets/>'
         rewriting.relate("", "officeDocument", "xl/workbook.xml")
         rewriting.add("xl/workbook.xml", f"{book}</workbook>".encode(), f"{_TYPE}.sheet.main+xml")
@@ -411,6 +413,7 @@ class BookEdit:
     def _forget_results(self) -> None:
         """Take away the results that the changed cells made old."""
         changed = {title: areas for title, areas in self._changed.items() if areas}
+        # An edit may be saved twice, as for a summary; the second time only new changes count.
         self._changed = {}
         if not changed:
             return
@@ -477,6 +480,7 @@ class BookEdit:
 def checked_sheet_name(name: str) -> str:
     """Return a name that a sheet may have; raises ValidationFailed."""
     wrong = set(name) & _FORBIDDEN_IN_NAMES or any(not sign.isprintable() for sign in name)
+    # Excel reserves the name History for its log of tracked changes.
     edge = name.startswith("'") or name.endswith("'") or name.casefold() == "history"
     if wrong or edge or not name.strip() or len(name) > MAX_SHEET_NAME:
         raise ValidationFailed(

@@ -86,6 +86,7 @@ def _write(
         place = f"{title}!{cell_name(row, 1)}"
         sheet.set(row, 1, CellEdit(Content("text", checked_text(name, place))))
         for column, amount in enumerate((*amounts, sum(amounts, Decimal(0))), 2):
+            # normalize() turns 100 into 1E+2; the format "f" writes it out again.
             content = Content("number", format(amount.normalize(), "f"))
             sheet.set(row, column, CellEdit(content, styles))
     return f"{title}!{area}"
@@ -101,6 +102,7 @@ def _read_all(
 @contextlib.contextmanager
 def _as_edited(book: BookEdit, target: Path) -> Iterator[Source]:
     """Write the workbook as it is so far beside its target, for as long as it is read."""
+    # The reader takes only files, and what this call has written so far must count as well.
     path = target.with_name(f"{target.name}.so-far")
     try:
         book.save(path)
@@ -167,6 +169,8 @@ def _column(sheet: SheetReader, used: Area, header: int, wanted: str) -> int:
 
 
 def _number(value: Value) -> Decimal | None:
+    # TRUE is no amount, though bool is a kind of int.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
+    # By way of repr(), as Decimal(0.1) would have all 55 digits of the binary fraction.
     return Decimal(repr(value))

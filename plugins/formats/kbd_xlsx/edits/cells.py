@@ -85,6 +85,7 @@ class CellWriter:
         area = Area(top, left, top + len(operation.values) - 1, left + width - 1)
         if area.bottom > MAX_ROW or area.right > MAX_COLUMN:
             raise ValidationFailed(f"{operation.start} leaves no room: a sheet ends at XFD1048576")
+        # All cells get the same object, so that their style is worked out only once.
         shared = () if operation.style is None else (operation.style,)
         for row, values in enumerate(operation.values, top):
             for column, value in enumerate(values, left):
@@ -128,6 +129,7 @@ class CellWriter:
             plain = _plain(value)
             return plain or self._content(value, None, sheet, row, column), styles
         if value.style is not None:
+            # Styles apply in order, so a value's own one wins over that of the range.
             styles = (*styles, value.style)
         return self._content(value.value, value.type, sheet, row, column), styles
 
@@ -219,6 +221,7 @@ class _Headers:
 
 def _is_used(book: BookEdit, column: str) -> bool:
     """Tell whether a formula could refer to a table's column by its name."""
+    # Names stand in brackets also within longer references, such as Sales[[#Data],[Tax]].
     mark = f"[{column}]".encode()
     return any(mark in book.rewriting.read(part) for _, part in book.worksheets())
 

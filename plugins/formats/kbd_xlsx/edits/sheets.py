@@ -122,6 +122,7 @@ def filter_rows(book: BookEdit, operation: AutoFilter) -> str:
             f"{sheet.name} had a filter with criteria; they are gone, rows that they hid stay "
             "hidden."
         )
+    # Excel keeps the range of a filter in this hidden name as well.
     quoted = sheet.name.replace("'", "''")
     corners = (
         f"${column_letters(column)}${row}"
@@ -201,6 +202,7 @@ def _check_formulas(book: BookEdit, title: str) -> None:
     parts = {other: book.rewriting.read(part) for other, part in book.worksheets()}
     owned_tables = [table.name for table in book.tables(title)]
     if title in parts:
+        # Its own formulas do not count, but its place matters to references like Sheet1:Sheet3!A1.
         parts[title] = _NO_CELLS
     places = [
         place
@@ -225,6 +227,7 @@ def _check_parts(book: BookEdit, title: str, owned: set[str]) -> None:
     for part in book.rewriting.parts():
         if part in owned or not part.endswith(".xml") or _WITHOUT_REFERENCES.search(part):
             continue
+        # Its names were checked with the formulas, and its list of sheets always holds the title.
         if part == book.main:
             continue
         data = book.rewriting.read(part)

@@ -178,6 +178,7 @@ class BookPart:
 
     def _relation_space(self) -> str:
         """Return the namespace in which this workbook's sheets name their relations."""
+        # A new sheet must use the same one: programs do not look for the id in another.
         for element in self._sheets():
             for key in element.attrib:
                 space, _, local = str(key).rpartition("}")
@@ -190,6 +191,7 @@ class BookPart:
 
 
 def _tab(element: Any) -> SheetTab:
+    # The attribute's namespace differs by variant, its local name does not.
     relation = next((v for k, v in element.attrib.items() if str(k).endswith("}id")), "")
     number = element.get("sheetId", "0")
     hidden = element.get("state", "visible") != "visible"
@@ -262,6 +264,7 @@ class TablePart:
         self._root.set("ref", _ref(Area(old.top, old.left, bottom, old.right)))
         found = self._root.find("{*}autoFilter")
         if found is not None:
+            # A filter leaves out the row of totals.
             filtered = Area(old.top, old.left, bottom - self.totals_rows, old.right)
             found.set("ref", _ref(filtered))
         # How it was sorted last is of the old rows; an order that reaches past them is damage.

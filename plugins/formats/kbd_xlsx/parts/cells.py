@@ -38,6 +38,7 @@ class AreaIndex:
         self._buckets: dict[int, list[Area]] = {}
         for area in areas:
             first, last = area.top >> _SHIFT, area.bottom >> _SHIFT
+            # An area of whole columns would otherwise be entered in 65,536 buckets.
             if last - first > _MAX_BUCKETS:
                 self._tall.append(area)
                 continue
@@ -241,6 +242,8 @@ class PendingCells:
             cells = self.edits[row]
             for column, edit in cells.items():
                 if area.left <= column <= area.right:
+                    # When rows are written, an edit takes precedence over clears, so an earlier one
+                    # is emptied here.
                     cells[column] = CellEdit(BLANK, edit.styles)
 
     def clears_of(self, row: int) -> tuple[Area, ...]:
@@ -249,6 +252,7 @@ class PendingCells:
             return ()
         put = self.puts.get(row)
         if put is not None:
+            # Clears from before the row was put in must not empty it.
             later = self.clears[put.clears_before :]
             return tuple(area for area in later if area.top <= row <= area.bottom)
         if self._index is None:
@@ -273,6 +277,7 @@ class PendingCells:
 
 def rows_within(rows: dict[int, dict[int, CellEdit]], area: Area) -> list[int]:
     """Return those rows of a mapping that an area reaches."""
+    # The shorter way is taken: a clear may span a million rows, and so may the edits.
     if area.bottom - area.top < len(rows):
         return [row for row in range(area.top, area.bottom + 1) if row in rows]
     return [row for row in rows if area.top <= row <= area.bottom]

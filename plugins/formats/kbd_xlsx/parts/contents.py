@@ -54,6 +54,7 @@ class CellContents:
     def _cells(self, number: int) -> Iterator[tuple[RowMarkup, CellMarkup]]:
         put = self._pending.puts.get(number)
         if put is not None:
+            # Ready cells have no row element yet, but only the row's number is needed here.
             row = RowMarkup(number, put.cells, put.cells, 0, b"", 0, len(put.cells), len(put.cells))
         else:
             place = self._rows.place(number)
@@ -85,6 +86,7 @@ class CellContents:
             return False
         if pending.is_wiped:
             return True
+        # Only these rows can lose a formula, so no others are taken apart.
         touched = {*pending.edits}
         for area in pending.clears:
             touched.update(self._rows.numbers[place] for place in self._rows.places(area))

@@ -90,6 +90,7 @@ _OTHER_DATE_IDS = frozenset((*range(27, 37), *range(50, 59)))
 # room for, and brackets with a color, a condition or a language, but not elapsed time.
 _LITERAL = re.compile(r'"[^"]*"?|[\\_*].|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
 _DATE_LETTER = re.compile(r"[dmhys]", re.IGNORECASE)
+# Standard, the German General, holds letters that stand for parts of dates.
 _NOT_DATES = re.compile(r"general|standard", re.IGNORECASE)
 
 
@@ -104,6 +105,7 @@ def shows_date(number: int, code: str | None) -> bool:
         if number in _OTHER_DATE_IDS:
             return True
         code = BUILTIN_CODES.get(number, "General")
+    # The first section formats positive numbers; the later ones negative numbers and text.
     first = _NOT_DATES.sub("", _LITERAL.sub("", code).partition(";")[0])
     return _DATE_LETTER.search(first) is not None
 

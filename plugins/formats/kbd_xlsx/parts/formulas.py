@@ -97,6 +97,7 @@ def checked_groups(groups: Groups, pending: PendingCells, outline: Outline) -> l
             continue
         if count == size_of(area) or any(contains(clear, area) for clear in clears):
             continue
+        # The spilled values are results of the formula in the first cell and go with it.
         if group.spills and pending.replaces(area.top, area.left):
             gone.append(area)
             continue
@@ -157,6 +158,7 @@ class SharedFormulas:
     ) -> None:
         row_place = rows.holding(place)
         row_number = rows.numbers[row_place]
+        # Taking a row apart is slow, so it is done only where an edit could remove the master.
         if row_number not in pending.edits and not pending.clears_of(row_number):
             return
         row = rows.at(row_place)
@@ -202,6 +204,7 @@ class SharedFormulas:
             return None
         text = translator.translate_formula(cell_name(row.number, cell.column))
         opening = found[1].removesuffix(b"/") if found[2] is None else found[1]
+        # Other attributes, such as ca (always calculate), hold for the cell's own formula as well.
         opening = with_attributes(opening, {b"t": None, b"ref": None, b"si": None})
         name = self._outline.qualified(b"f")
         formula = escaped(text.removeprefix("=")).encode()

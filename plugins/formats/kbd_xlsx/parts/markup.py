@@ -102,6 +102,7 @@ def with_attributes(attributes: bytes, changes: Mapping[bytes, bytes | None]) ->
         if found[1] not in left:
             continue
         value = left.pop(found[1])
+        # The match includes the blanks before the name, which are removed with it.
         pieces.append(attributes[place : found.start() if value is None else found.start(2)])
         if value is not None:
             pieces.append(b'"' + value + b'"')
@@ -130,6 +131,7 @@ def children(scan: bytes, start: int, stop: int) -> Iterator[Child]:
     for tag in _TAG.finditer(scan, start, stop):
         if tag[1]:
             depth -= 1
+            # This is the end tag of the parent, so no more children follow.
             if depth < 0:
                 return
         elif not depth:
@@ -162,6 +164,7 @@ def may_have_marks(data: bytes) -> bool:
     # To look for the one rare character first takes a tenth of the time.
     if data.find(b"!") >= 0 and data.find(b"<!") >= 0:
         return True
+    # The search starts past the XML declaration, which a byte order mark may precede.
     second = data.find(b">") if data.find(b"<?xml ", 0, 9) >= 0 else 0
     return data.find(b"?", second) >= 0 and data.find(b"<?", second) >= 0
 
@@ -171,6 +174,7 @@ def masked(data: bytes) -> bytes:
 
     One that has no end stays.
     """
+    # The length stays the same, so that offsets in the mask are offsets in the data.
     return _OPAQUE.sub(lambda found: found[0] if found.lastindex else b" " * len(found[0]), data)
 
 
@@ -196,6 +200,7 @@ def area_of(text: str) -> Area | None:
     found = _AREA.fullmatch(text)
     try:
         if found is None:
+            # Rare forms such as $A$1 or A:C take the slower way.
             return parse_area(text, EVERYWHERE)
         top, left = int(found[2]), column_number(found[1])
         if found[3] is None:
@@ -215,6 +220,7 @@ def utf8(data: bytes, name: str) -> bytes:
     encoding = _encoding(data)
     if encoding.lower() in ("utf-8", "utf8"):
         return data
+    # Only these are accepted, as Python also decodes names like unicode_escape, unknown to XML.
     if not _ENCODINGS.fullmatch(encoding):
         raise FileReadFailed(f"sheet {name} is damaged: its encoding {encoding[:40]} is unknown")
     try:
@@ -223,6 +229,7 @@ def utf8(data: bytes, name: str) -> bytes:
         raise FileReadFailed(f"sheet {name} is damaged: it is not in {encoding}") from error
     declared = _DECLARED.match(text)
     if declared is not None:
+        # With the old declaration, parsers would decode the UTF-8 text as something else.
         text = text[: declared.start(1)] + "UTF-8" + text[declared.end(1) :]
     return text.removeprefix("\ufeff").encode("utf-8", "replace")
 
@@ -230,6 +237,7 @@ def utf8(data: bytes, name: str) -> bytes:
 def _encoding(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
+    # XML begins with an ASCII character, so its zero byte tells the byte order.
     if data[1:2] == b"\0":
         return "utf-16-le"
     if data[:1] == b"\0":

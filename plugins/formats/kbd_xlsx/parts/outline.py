@@ -214,11 +214,13 @@ class Rows:
         self._tag = re.compile(start_tag(outline.qualified(b"row")))
         name = re.escape(outline.qualified(b"c"))
         self._attributes_from = len(outline.qualified(b"c")) + 1
+        # Most cells begin with their address, so one search finds both.
         self._cell = re.compile(
             b"<" + name + rb'(?: r="([A-Z]{1,3})([0-9]{1,7})")?+(?=[\s/>])(' + ATTRIBUTES
             + rb")>(?:(?<=/>)|([^<]*+(?:<(?!/" + name + rb"[\s>])[^<]*+)*+)</" + name + rb"\s*+>)"
         )  # fmt: skip
         self._columns: dict[bytes, int] = {}
+        # Arrays take twelve bytes for each row, and a sheet may have a million rows.
         self.numbers, self.starts = array("I"), array("Q")
         if not are_gone:
             self._find()
@@ -247,6 +249,7 @@ class Rows:
         word = attribute(found[1], b"r")
         if word is not None:
             return whole_number(word)
+        # A row without a number follows the one before, unless its first cell is of another row.
         if not found[1].endswith(b"/"):
             stop = self._outline.scan.find(self._close, found.end())
             cell = self._cell.search(self._outline.scan, found.end(), max(stop, found.end()))
@@ -281,6 +284,7 @@ class Rows:
     def at(self, place: int) -> RowMarkup:
         """Take a row apart."""
         outline = self._outline
+        # The limit keeps a row that has no end from running into the next one.
         limit = self.starts[place + 1] if place + 1 < len(self.starts) else outline.rows_end
         return self.read(outline.data, outline.scan, self.numbers[place], self.starts[place], limit)
 
@@ -323,8 +327,10 @@ class Rows:
             if column <= last:
                 raise self._outline.refused(f"the cells of row {row.number} are not in order")
             last, inner = column, close + 1
+            # No contents were matched: the tag closes itself, and its slash is no attribute.
             if inner_end < 0:
                 inner_end, close = inner, close - 1
+            # The pattern may have split off the address, so all attributes are cut out again.
             attributes = scan[start + begin : close]
             found.append(
                 CellMarkup(column, attributes, bool(letters), start, inner, inner_end, cell.end())

@@ -120,9 +120,11 @@ class RowWriter:
         own_style = row_style(row.attributes)
         pieces: list[bytes] = []
         place, is_wider = row.inner, False
+        # Only its contents tell whether a cell shares a formula that is taken apart.
         reaches_all = bool(self._shared.rows)
         cells = self._rows.cells(row)
         todo = iter(sorted(edits))
+        # Columns count from 1, so 0 means that no edit is left.
         column = next(todo, 0)
         for count, cell in enumerate(cells):
             while column and column < cell.column:
@@ -183,6 +185,7 @@ class RowWriter:
 
     def _new_cell(self, number: int, column: int, edit: CellEdit, own_style: int | None) -> str:
         inherited = self._columns.style(column) if own_style is None else own_style
+        # A cell that exists no longer inherits from its row or column, so it is given that style.
         style = self._style(inherited, edit)
         content = edit.content or BLANK
         letters = self._letters.get(column)
@@ -197,6 +200,7 @@ class RowWriter:
 
     def _style(self, base: int, edit: CellEdit) -> int:
         content = edit.content
+        # A number in a styled cell is checked as well: the style may show it as a date.
         if edit.styles or (
             content is not None and content.kind == "number" and (base or content.show)
         ):
@@ -282,6 +286,7 @@ def _reached(areas: tuple[Area, ...], column: int) -> bool:
 
 def row_style(attributes: bytes) -> int | None:
     """Return the style that new cells of a row inherit from it, None if they do not."""
+    # Without that flag, a row's style does not apply to its cells.
     if b"customFormat" not in attributes or attribute(attributes, b"customFormat") not in _TRUE:
         return None
     word = attribute(attributes, b"s") or "0"
@@ -290,6 +295,7 @@ def row_style(attributes: bytes) -> int | None:
 
 def measure(height: float) -> str:
     """Return a height or width as it is stored."""
+    # Ten significant digits hide the rounding errors of binary fractions.
     return f"{height:.10g}"
 
 
@@ -318,6 +324,7 @@ def row_splices(
     gone = checked_groups(groups, pending, outline)
     shared = SharedFormulas(outline, rows, groups, pending)
     writer = RowWriter(outline, rows, columns, pending, shared, restyle)
+    # With no old rows left, all new ones go to the end of the rows, where this splice ends.
     if pending.is_wiped and not outline.is_closed:
         yield Splice(outline.sheet_data[1], outline.rows_end, b"")
     new = _new_rows(rows, pending)
@@ -326,6 +333,7 @@ def row_splices(
         return
     reaches = _Reaches(groups, pending, gone)
     touched = _touched(rows, pending, shared, reaches)
+    # New and old rows are merged into one order, because splices are written front to back.
     for number, place in sorted([*((number, -1) for number in new), *touched.items()]):
         if place < 0:
             text = writer.new_row(number)

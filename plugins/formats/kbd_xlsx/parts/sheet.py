@@ -41,6 +41,7 @@ def with_merges(text: bytes, prefix: str, areas: list[Area]) -> bytes:
     kept = []
     for ref, entry in _entries(text, prefix):
         area = area_of(ref)
+        # A range that cannot be read stays as it is, since another program may understand it.
         if area is None or area in missing:
             kept.append(entry)
             if area is not None:
@@ -167,6 +168,7 @@ class SheetPart:
     def clear_all(self) -> None:
         """Take out all rows and merges."""
         self._pending = PendingCells(is_wiped=True)
+        # The old rows are not searched, so that even rows out of order can be removed.
         self._rows = Rows(self._outline, are_gone=True)
         self._groups = Groups(self._outline, are_gone=True)
         self._last_put, self._styles = 0, (0, {})
@@ -280,6 +282,7 @@ class SheetPart:
         """
         old = self._ends.text("autoFilter")
         tag = opened(old) if old else Tag(f"{self.prefix}autoFilter".encode(), b"", b"")
+        # Setting the same range again must not drop its criteria.
         if old and area_of(attribute(tag.attributes, b"ref") or "") == area:
             return False
         attributes = with_attributes(tag.attributes, {b"ref": str(area).encode()})
@@ -380,6 +383,7 @@ class SheetPart:
         if box is None:
             return known
         return Area(
+            # It only grows: shrinking it would mean to search all rows for the outermost cell.
             min(known.top, box.top),
             min(known.left, box.left),
             max(known.bottom, box.bottom),

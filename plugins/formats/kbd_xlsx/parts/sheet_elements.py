@@ -106,6 +106,7 @@ class SheetElements:
         """Return where an element goes: after those that the schema has before it."""
         outline = self._outline
         places = [end for known, _, _, end in self._found if known < rank]
+        # sheetData itself is not among the elements that were listed.
         if rank > _ORDER["sheetData"]:
             places.append(outline.tail)
         return max(places, default=outline.inside)
@@ -130,6 +131,7 @@ class ColumnStyles:
 
     def __init__(self, cols: bytes, prefix: str) -> None:
         self._spans: list[tuple[int, int, int]] = []
+        # They are sorted for the bisection, as a file need not have them in order.
         for span in sorted(_spans(cols, prefix)) if b"style" in cols else ():
             word = attribute(span.attributes, b"style") or "0"
             if style := whole_number(word):
@@ -139,6 +141,7 @@ class ColumnStyles:
         """Return the style of a column's cells, 0 if it has none."""
         if not self._spans:
             return 0
+        # The key sorts after any span that begins at this column, so such a span is found, too.
         place = bisect_right(self._spans, (column, MAX_COLUMN + 1, 0)) - 1
         if place < 0:
             return 0
@@ -248,6 +251,7 @@ def _frozen(view: bytes, prefix: bytes, rows: int, columns: int) -> bytes:
                 rest.append(text)
     old = panes[0].attributes if panes else b""
     if not rows and not columns:
+        # A split that is not frozen is the user's own setting, so it stays.
         if attribute(old, b"state") not in _FROZEN:
             return view
         inner = [_selection(prefix, b"", _active(selections, old))] if selections else []
@@ -255,6 +259,7 @@ def _frozen(view: bytes, prefix: bytes, rows: int, columns: int) -> bytes:
     # A view that is scrolled would freeze what is in sight instead of the first rows.
     attributes = with_attributes(tag.attributes, {b"topLeftCell": None})
     inner = _panes(prefix, rows, columns, _active(selections, old))
+    # The schema has the pane first, then the selections, then the rest (CT_SheetView).
     return element(Tag(tag.name, attributes, b"".join((*inner, *rest))))
 
 

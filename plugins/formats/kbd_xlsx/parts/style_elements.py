@@ -60,6 +60,7 @@ class EntryPool:
         self._limit = limit
         self.entries = [child for child in section if local_name(child) == entry]
         self._places: dict[tuple[Any, ...], int] | None = None
+        # Programs take different alternatives, so positions after them cannot be known.
         if any(local_name(child) == "AlternateContent" for child in section):
             name = local_name(section)
             raise ValidationFailed(f"the styles cannot be changed: {name} has alternative contents")
@@ -168,6 +169,7 @@ def with_font(font: etree._Element, formatting: CellFormatting) -> etree._Elemen
     if formatting.font_size is not None:
         _refreshed(font, "sz", _FONT_ORDER).set("val", f"{formatting.font_size:g}")
     if formatting.font_color is not None:
+        # Colors are ARGB, and FF is opaque.
         _refreshed(font, "color", _FONT_ORDER).set("rgb", f"FF{formatting.font_color}")
     if formatting.font_name is not None:
         _refreshed(font, "name", _FONT_ORDER).set("val", formatting.font_name)
@@ -181,6 +183,7 @@ def filled(fill: etree._Element, formatting: CellFormatting) -> etree._Element:
     """Return a fill with formatting applied; a gradient gives way to a pattern."""
     old = next((child for child in fill if local_name(child) == "patternFill"), None)
     before = old.get("patternType", "none") if old is not None else "none"
+    # A color alone would not show without a pattern.
     kind = formatting.fill_pattern or (before if before != "none" else "solid")
     made = new_element(fill, "fill")
     pattern = deepcopy(old) if old is not None else new_element(fill, "patternFill")
@@ -211,6 +214,7 @@ def bordered(border: etree._Element, formatting: CellFormatting, *, strict: bool
     for name, side in sides.items():
         if side is None:
             continue
+        # The names that the border already uses win over those of its variant.
         other = _STRICT_SIDES.get(name, name)
         if other in names or (strict and name not in names):
             name = other

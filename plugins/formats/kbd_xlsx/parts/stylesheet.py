@@ -135,6 +135,7 @@ class StyleTables:
             element = placed(self.root, section, _ORDER)
             limit = MAX_CELL_FORMATS if section == "cellXfs" else MAX_ENTRIES
             known = self._pools[section] = EntryPool(element, _ENTRIES[section], limit)
+            # A format that names none of its entries means the first one, so there must be one.
             if not known.entries and section not in _MAY_BE_EMPTY:
                 blank = blank_styles(strict=self.is_strict)
                 for entry in blank.iterfind(f"{{*}}{section}/*"):
@@ -154,6 +155,7 @@ class StyleTables:
         """
         pool = self.pool(section)
         before = len(pool.entries)
+        # The whitespace that followed it in its old place must not come along.
         element.tail = None
         index = pool.add(element)
         self.is_changed = self.is_changed or len(pool.entries) > before
@@ -177,6 +179,7 @@ class StyleTables:
     def number_format(self, code: str) -> int:
         """Return the number of a number format, which is entered if it is new."""
         codes = self.custom_codes()
+        # A file may redefine a built-in number, which then no longer means this code.
         builtin = BUILTIN_IDS.get(code)
         if builtin is not None and codes.get(builtin, code) == code:
             return builtin
@@ -204,6 +207,7 @@ class StyleTables:
 
     def normal(self) -> int:
         """Return the position of Normal in `cellStyleXfs`."""
+        # Asking for a section creates it if it is missing, so that the position exists.
         names, _ = self.pool("cellStyles").entries, self.pool("cellStyleXfs")
         found = (entry for entry in names if entry.get("builtinId") == _NORMAL)
         return number_of(next(found, None), "xfId")
@@ -270,6 +274,7 @@ def adopt_name(tables: StyleTables, other: StyleTables, name: str) -> int:
             "instead (cell_style)"
         )
     xf = translated(tables.entry("cellStyleXfs", index), tables.root)
+    # In a cell format these flags mark what departs from the named style, and nothing does here.
     for key in [key for key in xf.attrib if str(key).startswith("apply")]:
         del xf.attrib[key]
     xf.set("xfId", str(index))
@@ -290,6 +295,7 @@ def _same_builtin(tables: StyleTables, entry: etree._Element) -> etree._Element 
     """Return the named style that is the same one in another language."""
     if entry.get("builtinId") is None:
         return None
+    # The levels of an outline share one number, so iLevel is needed to tell them apart.
     wanted = entry.get("builtinId"), entry.get("iLevel")
     for own in tables.pool("cellStyles").entries:
         if (own.get("builtinId"), own.get("iLevel")) == wanted:
@@ -335,6 +341,7 @@ def _code(tables: StyleTables, other: StyleTables, xf: etree._Element) -> str | 
     """Return the number format's code, None where its number means the same everywhere."""
     number = number_of(xf, "numFmtId")
     code = other.custom_codes().get(number)
+    # The number is built-in there but redefined here, so its usual code gets another number.
     if code is None and number in tables.custom_codes():
         return BUILTIN_CODES.get(number)
     return code
@@ -445,6 +452,7 @@ class XlsxStyleSheet:
         return xml_bytes(self.tables.root)
 
     def _styled(self, base: int, style: Mapping[str, Any]) -> int:
+        # Equal style objects need not be identical, so they are compared by their text.
         text = repr(style)
         known = self._by_text.get((base, text))
         if known is None:

@@ -52,6 +52,7 @@ _KIND_OF: dict[type, str] = {
     dt.time: "time",
     dt.timedelta: "duration",
 }
+# The codes start at 1, since 0 marks a cell that is no stamp.
 _CODES: dict[type, int] = {kind: code for code, kind in enumerate(_KIND_OF, 1)}
 _KINDS = dict(enumerate(_KIND_OF.values(), 1))
 
@@ -103,9 +104,11 @@ def column_values(column: PackedColumn, first: int, last: int) -> list[Value]:
 
 
 def _with_stamps(raw: Sequence[Raw], kinds: set[type]) -> PackedColumn:
+    # A duration has no isoformat(), and a mixed column needs a code for each cell.
     if len(kinds) == 1 and dt.timedelta not in kinds:
         kind: Any = kinds.pop()
         return PackedColumn(list(map(kind.isoformat, raw)), bytes([_CODES[kind]]) * len(raw))
+    # The exact type counts, as a datetime is also an instance of date.
     codes = bytes(_CODES.get(type(value), 0) for value in raw)
     return PackedColumn(
         [_text(value) if code else value for value, code in zip(raw, codes, strict=True)], codes
@@ -148,6 +151,7 @@ def plain_value(value: Value) -> CellValue:
             return None
         case Stamp():
             return {value.kind: value.text}
+        # Numbers are read as floats, which from 2**53 on are not exact; an integer would look so.
         case float() if value.is_integer() and abs(value) < 2**53:
             return int(value)
         case _:

@@ -179,8 +179,10 @@ class SheetReader:
         if facts.text is None:
             return Formula("", facts.error, "missing")
         text = self._texts.text(facts, batch)
+        # Errors and empty texts are read as no value, although both are stored results.
         stored = facts.is_empty_text or bool(facts.error) or value != ""
         state = result_state(text, is_stored=stored)
+        # The file asks for a calculation every time (ca), even if the text shows no reason.
         if state == "current" and facts.is_recalculated:
             state = "momentary"
         return Formula(text, facts.error, state)
@@ -192,6 +194,7 @@ class SheetReader:
         rows = dict(self.rows(sample))
         for facts, batch in self.facts(sample):
             values = rows.setdefault(facts.row, [""] * width)
+            # A formula without a result still fills its cell, so for the header test it is text.
             if values[facts.column - area.left] == "":
                 text = facts.error or self._texts.text(facts, batch)
                 values[facts.column - area.left] = text
@@ -234,6 +237,7 @@ def with_workbook(source: Source, work: Callable[["WorkbookReader"], T]) -> T:
         with WorkbookReader(source) as book:
             return work(book)
     except ShelfDamagedError:
+        # One retry is enough, because nothing is read from the shelf this time.
         with WorkbookReader(source, ignores_cache=True) as book:
             return work(book)
 

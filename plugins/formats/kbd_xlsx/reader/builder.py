@@ -213,6 +213,7 @@ def scan_sheet(package: Package, sheet: SheetEntry) -> Scan:
         scan = _scanned(package, sheet)
     except UnusualXmlError:
         scan = _scanned(package, sheet, parsed=True)
+    # Elsewhere an address past the last column is the caller's mistake; here it is the file's.
     except ValidationFailed as fault:
         raise FileReadFailed(f"{package.name} is damaged: {fault.message}") from fault
     scan.features = add_related(scan.features, package, sheet)
@@ -358,6 +359,7 @@ def _all_runs(
     if cells is None:
         yield from _formula_runs(scan, 0, 1 << 30)
         return
+    # The rectangle of values leaves out cells whose formulas have no results.
     yield from _formula_runs(scan, 0, cells.area.top - 1)
     merged = _Merged(name, scan.merged, cells.area)
     area = cells.area
@@ -391,10 +393,12 @@ def _runs(
             whole |= 1 << place
         else:
             partial.append((1 << place, flags))
+    # If every column that holds anything is full, the whole block is one run.
     if not partial and not scan.any_formula_columns & ~whole:
         yield RowRun(top, bottom, whole)
         return
     rows = zip(*(flags for _, flags in partial), strict=True) if partial else None
+    # Few patterns recur over many rows, so the sum is worked out once for each.
     masks: dict[tuple[int, ...], int] = {}
     for row in range(top, bottom + 1):
         pattern = next(rows) if rows else ()
@@ -411,6 +415,7 @@ def _around(runs: list[RowRun]) -> Area | None:
     union = 0
     for run in runs:
         union |= run.mask
+    # The lowest bit that is set is the first column, as bit 0 stands for column A.
     left = (union & -union).bit_length()
     return Area(runs[0].top, left, runs[-1].bottom, union.bit_length())
 
@@ -427,6 +432,7 @@ class _Merged:
         if sum(_size(part) for _, part in inside) > MAX_DENSE_CELLS:
             raise FileReadFailed(f"{name} is damaged: merged ranges lie on each other")
         self._left = used.left
+        # Reversed, so that pop() takes the topmost range first.
         self._waiting = inside[::-1]
         self._open: list[tuple[Area, Area]] = []
 
@@ -438,6 +444,7 @@ class _Merged:
             self._open.append(self._waiting.pop())
         for area, part in self._open:
             for row in range(max(part.top, top), min(part.bottom, bottom) + 1):
+                # The first cell keeps its value, unless it lies outside of the used range.
                 first = part.left + (row == area.top and part.left == area.left)
                 width = part.right + 1 - first
                 start = first - self._left

@@ -110,6 +110,7 @@ def of_iso(text: str) -> Raw:
 
 
 def _whole_number(value: float) -> int:
+    # Halves are rounded up; round() would go to the even neighbor.
     return math.floor(value + 0.5)
 
 
@@ -182,6 +183,7 @@ class ParsedBook:
                 resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True,
             ):  # fmt: skip
                 is_start, tag = event == "start", element.tag
+                # Only the cell's tag ends with c, and this short test runs for every cell.
                 if tag.endswith("c"):
                     if not is_start:
                         row, column = self._place(element.get("r"), number, column)
@@ -227,6 +229,7 @@ class ParsedBook:
         if stored is None or kind == "inlineStr":
             return None
         text = stored.text or ""
+        # An empty text is a value, but an empty number is not.
         if not text and kind not in ("str", "d"):
             return None
         match kind:

@@ -41,6 +41,7 @@ MAX_COLUMN_NAMES = 50
 _TAG = rb"<(?:[\w.-]+:)?"
 _PANE = re.compile(_TAG + rb"pane\s[^>]*>")
 _SPLIT = {
+    # The schema makes these numbers doubles, so 1.0 is valid for 1.
     "frozen_rows": re.compile(rb"\bySplit=[\"'](\d{1,7})(?:\.0)?[\"']"),
     "frozen_columns": re.compile(rb"\bxSplit=[\"'](\d{1,5})(?:\.0)?[\"']"),
 }
@@ -86,6 +87,7 @@ class Features(msgspec.Struct, frozen=True, omit_defaults=True):
 def add_head(found: Features, head: bytes) -> Features:
     """Add what stands before the cells: panes and columns."""
     pane = _PANE.search(head)
+    # The state may also be frozenSplit, for a pane that was split before it was frozen.
     frozen = {
         field: int(split[1])
         for field, pattern in _SPLIT.items()
@@ -200,6 +202,7 @@ def joined(runs: Iterable[RowRun]) -> Iterator[RowRun]:
 def find_areas(runs: Sequence[RowRun]) -> list[Area]:
     """Find the islands of runs that go down the sheet, from top to bottom and left to right."""
     found: list[Area] = []
+    # A list instead of recursion, because nested islands could exceed Python's limit.
     stack = [list(runs)] if runs else []
     work = 0
     while stack:
@@ -263,8 +266,10 @@ def names_columns(rows: Sequence[Sequence[Value]]) -> bool:
     first, below = rows[0], rows[1:]
     filled = [plain_text(value) for value in first if value != ""]
     texts = sum(isinstance(value, str) and value != "" for value in first)
+    # A row with half of its cells blank is more likely a title above the table.
     if not texts or len(set(filled)) < len(filled) or len(filled) * 2 <= len(first):
         return False
+    # With nothing below to compare with, only a full row of several texts counts.
     if not below:
         return texts == len(first) > 1
     differs = False

@@ -85,6 +85,7 @@ class _Shared:
 
     def define(self, group: str, text: str, row: int, column: int) -> None:
         self._masters[group] = (text, row, column)
+        # A number that is used again stands for the new formula from now on.
         self._places.pop(group, None)
 
     def text(self, group: str) -> str | int:
@@ -101,6 +102,7 @@ class _Shared:
     def full(self) -> FormulaBatch:
         """Return the batch and begin another."""
         batch, self.batch = self.batch, FormulaBatch([], [])
+        # Each batch is read on its own, so it must hold the shared formulas that it needs.
         self._places.clear()
         return batch
 
@@ -214,6 +216,7 @@ def _unescaped(data: bytes) -> str:
     if "\r" in text:
         # As a parser does (XML, 2.11); one that is meant is written as a reference.
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    # The search works on raw bytes, so character references are resolved here.
     return unescape(text) if "&" in text else text
 
 
@@ -234,6 +237,7 @@ def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
                 raise FileReadFailed(f"{package.name} is damaged: it has a row past the last")
             _read_row(row, number, shared)
             row.clear()
+            # A cleared row remains a child of its parent, and a large sheet would pile them up.
             while row.getprevious() is not None:
                 del row.getparent()[0]
             if len(shared.batch.cells) >= _BATCH_CELLS:

@@ -74,6 +74,7 @@ def _other(columns: int, rows: int) -> re.Pattern[bytes]:
     return re.compile(rb"<c(?! r=\"%s%s\")" % (_COLUMNS[columns][0], _ROWS[rows][0]))
 
 
+# With one pattern for each pair, a block whose cells all fit costs a single search.
 _OTHERS = {
     (columns, rows): _other(columns, rows)
     for columns, (_, right) in enumerate(_COLUMNS)
@@ -114,6 +115,7 @@ class Bound:
             elif _ELEMENT.match(block, at):
                 self.is_plain = False
             else:
+                # This is another element whose name begins with c, such as cols.
                 at += 1
 
     def _widen(self, column: int, row: int) -> None:
@@ -177,6 +179,7 @@ def _outermost(cells: set[tuple[bytes, bytes]]) -> set[tuple[bytes, bytes]]:
     if not cells:
         return cells
     by_row = sorted(cells, key=lambda cell: int(cell[1]))
+    # Length comes first, because column Z is before AA.
     by_column = sorted(cells, key=lambda cell: (len(cell[0]), cell[0]))
     return {by_row[0], by_row[-1], by_column[0], by_column[-1]}
 
@@ -239,6 +242,7 @@ def pieces(package: Package, part: str) -> Iterator[XmlPiece]:
         before: list[bytes] = []
         seam = b""
         for block in stream:
+            # The tag may be split between two blocks.
             found = _BEGIN.search(seam + block)
             if found is not None:
                 break
@@ -247,6 +251,7 @@ def pieces(package: Package, part: str) -> Iterator[XmlPiece]:
         else:
             yield XmlPiece("head", b"".join(before))
             return
+        # The tag ends within this block; otherwise it would have been found in the one before.
         cut = found.end() - len(seam)
         yield XmlPiece("head", b"".join(before) + block[:cut])
         if found[2]:

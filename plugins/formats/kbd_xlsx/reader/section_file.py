@@ -100,6 +100,7 @@ class SectionFile:
         if self._descriptor < 0:
             return self._places[section.offset]
         data = os.pread(self._descriptor, section.size, section.offset)
+        # A short read, as from a file that was cut off, is noticed here as well.
         if zlib.crc32(data) != section.crc:
             raise ShelfDamagedError
         return data

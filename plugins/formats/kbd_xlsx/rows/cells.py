@@ -298,6 +298,7 @@ class RowText:
         rests = [f'"{_style(base)} t="b"><{self._prefix}v>{n}{self._end}' for n in (0, 1)]
 
         def make(row: str, value: Any) -> str:
+            # A test for equality would take 1 and 0 for booleans, too.
             if value is True or value is False:
                 return f"{start}{row}{rests[value]}"
             return by_rule(row, value)
@@ -309,6 +310,7 @@ class RowText:
         middle = self._middle(base, _PLAIN_NUMBER)
 
         def make(row: str, value: Any) -> str:
+            # isinstance() would take a boolean for a number.
             if type(value) is int and -_MAX_INTEGER <= value <= _MAX_INTEGER:
                 return f"{start}{row}{middle}{value}{end}"
             return by_rule(row, value)
@@ -323,6 +325,7 @@ class RowText:
             found = _SHORT_DECIMAL.fullmatch(value) if isinstance(value, str) else None
             if found is None:
                 return by_rule(row, value)
+            # Values with equally many decimals share a number format, and so a style.
             places = len(found[1])
             if places not in middles:
                 middles[places] = self._middle(base, self._typed.held("float", value, ""))

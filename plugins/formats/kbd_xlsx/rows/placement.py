@@ -214,6 +214,7 @@ def _shared(package: Package, part: str, wanted: Collection[int]) -> dict[str, s
     for number, element in enumerate(_elements(package, part, "si")):
         if number in wanted:
             texts[str(number)] = _text(element)
+        # There may be very many shared texts; those after the last wanted one are not parsed.
         if number >= max(wanted):
             break
     return texts
@@ -379,6 +380,7 @@ class ColumnWidths:
         """Take a row into account, if it is one of the first."""
         if self._rows < _ROWS:
             self._rows += 1
+            # Only the first rows are measured: a million would cost time and change little.
             shown = (0 if value is None else _shown_width(str(value)) for value in values)
             self._widths = [max(pair) for pair in zip(self._widths, shown, strict=True)]
 

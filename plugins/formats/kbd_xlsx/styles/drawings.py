@@ -50,6 +50,7 @@ def drawn_objects(root: etree._Element) -> list[DrawnObject]:
     for anchor in root:
         if local_name(anchor) not in _ANCHORS:
             continue
+        # Pictures may be nested in groups and alternative contents, so all depths are searched.
         for element in anchor.iter("{*}pic", "{*}graphicFrame"):
             kind = _kind(element)
             if not kind or _is_fallback(element):

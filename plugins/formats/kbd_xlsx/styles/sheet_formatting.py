@@ -72,6 +72,7 @@ class Occurrences:
         opened: dict[tuple[int, int, int], tuple[int, int]] = {}
         for style, left, right in _runs(cells):
             top, bottom = self._open.pop((style, left, right), (row, row))
+            # The file has no rows in between, so the range ends above them.
             if bottom < row - 1:
                 self._close(style, Area(top, left, bottom, right))
                 top = row
@@ -238,11 +239,13 @@ def _add_row(
     for cell in element.iterchildren("{*}c"):
         letters = cell.get("r", "").rstrip("0123456789")
         if letters:
+            # One dict serves for columns and styles, because letters and digits never collide.
             column = known.get(letters) or known.setdefault(letters, _column(letters))
         else:
             column += 1
         style = cell.get("s", "0")
         cells.append((column, known.get(style) or known.setdefault(style, number_of(cell, "s"))))
+    # Finding runs needs rising columns, and a damaged row may not have them.
     cells.sort()
     whole = None
     if element.get("customFormat", "0") not in _FALSE:

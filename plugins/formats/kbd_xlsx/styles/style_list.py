@@ -115,6 +115,7 @@ class _Words:
                 self.beside.append("gradient fill")
             return
         front, back = pattern.find("{*}fgColor"), pattern.find("{*}bgColor")
+        # In a differential format, a fill without a pattern type is solid.
         kind = pattern.get("patternType", "solid" if is_difference else "none")
         if kind == "none":
             return
@@ -357,6 +358,7 @@ class _Listing:
         for sheet in shown:
             self._add_drawn(sheet)
         self._add_named()
+        # The limit is shared out, so that a sheet of many formats leaves room for the others.
         many = max(_FEW_FORMATS, _LIMITS["cell_formats"] // max(1, len(shown)))
         for sheet in shown:
             if sheet.kind == "worksheet" and sheet.part:
@@ -420,6 +422,7 @@ class _Listing:
             for block in blocks:
                 for rule in describe_rules(block, self._tables, self._theme, extended=extended):
                     self.answer.add("conditional_formats", {"sheet": sheet, **rule})
+        # Copying refuses sheets with extended rules, so their rules are not offered.
         if formatting.rules and not formatting.extended_rules:
             self._add_asset("conditional_formats", sheet, sheet=sheet)
 

@@ -25,6 +25,7 @@ __all__ = [
     "workbook_parts",
 ]
 
+# A workbook numbers light before dark, although the theme part has dk1 before lt1.
 _SLOTS = (
     *("lt1", "dk1", "lt2", "dk2", "accent1", "accent2", "accent3", "accent4"),
     *("accent5", "accent6", "hlink", "folHlink"),
@@ -39,6 +40,7 @@ _OFFICE = (
 )
 _USUAL = tuple(zip(_SLOTS, _OFFICE, strict=True))
 _FIRST_EIGHT = ("000000", "FFFFFF", "FF0000", "00FF00", "0000FF", "FFFF00", "FF00FF", "00FFFF")
+# The numbers 8 to 15 repeat 0 to 7 (ECMA-376 part 1, 18.8.27).
 _INDEXED = (
     *_FIRST_EIGHT,
     *_FIRST_EIGHT,
@@ -150,6 +152,7 @@ def fix_colors(styles: etree._Element, old: XlsxTheme, new: XlsxTheme) -> None:
                 element.attrib.pop(name, "")
             element.set("rgb", f"FF{color.rgb}")
     if (old.major, old.minor) != (new.major, new.minor):
+        # A font with a scheme follows the theme, whatever name it carries.
         for font in styles.iter("{*}font"):
             for scheme in font.findall("{*}scheme"):
                 font.remove(scheme)
