@@ -47,6 +47,7 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
             return {
                 key: _plain(_first_paragraph(key, value), definitions)
                 for key, value in schema.items()
+                # A field that is called "title" has a schema below that name, not a text.
                 if not (key == "title" and isinstance(value, str)) and key != "discriminator"
             }
         case list():
