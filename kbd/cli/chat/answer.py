@@ -162,6 +162,7 @@ class AnswerWriter:
             self._is_fenced = not self._is_fenced
         if _MARK.fullmatch(word):
             self._indent += wide + 1
+        # Else a text that is set in far would be broken after each word.
         self._indent = min(self._indent, self._width // 2)
 
     def _break(self) -> None:
