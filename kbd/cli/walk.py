@@ -346,6 +346,7 @@ class Walk:
         rows = [ScreenRow(self._heading(width), "bar"), *self._list(width, listed)]
         lines = self._text(width)
         self._lines = len(lines)
+        # Only now is known on which line the text stands.
         if self._is_sought:
             self._top, self._is_sought = self._sought(lines), False
         self._top = max(0, min(self._top, len(lines) - self._page))
@@ -481,6 +482,7 @@ class Walk:
 
     def _list(self, width: int, rows: int) -> Iterator[ScreenRow]:
         total = self._reader.total
+        # The current step stands in the middle, but for both ends of the list.
         first = max(1, min(self._at - rows // 2, total - rows + 1))
         for place in range(first, first + rows):
             if place > total:

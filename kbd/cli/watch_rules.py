@@ -125,6 +125,7 @@ def dry_run(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
 def _watch_or_folder(client: Client, named: str) -> dict[str, Any] | None:
     watches: list[dict[str, Any]] = call(client, "WatchList")["watches"]
     folder = os.path.realpath(named)
+    # In order of preference: the first kind of name that fits anything decides, if only to refuse.
     for meant in (
         [each for each in watches if each["watch_id"] == named],
         [each for each in watches if each["name"] == named],

@@ -125,6 +125,7 @@ class Prompt:
                 lambda: get_app().current_buffer.document.text_before_cursor.startswith("/")
             ),
             key_bindings=_key_bindings(),
+            # A message may have several lines; Enter sends by a binding of its own.
             multiline=True,
             prompt_continuation=_continuation,
             style=_STYLE,

@@ -225,6 +225,7 @@ def clear_conversation(session: ChatSession, argument: str) -> int:
     if state["has_draft"]:
         raise Stop("a draft is open: /publish or /discard it first (/review shows it)", FAILED)
     before = session.workbench_id
+    # A folder's workbench is found by its name: the newest of that name is the one.
     name = session.name if session.folder else _next_name(session)
     fork = call(
         session.client,
@@ -286,6 +287,7 @@ def reload_documents(session: ChatSession, argument: str) -> int:
     params: dict[str, Any] = {"index_dir": index_dir} if index_dir else {}
     with show_busy(READING):
         found = session.ask("WorkspaceReloadIndex", slow=True, **params)
+    # Only now: a folder that was refused is not asked for again.
     session.index_dir = index_dir
     by = f", {found['embedded']:,} of them by meaning ({line(found['embedder'])})"
     say(

@@ -112,7 +112,6 @@ def _read(conversation: PlannerConversation, sizes: dict[str, int]) -> dict[str,
 def _reads(path: str, line_count: int) -> list[tuple[str, dict[str, Any]]]:
     return [
         ("read_file", {"path": path, "line_start": start, "line_count": _LINES})
-        # An empty file is read once, too: its text is "", not unknown.
         for start in range(1, max(line_count, 1) + 1, _LINES)
     ]
 

@@ -125,6 +125,7 @@ _CANDIDATES: tuple[Candidate, ...] = (
         "integer",
         "integer",
         # The round trip keeps leading zeros, a plus and what does not fit out.
+        # With coalesce, for bool_and would pass over the NULL of a cast that fails.
         "coalesce(CAST(try_cast({v} AS BIGINT) AS VARCHAR) = {v}, false)",
         "CAST({v} AS BIGINT)",
         "BIGINT",
