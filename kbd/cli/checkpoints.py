@@ -121,6 +121,7 @@ def _find_checkpoint(client: Client, workbench_id: str, arguments: argparse.Name
         raise Stop(f"which? kbd checkpoints WB {arguments.action} ID", USAGE)
     found = call(client, "CheckpointsList", {"workbench_id": workbench_id})["checkpoints"]
     meant = [c["checkpoint_id"] for c in found if c["checkpoint_id"].startswith(named)]
+    # A whole id may also be the beginning of another.
     if len(meant) == 1 or named in meant:
         return str(named if named in meant else meant[0])
     msg = f"several begin with {named}: {', '.join(meant)}" if meant else f"there is no {named}"

@@ -95,6 +95,7 @@ def _show(client: Client, named: dict[str, str], *, as_json: bool) -> int:
 def _set(client: Client, named: dict[str, str], arguments: argparse.Namespace) -> int:
     given = {"text": arguments.text}
     if arguments.file is not None:
+        # The daemon reads it, and works in another folder.
         given = {"source_path": os.path.abspath(arguments.file)}
     answer = call(client, "ContextSet", {**named, **given}, slow=True)
     length = counted(answer["item"]["characters"], "character")

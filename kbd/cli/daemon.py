@@ -56,7 +56,7 @@ def _has_hung_threads() -> bool:
     """Wait a moment for threads that are left, and tell whether any still is."""
     until_s = time.monotonic() + _THREADS_TIMEOUT_S
     left = [each for each in threading.enumerate() if not each.daemon]
-    left.remove(threading.main_thread())
+    left.remove(threading.main_thread())  # which cannot join itself
     for thread in left:
         thread.join(max(0.0, until_s - time.monotonic()))
     return any(thread.is_alive() for thread in left)

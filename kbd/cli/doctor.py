@@ -78,6 +78,7 @@ def _check_packages() -> Iterator[_Finding]:
         return
     found = []
     for text in wanted:
+        # A requirement's name ends where its version, extras or marker begin (PEP 508).
         name = text[: next((i for i, c in enumerate(text) if c in " [<>=!~;("), len(text))]
         try:
             found.append(f"{name} {version(name)}")

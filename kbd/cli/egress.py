@@ -66,7 +66,7 @@ def _egress(arguments: argparse.Namespace) -> int:
         sent = _read_requests(client, log_id)
     if arguments.json:
         shown = sent if arguments.all else sent[-MAX_SHOWN:]
-        total = sum(row["bytes_out"] for row in sent)
+        total = sum(row["bytes_out"] for row in sent)  # also of those not shown
         shown_fields = {"consent": consent, "mode": mode, "events": shown, "bytes_out": total}
         say(json.dumps({**shown_fields, **({"embedder": embedder} if embedder else {})}))
         return OK

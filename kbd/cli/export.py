@@ -34,6 +34,7 @@ def _export(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         run = find_run(client, arguments.run)
         run_id = run["run_id"]
+        # The daemon writes it, and works in another folder.
         target = Path(arguments.out or f"case-{run_id}.zip").absolute()
         params = {"run_id": run_id, "target": str(target)}
         made = call(client, "RunExport", params, slow=True)

@@ -18,6 +18,7 @@ def add(client: Client, workbench_id: str, files: Sequence[str]) -> list[dict[st
         return []
     params = {
         "workbench_id": workbench_id,
+        # The daemon opens them, and works in another folder.
         "source_paths": [os.path.abspath(file) for file in files],
     }
     results = call(client, "WorkbenchFilesAdd", params, slow=True)["add_results"]
@@ -34,6 +35,7 @@ def check_folder(directory: str) -> None:
         Stop: There is a file of that name or above it, or nothing may be written there.
     """
     place = os.path.abspath(directory)
+    # What is missing of the path is made, in the nearest folder that is there.
     while not os.path.lexists(place):
         place = os.path.dirname(place)
     if not os.path.isdir(place) or not os.access(place, os.W_OK | os.X_OK):

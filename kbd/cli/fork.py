@@ -47,6 +47,7 @@ def _fork(arguments: argparse.Namespace) -> int:
         params: dict[str, Any] = {
             "source_workbench_id": source["id"],
             "mode": MODES[arguments.mode],
+            # A name has at most 200 characters, of which the ending takes five.
             "name": arguments.name or f"{source['name'][:190]} fork",
         }
         point = arguments.point

@@ -131,6 +131,7 @@ def _request_consent(
         raise Stop(msg, CONFIRMATION_NEEDED)
     if not yes and not ask("May these files be sent there?"):
         raise Stop("nothing was sent", CONFIRMATION_NEEDED)
+    # The hash is of what was shown: with other files the consent does not hold.
     agreed = {name: status[name] for name in ("provider_id", "model_id", "scope_hash")}
     call(client, "EgressGrantWorkshopConsent", {**named, **agreed, "persist": True})
 
@@ -172,6 +173,7 @@ def run_until_ended(
             last_method = method
             progress.on_notification(method, params)
 
+    # Before the run begins: what came earlier would be queued for a reader that there is not.
     client.on_notification = on_notification
     params: dict[str, Any] = {"workbench_id": workbench_id, "wait": False}
     if message_id is not None:

@@ -142,6 +142,7 @@ def parse_time(text: str, now: datetime) -> str:
     except (ValueError, OverflowError):
         msg = f"{text} is no time: say 2026-11-22, 2026-11-22T10:30, 10:30, or 2h (30m, 3d) ago"
         raise Stop(msg, USAGE) from None
+    # Six digits of a second even where they are zeros: the texts are compared.
     return found.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -150,6 +151,7 @@ def _parse_moment(text: str, now: datetime) -> datetime:
     if ago:
         return now - timedelta(seconds=int(ago[1]) * _SECONDS[ago[2]])
     if ":" in text[:3]:
+        # For fromisoformat an hour has two digits, for people 9:30 has one.
         return datetime.combine(now.date(), time.fromisoformat(text.zfill(5)))
     return datetime.fromisoformat(text)
 
@@ -284,6 +286,7 @@ class _EventRenderer:
 
     def lines(self, event: dict[str, Any]) -> list[str]:
         """Take the next event, and return the lines to print for it."""
+        # Also of an event that is not shown: the advice to go on with `--after` is to go past it.
         self.last = event["seq"]
         if not self.selection.matches(event):
             return []

@@ -31,6 +31,7 @@ def find_run(client: Client, named: str) -> dict[str, Any]:
     workbenches = call(client, "WorkbenchList")["workbenches"]
     meant, number = _find_matches(workbenches, named), ""
     base, _, last = named.rpartition("-")
+    # A name may itself end in a hyphen and digits, so it is tried as a whole before.
     if not meant and base and last.isascii() and last.isdigit() and len(last) <= 15:
         meant, number = _find_matches(workbenches, base), last
         named = base if meant else named

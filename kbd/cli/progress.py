@@ -203,6 +203,7 @@ class BarProgress(LineProgress):
         """Tell it, and name it beside the bar."""
         super().phase(phase)
         self._bars.update(self._bar, description=PHASES.get(phase, line(phase)), tail="")
+        # An item moves the bar when it begins, so the last one is counted here.
         if phase == "summary":
             self._bars.update(self._bar, completed=self._items)
 

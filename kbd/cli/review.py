@@ -44,6 +44,7 @@ def _render_ranges(items: Sequence[int]) -> str:
     ranges: list[list[int]] = []
     for item in sorted(items):
         if ranges and item == ranges[-1][-1] + 1:
+            # Only the ends are kept: [3] becomes [3, 4], and that [3, 5].
             ranges[-1][1:] = [item]
         else:
             ranges.append([item])

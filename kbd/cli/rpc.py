@@ -38,5 +38,6 @@ def _rpc(arguments: argparse.Namespace) -> int:
         raise Stop('the parameters must be an object: {"name": value}', USAGE)
     with connect_or_start(arguments) as client:
         result = call(client, arguments.method, params, slow=True)
+    # Programs read escapes whatever their locale; people read letters.
     say(json.dumps(result, indent=2, ensure_ascii=not sys.stdout.isatty()))
     return OK

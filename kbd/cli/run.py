@@ -59,6 +59,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.keep:
         # Before the run: what cannot be handed out would have been paid for.
         check_folder(arguments.out)
+    # With --json all fields are there, however far the job came.
     report: dict[str, Any] = dict.fromkeys(
         (
             "run_id",
@@ -79,6 +80,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except Stop as stop:
         if not arguments.json:
             raise
+        # The run's own error has a code, and goes before the words of this command.
         report["error"] = report["error"] or {
             "error_code": stop.error_code if isinstance(stop, RequestRefused) else None,
             "message": stop.message,

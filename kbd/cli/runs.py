@@ -67,6 +67,7 @@ def _render_runs(runs: list[dict[str, Any]], width: int, now: datetime) -> str:
     rows = [_render_row(run, now) for run in runs]
     header = (*_HEADER, "workbench", "model", "in", "out", "cost", "request")
     wide = [(*row, *_render_details(run), "") for row, run in zip(rows, runs, strict=True)]
+    # The last column is blank in these rows; what its heading takes is room for it.
     left = width - len(render_table(header, wide).partition("\n")[0]) + len(header[-1])
     if left >= REQUEST_COLUMNS:
         whole = zip(wide, runs, strict=True)
@@ -89,7 +90,7 @@ def _render_row(run: dict[str, Any], now: datetime) -> tuple[str, ...]:
         run["phase"] or "",
         _render_items(run["items"]),
         format_time(run["started_at"]),
-        duration(max(took, 0.0)),
+        duration(max(took, 0.0)),  # the clock may have been set back
     )
 
 

@@ -188,6 +188,7 @@ class _Screen(UIControl):
             self.application.loop.call_soon_threadsafe(run_in_terminal, self._stop)
 
     def _stop(self) -> None:
+        # By the default action, which stops the process; a handler of ours would only be called.
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self._stopped)

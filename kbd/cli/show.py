@@ -125,6 +125,7 @@ def _seen_messages(history: Sequence[dict[str, Any]]) -> list[Related]:
     for event in history[:-1]:
         data = event.get("data") or {}
         match event["type"]:
+            # Each phase and each item begins a conversation of its own.
             case "PhaseStarted" | "ItemStarted":
                 seen.clear()
             case "ModelReplied":
@@ -212,6 +213,7 @@ def describe_blob(client: Client, workbench_id: str, blob: str, *, whole: bool) 
         blob: Their hash.
         whole: Whether all of a long text is wanted.
     """
+    # A character may lie across two parts.
     decoder, digest = codecs.getincrementaldecoder("utf-8")(), sha256()
     text, size_bytes = "", 0
     try:
@@ -221,6 +223,7 @@ def describe_blob(client: Client, workbench_id: str, blob: str, *, whole: bool) 
             text += piece
             if _NO_TEXT.search(piece):
                 return BlobDescription(size_bytes)
+            # Nothing is said of damage here: the hash is that of all the bytes.
             if has_more and not whole:
                 return BlobDescription(size_bytes, text)
     except UnicodeDecodeError:
@@ -248,6 +251,7 @@ def save_blob(client: Client, workbench_id: str, blob: str, target: str) -> int:
                     digest.update(part)
                 if digest.hexdigest() != blob:
                     raise Stop(f"the kept bytes are not those of {blob}; see `kbd verify`", FAILED)
+            # Also at Ctrl-C: half of a file must not pass for one.
             except BaseException:
                 os.unlink(target)
                 raise
@@ -440,6 +444,7 @@ def _render_blobs(
     for blob, version in zip(few, versions, strict=True):
         if version.text and not version.fault:
             heading = " ".join(part for part in (blob.field, blob.file) if part)
+            # The beginning of a JSON text cannot be unfolded.
             texts = render_value(version.text) if version.is_whole else version.text.split("\n")
             rest = [] if version.is_whole else ["… --full shows all of it"]
             lines += ["", f"{heading}, {blob.hash[:HASH_DIGITS]}:"]

@@ -99,6 +99,7 @@ def _open_log(home: str) -> io.BufferedRandom:
 
 
 def _last_line(log: io.BufferedRandom, begin: int) -> str:
+    # What stands before is of an earlier start.
     log.seek(begin)
     lines = log.read()[-TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()
     return line(lines[-1], 400) if lines else "it ended without a word"

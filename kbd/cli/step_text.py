@@ -53,6 +53,7 @@ def render_value(value: Any) -> list[str]:
         case list() if value and not _is_short(value):
             return [text for inner in value for text in _render_item(render_value(inner))]
         case str():
+            # A line end at the end of a text begins no further line.
             return value.removesuffix("\n").split("\n") if value else ['""']
         case _:
             return [json.dumps(value, ensure_ascii=False)]
@@ -97,6 +98,7 @@ def _parse_embedded(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in {"{", "["} and value[-1:] in {"}", "]"}:
         try:
             return json.loads(value)
+        # What is nested too deeply to be read is shown as the text that it is.
         except (ValueError, RecursionError):
             return value
     return value

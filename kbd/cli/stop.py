@@ -50,9 +50,10 @@ def _lives(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        return True  # there, and another user's
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
+            # The program's name stands in brackets before, and may itself hold blanks and brackets.
             return file.read().rpartition(b")")[2].split()[0] != b"Z"
     except FileNotFoundError:
         # Gone meanwhile; or a system without /proc, where the signal's word is all there is.

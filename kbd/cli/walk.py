@@ -224,6 +224,7 @@ def _conversation_chain(reader: StepReader, index: int) -> list[Step]:
         step = reader.step(place)
         model = step.get("model")
         if model is not None:
+            # Turns of one conversation name the same opening messages.
             if opening and model["opening"] != opening:
                 break
             opening = model["opening"]
@@ -268,6 +269,7 @@ def _diff_texts(reader: StepReader, file: dict[str, Any]) -> list[str]:
             return []
         texts.append(text.splitlines())
     before, after = texts
+    # The first two lines would name the files, which are named above.
     return list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]
 
 
@@ -337,12 +339,14 @@ class Walk:
         Raises:
             Stop: The connection broke.
         """
+        # A heading, a rule and a footer take a row each.
         body = max(height - 3, 2)
         listed = max(1, min(LIST_ROWS, body // 3))
         self._page = max(body - listed, 1)
         rows = [ScreenRow(self._heading(width), "bar"), *self._list(width, listed)]
         lines = self._text(width)
         self._lines = len(lines)
+        # Only now is known on which line the text stands.
         if self._is_sought:
             self._top, self._is_sought = self._sought(lines), False
         self._top = max(0, min(self._top, len(lines) - self._page))
@@ -392,18 +396,21 @@ class Walk:
                 self._at = min(self._at, self._reader.total)
                 self._drawn = None
                 self._message = f"{self._reader.total} steps, run {self._reader.run['status']}"
+            # The table has the step itself under "", which is no key.
             case key if key and key in PANELS:
                 self._picture, self._top = ("" if key == self._picture else key), 0
             case _:
                 self._message = "? shows the keys"
 
     def _go(self, index: int) -> None:
+        # A run that is under way may have more by now.
         if index > self._reader.total:
             self._reader.refresh()
             self._drawn = None
         if not 1 <= index <= self._reader.total:
             self._message = "This is the first step." if index < 1 else "This is the last step."
             return
+        # Read before it is gone to: after an error the walk is where it was.
         self._reader.step(index)
         self._at, self._top = index, 0
 
@@ -420,7 +427,7 @@ class Walk:
             self._go(self._at - 1)
             self._top = _END
         else:
-            self._go(0)
+            self._go(0)  # which says that this is the first
 
     def _seek(self, places: range) -> None:
         """Go to the next step of the same kind, or, while something is searched, that has it."""
@@ -475,6 +482,7 @@ class Walk:
 
     def _list(self, width: int, rows: int) -> Iterator[ScreenRow]:
         total = self._reader.total
+        # The current step stands in the middle, but for both ends of the list.
         first = max(1, min(self._at - rows // 2, total - rows + 1))
         for place in range(first, first + rows):
             if place > total:

@@ -34,6 +34,7 @@ def add_watch(client: Client, arguments: argparse.Namespace) -> str:
         Stop: The rule makes no sense, or nobody agreed.
     """
     rule = _rule_params(arguments)
+    # The daemon keeps folders with their links followed.
     folder = os.path.realpath(rule["folder"])
     for each in call(client, "WatchList")["watches"]:
         if each["folder"] == folder:
@@ -124,6 +125,7 @@ def dry_run(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
 def _watch_or_folder(client: Client, named: str) -> dict[str, Any] | None:
     watches: list[dict[str, Any]] = call(client, "WatchList")["watches"]
     folder = os.path.realpath(named)
+    # In order of preference: the first kind of name that fits anything decides, if only to refuse.
     for meant in (
         [each for each in watches if each["watch_id"] == named],
         [each for each in watches if each["name"] == named],
@@ -179,6 +181,7 @@ def _parse_command(command: str | None) -> list[str]:
         words = shlex.split(command or "")
     except ValueError as error:
         raise Stop(f"--on-outcome cannot be read: {error}", USAGE) from None
+    # The daemon would take a relative path from its own folder; a bare name it finds in its PATH.
     if words and "/" in words[0]:
         words[0] = os.path.abspath(words[0])
     return words

@@ -44,6 +44,7 @@ __all__ = [
 CALL = "myPT_toolcall"
 RESULT = "myPT_toolresult"
 
+# Each repetition has a bound, so that a search through a long text stays linear.
 TAG = re.compile(
     r"(?P<open><|&lt;)\s{0,4}(?P<end>/?)\s{0,4}mypt_tool(?P<kind>call|result)\b"
     r"(?:[^<>{&]{0,40}(?:>|&gt;))?",
@@ -89,6 +90,7 @@ def _may_become_tag(tail: str) -> bool:
     return any(f"<{name}".lower().startswith(written) for name in (CALL, RESULT))
 
 
+# The NUL tells the mark from a text that is three points.
 _LEFT_OUT = "\0..."
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -304,6 +306,7 @@ def _block(text: str, tag: re.Match[str]) -> Toolcall | MalformedToolcall:
     try:
         written, end = read_object(text, body)
     except NotObject as fault:
+        # Second, for the object behind an escaped tag may well be plain.
         unescaped = _unescaped(text, tag, body)
         if unescaped is None:
             return _malformed(text, tag.start(), body, fault)
@@ -354,6 +357,7 @@ def _malformed(text: str, start: int, body: int, fault: NotObject) -> MalformedT
     """Describe what is wrong with a block, counting lines and columns from its object."""
     at = fault.position
     line = text.count("\n", body, at) + 1
+    # In the first line there is no line break to find, and the column counts from the object.
     column = at - max(text.rfind("\n", body, at) + 1, body) + 1
     found = TAG.split(text[at : at + MAX_QUOTED].split("\n", 1)[0], 1)[0].strip()
     nearby = f"found: {found}" if found else "the text ends" if at >= len(text) else "the line ends"

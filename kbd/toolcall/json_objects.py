@@ -34,6 +34,7 @@ MAX_VALUES = 20_000
 """What has more has to be JSON proper: tolerant reading is fifty times slower."""
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
+# Possessive throughout: of a string that does not end nothing is tried a second time.
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
 # Bounded, for Python takes quadratic time to make a number of many digits.
 _NUMBER = re.compile(
@@ -210,6 +211,7 @@ def read_object(text: str, start: int) -> tuple[dict[str, Any], int]:
     if not text.startswith("{", start):
         raise NotObject(start, "a JSON object was expected")
     try:
+        # JSONDecodeError and AmbiguousJson are ValueErrors, so that one is caught last.
         value, end = _strict(text, start)
     except json.JSONDecodeError:
         value, end = lenient_object(text, start)
@@ -230,6 +232,7 @@ def parts_of_call(written: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | No
     if not isinstance(name, str) or not name.strip():
         return None
     arguments = {key: value for key, value in written.items() if key != "name"}
+    # Beside other fields, "arguments" is an argument that is called so.
     if len(arguments) == 1:
         key, below = next(iter(arguments.items()))
         if key in ARGUMENT_KEYS and isinstance(below, str):
@@ -271,6 +274,7 @@ def _strict(text: str, start: int) -> tuple[dict[str, Any], int]:
             is_inner = fault.pos < size - 16 and not fault.msg.startswith("Unterminated")
             if is_inner or start + size >= len(text):
                 raise
+        # By a factor, so that all windows together cost little more than the last one.
         size *= 8
 
 

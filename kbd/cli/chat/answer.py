@@ -83,6 +83,7 @@ class AnswerWriter:
     def end(self, whole: str) -> None:
         """End the answer, which is this as a whole: what is missing of it is written."""
         whole = whole.strip()
+        # What was streamed is not its beginning: the answer was begun anew since.
         if not whole.startswith(self.text.strip()):
             self.restart()
         self.write(whole[len(self.text.strip()) :])
@@ -149,6 +150,7 @@ class AnswerWriter:
         wide = cell_width(word)
         if not self._goes_on:
             self._begin_line(word, wide)
+        # A word that no line can hold is not put on a line of its own for nothing.
         elif not self._is_plain and self._at + wide > self._width and self._at > self._indent:
             self._break()
         self._out.write(word)
@@ -162,6 +164,7 @@ class AnswerWriter:
             self._is_fenced = not self._is_fenced
         if _MARK.fullmatch(word):
             self._indent += wide + 1
+        # Else a text that is set in far would be broken after each word.
         self._indent = min(self._indent, self._width // 2)
 
     def _break(self) -> None:

@@ -56,6 +56,7 @@ line that failed."""
 def _chat(arguments: argparse.Namespace) -> int:
     if arguments.place and arguments.workspace_dir:
         raise Stop("name a workbench or a folder once", USAGE)
+    # Stdout may be a file that takes the answers while a person types.
     is_typed = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
     session = ChatSession(arguments, connect_or_start(arguments))
     try:
@@ -130,7 +131,7 @@ def _choose_workbench(client: Client) -> str:
         raise Stop(usage, USAGE)
     found = sorted(
         call(client, "WorkbenchList")["workbenches"], key=lambda each: str(each["updated_at"])
-    )[: -MAX_LISTED - 1 : -1]
+    )[: -MAX_LISTED - 1 : -1]  # from the end: the newest first
     rows = [
         (str(number), line(each["name"], 48), str(each["files"]), format_time(each["updated_at"]))
         for number, each in enumerate(found, 1)
@@ -141,6 +142,7 @@ def _choose_workbench(client: Client) -> str:
     reply = sys.stdin.readline().strip()
     if not reply:
         raise Stop(usage, USAGE)
+    # `isdigit` alone is true of signs that int refuses, such as a superscript two.
     if reply.isascii() and reply.isdigit() and 1 <= int(reply) <= len(found):
         return str(found[int(reply) - 1]["id"])
     return reply

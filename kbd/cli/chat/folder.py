@@ -50,6 +50,7 @@ class ImportHistory:
 
     def __init__(self, client: Client, workbench_id: str) -> None:
         self._came: dict[str, list[_Import]] = {}
+        # The oldest workbench first, so that what came in last stands last.
         for each in reversed(_ancestry(client, workbench_id)):
             self._read(client, each)
 
@@ -206,6 +207,7 @@ def _walk_entries(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
     seen = 0
 
     def fail(error: OSError) -> None:
+        # A folder below that cannot be looked into is passed over.
         if error.filename == str(folder):
             raise Stop(f"{folder} cannot be looked into: {error.strerror}", FAILED)
 
@@ -242,6 +244,7 @@ def _is_index(names: Collection[str]) -> bool:
 
 def _is_readable(name: str, endings: Collection[str]) -> bool:
     last = name.casefold()
+    # An ending may have several dots.
     return last in endings or any(
         last[place:] in endings for place, letter in enumerate(last) if letter == "."
     )
@@ -266,6 +269,7 @@ def workbench_name(folder: Path) -> str:
     if path.isprintable() and len(path) <= NAME_CHARACTERS:
         return path
     mark = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
+    # The end of a path tells more than its beginning.
     return f"…{line(clean(path)[-150:])} {mark}"
 
 
@@ -389,6 +393,7 @@ class _ImportPlan:
             return
         present = self.now.published.get(name)
         is_as_it_came = present is not None and self._arrivals.was_imported(name, present)
+        # Nothing is new in the folder: the workbench has the same, or what kbd made of it since.
         if content == present or (content == self._arrivals.last(name) and not is_as_it_came):
             return
         if self.now.has_draft:

@@ -125,6 +125,7 @@ class Prompt:
                 lambda: get_app().current_buffer.document.text_before_cursor.startswith("/")
             ),
             key_bindings=_key_bindings(),
+            # A message may have several lines; Enter sends by a binding of its own.
             multiline=True,
             prompt_continuation=_continuation,
             style=_STYLE,
@@ -139,6 +140,7 @@ class Prompt:
         Raises:
             EOFError: Ctrl-D in an empty line, or the terminal is gone.
         """
+        # Each answer may make files; which models there are is asked only where one is completed.
         self._names, self._models = self._session.file_names(), []
         label = line(self._session.label, LABEL_COLUMNS)
         return self._prompt.prompt(
@@ -190,6 +192,7 @@ def history_at(home: str | None) -> History:
     """Return the input history of this home, in a file that only its owner may read."""
     path = Path(resolve_home(home)) / HISTORY_NAME
     try:
+        # Through a link the lines could land in any file of the user's.
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             # Also a file that was there before, with whatever mode: what people type is private.

@@ -32,7 +32,7 @@ def without_echo() -> Iterator[None]:
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     silent = [*before]
-    silent[3] &= ~termios.ECHO
+    silent[3] &= ~termios.ECHO  # the local modes
     termios.tcsetattr(keyboard, termios.TCSANOW, silent)
     try:
         yield

@@ -192,6 +192,7 @@ def undo_messages(session: ChatSession, argument: str) -> int:
     first = asked[-back]
     if first == 0 and len(messages) == 1:
         raise Stop("there is nothing before the first question; /clear begins anew", FAILED)
+    # Nothing stands before the first question, of which only the answer goes.
     target = messages[max(first - 1, 0)]
     done = session.ask("WorkshopUndoToMessage", message_id=target["message_id"], slow=True)
     text = line(str(target["text"]), 60)
@@ -224,6 +225,7 @@ def clear_conversation(session: ChatSession, argument: str) -> int:
     if state["has_draft"]:
         raise Stop("a draft is open: /publish or /discard it first (/review shows it)", FAILED)
     before = session.workbench_id
+    # A folder's workbench is found by its name: the newest of that name is the one.
     name = session.name if session.folder else _next_name(session)
     fork = call(
         session.client,
@@ -248,6 +250,7 @@ def _next_name(session: ChatSession) -> str:
     taken = {each["name"] for each in call(session.client, "WorkbenchList")["workbenches"]}
     base, _, number = session.name.rpartition(" (")
     base = base if base and number[:-1].isdigit() and number.endswith(")") else session.name
+    # Of one number more than there are names, one is free.
     return next(
         name for count in range(2, len(taken) + 3) if (name := f"{base} ({count})") not in taken
     )
@@ -284,6 +287,7 @@ def reload_documents(session: ChatSession, argument: str) -> int:
     params: dict[str, Any] = {"index_dir": index_dir} if index_dir else {}
     with show_busy(READING):
         found = session.ask("WorkspaceReloadIndex", slow=True, **params)
+    # Only now: a folder that was refused is not asked for again.
     session.index_dir = index_dir
     by = f", {found['embedded']:,} of them by meaning ({line(found['embedder'])})"
     say(
@@ -400,5 +404,6 @@ def _dispatch(session: ChatSession, text: str) -> int:
 
 def _unknown_text(name: str) -> str:
     unknown = f"there is no command {line(name, 40)}"
+    # With no cutoff there is always one.
     near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.0)
     return f"{unknown}; the nearest is {near[0]} (/help lists all; //… sends a message)"

@@ -117,6 +117,7 @@ def show_history(session: ChatSession, argument: str) -> int:
         if not argument.isascii() or not argument.isdigit():
             raise Stop("how many messages? /history 4", USAGE)
         messages = [at for at, entry in enumerate(entries) if is_message(entry)]
+        # By a slice, for there may be fewer messages than were asked for.
         entries = entries[messages[-int(argument) :][0] :] if messages and int(argument) else []
     if not entries:
         say("Nothing was said yet.")
@@ -259,6 +260,7 @@ class _Versions:
         if blob:
             part = self._session.ask("BlobRead", hash=blob, limit=MAX_COMPARED_BYTES)
             data = base64.b64decode(part["base64"])
+            # A NUL is sound UTF-8, and still in no text.
             if not part["has_more"] and b"\0" not in data:
                 try:
                     return data.decode()

@@ -64,6 +64,7 @@ _PARTS: dict[str, Part] = {
     "month": "month", "monthly": "month", "quarter": "quarter", "quarterly": "quarter",
     "year": "year", "yearly": "year", "annual": "year",
 }  # fmt: skip
+# What may stand between a figure and its column: "total of the …", "how much did we spend".
 _FILLER = re.compile(r"(?:\s+(?:up|of|the|all|in|for|did|do|have|we|you|i|they))*")
 _OF_DATE = re.compile(r"\s+(?:of|in|from)\s+(?:(?:the|each|its)\s+)?")
 _LIST = (
@@ -71,6 +72,8 @@ _LIST = (
     r"(?:\s+(?:only|just|the|columns?|fields?|following|these)\b)*\s*:?"
 )
 _COMMA = r"[\"'”’`]*\s*(?:,\s*(?:and\s+)?|and\s+|&\s*|plus\s+)(?:the\s+)?"
+# A list of columns may run into the next clause (", and save it …"): these words begin one, so
+# they are not refused as columns that are not there.
 _NO_COLUMN = {
     "a", "an", "another", "also", "average", "convert", "count", "each", "export", "filter", "in",
     "into", "it", "its", "keep", "make", "mean", "number", "one", "only", "order", "put", "save",
@@ -97,10 +100,12 @@ def take_order(wording: Wording) -> tuple[SortOrder, ...]:
     while True:
         name, end = _sort_key(wording, end)
         down, up = (re.compile(way + _ENDING).match(wording.folded, end) for way in (_DOWN, _UP))
+        # "Sort descending by Date, Name": a direction before "by" is the first key's alone.
         is_down = down is not None or (not orders and "descending" in clause.group())
         orders.append(SortOrder(name, descending=is_down))
         direction = down or up
         end = direction.end() if direction else end
+        # A comma or an "and" may as well lead to the next clause; then the sorting ends here.
         more = re.compile(_THEN).match(wording.folded, end)
         if more is None or not _is_sort_key(wording, more.end()):
             break
@@ -124,6 +129,8 @@ def take_keys(wording: Wording) -> tuple[Key, ...]:
             wording.take(clause.start(), end)
             return keys
         word = wording.word_at(first)
+        # "Each sheet" and "every row" name no key. Another word is refused only at the end, for a
+        # later "per" may still have a column behind it.
         if word and word.group() not in ("sheet", "file", "row", "one"):
             unknown = unknown or wording.original[word.start() : word.end()]
     adverb = wording.find(r"\b(?:monthly|quarterly|yearly|annual)\b")
@@ -251,6 +258,7 @@ def _sort_key(wording: Wording, start: int) -> tuple[str, int]:
     if word is None or function is None:
         found_text = wording.original[word.start() : word.end()] if word else "nothing"
         raise UnclearError(f'it shall be sorted by "{found_text}", which is no column')
+    # The sign keeps a figure apart from a column that is called "total".
     return f"@{function}", word.end()
 
 
@@ -264,6 +272,8 @@ def _keys_at(wording: Wording, start: int) -> tuple[tuple[Key, ...], int]:
     keys: list[Key] = []
     end, following = start, start
     while True:
+        # Behind a comma only a whole name goes on with the keys: a part of one could be any word of
+        # the clause that follows.
         mention = wording.column_at(following, exact=bool(keys))
         word = wording.word_at(following)
         if mention:
@@ -284,6 +294,7 @@ def _date_of_part(wording: Wording, start: int) -> tuple[ColumnIntent, int]:
     """Return the dates that a month or year is of, named behind it ("month of the date") or not."""
     of = _OF_DATE.match(wording.folded, start)
     mention = wording.column_at(of.end()) if of else None
+    # Only dates have months: of the columns that a word like "order" may mean, the others are out.
     dates = tuple(column for column in mention.columns if column.is_moment) if mention else ()
     if mention is None or not dates:
         return _only_date(wording), start
@@ -320,6 +331,8 @@ _MORE = r"(?:great|larg|high|bigg|lat)er\s+than|more\s+than|over|above|after|exc
 _LESS = r"(?:less|lower|smaller|fewer|earlier)\s+than|under|below|before"
 # "from 2024" is a condition; "per Store from sales.csv" names a file.
 _FROM = r"from(?=\s+[\"'“‘`€$£(]*\s*[-+]?\d)"
+# The first that matches counts, so what begins with another goes before it: "<>" before "<",
+# "is not" before "is", "not empty" before all.
 _OPERATORS: tuple[tuple[Operator, str], ...] = (
     ("not empty", rf"(?:{_IS})?(?:not\s+(?:empty|blank|missing|null)|filled)\b"),
     ("empty", rf"(?:{_IS})?(?:empty|blank|missing|null)\b"),
@@ -341,8 +354,11 @@ _LEAD = re.compile(
     r"\s*)+\Z"
 )
 _QUOTED = re.compile(r"""\s*["'“‘`]([^"'”’`]*)["'”’`]""")
+# A comma counts only before groups of three: of "1,5" the 5 is left over, which declines the
+# request, for its comma may be a decimal one. "10k" and "2024-01" are no numbers.
 _NUMBER = re.compile(r"\s*[€$£]?\s*([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?![\w-])\s*[€$£]?")
 _DATE = re.compile(r"\s*(\d{4}-\d{2}-\d{2})\b")
+# A text without quotes ends where another clause may begin; one with such a word needs quotes.
 _WORDS = re.compile(
     r"\s*((?:(?!\b(?:and|or|sort(?:ed)?|order(?:ed)?|into|in|to|as|save|by|per|with|group(?:ed)?"
     r"|for|then|descending|ascending)\b)[^,;.?!<>=\x00])+)"
@@ -369,6 +385,7 @@ def take_conditions(wording: Wording) -> tuple[tuple[Condition, ...], bool]:
         wording.take(last_end if join else start, end)
         last_end = end
         conditions.extend(found)
+    # SQL would bind "and" closer; whether the sentence does nobody can tell.
     if len(joins) > 1:
         raise UnclearError('it mixes "and" with "or"')
     return tuple(conditions), joins == {"or"}
@@ -411,6 +428,7 @@ def _condition_at(wording: Wording, mention: Mention) -> tuple[list[Condition], 
 def _value(
     wording: Wording, column: ColumnIntent, operator: Operator, start: int
 ) -> tuple[Condition, int]:
+    # From the original, which has capitals and accents; folding keeps each character's place.
     quoted = _QUOTED.match(wording.original, start)
     if column.is_number:
         number = _NUMBER.match(wording.original, start)
@@ -438,15 +456,18 @@ def _value(
 def _date_value(
     wording: Wording, column: ColumnIntent, operator: Operator, start: int
 ) -> tuple[Condition, int]:
+    # Quotes become blanks, not nothing: the places must stay those of the request.
     found = _DATE.match(wording.original.replace('"', " ").replace("'", " "), start)
     year = re.compile(r"\s*(\d{4})(?![\w-])").match(wording.original, start)
     try:
         if found and operator in ("=", "!=", ">", ">=", "<", "<="):
             moment = date.fromisoformat(found.group(1)).isoformat()
             return Condition(column, operator, moment), found.end()
+        # "Since 2024" and "before 2024" mean its first day; "after 2024" may mean that or its last.
         if year and operator in (">=", "<"):
             return Condition(column, operator, f"{year.group(1)}-01-01"), year.end()
     except ValueError:
+        # There is no such day, as February 30: told below, with the form of a date.
         pass
     raise UnclearError(f'"{column.name}" holds dates: write the date as YYYY-MM-DD')
 

@@ -29,6 +29,7 @@ from kbd.types import CallId
 __all__ = ["CallFailedError", "PendingError", "PlannerConversation"]
 
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.DOTALL)
+# Below the 64,000 that one recall may ask for.
 _RECALL_CHARACTERS = 48_000
 _ERROR = "Error: "
 
@@ -138,6 +139,7 @@ class PlannerConversation:
         """
         self._make(one for one in wanted if _key(*one) not in self._results)
         texts = [self._results[_key(*one)] for one in wanted]
+        # Of a large result only a receipt is here; the pages of all receipts are asked for at once.
         pages = [_pages(text) for text in texts]
         self._make(one for some in pages for one in some if _key(*one) not in self._results)
         return [self._whole(text, some) for text, some in zip(texts, pages, strict=True)]
@@ -201,6 +203,7 @@ def _key(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _canonical(arguments: Mapping[str, Any]) -> str:
+    # Sorted: a call is found again by this text, in whatever order its arguments came back.
     return json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 

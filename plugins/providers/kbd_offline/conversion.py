@@ -55,6 +55,7 @@ def row_count_text(count: int) -> str:
 
 
 MAX_FILES = 100
+# A sheet's name may hold quotes, angle brackets and bars; on Windows a file's name may not.
 _FORBIDDEN = re.compile(r"[\x00-\x1f/\\:*?\"<>|]+")
 
 
@@ -111,11 +112,13 @@ def _found(
     empty = [] if chosen else [sheet for sheet in book.sheets if sheet not in book.filled]
     for table, outcome in zip(tables, outcomes, strict=True):
         if isinstance(outcome, CallFailedError):
+            # A sheet that was named must not be left out with a note.
             if chosen:
                 raise UnclearError(str(outcome))
             notes.append(f"{table.sheet}: {outcome}")
             empty.append(table.sheet)
             continue
+        # Two sheets may come to the same name once signs are taken out.
         taken = [*files.taken, *(part.target for part in parts)]
         name = _FORBIDDEN.sub(" ", table.sheet).strip(" .") or "sheet"
         target = free_name(f"{stem}-{name}{suffix}", taken)

@@ -44,6 +44,7 @@ _LAST = (
     r"(?:\s+(?:one|row|entry|record|occurrence)s?\b)?"
 )
 _DATED = re.compile(r"latest|newest|recent")
+# A strong word has to be followed by a column; a weak one ("duplicates in the file") may be.
 _BY = (
     r"\b(?P<strong>by|on|based\s+on|using|per|considering|comparing|for\s+(?:each|every)"
     r"|(?:with|have|having|share|sharing|where|whose|of)\s+(?:the\s+)?same|whose|where|same)\b"
@@ -87,9 +88,11 @@ def parse_deduplication(files: RequestFiles, columns: tuple[ColumnIntent, ...]) 
         UnclearError: It has no reading, or more than one.
     """
     wording = Wording(files.text, columns)
+    # Left whole: what is taken out below may hold the words for the kind of the result.
     whole = Wording(files.text)
     if wording.has(_OPPOSITE):
         raise UnclearError("I take duplicates out; I do not keep or list only them")
+    # First, for "do not change the file" holds "change the file".
     untouched = wording.find(_UNTOUCHED)
     if untouched:
         wording.take(*untouched.span())

@@ -46,6 +46,7 @@ _PLAIN_NAME = re.compile(
 )
 _QUOTES = "\"'“”‘’`"
 _CALLED = re.compile(r"(?i)\b(?:called|named)\s+[\"'“‘`]?([\w-]+)[\"'”’`]?")
+# These always lead to a result; "to" and "in" may lead to a source as well.
 _INTO = re.compile(r"(?i)\b(?:into|as|called|named)\Z")
 _TO = re.compile(r"(?i)\b(?:to|in)\Z")
 
@@ -110,6 +111,7 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
     if len(request) > MAX_REQUEST_CHARACTERS:
         raise UnclearError("it is too long to be read by rules")
     known = {path.rpartition("/")[2].casefold(): path for path in paths}
+    # Whole paths last: one at the top goes before the last part of another that reads the same.
     known |= {path.casefold(): path for path in paths}
     text, sources, targets = request, list[str](), list[str]()
     for start, end in _spans(request, known):
@@ -117,6 +119,8 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
         text = text[:start] + " " * (end - start) + text[end:]
         before = request[:start].rstrip(" \"'“‘`")
         path = known.get(name.casefold())
+        # A file that is there is a result only behind another: "total by month in sales.csv" reads
+        # it. In place, "in" always names what is changed.
         if in_place:
             leads = before.lower().endswith(" to") and path is None
         else:
@@ -127,6 +131,7 @@ def named_files(request: str, paths: Sequence[str], *, in_place: bool = False) -
             raise UnclearError(f"there is no file {name} in the workbench")
         else:
             sources.append(path)
+    # Names with a suffix are blanked by now, so this finds one without.
     called = _CALLED.search(text)
     if called and not targets:
         targets.append(called.group(1))
@@ -170,6 +175,8 @@ def chosen_files(
     for words, group in _GROUPS:
         for match in re.finditer(rf"\b{words}", folded):
             before = folded[: match.start()]
+            # "As a workbook" tells the result; beside named files only "all …" adds others of a
+            # kind.
             if _AS_RESULT.search(before) or (named.sources and not _EACH.search(before)):
                 continue
             mentioned |= set(group)
@@ -230,6 +237,7 @@ def _spans(request: str, known: Mapping[str, str]) -> list[tuple[int, int]]:
     """Return where files are named, in order, without overlaps; known names may hold blanks."""
     spans = list[tuple[int, int]]()
     for start, end in _candidates(request, known):
+        # Whoever came first keeps the stretch, so the order of the candidates decides.
         if all(end <= other_start or start >= other_end for other_start, other_end in spans):
             spans.append((start, end))
     return sorted(spans)
@@ -277,6 +285,7 @@ def requested_suffix(wording: Wording) -> str | None:
     matches = list(re.finditer(RESULT, wording.folded))
     if not matches:
         return None
+    # "Turn a csv into a workbook" has two; the result is named last.
     kind = matches[-1].group(1)
     return ".tsv" if kind.startswith("tab") else _PLAIN.get(kind, BOOK_SUFFIX)
 

@@ -53,6 +53,7 @@ class PlanStep(msgspec.Struct, frozen=True):
     @property
     def line(self) -> str:
         """The item's text, on one line."""
+        # A plan is read by lines: a line break in a value would begin another item.
         line = " ".join(f"{self.name} — {self.text}".split())
         return line if len(line) <= _MAX_ITEM_TEXT else line[: _MAX_ITEM_TEXT - 1] + "…"
 
@@ -193,6 +194,7 @@ EMPTY_FIELDS = "Empty fields stay empty and are left out of totals and averages.
 MAX_INTENT_CHARACTERS = 18_000
 """The notes of a plan, which carry the intent on, hold 20,000."""
 
+# A sheet has 1,048,576 rows; headings and totals need some of them.
 MAX_SHEET_ROWS = 1_000_000
 MAX_SHEET_COLUMNS = 200
 
@@ -245,6 +247,7 @@ def inspect_tables(
     wanted = [
         (tool, table.arguments) for table in tables for tool in ("table_get_map", "table_describe")
     ]
+    # In the order of the calls: of each table its map, then its columns.
     found = conversation.calls(*wanted)
     return [
         _seen(table, found[2 * place], found[2 * place + 1]) for place, table in enumerate(tables)

@@ -32,6 +32,7 @@ MAX_TEXT_BYTES = 1_000_000
 
 _LINES = 500
 _MARK = "\ufeff"
+# The tool that writes adds no mark, so one that was there is written as a character.
 _AS_UTF8 = {"ascii": "", "utf-8": "", "utf-8-sig": _MARK}
 
 
@@ -63,6 +64,7 @@ def occurrences(text: str, search: str, *, match_case: bool) -> int:
 def replaced(text: str, search: str, replacement: str, *, match_case: bool) -> str:
     """Return a text with another one in place of each occurrence."""
     flags = 0 if match_case else re.IGNORECASE
+    # A function: in a template a backslash of the text would mean something.
     return re.sub(re.escape(search), lambda _: replacement, text, flags=flags)
 
 
@@ -131,6 +133,7 @@ def _put_together(
     separators = (
         f'{found.get("delimiter") or ","}{found.get("quote_char") or ""}"' if is_table else ""
     )
+    # A reading ends all lines in LF; which end the file has shows in its size alone.
     for line_end in ("\n", "\r\n"):
         text = WholeText(content, line_end, mark, separators)
         if len(text.written(content).encode()) == size_bytes:
@@ -147,6 +150,7 @@ _ROWS = 200
 _AREA = re.compile(r"([A-Z]+)(\d+)(?::([A-Z]+)(\d+))?\Z")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _SIGNS = {"t": "\t", "r": "\r", "n": "\n"}
+# The other side of what kbd_xlsx puts in quotes: a text that looks so would stand in them.
 _TYPED = re.compile(r"[0-9.+-].*[0-9]\Z|[0-9]\Z|=|(?i:true|false)\Z", re.DOTALL)
 
 
@@ -227,6 +231,7 @@ def _cells(path: str, arguments: dict[str, Any], text: str) -> Iterator[tuple[st
     Raises:
         UnclearError: The reading was cut.
     """
+    # The first line names the range that was read; of a reading that was cut it ends too early.
     place, _, grid = text.partition("\n")
     wanted = arguments["range"].rpartition(":")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     got = re.search(r"(\d+)\Z", place)

@@ -297,6 +297,7 @@ class Declined(msgspec.Struct, frozen=True, tag="declined", tag_field="offline")
 Intent = Split | Grouped | RowsIntent | Sheets | Deduped | Merged | Profiled | Replaced | Declined
 
 _DECODER: msgspec.json.Decoder[Intent] = msgspec.json.Decoder(Intent)
+# msgspec writes the tag of a record first, so the line of an intent begins like this.
 _LINE = re.compile(r'^\{"offline":.*\}$', re.MULTILINE)
 
 
@@ -312,6 +313,7 @@ def decode_intent(text: str) -> Intent | None:
     for line in _LINE.findall(text):
         try:
             return _DECODER.decode(line)
+        # A line of the user's own may begin so; the intent may be the next one.
         except msgspec.DecodeError:
             continue
     return None

@@ -59,6 +59,7 @@ _BEGINS = (
     r"(?:^|[.,;:!]|\b(?:and|then|please|to|you|just|kindly|lets?|now|first|bitte|want|need)\b)\s*"
     r"(?:(?:please|just|also|do)\s+)*"
 )
+# Verb and object stand close, in one sentence; further apart they are of two clauses.
 _DEDUPE = (
     rf"{_BEGINS}(?:de-?dup\w*|dedup\w*)"
     r"|\b(?:remov|delet|drop|strip|eliminat|clean|purg|discard|get\s+rid|without"
@@ -113,6 +114,7 @@ def job_of(text: str) -> JobKind:
         UnclearError: It asks for two of them at once.
     """
     # What stands in quotes is a text or a name, and asks for nothing.
+    # The quotes stay, for `_REPLACE` asks for them.
     bare = re.sub(QUOTED, lambda found: '"' + " " * (len(found.group()) - 2) + '"', text)
     folded = fold(bare)
     found = [job for job, pattern in _RULES if re.search(pattern, folded)]
@@ -182,6 +184,7 @@ def understand(request: str, files: RequestFiles, columns: Sequence[ColumnIntent
 def refused(text: str, columns: Sequence[ColumnIntent] = ()) -> str | None:
     """Return why a request is declined by its words alone, or None."""
     wording = Wording(text, columns, has_synonyms=False)
+    # A word in quotes or in a column's name ("Share", "Currency") asks for nothing.
     for mention in wording.mentions():
         wording.take(mention.start, mention.end)
     for quoted in re.finditer(r"[\"“`][^\"”`]*[\"”`]", text):
@@ -205,7 +208,9 @@ def _understand(files: RequestFiles, wording: Wording) -> Intent:
         raise UnclearError("I make sheets of one workbook, not a file for each value")
     names_kind = wording.has(RESULT) or files.target is not None
     question, converts = wording.has(_QUESTION), wording.has(_CONVERT)
+    # Clauses take words that also tell the kind of the result, so it is asked of a whole text.
     whole = Wording(files.text)
+    # Sorting first, or its "by" would be read as the beginning of a key.
     order = take_order(wording)
     conditions, any_of = take_conditions(wording)
     selection = RowSelection(files.source, conditions, any_of, files.sheet)
@@ -217,6 +222,7 @@ def _understand(files: RequestFiles, wording: Wording) -> Intent:
         measures = measures_of(figures, countable(wording.columns))
         wording.check_rest(HARMLESS, [files.source])
         ordered = tuple(_of_result(one, keys, measures) for one in order)
+        # A question and a single figure are answered in words, unless a file is asked for.
         answers = (question or not keys) and not names_kind
         suffix = _suffix(files, whole, book_by_default=True)
         target = None if answers else target_for(files, "summary", suffix)

@@ -115,6 +115,7 @@ def parse_merge(
     """
     wording = Wording(text)
     matching = wording.find(_MATCHING)
+    # "Merge by column name" asks for what is done anyway.
     if matching and matching.group("key") not in ("column", "columns", "name", "names", "sheet"):
         raise UnclearError(
             "I put tables with the same columns below each other; I do not match their rows by"
@@ -152,6 +153,7 @@ def match_columns(
     for one, names in zip(seen, known, strict=True):
         missing = [key for key in keys if key not in names]
         if missing:
+            # Backwards, so that the first table's spelling is what remains.
             first = {key: names[key].name for names in reversed(known) for key in names}
             missing_names = listed(f'"{first[key]}"' for key in missing)
             notes.append(f"{one.table.label} has no column {missing_names}")
@@ -168,6 +170,7 @@ def match_columns(
     own = tuple(column.name for column in columns)
     parts = []
     for one, names in zip(seen, known, strict=True):
+        # Names that are the result's own are left out: a plan has room for so much of an intent.
         called = tuple(names[key].name if key in names else None for key in keys)
         parts.append(MergePart(one.table, one.rows, one.rows, () if called == own else called))
     return columns, tuple(parts), tuple(notes)
@@ -194,6 +197,7 @@ def _tables(
         chosen, text = take_sheets(text, [name for book in found for name in book.sheets])
         for book in found:
             own = [name for name in chosen if name in book.sheets]
+            # Of one workbook alone all sheets are meant; of one among several, nobody said which.
             if len(own or book.filled) > 1 and len(books) > 1 and not (
                 own or wants_each_sheet(text)
             ):  # fmt: skip
@@ -228,6 +232,7 @@ def _by_key(seen: FileFinding) -> Mapping[str, ColumnIntent]:
     """Return a table's columns by what their names are compared by."""
     found: dict[str, ColumnIntent] = {}
     for column in seen.columns:
+        # A name of signs alone ("%") has no words to compare.
         key = "".join(re.findall(r"[^\W_]+", fold(column.name))) or column.name
         if key in found:
             raise UnclearError(
@@ -244,6 +249,7 @@ def _common(key: str, known: Sequence[Mapping[str, ColumnIntent]]) -> ColumnInte
     kinds = {column.type for column in columns}
     if len(kinds) == 1:
         return columns[0]
+    # Other types have only their text in common.
     return ColumnIntent(columns[0].name, "float" if kinds == {"integer", "float"} else "string")
 
 
@@ -320,7 +326,7 @@ def merge_tables(conversation: PlannerConversation, intent: Merged, number: int)
         count = _onto_sheet(conversation, intent, number, query)
     elif number == 1:
         export_table(conversation, part.table, intent.target, query, part.rows)
-        count = part.rows
+        count = part.rows  # checked by `export_table`
     else:
         written = conversation.call(
             "table_update_from_export",
@@ -364,6 +370,7 @@ def _onto_sheet(conversation: PlannerConversation, intent: Merged, number: int, 
     if not part.rows:
         return 0
     before = sum(other.rows for other in intent.parts[: number - 1])
+    # Rows count from 1, and the first has the headings.
     return write_rows(conversation, sheet, before + 2)
 
 
@@ -374,6 +381,7 @@ def _check(conversation: PlannerConversation, intent: Merged) -> None:
     found = conversation.call(
         "table_read_rows", path=intent.target, row_start=1, row_count=1, **sheet
     )
+    # A row that tells where it is from is never blank.
     filled = intent.rows if intent.origin else sum(part.filled for part in intent.parts)
     if found["total_rows"] not in (intent.rows, filled):
         raise ValidationFailed(

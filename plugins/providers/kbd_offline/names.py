@@ -20,6 +20,7 @@ def fold(text: str) -> str:
 
 
 def _fold_character(character: str) -> str:
+    # One character for each: a ligature would become two, and shift all places behind it.
     base = unicodedata.normalize("NFKD", character)[:1] or character
     return base.lower()[:1] or character
 
@@ -31,6 +32,7 @@ def tokens(name: str) -> tuple[str, ...]:
 
 def singular(word: str) -> str:
     """Return a folded word without its plural ending; both sides of a comparison go through it."""
+    # Three letters are too few to tell a plural by: "gas", "bus".
     if len(word) <= 3 or word.endswith("ss"):
         return word
     if word.endswith("ies"):
@@ -43,6 +45,7 @@ def singular(word: str) -> str:
 def sheet_name(wanted: str, taken: Collection[str]) -> str:
     """Return a legal sheet name that is not among the taken ones, whatever their case."""
     shown = "".join(c if c.isprintable() and c not in _NOT_IN_SHEETS else " " for c in wanted)
+    # Excel takes no apostrophe at either end, and the cut may bring one to the end.
     name = " ".join(shown.split()).strip("' ")[:MAX_SHEET_CHARS].strip("' ") or "(blank)"
     # Workbooks keep this name for themselves.
     name = f"({name})" if name.casefold() == "history" else name
@@ -66,6 +69,7 @@ def sheet_names(wanted: Iterable[str], taken: Collection[str] = ()) -> tuple[str
 def split_suffix(path: str) -> tuple[str, str]:
     """Return a path without its suffix, and the suffix in lower case with its dot."""
     stem, dot, suffix = path.rpartition(".")
+    # A name that only begins with a dot has no suffix.
     return (stem, f".{suffix.lower()}") if dot and stem else (path, "")
 
 

@@ -91,7 +91,9 @@ def research_table(conversation: PlannerConversation, request: str) -> Findings:
     try:
         files = choose_files(request, conversation.paths)
     except UnclearError as unclear:
+        # Nothing is declined before the files were looked at.
         conversation.call("list_files")
+        # That it can never be done says more than that a file is missing.
         raise UnclearError(refused(without_stems(request)) or str(unclear)) from None
     try:
         return _inspected(conversation, request, files)
@@ -142,6 +144,7 @@ def _measured_split(conversation: PlannerConversation, intent: Split) -> Split:
         ),
         ("table_query", {**table, "query": sql.widths(intent.columns)}),
     )
+    # The window has as many values as are allowed; the total tells whether there are more.
     count = int(values["total_row_count"])
     if count > MAX_SHEETS:
         raise UnclearError(f'"{key.label}" has {count} values; I make up to {MAX_SHEETS} sheets')
@@ -166,6 +169,8 @@ def research(conversation: PlannerConversation) -> str:
     """Return research.md; see `PlannerConversation.call` for what it raises."""
     request = conversation.request
     try:
+        # Cut only to tell the kind of job, for its patterns are tried at each place; what is longer
+        # is declined when the files are looked for.
         job = job_of(without_names(request[:MAX_REQUEST_CHARACTERS], conversation.paths))
         return report(_research_of_kind(job)(conversation, request))
     except (CallFailedError, UnclearError) as failed:
@@ -237,6 +242,7 @@ def summary(conversation: PlannerConversation) -> str:
     most = MAX_LISTED if isinstance(intent, Split) else MAX_COUNTED
     if len(done) > most:
         lines.append(f"{len(done)} of {len(items)} items are done, among them:")
+    # The last ones: of a split, the sheet of totals is among them.
     lines += [f"- {text}" for text in done[-most:]]
     if isinstance(intent, Merged | Replaced):
         lines += [f"- {note}." for note in intent.notes[:MAX_COUNTED]]
@@ -406,6 +412,7 @@ def _grouped(conversation: PlannerConversation, intent: Grouped, target: str) ->
     rows = int(first["total_row_count"])
     keys = [_key_column(key.label, key.column, key.part) for key in intent.keys]
     columns = (*keys, *map(_figure, intent.measures))
+    # The average of all rows is no sum of the averages above it.
     is_sum = all(measure.function in ("total", "count") for measure in intent.measures)
     label = "Total" if is_sum else "All rows"
     figures = overall["rows"][0]
@@ -491,6 +498,7 @@ def _value(value: Any) -> str:
         return "(empty)"
     if isinstance(value, float):
         return f"{value:,.2f}"
+    # To Python a bool is an int, and would be written as 1.
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

@@ -109,6 +109,7 @@ def collect(conversation: PlannerConversation, paths: Sequence[str]) -> list[Fil
         for table in every
         for tool in ("table_describe", "table_stats")
     ]
+    # Read in the order of the calls: all maps, then two results a table.
     found = iter(conversation.outcomes(*asked))
     maps = {path: next(found) for path in mapped}
     measured = {table: (next(found), next(found)) for table in every}
@@ -243,6 +244,7 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
+        # More than 15 digits of a double are binary noise.
         return f"{value:.6g}" if abs(value) < 1 else f"{round(value, 4):.15g}"
     return _cut(str(value))
 
@@ -360,7 +362,7 @@ def _write_book(
     facts = [
         [one.path, one.kind, name, value]
         for one in profiles
-        for name, value in (one.facts or (("", ""),))
+        for name, value in (one.facts or (("", ""),))  # a row for what was not read
     ]
     columns = [
         [one.path, column.sheet, *_fields(column)] for one in profiles for column in one.columns
@@ -444,6 +446,7 @@ def _paragraph(text: str, style: str) -> dict[str, Any]:
 
 
 def _bars(fields: Any) -> str:
+    # A bar would end the field. As a number, for Python 3.11 takes no backslash within braces.
     return f"| {' | '.join(_plain(str(field)).replace('|', chr(92) + '|') for field in fields)} |"
 
 

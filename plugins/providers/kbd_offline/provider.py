@@ -57,6 +57,7 @@ class OfflineProvider(Provider):
             text = _phase(request.phase)(conversation)
         except PendingError as pending:
             return ModelReply(tool_calls=pending.calls, finish_reason="tool_calls")
+        # Only when it is whole: until then the turn may still end in calls instead.
         for line in text.splitlines(keepends=True):
             emit(line)
         declines = request.phase is Phase.IMPLEMENT and is_declined(conversation)

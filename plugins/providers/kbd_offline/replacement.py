@@ -102,6 +102,7 @@ def research_replacement(conversation: PlannerConversation, request: str) -> Fin
         PendingError, CallFailedError, ValidationFailed: As for `PlannerConversation.call`.
     """
     wish = parse_replacement(request)
+    # Only the rest: the name of a file in one of the two texts is a text.
     named = named_files(wish.rest, conversation.paths, in_place=True)
     Wording(named.text).check_rest(REPLACING)
     chosen = chosen_files(named, conversation.paths)
@@ -138,11 +139,13 @@ def parse_replacement(request: str) -> ReplaceRequest:
         search, replacement = found.group("old").strip(), found.group("new").strip()
         start, end = found.span()
     rest = request[:start] + " " * (end - start) + request[end:]
+    # Only the rest, too: the texts may well hold "column" or "pattern".
     folded = fold(rest)
     for pattern, reason in _TOO_FINE:
         if re.search(pattern, folded):
             raise UnclearError(reason)
     match_case = True
+    # In this order, for "don't match case" holds "match case".
     for pattern, is_exact in ((_IGNORE_CASE, False), (_MATCH_CASE, True)):
         match = re.search(pattern, fold(rest))
         if match:
@@ -164,10 +167,12 @@ def _quoted_pairs(request: str) -> list[tuple[str, str, int, int]]:
         if found and first.start() < found[-1][3]:
             continue
         between = request[first.end() : second.start()]
+        # The blank is for a quote that follows the word at once.
         if re.fullmatch(_BETWEEN, f"{between.lower()} "):
             old, new = (next(g for g in one.groups() if g is not None) for one in (first, second))
             lead = re.search(rf"\b{_VERB}{_FILL}\Z", request[: first.start()], re.IGNORECASE)
             swapped = lead is not None and lead.group().lower().startswith("substitut")
+            # "Substitute new for old" names them the other way round.
             if swapped and re.match(r"\s*for\b", between, re.IGNORECASE):
                 old, new = new, old
             found.append((old, new, lead.start() if lead else first.start(), second.end()))
@@ -209,6 +214,7 @@ def _counted(
     for path, text in zip(plain, read_texts(conversation, plain), strict=True):
         reason = text if isinstance(text, str) else _breaking(text, wish)
         if isinstance(text, str) or reason:
+            # A file that was named must not be left out with a note.
             if is_named:
                 raise UnclearError(f"{path}: {reason}")
             notes.append(f"{path} was left out: {reason}")
@@ -218,6 +224,7 @@ def _counted(
             parts[path] = ReplacePart(path, hits)
         else:
             notes.append(f'"{wish.search}" is not in {path}')
+    # In the order of the files: texts were looked at behind all others.
     return tuple(parts[path] for path in paths if path in parts), notes
 
 
@@ -291,6 +298,7 @@ def _in_cells(conversation: PlannerConversation, intent: Replaced, part: Replace
     by_sheet = dict[str, list[dict[str, Any]]]()
     after = [_after(intent, cell) for cell in found.cells]
     for cell, text in zip(found.cells, after, strict=True):
+        # With its type, or a text that has become "007" would be written as a number.
         value = {"cell": cell.name, "value": text, "type": "string"}
         by_sheet.setdefault(cell.sheet, []).append(value)
     operations = [

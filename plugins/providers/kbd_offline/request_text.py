@@ -37,6 +37,7 @@ __all__ = [
     "synonymous",
 ]
 
+# With "by" or "per" it asks for totals of groups, not for a summary of a text.
 _A_DOCUMENT = (
     r"\bsummari[sz]e\b(?!.*\b(?:by|per|each|every)\b)"
     r"|\bsummary\s+of\s+(?:the|this|these|my)\s+(?:files?|documents?|texts?|reports?)\b"
@@ -60,6 +61,8 @@ REFUSED = (
     ("write prose", _PROSE),
     ("edit a document", _DOCUMENTS),
     ("draw charts", r"\b(?:charts?|graphs?|plots?|diagrams?|histograms?|visuali[sz]\w+)\b"),
+    # `job_of` finds the jobs on duplicates, merges and texts before; what comes here with these
+    # words is none of them.
     ("tell duplicates without removing them", r"\bduplicat\w*"),
     ("change the data itself", _CHANGES),
     ("work that out", _SUMS),
@@ -176,6 +179,7 @@ class _Group(msgspec.Struct, frozen=True):
         return right_type and not self.never & set(tokens(column.name))
 
 
+# A customer id and a category code are no customer and no category.
 _NO_THING = frozenset(("id", "no", "nr", "code", "number", "count", "type", "status", "date"))
 _NO_SPENDING = _NO_THING | {
     "unit", "per", "tax", "rate", "discount", "category", "center", "centre", "list",
@@ -190,6 +194,7 @@ def _group(
     never: frozenset[str] = _NO_THING,
 ) -> _Group:
     known = frozenset(words.split())
+    # "Date" excludes a column from most groups, and is what one of them is about.
     return _Group(known, is_number, is_moment, never - known)
 
 
@@ -241,6 +246,8 @@ FUNCTION_WORDS: dict[str, Function] = {
     "maximum": "maximum", "max": "maximum", "summarize": "total", "summarise": "total",
 }  # fmt: skip
 
+# An apostrophe within a word, as in "don't", opens and closes nothing: hence no letter may stand
+# before the first sign, or behind a closing single quote.
 QUOTED = (
     r"(?<![^\W_])(?:\"([^\"\n]*)\"|'([^'\n]*)'(?![^\W_])|“([^”\n]*)”|‘([^’\n]*)’"
     r"|„([^“”\n]*)[“”]|«([^»\n]*)»|`([^`\n]*)`)"
@@ -251,6 +258,7 @@ TAKEN = "\x00"
 """Character in place of text that was consumed; neither a blank nor part of a word."""
 
 _WORD = re.compile(r"[^\W_]+")
+# Not a comma: that parts the columns of a list.
 _GAP = re.compile(r"[\s\-_/()'\"%#&.]*\Z")
 _MAX_NAME_WORDS = 8
 
@@ -327,6 +335,7 @@ class Wording:
         best: Mention | None = None
         key = ""
         for word in words:
+            # Without blanks between them, "order date" is OrderDate as well as order_date.
             key += singular(word.group())
             same = tuple(column for known, column in self._keys if known == key)
             if same:
@@ -334,6 +343,7 @@ class Wording:
         if best is None and words and not exact:
             first = singular(words[0].group())
             parts = tuple(column for column in self.columns if first in tokens(column.name))
+            # "Total" asks for a figure, although a column may be called "Total Price".
             if parts and first not in FUNCTION_WORDS:
                 best = self._mention(parts, words[0].start(), words[0].end())
         if best is None and words:
@@ -390,12 +400,14 @@ class Wording:
         """Return a mention, to the end of the name where signs follow its words ("Price (€)")."""
         ends = {column: self._end_of(column.name, start) for column in columns}
         spelt = tuple(column for column, whole in ends.items() if whole)
+        # Of columns that differ in case alone, the one that is spelt to the letter is meant.
         same = tuple(c for c in spelt if self.original[start : ends[c]].startswith(c.name))
         return Mention(same or columns, start, max([end, *(ends[column] for column in spelt)]))
 
     def _end_of(self, name: str, start: int) -> int:
         """Return where a name that stands here in full ends, or 0."""
         first = _WORD.search(name)
+        # The name may begin with signs, which stand before its first word.
         begin = start - first.start() if first else start
         stands = begin >= 0 and fold(self.original[begin : begin + len(name)]) == fold(name)
         return begin + len(name) if stands else 0

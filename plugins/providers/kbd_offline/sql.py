@@ -19,6 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 _AGGREGATES = {"total": "sum", "average": "avg", "minimum": "min", "maximum": "max"}
+# These stand beside the columns of the file, so they are called what no column is called.
 _PLACE = "row of the file"
 _TIME = "time that it is there"
 _NUMBERED = f'(SELECT *, row_number() OVER () AS "{_PLACE}" FROM data)'
@@ -41,6 +42,7 @@ def key_of(key: Key) -> str:
         case None:
             return column
         case "month":
+            # Year first: in the order of text it is the order of time.
             return f"strftime({column}, '%Y-%m')"
         case "year":
             return f"year({column})"
@@ -66,6 +68,7 @@ def rows(
     if part is not None:
         key, value = part
         same = "IS NULL" if value is None else f"= {_text(value)}"
+        # As text, which is how `values_of` told the values, whatever their type.
         conditions.append(f"CAST({key_of(key)} AS VARCHAR) {same}")
     ways = _ways([*order, SortOrder(_PLACE)])
     return f"SELECT {shown} FROM {_NUMBERED}{_all_of(conditions)} ORDER BY {ways}"
@@ -133,8 +136,10 @@ def grouped(intent: Grouped, *, for_sheet: bool = False) -> str:
         return overall(intent.selection, intent.measures)
     keys = [f"{key_of(key)} AS {identifier(key.label)}" for key in intent.keys]
     shown = ", ".join([*keys, *_figures(intent.measures, for_sheet=for_sheet)])
+    # By place: a label such as "Month" may also be the name of a column.
     numbers = ", ".join(str(place) for place in range(1, len(keys) + 1))
     where = _all_of([_where(intent.selection)])
+    # The keys come last, so that rows that sort alike have one order.
     ways = f"{_ways(intent.order)}, {numbers}" if intent.order else numbers
     return f"SELECT {shown} FROM data{where} GROUP BY {numbers} ORDER BY {ways}"
 
@@ -202,8 +207,10 @@ def _condition(condition: Condition) -> str:
 
 def _sides(column: ColumnIntent, name: str, value: str) -> tuple[str, str]:
     """Return both sides of a comparison; texts are compared without regard to case."""
+    # Bare, for `clauses` lets nothing but a sign, digits and a point through as a number.
     if column.is_number:
         return name, value
+    # By day: a time of day is compared with a date that has none.
     if column.is_moment:
         return f"CAST({name} AS DATE)", f"DATE {_text(value)}"
     return f"lower(CAST({name} AS VARCHAR))", f"lower({_text(value)})"

@@ -144,6 +144,7 @@ _TOTALS = {"font_bold": True, "border_top": {"style": "thin", "color": "#8EA9DB"
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AMOUNT = "#,##0.00"
 _MIN_WIDTH, _MAX_WIDTH = 6, 60
+# Excel cuts a text that is too long, but shows a date that does not fit as #####.
 _MOMENT_WIDTHS = {"date": 12, "datetime": 20}
 _MAX_STYLED_ROWS = 20_000
 """A style is given with a cell's value, here blanks; beyond this the call would be too long."""
@@ -220,6 +221,7 @@ def column_widths(
         longest: The characters of the longest value of each as plain text, None where none is.
     """
     return tuple(
+        # Bold letters are about an eighth wider.
         min(max(_value_width(column, length or 0), len(column.name) * 9 // 8 + 2), _MAX_WIDTH)
         for column, length in zip(columns, longest, strict=True)
     )
@@ -237,6 +239,7 @@ def column_letters(number: int) -> str:
     """Return the letters of a column counted from 1: A, Z, AA."""
     text = ""
     while number:
+        # No letter is a zero: AA follows Z.
         number, rest = divmod(number - 1, 26)
         text = chr(ord("A") + rest) + text
     return text
@@ -290,7 +293,7 @@ def _styled_column(name: str, place: int, rows: int, style: dict[str, Any]) -> d
 
 
 def _totals_row(sheet: Sheet) -> dict[str, Any]:
-    row = sheet.rows + 2
+    row = sheet.rows + 2  # below the headings and all rows
     cells = [
         {
             "cell": f"{column_letters(place)}{row}",

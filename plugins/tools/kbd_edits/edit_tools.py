@@ -47,6 +47,7 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
             return {
                 key: _plain(_first_paragraph(key, value), definitions)
                 for key, value in schema.items()
+                # A field that is called "title" has a schema below that name, not a text.
                 if not (key == "title" and isinstance(value, str)) and key != "discriminator"
             }
         case list():
@@ -83,6 +84,7 @@ class OperationsTool(Tool):
 
     def __init__(self, handler: FormatHandler, records: Sequence[type[msgspec.Struct]]) -> None:
         self._handler = handler
+        # The tag of a record is the operation's name, the value of `op`.
         names = ", ".join(str(record.__struct_config__.tag) for record in records)
         self.description = (
             f"Change or make a {handler.name} file by operations ({names}), applied in order, all "

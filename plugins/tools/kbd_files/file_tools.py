@@ -258,6 +258,7 @@ class WriteTextFile(Tool):
             ValidationFailed: The format is not text, or has operations of its own.
         """
         existing = context.files.find(arguments.path)
+        # The name in the workbench goes before the path that the model wrote for it.
         name = context.files.new(arguments.path) if existing is None else existing.name
         _check_content(context, name)
         try:

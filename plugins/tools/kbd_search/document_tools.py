@@ -200,6 +200,7 @@ def _found_text(chunk: FoundChunk) -> dict[str, Any]:
 
 def _brief(chunk: FoundChunk) -> dict[str, Any]:
     """Return what a receipt needs of a piece: where it is, and what it is about."""
+    # Those lines are of the whole text as it was searched; read_file does not know them.
     coordinates = {name: value for name, value in chunk.metadata.items() if name != "lines"}
     snippet = chunk.snippet
     if len(snippet) > _HEAD_SNIPPET_CHARACTERS:

@@ -116,6 +116,7 @@ async def open_table(context: ToolContext, path: str, sheet: str | None) -> Open
     file = context.files.get(path)
     # Refused here, before a worker reads anything.
     tabular_handler(context, file)
+    # In a thread, for the version is read from a file of the installed package.
     key = _key(context, file, sheet, await run_sync(_engine))
     parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")
     if not await anyio.Path(parquet).exists() or not await anyio.Path(beside).exists():
@@ -154,6 +155,7 @@ def _key(context: ToolContext, file: FileRef, sheet: str | None, engine: str) ->
     handler = context.formats.for_name(file.name)
     suffix = Path(file.name).suffix.lower()
     part = f"{handler.name if handler else ''}\0{suffix}\0{'' if sheet is None else f'={sheet}'}"
+    # A sheet's name comes from a model, and may hold half a pair of surrogates.
     digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
     # With DuckDB's version: where another one had written the cache, every call on the file failed.
     return f"tables-{_VERSION}-{engine}-{file.blob}-{digest}"

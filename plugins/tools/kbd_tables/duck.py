@@ -118,6 +118,7 @@ def json_value(value: Any) -> Any:
     is an integer beyond 64 bits; NaN and infinities are null.
     """
     match value:
+        # Before int, for a bool is one as well.
         case None | bool():
             return value
         case int():
@@ -128,7 +129,7 @@ def json_value(value: Any) -> Any:
             return value if len(value) <= CELL_CHARACTERS else f"{value[:CELL_CHARACTERS]}..."
         case Decimal():
             return _decimal(value)
-        case date() | time():
+        case date() | time():  # a datetime is a date
             return value.isoformat()
         case list() | tuple():
             return [json_value(item) for item in value]

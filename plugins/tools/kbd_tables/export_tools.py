@@ -75,6 +75,7 @@ async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> lis
     """Export the whole table with its numbers as they are written in the file."""
     plain = context.files.stage()
     file = context.files.get(row_export.path)
+    # For its types and warnings; the rows are read again below, as the file spells them.
     opened = await open_table(context, row_export.path, row_export.sheet)
     read = await context.formats.read_table(file, row_export.sheet, plain)
     request = {
@@ -177,7 +178,7 @@ class TableExport(_ExportTool):
             raise ValidationFailed(
                 f"format {arguments.format} does not fit target_path: {name} {kind}"
             )
-        placement, source = Placement(sheet=arguments.sheet), None
+        placement, source = Placement(sheet=arguments.sheet), None  # the file is written anew
         warnings = []
         if existing is not None and has_sheets(handler):
             placement, source = Placement(sheet=arguments.sheet, mode="replace_sheet"), existing

@@ -125,6 +125,7 @@ _CANDIDATES: tuple[Candidate, ...] = (
         "integer",
         "integer",
         # The round trip keeps leading zeros, a plus and what does not fit out.
+        # With coalesce, for bool_and would pass over the NULL of a cast that fails.
         "coalesce(CAST(try_cast({v} AS BIGINT) AS VARCHAR) = {v}, false)",
         "CAST({v} AS BIGINT)",
         "BIGINT",
@@ -175,6 +176,7 @@ def candidates_for(known: ColumnType | None) -> tuple[Candidate, ...]:
     """Return what a column may be: of a format that knows its types, only the type it names."""
     if known is None:
         return _CANDIDATES
+    # A format that knows its numbers writes them with a point, and no comma between digits.
     fitting = tuple(
         c for c in _CANDIDATES if c.type == known and c.name != "double" and not c.has_commas
     )
@@ -213,6 +215,8 @@ def choose(name: str, candidates: Sequence[Candidate], facts: Mapping[str, int])
             "numbers; it is kept as text (use replace and CAST to say which is meant)"
         )
     for candidate in candidates:
+        # "+49" and "1.234.567" pass these tests, too; without one comma in the column they are no
+        # proof of numbers, and it stays text.
         if candidate.has_commas and not facts["commas"]:
             continue
         note = candidate.note.replace("{name}", name)
@@ -379,6 +383,7 @@ def _likely_candidates(
     rows = connection.execute(
         f"SELECT c, {selected} FROM (UNPIVOT {sample} ON COLUMNS(*) INTO NAME c VALUE v) GROUP BY c"
     ).fetchall()
+    # UNPIVOT leaves NULL out: a column without a value in the sample keeps all its candidates.
     for column, *answers in rows:
         index = int(str(column).removeprefix("c"))
         passed = {name for name, answer in zip(tests, answers, strict=True) if answer}

@@ -94,6 +94,7 @@ class TableGetMap(_TableTool):
         if record.encoding:
             found["encoding_detected"] = record.encoding
             found["encoding_confidence"] = round(record.encoding_confidence, 3)
+        # The format's own facts first, so that none of them takes the place of these.
         found = {**record.details, **found}
         if record.warnings:
             found["warnings"] = list(record.warnings)
@@ -304,6 +305,7 @@ def _result(
         "query_elapsed_ms": found["elapsed_ms"],
     }
     warnings = list(table_warnings)
+    # A window that holds all rows holds them in whatever order.
     if not found["is_ordered"] and (value["has_more"] or arguments.window_offset):
         warnings.append("no ORDER BY: the windows of this query may overlap or miss rows")
     if found["is_cut"]:

@@ -178,7 +178,7 @@ def export(
     return {
         "row_count": written,
         "column_count": width,
-        "is_ordered": statement.is_ordered or written < 2,
+        "is_ordered": statement.is_ordered or written < 2,  # a single row needs no order
     }
 
 
@@ -196,7 +196,7 @@ def export_plain(columns: Columns, plain: str, names: Sequence[str], target: str
     csv.field_size_limit(_MAX_FIELD_BYTES)
     with Path(plain).open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file, strict=True)
-        next(reader, None)
+        next(reader, None)  # the headings, which are in `names`
         rows = ([_plain_value(v, k) for v, k in zip(row, kinds, strict=True)] for row in reader)
         written = _pack(target, list(zip(names, kinds, strict=True)), rows)
     return {"row_count": written, "column_count": len(names), "is_ordered": True}
@@ -208,6 +208,7 @@ def _plain_value(text: str, kind: str) -> int | str | None:
         return None
     if kind == "string":
         return text
+    # A fraction stays text, or "12.50" would lose its zero; a whole number has one spelling alone.
     return int(text) if kind == "integer" else text.strip()
 
 
@@ -234,6 +235,7 @@ def _pack(target: str, columns: Sequence[tuple[str, str]], rows: Iterable[list[A
 
 def _fetched(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of an executed statement, some thousands at a time."""
+    # As Python values all rows of a large table might not fit into memory.
     while portion := connection.fetchmany(_FETCHED):
         yield from portion
 
@@ -243,6 +245,7 @@ def _stream_value(value: Any) -> Any:
     match value:
         case Decimal():
             return str(value) if value.is_finite() else None
+        # Before the rest: `json_value` would cut a long one.
         case str():
             return value
         case date() | time():

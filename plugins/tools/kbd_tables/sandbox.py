@@ -63,11 +63,13 @@ def pin_clock(connection: duckdb.DuckDBPyConnection, now_us: int, sql: str) -> N
         now_us: The time of the call in microseconds since 1970 UTC.
         sql: The statement; each has its own seed.
     """
+    # Only now, for several may load the table.
     connection.execute("SET threads = 1")
     connection.execute("SET TimeZone = 'UTC'")
     # A function of ours is found before DuckDB's own of that name, also inside views and macros.
     connection.execute(_clocks(now_us))
     digest = hashlib.sha256(f"{now_us}\0{sql}".encode(errors="surrogatepass")).digest()
+    # A seed of SQL lies between -1 and 1, hence the quotient.
     connection.execute("SELECT setseed(?)", [int.from_bytes(digest[:4]) / _SEEDS]).fetchall()
 
 
@@ -243,11 +245,14 @@ def _needed_columns(tree: Any, columns: Sequence[str]) -> tuple[str, ...] | None
         if part.get("ref_type") in ("NATURAL", "POSITIONAL"):
             return None
         names = part.get("column_names")
+        # The last part, for the table's name may stand before it; a field of a struct is no column,
+        # and has all of them loaded.
         mentioned = [names[-1]] if names else []
         for name in [*mentioned, *part.get("using_columns", ())]:
             if name.lower() not in known:
                 return None
             needed.add(known[name.lower()])
+    # A count of rows names no column, and a table needs at least one.
     return tuple(name for name in columns if name in needed) or tuple(columns[:1])
 
 
@@ -350,6 +355,7 @@ def query(
         described = [(str(item[0]), str(item[1])) for item in window.description or ()]
         found = window.fetchall()
         total = window_offset + len(found)
+        # An offset past the end says nothing of how many rows there are.
         if len(found) > window_rows or (window_offset and not found):
             counted = connection.execute(f"SELECT count(*) FROM {nested}").fetchone()
             total = int(counted[0]) if counted else total
@@ -402,6 +408,7 @@ def _within_bytes(found: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], bool
     for row in found:
         values = [json_value(value) for value in row]
         size += sum(len(str(value)) + 4 for value in values)
+        # The first row always goes in, or paging would never get past a huge one.
         if rows and size > _RESULT_BYTES:
             return rows, True
         rows.append(values)
