@@ -98,6 +98,7 @@ def blocks(body: etree._Element) -> Iterator[etree._Element]:
 
 def body_children(body: Iterable[etree._Element]) -> Iterator[etree._Element]:
     """Yield the children of a body in order: blocks, and marks, formulas, files between them."""
+    # A stack, since nested generators would pass each block up through all levels of controls.
     pending = [iter(body)]
     while pending:
         child = next(pending[-1], None)
@@ -112,6 +113,7 @@ def body_children(body: Iterable[etree._Element]) -> Iterator[etree._Element]:
             yield child
 
 
+# The digits are bounded because `int` raises ValueError on texts of more than 4,300 of them.
 _WHOLE = re.compile(r"\s*([+-]?\d{1,15})(\.\d*)?\s*")
 _OFF = ("0", "false", "off", "none")
 
@@ -149,6 +151,7 @@ def parse_related(package: Package, relation: Relation | None) -> etree._Element
     if relation is None or relation.external or relation.target not in package:
         return None
     data = read_transitional(package, relation.target)
+    # lxml raises an error on a part without a byte; such a part says nothing and does no harm.
     if not data.strip():
         return None
     with reading_errors(package.name):
@@ -192,6 +195,7 @@ class DocxParts:
         self._relations: dict[str, dict[str, Relation]] = {}
         for relation in parts.relations(main):
             if not relation.external and relation.target in parts:
+                # Of several relations of a kind the first one counts, as it does for the readings.
                 self._single_parts.setdefault(relation.kind, relation.target)
 
     def part(self, kind: str) -> str:

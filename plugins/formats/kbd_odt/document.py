@@ -181,6 +181,7 @@ class Sections:
             self._level = level
         self.paragraph_count += 1
         self._add(f"{'#' * level} {text}" if level else text)
+        # Set after the text is added, since that may begin a chunk, which resets both.
         self._first = self._first or self.paragraph_count
         self._last = self.paragraph_count
 
@@ -192,6 +193,7 @@ class Sections:
         """Add a table; a large one is divided between its rows."""
         for text in (title, *rows):
             self._add(text)
+            # After each line, for it may have begun a new chunk.
             self._table = index
         self._tables += 1
 
@@ -341,8 +343,10 @@ class _Reader:
         elif tag in _MARGINS:
             self._add_margin(element, *_MARGINS[tag])
         elif not self._is_body:
+            # Styles hold drawn things as well, such as gradients and ends of lines.
             return
         elif tag == _CHANGES:
+            # What was deleted stands here in full, apart from the text, and is only counted.
             self._notices.insertions += len(element.findall(f".//{TEXT}insertion"))
             self._notices.deletions += len(element.findall(f".//{TEXT}deletion"))
         elif tag == f"{TABLE}table":
@@ -406,6 +410,7 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
         is_piece = element.tag in _WHOLE or str(element.tag).startswith(DRAW)
         if event == "start":
             if inside or is_piece:
+                # Watched elements in a piece are counted, so that only its own end completes it.
                 inside += 1
             else:
                 yield "start", element

@@ -203,6 +203,7 @@ def _reading(
     warnings = tuple(document_warnings(document))
     count = len(chunks)
     size = sum(len(chunk.text) + 1 for _, chunk in chunks)
+    # A single chunk is given whole, however long: there is no other to go on with.
     if wanted is None and (size <= WHOLE_CHARS or count == 1):
         return Reading("\n".join(chunk.text for _, chunk in chunks), None, warnings)
     at = wanted or 0
@@ -254,6 +255,7 @@ def _unknown(sections: Sequence[Section], wanted: str, name: str) -> str:
 
 
 def _key(section: Section) -> str:
+    # No text folds to this, so that a blank name does not find sections without a heading.
     return _folded(section.heading) if section.heading else "\0"
 
 

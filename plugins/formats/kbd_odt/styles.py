@@ -76,6 +76,7 @@ class OdtStyles:
 def _level(element: etree._Element) -> tuple[int, ListLevel]:
     depth = count(element.get(f"{TEXT}level"), _LEVELS)
     if element.tag != f"{TEXT}list-level-style-number":
+        # An image for a label is shown as a bullet is.
         return depth, ListLevel()
     return depth, ListLevel(
         element.get(f"{STYLE}num-format", ""),
@@ -93,6 +94,7 @@ def label(levels: list[ListLevel], numbers: list[int]) -> str:
         return "-"
     if not own.format:
         return f"{own.prefix}{own.suffix}".strip()
+    # The item's own level is one of the levels shown.
     first = max(0, len(levels) - own.shown_levels)
     shown = [
         _numeral(number, level.format)
@@ -140,6 +142,7 @@ class ListNumbering:
     def open_list(self, element: etree._Element) -> None:
         """Begin a list, which may go on counting where another one ended."""
         around = self._open[-1][0] if self._open else ""
+        # A list in another one has the style of that one, unless it names its own.
         style = element.get(f"{TEXT}style-name", around)
         self._open.append((style, element.get(f"{XML}id", "")))
         level = self._styles.level(style, len(self._open))
@@ -147,6 +150,7 @@ class ListNumbering:
         if not continued and element.get(f"{TEXT}continue-numbering") == "true":
             continued = f"style {style}"
         self._levels.append(level)
+        # One less than the first number: `begin_item` counts on before a label is asked for.
         self._numbers.append(self._counted.get(continued, level.start - 1))
         self._is_due = False
 
@@ -167,6 +171,7 @@ class ListNumbering:
         style, identity = self._open.pop()
         number = self._numbers.pop()
         self._levels.pop()
+        # Lists inside of it were closed before, so that of one style the outermost count stays.
         self._counted[f"style {style}"] = number
         if identity:
             self._counted[identity] = number
@@ -178,6 +183,7 @@ class ListNumbering:
             return ""
         indent = _INDENT * (min(len(self._open), _MAX_INDENTED) - 1)
         if not self._is_due:
+            # A further paragraph of an item has no label, and stands under the item's text.
             return f"{indent}{_INDENT}"
         self._is_due = False
         shown = label(self._levels, self._numbers)

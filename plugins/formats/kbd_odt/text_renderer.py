@@ -93,6 +93,7 @@ def _row(
         if not text:
             blanks += repeats
             continue
+        # Only now that a text follows: rows may end in thousands of blank cells.
         texts += [""] * (expansion(1, blanks) if blanks else 0)
         blanks = 0
         texts += [text] * expansion(len(text), repeats)
@@ -137,6 +138,7 @@ class _Line:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.is_hidden = False
+        # Blanks at the beginning of a paragraph are not shown, just as those behind a blank.
         self._after_blank = True
 
     def add_flowing(self, text: str | None) -> None:
@@ -218,6 +220,7 @@ class OdtTextRenderer:
     def _expansion(self, length: int, times: int, most: int = _MAX_REPEATS) -> int:
         """Return how many of so many repeats of a length are shown; at least one is."""
         allowed = max(1, min(times, most, self._left_chars // max(length, 1)))
+        # The first one stands in the file itself, and costs nothing.
         self._left_chars -= (allowed - 1) * max(length, 1)
         if allowed < times:
             self._notices.shortened += 1
@@ -260,6 +263,7 @@ class OdtTextRenderer:
         for child in element:
             if isinstance(child.tag, str):
                 self._render_element(child, line, depth + 1)
+            # What follows a comment in the XML is text of the paragraph all the same.
             line.add_flowing(child.tail)
 
     def _render_element(self, element: etree._Element, line: _Line, depth: int) -> None:

@@ -71,6 +71,7 @@ def copy_assets(
         copier = DocumentPartCopier(package, made)
         if into is None:
             update_settings(made.ensure_part("settings", "settings"))
+        # Before all other assets: where both themes are alike, references to the theme are kept.
         if into is None or any(pick.kind == "theme" for pick in wanted):
             _copy_theme(theirs, made, copier)
         copying = _Copying(theirs, made, copier, wanted)
@@ -105,6 +106,8 @@ class _Copying:
         theme = read_document_theme(theirs)
         differing = theme if theme != read_document_theme(made) else None
         self._sheet = DocxStyleSheet(theirs.part_root("styles"), theme)
+        # Known before any style is copied: one that comes along with another takes the place of the
+        # target's only if it is picked itself.
         requested = [self._source_style(pick) for pick in picks if pick.kind in _STYLES]
         self._lists = ListCopier(theirs, made, copier, differing)
         self._styles = StyleCopier(
@@ -139,6 +142,7 @@ class _Copying:
 
     def finish(self) -> None:
         """Write the styles, lists and parts that were collected."""
+        # First, since it still changes the lists, whose part is written with all others.
         self._styles.finish()
         self._made.finish()
 

@@ -82,6 +82,7 @@ class HeaderFooterCopier:
         shown = _effective_headers(sections)
         if source_header.type == "even":
             self._show_even(sections)
+            # Read again: the sections name headers of even pages now.
             shown = _effective_headers(sections)
         # Before the new one is set: sections without a header show that of the one before them.
         self._name_inherited(sections, shown, chosen, source_header)
@@ -96,6 +97,7 @@ class HeaderFooterCopier:
     def _find(self, kind: HeaderFooterKind, name: str) -> HeaderFooter:
         known = [each for each in headers_footers(self._source) if each.kind == kind]
         for each in known:
+            # Listed under its first section only, it is found by any other one that names it.
             if any(folded(f"section{index}/{each.type}") == folded(name)
                    for index in each.sections):  # fmt: skip
                 return each
@@ -126,16 +128,19 @@ class HeaderFooterCopier:
         source_header: HeaderFooter,
     ) -> None:
         """Write into the sections after changed ones the headers that they inherited so far."""
+        # Only the section right after a changed one: those behind it go on to inherit from it.
         for index in sorted({each + 1 for each in chosen} - set(chosen)):
             if index >= len(sections):
                 continue
             section = sections[index]
             for kind in get_args(HeaderFooterKind):
+                # Of both kinds: `_show_first` has a changed section name a header and a footer.
                 had = shown[index].get((kind, source_header.type), "")
                 is_shown = source_header.type != "first" or has_title_page(section)
                 if had:
                     _set_reference(section, kind, source_header.type, had)
                 elif kind == source_header.kind and is_shown:
+                    # It had none so far; without an empty one it would inherit the new one.
                     _set_reference(section, kind, source_header.type, self._empty_part(kind))
 
     def _show_first(self, section: etree._Element, shown: _EffectiveHeaders) -> None:
@@ -143,9 +148,12 @@ class HeaderFooterCopier:
         for kind in get_args(HeaderFooterKind):
             had = shown.get((kind, "default"), "")
             if had:
+                # Its first page looked like its other pages, so it names what those show.
                 _set_reference(section, kind, "first", had)
             elif shown.get((kind, "first")):
+                # One was there that the section did not show; it must not appear with the switch.
                 _set_reference(section, kind, "first", self._empty_part(kind))
+        # One that is there says off; the new one has no value, which means on.
         for old in section.findall(f"{W}titlePg"):
             section.remove(old)
         insert_child(section, section.makeelement(f"{W}titlePg"))
@@ -161,6 +169,7 @@ class HeaderFooterCopier:
         insert_child(settings, settings.makeelement(f"{W}evenAndOddHeaders"))
         for section in sections:
             for kind in get_args(HeaderFooterKind):
+                # A section that names none of its own inherits those of odd and even pages alike.
                 default = header_reference(section, kind, "default")
                 if default is not None:
                     _set_reference(section, kind, "even", default.get(f"{R}id", ""))
@@ -170,6 +179,7 @@ class HeaderFooterCopier:
         if kind in self._empty_parts:
             return self._empty_parts[kind]
         root = etree.Element(f"{W}{_ROOTS[kind]}", nsmap={"w": W.strip("{}")})
+        # A header has at least one block (ECMA-376, CT_HdrFtr).
         etree.SubElement(root, f"{W}p")
         part = self._target.free_part_name(kind)
         self._target.add_part(part, root, kind)
@@ -184,6 +194,7 @@ class HeaderFooterCopier:
                 if each.id in before - now and not each.external}  # fmt: skip
         for relation_id, part in gone.items():
             rewriting.unrelate(self._target.main, relation_id)
+            # Two relations may lead to one part.
             if all(each.target != part for each in rewriting.relations(self._target.main)):
                 self._target.drop_part(part)
 
@@ -224,6 +235,7 @@ def _effective_headers(sections: list[etree._Element]) -> list[_EffectiveHeaders
     found: list[_EffectiveHeaders] = []
     last: _EffectiveHeaders = {}
     for section in sections:
+        # A copy, since the list holds what the section before has.
         last = dict(last)
         for kind in get_args(HeaderFooterKind):
             for type_ in HEADER_FOOTER_TYPES:

@@ -64,6 +64,7 @@ class PictureCopier:
         if place is None:
             sections = [each for each in body if each.tag == f"{W}sectPr"]
             if sections:
+                # The schema has the last section's settings behind all blocks (ECMA-376, CT_Body).
                 sections[-1].addprevious(paragraph)
             else:
                 body.append(paragraph)
@@ -101,6 +102,7 @@ class PictureCopier:
         drawing = etree.SubElement(etree.SubElement(paragraph, f"{W}r"), f"{W}drawing")
         inline = etree.SubElement(drawing, f"{WP}inline", dict.fromkeys(_DISTANCES, "0"))
         etree.SubElement(inline, f"{WP}extent", extent)
+        # The id is set by `number_drawings` below, when the paragraph is whole.
         label = {"id": "0", "name": picture.name}
         if picture.alt_text:
             label["descr"] = picture.alt_text
@@ -120,6 +122,7 @@ class PictureCopier:
         """
         if local_name(picture.element) == "pic":
             drawn = deepcopy(picture.element)
+            # lxml copies the text behind an element with it.
             drawn.tail = None
             self._clean(drawn, picture, what)
         else:
@@ -127,6 +130,7 @@ class PictureCopier:
             relation = self._copier.relate(self._target.main, picture.relation)
             for blip in drawn.iter(f"{A}blip"):
                 blip.set(f"{R}embed", relation)
+        # In a group it had its place in the group's coordinates; alone in a line it begins at 0.
         size = drawn.find(f"{PIC}spPr/{A}xfrm")
         for name, values in (
             ("off", {"x": "0", "y": "0"}),
@@ -142,6 +146,8 @@ class PictureCopier:
         """Renew the relations of a copied picture, and remove links and extensions."""
         for click in list(drawn.iter(f"{A}hlinkClick", f"{A}hlinkHover")):
             remove_element(click)
+        # The size of a picture is an `a:ext`, too, but has no uri. Extensions that name a relation
+        # stay: the SVG of a picture hangs in one.
         for extension in list(drawn.iter(f"{A}ext")):
             if extension.get("uri") and not any(
                 str(key).startswith(R) for each in extension.iter() for key in each.attrib

@@ -91,6 +91,7 @@ class ListCopier:
             copied.set(f"{W}numId", known)
             for child in copied.iterchildren(f"{W}abstractNumId"):
                 child.set(f"{W}val", made.id)
+            # These are ids of the source, under which the target may have another style.
             for style in list(copied.iter(f"{W}pStyle")):
                 remove_element(style)
             self._insert(ours, copied)
@@ -182,6 +183,7 @@ class ListCopier:
         found = next((each for each in root.iterchildren(f"{W}numPicBullet")
                       if each.get(f"{W}numPicBulletId") == number),
                      None) if root is not None else None  # fmt: skip
+        # Such a picture is VML as a rule, which a strict document may not have.
         if found is None or self._target.rewriting.is_strict:
             if found is not None:
                 self._target.warnings.warn("A list's picture of a bullet became a sign.")
@@ -221,6 +223,7 @@ def _fingerprint(abstract: etree._Element) -> bytes:
     """Return a canonical form that abstract definitions share if they number alike."""
     plain = deepcopy(abstract)
     plain.tail = None
+    # What differs from file to file without a change in how the list counts is left out.
     plain.attrib.clear()
     for name in ("nsid", "pStyle", "styleLink"):
         for child in list(plain.iter(f"{W}{name}")):
@@ -278,6 +281,7 @@ class StyleCopier:
             style = self.theirs.get(type_, id_)
             linked = self._linked_style(style) if style else None
             if linked is not None:
+                # A paragraph style and its character style are one to people: both are replaced.
                 self._requested.add((linked.type, linked.id))
 
     def copied_id(self, type_: StyleType, id_: str) -> str:
@@ -290,6 +294,7 @@ class StyleCopier:
         if style is None:
             return ""
         made = self._reserve_id(style)
+        # Writing a style reserves more of them: the one that follows it and its other half.
         while self._pending:
             # Bases first: what a copied style must set itself depends on the bases that are in
             # place.
@@ -343,6 +348,7 @@ class StyleCopier:
         found: dict[str, str] = {}
         pending = [id_]
         while pending:
+            # Taken out of the table, so that styles based on each other in a circle end.
             for style in based.pop(pending.pop(), ()):
                 pending.append(style.id)
                 if style.id not in copied:
@@ -367,6 +373,7 @@ class StyleCopier:
             if len(self.ids) >= _MAX_STYLES:
                 msg = f"more than {_MAX_STYLES} styles would come along; copy fewer"
                 raise ValidationFailed(msg)
+            # Reserved before it is written, for styles may name each other in a circle.
             self._pending[key] = style
             self.ids[key] = counterpart.id if counterpart else self._free_id(style.id)
         return self.ids[key]
@@ -395,6 +402,7 @@ class StyleCopier:
             copied.attrib.pop(f"{W}default", "")
         self._rename_related(style, copied, made)
         root = self._target.ensure_part("styles", "styles")
+        # The part may be new, and the sheet reads the document's defaults from its root.
         self.ours.root = root
         if counterpart is not None:
             self._replaced[key] = counterpart.name
@@ -406,6 +414,7 @@ class StyleCopier:
         if self._theme is not None:
             resolve_theme(copied, self._theme)
         self._copy_numbering(style, copied)
+        # `formatting` knows paragraphs and runs only; a table style also sets the parts of a table.
         if style.type == "table":
             self._merge_bases(style, copied)
         else:
@@ -461,18 +470,22 @@ class StyleCopier:
         entry = ensure_child(ensure_child(copied, "pPr"), "numPr")
         if level and entry.find(f"{W}ilvl") is None:
             ensure_child(entry, "ilvl").set(f"{W}val", level)
+        # The number 0 keeps it out of the list that its base in the target has.
         ensure_child(entry, "numId").set(f"{W}val", wanted or "0")
 
     def _write_differences(self, style: Style, copied: etree._Element) -> None:
         """Write into a copy the properties that the target's bases and defaults would change."""
         wanted = self.theirs.formatting(style, style.type)
+        # For a moment, so that its formatting on top of the target's bases can be read.
         self.ours.add(copied)
         mine = self.ours.get(style.type, copied.get(f"{W}styleId", ""))
         there = self.ours.formatting(mine, style.type)
+        # The sheet has cached this formatting, which what is written below outdates.
         if mine is not None:
             self.ours.discard(mine)
         indents = self._list_indents(style)
         for name, more in (
+            # The list's indents hold only where no style sets any; a base in the target may.
             ("pPr", difference(indents | wanted.paragraph, indents | there.paragraph)),
             ("rPr", difference(wanted.run, there.run)),
         ):

@@ -153,6 +153,7 @@ class FragmentImporter:
             present = self._own_properties(properties, "r")
             theirs = self._styles.theirs.get("character", style)
             by_style = self._styles.theirs.formatting(theirs, "character").run if theirs else {}
+            # The run's own style lies over that of its paragraph, so what it says need not be set.
             more = {key: value for key, value in shift.run.items() if key not in by_style}
             more |= self._style_difference("character", style).run if theirs else {}
             _add_missing(run, "rPr", more, present)
@@ -166,7 +167,9 @@ class FragmentImporter:
         """Return the properties in which the source's style of an id differs from the target's."""
         key = (type_, id_)
         if key not in self._style_differences:
+            # What names no style, or an undefined one, looks as the default of its type.
             theirs = self._styles.theirs.get(type_, id_) or self._styles.theirs.default(type_)
+            # The style is copied now if it comes along, so that its final form is compared.
             mine = self._styles.copied_id(type_, theirs.id) if theirs else ""
             ours = self._styles.ours.get(type_, mine) or self._styles.ours.default(type_)
             wanted = self._styles.theirs.formatting(theirs, type_)

@@ -156,6 +156,7 @@ class Target(DocxParts):
 
     def add_part(self, part: str, root: etree._Element, type_: str) -> None:
         """Add a part; `type_` is the word for it in its content type ("header")."""
+        # Empty so far, which takes the name and enters the type; `finish` writes the contents.
         self.rewriting.add(part, b"", _TYPE.format(type_))
         self._roots[part] = root
         self._changed[part] = self.rewriting.is_strict
@@ -167,6 +168,7 @@ class Target(DocxParts):
     def drop_part(self, part: str) -> None:
         """Drop a part that nothing references any more; what it was related to stays."""
         self.rewriting.drop(part)
+        # Forgotten here as well, or `finish` would write the part again.
         self._roots.pop(part, None)
         self._changed.pop(part, None)
 
@@ -233,6 +235,7 @@ class Target(DocxParts):
 
 def _with_ignorable(root: etree._Element, spaces: dict[str, str]) -> etree._Element:
     """Return a root that lists namespaces in mc:Ignorable."""
+    # Programs refuse names that they do not know, unless these are ignorable (ECMA-376, part 3).
     known: dict[str | None, str] = dict(root.nsmap)
     ignored = root.get(f"{MC}Ignorable", "").split()
     passed = {known.get(prefix) for prefix in ignored}
@@ -248,6 +251,7 @@ def _with_ignorable(root: etree._Element, spaces: dict[str, str]) -> etree._Elem
             prefix = f"{wish}_{number}"
         known[prefix] = space
         ignored.append(prefix)
+    # An element's `nsmap` cannot be changed in lxml, so the root is made anew.
     # The stubs want prefixes to be texts; the plain namespace's is None.
     made = etree.Element(root.tag, nsmap=known)  # type: ignore[arg-type]
     made.attrib.update(root.attrib)

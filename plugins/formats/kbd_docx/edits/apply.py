@@ -120,6 +120,7 @@ def warn_of_protection(package: Package, document: Document, warnings: EditWarni
         return
     for protection in settings.findall(f"{W}documentProtection"):
         kind = protection.get(f"{W}edit", "none")
+        # Word keeps the settings of protection that was lifted, and does not enforce them.
         if kind in _PROTECTIONS and protection.get(f"{W}enforcement", "0") not in _OFF:
             warnings.warn(
                 f"The document is protected ({_PROTECTIONS[kind]}): a person would have to lift "

@@ -62,6 +62,7 @@ def strip_template(rewriting: Rewriting, main: str) -> None:
                 rewriting.put(relation.target, _CORE)
             elif relation.kind == "extended-properties":
                 rewriting.put(relation.target, _PROPERTIES)
+    # The properties of custom XML hang on that part, so no relation above leads to them.
     for name in rewriting.parts():
         if name.startswith("customXml/"):
             rewriting.drop(name)

@@ -58,6 +58,7 @@ class Body:
         self.section: etree._Element | None = None
         self.count()
         self._last_at_start = self._last_block()
+        # Looked up once, since no operation makes a field.
         self._has_fields = next(element.iter(_FIELD), None) is not None
 
     def count(self) -> None:
@@ -270,6 +271,7 @@ class Writer:
             run.append(node)
 
     def _format(self, paragraph: CT_P, formatting: DocxParagraphFormatting) -> None:
+        # The library's setters leave an empty `pPr` even if all they are given is None.
         if formatting == _NO_FORMATTING:
             return
         found = ParagraphFormat(paragraph)
@@ -349,4 +351,5 @@ class DocumentEdit:
     def finish(self) -> None:
         """Finish the document after the last operation: final paragraph, unused relations."""
         self.body.finish()
+        # Once for all operations, since it looks through the whole body.
         drop_relations(self.document, self.dropped_relations)

@@ -187,7 +187,7 @@ _PARAGRAPH_FIELDS: Mapping[str, FormattingField] = {
     "alignment": choice(_ALIGNMENTS),
     "space_before": _SPACE,
     "space_after": _SPACE,
-    "line_spacing": number(0.06, MAX_LINES),
+    "line_spacing": number(0.06, MAX_LINES),  # the least that Word's dialog takes
     "indent_left": _INDENT,
     "indent_right": _INDENT,
     "indent_first_line": _INDENT,
@@ -234,6 +234,7 @@ class DocxStyles:
             if type_ == "table" and _folded(name) != _folded(instead):
                 return self._style_id(type_, instead, instead)
             return None
+        # A paragraph that names no style has the default one.
         return None if _is_default(found) else found.get(_ID)
 
     @property
@@ -265,8 +266,10 @@ class DocxStyles:
             return None
         style = deepcopy(model)
         if _DEFAULT in style.attrib:
+            # The document has a default style of its own.
             del style.attrib[_DEFAULT]
         style.set(_ID, self._free_id(style.get(_ID, "")))
+        # The style's other half does not come along, and the editing session is not the document's.
         for passing in ("link", "rsid"):
             for element in style.findall(f"{W}{passing}"):
                 style.remove(element)
@@ -294,6 +297,7 @@ class DocxStyles:
         model = self._template[type_].get(_folded(element.get(_VALUE, "")))
         found = None
         if model is not None and _is_default(model):
+            # The document's default stands for that of the template, whatever its id.
             found = next(filter(_is_default, self._styles.get(type_, {}).values()), None)
         elif model is not None and depth is not None:
             found = self._find_or_add(type_, _name(model), depth + 1)
@@ -344,6 +348,7 @@ class DocxStyles:
         abstract, made = deepcopy(model), deepcopy(source)
         abstract_id, made_id = _next_id(root, "abstractNum"), _next_id(root, "num")
         abstract.set(f"{W}abstractNumId", abstract_id)
+        # The levels name the template's style, whose copy may have got another id.
         for link in abstract.iter(f"{W}pStyle"):
             link.set(_VALUE, style.get(_ID, ""))
         if self._is_strict:

@@ -80,6 +80,7 @@ def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
     """
     first, last = operation.first, operation.first + operation.count - 1
     body = edit.body
+    # Both calls are for the refusal alone: they raise on a number that no paragraph has.
     body.paragraph(first)
     body.paragraph(last)
     deleted = body.paragraphs[first - 1 : last]
@@ -91,6 +92,7 @@ def delete_paragraphs(edit: DocumentEdit, operation: DeleteParagraphs) -> str:
     edit.dropped_relations |= named_relations(deleted)
     parents = [parent for each in deleted if (parent := each.getparent()) is not None]
     # The nearest paragraph that stays keeps what belongs to more than what goes.
+    # Before the first paragraph there is none: the slice -1:0 is empty.
     staying = body.paragraphs[first - 2 : first - 1] or body.paragraphs[last : last + 1]
     remove_content(deleted, staying[0] if staying else None)
     for parent in parents:
@@ -119,6 +121,7 @@ def _last_section(body: Body) -> etree._Element | None:
     if section is not None:
         for place, reference in enumerate(inherited.values()):
             if reference.getparent() is not section:
+                # References stand first in a section's settings (ECMA-376, CT_SectPr).
                 section.insert(place, deepcopy(reference))
     return section
 
@@ -171,6 +174,7 @@ def _remove_empty_controls(edit: DocumentEdit, parent: etree._Element) -> None:
     element = parent
     while element is not edit.body.element and next(blocks(element), None) is None:
         holder = element.getparent()
+        # It is gone already, with another paragraph that it held.
         if holder is None:
             return
         if element.tag == f"{W}sdt":

@@ -48,6 +48,8 @@ def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | 
     inside = [each for element in elements for each in element.iter(tag=etree.Element)]
     # A range that loses one of its ends is broken, so an end whose other one stays does, too.
     split = _split_ranges(inside)
+    # Membership is by identity: an element keeps its object in lxml only while something holds it,
+    # as the caller does here.
     own = set(elements)
     retained: set[etree._Element] = set()
     for mark in split:
@@ -58,6 +60,7 @@ def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | 
     if anchor is not None:
         ends = {mark.get(_ID): mark for mark in split if mark.tag == _COMMENT_END}
         for run, comment in _retained_comments(inside, elements):
+            # The sign of a comment stands right behind the end of its text.
             if comment in ends:
                 anchor.append(ends[comment])
             anchor.append(run)

@@ -124,6 +124,7 @@ def read_flow(
         elif tag == _INSTRUCTION:
             state = _after_instruction(element, state)
         elif not state or all(field.has_result for field in state):
+            # The result of a field within an instruction is part of the instruction, and no text.
             text = _text(element)
             pieces.append(FlowPiece(element, length, text, state))
             texts.append(text)
@@ -212,6 +213,7 @@ def fold_case(text: str) -> str:
     if text.isascii():
         return text.lower()
     whole = text.casefold()
+    # Folding never shortens, so with the same length each character has become one.
     if len(whole) == len(text):
         return whole
     return "".join(_fold_character(sign) for sign in text)
@@ -266,11 +268,13 @@ def write_replacement(piece: FlowPiece, over: Sequence[Match], replacement: str)
     What is left of a hit in later pieces goes; an element that nothing is left of is taken out,
     runs stay.
     """
+    # As the file has it; `_text` has put one character for one, so that places are the same.
     text = piece.element.text or "" if piece.element.tag == T else piece.text
     copied_to = 0
     parts: list[tuple[str, bool]] = []
     for start, end in over:
         parts.append((text[copied_to : max(start - piece.start, 0)], False))
+        # For a match that began in an earlier piece the replacement stands there.
         if start >= piece.start:
             parts.append((replacement, True))
         copied_to = end - piece.start
@@ -333,6 +337,7 @@ class Stories:
     def forget_body(self) -> None:
         """Invalidate the texts of the body: it was changed."""
         if self._stories is not None:
+            # `_stories` yields the body first.
             self._stories[0].flows = None
             self._stories[0].folded.clear()
 
@@ -426,6 +431,7 @@ def _stories(document: Document) -> Iterator[DocxStory]:
         if relation.is_external or relation.reltype not in _STORIES:
             continue
         part = relation.target_part
+        # Two relations may lead to one part.
         if id(part) in seen:
             continue
         seen.add(id(part))

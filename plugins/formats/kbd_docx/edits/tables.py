@@ -162,9 +162,11 @@ def _set_text(edit: DocumentEdit, cell: etree._Element, text: str) -> None:
     properties = _run_properties(first)
     removed = {each for each in first if each.tag != f"{W}pPr"}
     path = first
+    # The first paragraph may stand in content controls: these stay, with nothing else in them.
     while path is not cell and (around := path.getparent()) is not None:
         removed |= {each for each in around if each is not path and each.tag not in _SETTINGS}
         path = around
+    # In the order of the file, in which `remove_content` follows the marks of fields.
     remove_content([each for each in cell.iter(tag=etree.Element) if each in removed], first)
     if not text:
         return
@@ -213,6 +215,7 @@ def _section(body: etree._Element, after: int | None) -> etree._Element | None:
     for block in blocks(body) if after is not None else ():
         paragraphs += block.tag == PARAGRAPH
         found = block.find(f"{W}pPr/{SECTION}")
+        # A section's settings stand in its last paragraph; one that ends at the place is over.
         if found is not None and after is not None and paragraphs > after:
             return found
     return body.find(SECTION)

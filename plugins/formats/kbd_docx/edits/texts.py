@@ -29,6 +29,7 @@ __all__ = [
 T = f"{W}t"
 SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
+# Word's own text has \v for a line break inside of a paragraph.
 _LINE_ENDS = re.compile(r"\r\n?|[\v\u2028]")
 _UNWRITABLE = re.compile(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 """What XML has no way to say (XML 1.0, 2.2); CR is taken for a line's end before."""
@@ -56,6 +57,7 @@ def cell_text(value: Cell) -> str:
             return ""
         case bool():
             return "true" if value else "false"
+        # Below 2**53, up to which a float holds every whole number.
         case float() if value.is_integer() and abs(value) < 1e15:
             return str(int(value))
         case _:
@@ -81,6 +83,7 @@ def text_node(text: str) -> etree._Element:
 def set_text(node: etree._Element, text: str) -> None:
     """Set the text of a `t`; blanks at its ends are preserved."""
     node.text = text
+    # XML has these four as white space; `strip()` alone would take more.
     if text != text.strip(_XML_BLANKS):
         node.set(SPACE, "preserve")
 
@@ -111,6 +114,7 @@ def apply_variant(element: etree._Element, *, is_strict: bool) -> None:
             # Its bits are attributes of their own there.
             each.attrib.pop(f"{W}val", "")
         if is_strict and each.get(f"{W}type") == "pct":
+            # The usual variant has shares in fiftieths of a percent.
             share = each.get(f"{W}w", "")
             if re.fullmatch(r"\d{1,6}", share):
                 each.set(f"{W}w", f"{int(share) / _FIFTIETHS:g}%")

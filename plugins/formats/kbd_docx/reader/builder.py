@@ -130,6 +130,7 @@ class Notes:
     ) -> None:
         self._findings = findings
         self._notes: dict[tuple[str, str], tuple[etree._Element, StoryRenderer]] = {}
+        # Reversed, so that the first of several relations of a kind is the one that stays.
         by_kind = {relation.kind: relation for relation in reversed(tuple(relations))}
         for kind, name in _PARTS.items():
             root = parse_related(package, by_kind.get(name))
@@ -150,6 +151,7 @@ class Notes:
         found = []
         waiting = self._findings.cited
         at = 0
+        # The list grows meanwhile, since a note may cite others.
         while at < len(waiting):
             kind, key = waiting[at]
             at += 1
@@ -248,6 +250,7 @@ class _DocumentReader:
         for element in _parse_body(self._data, self._package.name):
             self._add_block(element)
         sections = self._sections.sections()
+        # Taken now: pictures in headers, and in notes that nothing cites, are in no section.
         pictures = tuple(self._findings.pictures)
         uncited = tuple(self._notes.uncited())
         found = self._findings
@@ -306,6 +309,7 @@ class _DocumentReader:
             self._sections.add_plain(text, self._count)
             return
         if line.level and text:
+            # Marks that reading has put in are no part of the name by which a section is found.
             heading = " ".join(_MARK.sub("", text).split())[:_HEADING_CHARS]
             if heading:
                 self._sections.begin_section(heading, line.label, line.level)

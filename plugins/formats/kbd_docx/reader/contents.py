@@ -101,6 +101,7 @@ class DocxSection(msgspec.Struct, frozen=True, array_like=True):
     @property
     def char_count(self) -> int:
         """The length of the text with its notes."""
+        # One line end between any two of the texts and notes that `text` joins.
         ends = sum(1 + bool(chunk.notes) for chunk in self.chunks) - 1
         return ends + sum(len(chunk.text) + len(chunk.notes) for chunk in self.chunks)
 
@@ -258,6 +259,7 @@ class SectionBuilder:
         """Add a paragraph without notes or notices: `add`, in less time."""
         size = len(text) + 1
         if self._size + size > CHUNK_CHARS:
+            # It holds neither a table nor a picture, so the counts stay as they are.
             self.add(text, paragraph, self._counts)
             return
         self._lines.append(text)
@@ -288,6 +290,7 @@ class SectionBuilder:
         size = len(text) + 1
         if notes:
             size += sum(map(len, notes)) + len(notes)
+        # Before the new counts are set: tables and pictures of this block are in the next chunk.
         if self._lines and self._size + size > CHUNK_CHARS:
             self._end_chunk()
         self._counts = counts
@@ -348,6 +351,7 @@ class SectionBuilder:
         """Add a block that is too large for a chunk as several ones, its notes below it."""
         if notices is not None:
             self._note(notices)
+        # The first piece gets the block's tables and pictures: `_end_chunk` takes the counts over.
         for count, piece in enumerate([*split_text(text), *(split_text(notes) if notes else ())]):
             self._lines.append(piece)
             self._table = f"{table}, part {count + 1}" if table else ""
@@ -371,6 +375,8 @@ def split_text(text: str) -> Iterator[str]:
     at = 0
     while len(text) - at > CHUNK_CHARS:
         end = at + CHUNK_CHARS
+        # The sign at the cut is left out, so it may stand right behind the last one that fits. The
+        # search begins at `at + 1`, since no piece may be empty.
         cut = text.rfind("\n", at + 1, end + 1)
         cut = text.rfind(" ", at + 1, end + 1) if cut < 0 else cut
         yield text[at : end if cut < 0 else cut]

@@ -31,6 +31,7 @@ _MAX_EMU = 1 << 40
 _MAX_CHARS = 1_000
 _DIGITS = 3
 
+# Only at the beginning or behind a semicolon, for `mso-width-percent` and its like are no sizes.
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,7}(?:\.\d{0,7})?)\s*(pt|in|cm|mm|px)?")
 _PER_INCH = {"": 72.0, "pt": 72.0, "in": 1.0, "cm": 2.54, "mm": 25.4, "px": 96.0}
 

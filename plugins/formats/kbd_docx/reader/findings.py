@@ -19,7 +19,7 @@ _HIDDEN, _RUN_STYLE = f"{W}vanish", f"{W}rStyle"
 MAX_EXTERNAL = 200
 _MAX_AUTHORS = 50
 _SHOWN_CHARS = 300
-_NO_LIST = ("", "0")
+_NO_LIST = ("", "0")  # 0 takes a paragraph out of its style's list
 
 
 class Marks(NamedTuple):

@@ -54,6 +54,8 @@ def find_section(name: str, sections: Sequence[DocxSection], wanted: str | int) 
                     f'{len(found)} sections of {name} have the heading "{wanted[:_SHOWN_CHARS]}": '
                     f"{shown}; give the index of one as section"
                 )
+        # Only now, for a heading may be a number. `isdigit` alone takes signs such as ², at which
+        # `int` raises an error.
         digits = wanted.strip()
         if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
             raise ValidationFailed(_missing(name, sections, wanted))
@@ -86,6 +88,7 @@ def _matching(
 
 
 def _missing(name: str, sections: Sequence[DocxSection], wanted: str) -> str:
+    # `difflib` compares with each of them in turn, and a document may have thousands.
     headings = {_loosely(each.heading): each.heading for each in sections[:_MAX_COMPARED]}
     near = get_close_matches(_loosely(wanted[:_SHOWN_CHARS]), headings, n=3)
     near_text = " or ".join(f'"{headings[each][:_SHOWN_CHARS]}"' for each in near)
@@ -189,6 +192,7 @@ def _read_section(source: Source, document: DocxContents, index: int, chunk: int
     if chunk is None and section.char_count <= WHOLE_CHARS:
         place = f"section {index}{_paragraphs(section.first, section.last)}"
         part = _Part(tuple((index, each) for each in chunks), section.text, place)
+        # All of the section is here, however many chunks it has.
         info = ChunkInfo(0, len(chunks), has_more=False, range=place)
         return _Found(_reading(document, part, info, more), part)
     if chunk is None:
@@ -282,6 +286,7 @@ def _paragraphs(first: int, last: int) -> str:
 def _subsection_hint(sections: Sequence[DocxSection], index: int) -> tuple[str, ...]:
     """Return a hint at the sections below a heading, which are read on their own."""
     end = index + 1
+    # What stands before the first heading has level 0, and no section is below it.
     while sections[index].level > 0 and end < len(sections):
         if sections[end].level <= sections[index].level:
             break
@@ -334,6 +339,7 @@ def _notice_warnings(found: TextNotices) -> Iterator[str]:
 
 
 def _table_objects(document: DocxContents, part: _Part) -> Iterator[dict[str, Any]]:
+    # One budget for all tables of the answer; of a row all cells are listed, or none.
     left = MAX_OBJECT_CHARS
     for place, chunk in part.chunks:
         for index in range(*chunk.tables):

@@ -52,6 +52,7 @@ __all__ = ["Fields", "StoryLine", "StoryRenderer", "fetches_external", "form_val
 _MAX_CHARS = 4_000
 """Of an instruction; what is longer is no address."""
 
+# Without quotes an address does not begin with a backslash, which begins a switch such as \l.
 _ADDRESS = re.compile(r'\s*HYPERLINK\s+(?:"([^"]+)"|([^\s\\"]\S*))', re.IGNORECASE)
 _REACHES_OUT = re.compile(
     r"\s*(INCLUDEPICTURE|INCLUDETEXT|INCLUDE|IMPORT|DDEAUTO|DDE|LINK|DATABASE|RD)\b", re.IGNORECASE
@@ -300,6 +301,7 @@ class StoryRenderer:
         for child in run:
             tag = child.tag
             if tag == _TEXT:
+                # A line end in `w:t` is a blank to programs; breaks are elements of their own.
                 text = child.text
                 if text:
                     out.append(text if "\n" not in text else text.replace("\n", " "))
@@ -313,6 +315,7 @@ class StoryRenderer:
         self._render_children(run, out)
         self._findings.notices().hidden += len(out) > before
         out.append(_HIDDEN_END)
+        # Boxes are moved below the paragraph, away from its marks, so each gets a label of its own.
         self._floating = [*floating, *(f"[hidden: {each}]" for each in self._floating)]
 
     def _inserted(self, element: etree._Element, out: Out) -> None:
@@ -373,6 +376,7 @@ class StoryRenderer:
 
     def _drawing(self, element: etree._Element, out: Out) -> None:
         around = self._frame
+        # Pictures and charts inside take their name, words and size from the frame.
         for self._frame in element:
             shown: Out = []
             self._render_children(self._frame, shown)
@@ -407,6 +411,7 @@ class StoryRenderer:
         out.append(picture_label(picture, content))
 
     def _text_box(self, element: etree._Element, out: Out) -> None:
+        # What is drawn in the text of a box has a frame of its own, if any.
         around, self._frame = self._frame, None
         text = self.text(element).strip("\n")
         self._frame = around
@@ -490,7 +495,9 @@ def _add_address(address: str, start: int, out: Out) -> None:
 def _tidy(text: str) -> str:
     """Return a paragraph's text with labels around what is hidden and no blank lines around."""
     if _HIDDEN_START in text:
+        # Hidden runs that touch come under one label.
         text = _HIDDEN.sub(_label_hidden, text.replace(_HIDDEN_END + _HIDDEN_START, ""))
+        # A mark may have lost its other half together with the instruction of a field.
         text = text.replace(_HIDDEN_START, "").replace(_HIDDEN_END, "")
     return text.strip("\n")
 

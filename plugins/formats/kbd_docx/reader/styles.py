@@ -33,6 +33,7 @@ NO_HEADING = 0
 _BODY_LEVEL = 9
 """The outline level, counted from 0, that says "body text"."""
 
+# Names have a blank before the number ("heading 1"), ids have none ("Heading1").
 _HEADING_NAME = re.compile(r"heading ?([1-9])", re.IGNORECASE)
 
 
@@ -85,9 +86,11 @@ class StyleIndex:
             return found
         # A loop, no recursion: files chain styles by the thousand, or in a circle.
         chain = list(self._chain(key))
+        # The chain ends at a base that is known already, at one that is missing, or in a circle.
         style = self._found.get(self._base(chain[-1]), _PLAIN) if chain else _missing(key)
         for name in reversed(chain):
             style = self._found[name] = _derive(self._elements[name], style)
+        # Ids that no style has are remembered, too: every paragraph may name the same one.
         self._found.setdefault(key, style)
         return style
 
@@ -249,6 +252,7 @@ class ListLabels:
 
     def _scheme(self, key: str) -> _Scheme | None:
         """Return a scheme, or the one that a style stands for in its place."""
+        # Bounded, since links from style to style may lead in a circle.
         for _ in range(_LEVELS):
             if key not in self._links:
                 break
@@ -272,6 +276,8 @@ class ListLabels:
                 scheme.counts[place] = count + 1
         for below in range(level + 1, _LEVELS):
             restart = _level_of(found, scheme, below).restart
+            # `restart` counts from 1 and `level` from 0, so this is that level and those above it;
+            # none if it is 0.
             if restart is None or level < restart:
                 scheme.counts[below] = None
 
@@ -285,6 +291,7 @@ class ListLabels:
         def place(match: re.Match[str]) -> str:
             which = int(match[1]) - 1
             at = _level_of(found, scheme, which)
+            # A label may show a level below its own, which has not counted yet.
             count = scheme.counts[which]
             form = at.format if not own.is_legal or at.format in _DIGITS else _DIGITS[0]
             return numeral(at.start if count is None else count, form)
@@ -306,6 +313,7 @@ def _level(element: etree._Element) -> tuple[int, _Level]:
 
     restart = value("lvlRestart")
     return number(element.get(f"{W}ilvl"), 0, 0, _LEVELS - 1), _Level(
+        # A level that tells no start begins at 0 (ECMA-376, part 1, 17.9).
         start=number(value("start"), 0, 0, _MAX_COUNT),
         format=value("numFmt") or "decimal",
         text=(value("lvlText") or "")[:_MAX_LABEL_CHARS],

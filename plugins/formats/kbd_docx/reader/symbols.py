@@ -61,6 +61,7 @@ def symbol_text(font: str, code: str) -> str:
     except ValueError:
         return ""
     signs = _FONTS.get(font.casefold())
+    # Some files have the place in the font as it is, not moved into the private area.
     at = place - _PRIVATE.start if place in _PRIVATE else place
     if signs is not None and at in signs:
         return signs[at]
@@ -68,12 +69,13 @@ def symbol_text(font: str, code: str) -> str:
         return chr(at)
     if place in _PRIVATE or signs is not None:
         return f"[symbol: {font[:_SHOWN_CHARS]} {place:04X}]"
+    # A surrogate by itself is no character and cannot be encoded.
     return chr(place) if 0 < place <= _MAX_CODE and place not in _SURROGATES else ""
 
 
 _PROPERTIES = "Pr"
 _VAL = f"{M}val"
-_INTEGRAL = "∫"
+_INTEGRAL = "∫"  # of an operator that tells no sign
 _LEFT_OUT = ("del", "moveFrom", "instrText", "rPr")
 _MAX_CHARS = 20_000
 """Of one formula; what is longer is none that a person wrote."""
@@ -116,6 +118,7 @@ def _bound(text: str) -> str:
 def _property(element: etree._Element, name: str, default: str) -> str:
     """Return a sign that the properties of a form tell."""
     found = element.find(f"{M}{element.tag.rpartition('}')[2]}{_PROPERTIES}/{M}{name}")
+    # An element that is left out means the default, one without a value means no sign at all.
     return default if found is None else found.get(_VAL, "")
 
 

@@ -68,6 +68,7 @@ class TableGrid(msgspec.Struct):
 
     def record(self, after: int) -> DocxTable:
         """Return the record of the table; `after` is the number of the paragraph before it."""
+        # Rows are stored at the full width of the table, which therefore decides how many fit.
         most = max(1, _MAX_CELLS // max(1, min(self.column_count, _MAX_COLUMNS)))
         width = min(self.column_count, _MAX_COLUMNS)
         rows = [[*row, *[""] * (width - len(row))] for row in self.rows[:most]]
@@ -114,6 +115,7 @@ def read_table(
         found.column_count = max(found.column_count, row.width)
         if cells < _MAX_CELLS:
             found.rows.append(row.texts)
+            # A row without cells counts as well: a file may have millions of them.
             cells += max(1, len(row.texts))
     return found
 
@@ -139,6 +141,7 @@ def _row(element: etree._Element, before: int, text_of: Callable[[etree._Element
             # In the old way of merging each covered cell is there.
             width += span
             continue
+        # A covered cell has a paragraph of its own, which programs do not show.
         text = "" if is_covered else text_of(cell)
         shown.append(text)
         # Cells stand in their columns, whatever those before them claim.
@@ -163,6 +166,7 @@ def _merged(properties: etree._Element | None) -> tuple[int, bool, bool]:
         if child.tag == f"{W}gridSpan":
             span = number(child.get(VAL), 1, 1, _MAX_SPAN)
         elif child.tag == f"{W}vMerge":
+            # A merge without a value goes on (ECMA-376, CT_VMerge).
             is_covered = child.get(VAL, "continue") == "continue"
         elif child.tag == f"{W}hMerge":
             goes_on = child.get(VAL, "continue") == "continue"

@@ -18,6 +18,7 @@ EMU_PER_INCH = 914_400
 """How long lengths of drawings are: English Metric Units."""
 
 _FALLBACK = f"{MC}Fallback"
+# Only at the beginning or behind a semicolon, for `mso-width-percent` and its like are no sizes.
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,6}(?:\.\d{1,6})?)(pt|in|cm|mm|px)?\s*")
 _EMU = {"pt": 12_700, "in": EMU_PER_INCH, "cm": 360_000, "mm": 36_000, "px": 9_525, "": 9_525}
 _MAX_EMU = 100 * EMU_PER_INCH
@@ -102,6 +103,7 @@ def _drawing_pictures(
         own = element.find(f"{PIC}nvPicPr/{PIC}cNvPr")
         size = element.find(f"{PIC}spPr/{A}xfrm/{A}ext")
         label = own
+        # The frame's name and size are those of the drawing: in a group each picture has its own.
         if len(found) == 1 and named is not None:
             label = named
             whole = drawing.find(f"./*/{WP}extent")

@@ -93,6 +93,7 @@ _MERGED = frozenset(
 def insert_child(parent: etree._Element, child: etree._Element) -> etree._Element:
     """Insert an element into another one in schema order, and return it."""
     order = _ORDER.get(local_name(parent), {})
+    # What is not listed ranks last, where extensions of newer programs stand.
     rank = order.get(local_name(child), _LAST)
     for at, sibling in enumerate(parent):
         if isinstance(sibling.tag, str) and order.get(local_name(sibling), _LAST) > rank:
@@ -114,8 +115,10 @@ def merge_missing(element: etree._Element, base: etree._Element) -> None:
     """Merge into a style, or a part of one, what its base sets and it does not."""
     for child in base.iterchildren(f"{W}*"):
         name = local_name(child)
+        # A style's name, bases and other data are its own, and no formatting.
         if local_name(element) == "style" and name not in _MERGED:
             continue
+        # The formatting of a table's parts has one name, and differs by the type (`tblStylePr`).
         same = (each for each in element.iterchildren(str(child.tag))
                 if each.get(f"{W}type") == child.get(f"{W}type"))  # fmt: skip
         own = next(same, None) if name in _MERGED else element.find(str(child.tag))
@@ -171,7 +174,7 @@ _DEFAULTS: Mapping[str, Value] = {
     "w": (("val", "100"),),
     "kern": (("val", "0"),),
     "position": (("val", "0"),),
-    "sz": (("val", "20"),),
+    "sz": (("val", "20"),),  # in half points
     "szCs": (("val", "20"),),
     "highlight": (("val", "none"),),
     "u": (("val", "none"),),
@@ -185,7 +188,7 @@ _DEFAULTS: Mapping[str, Value] = {
     "textAlignment": (("val", "auto"),),
     "textboxTightWrap": (("val", "none"),),
     "outlineLvl": (("val", "9"),),
-    "spacing/line": (("", "240"),),
+    "spacing/line": (("", "240"),),  # in 240ths of a line
     "spacing/lineRule": (("", "auto"),),
     **{f"rFonts/{slot}": (("", "Times New Roman"),) for slot in _FONTS},
 }
@@ -289,6 +292,7 @@ def _spread(name: str, attributes: dict[str, str], found: Properties) -> None:
 
 
 def _negated(value: str) -> str:
+    # A zero gets no sign, since with one it would be written as a hanging indent.
     if value.strip("0.") in ("", "-"):
         return "0"
     return value.removeprefix("-") if value.startswith("-") else f"-{value}"
@@ -307,6 +311,7 @@ def _default_of(key: str) -> Value | None:
         case "pBdr":
             return _NO_BORDER
         case "tabs":
+            # A tab stop that is inherited goes only by one at the same place that clears it.
             return (("pos", part), ("val", "clear"))
         case _:
             return None
@@ -326,6 +331,7 @@ def _write_part(container: etree._Element, name: str, part: str, value: Value) -
     group = ensure_child(container, name)
     word = "tab" if name == "tabs" else part
     for old in list(group):
+        # A side may be there in the strict variant's spelling.
         if local_name(old) in (word, *(k for k, v in _SIDES.items() if v == word)) and (
             name == "pBdr" or old.get(f"{W}pos") == part
         ):
@@ -346,13 +352,16 @@ def _tab_place(tab: etree._Element) -> float:
 def _write_attribute(container: etree._Element, name: str, part: str, text: str) -> None:
     element = ensure_child(container, name)
     if name == "rFonts":
+        # A reference to the theme would win over the name (ECMA-376, part 1, 17.3.2.26).
         theme = "cstheme" if part == "cs" else f"{part}Theme"
         element.attrib.pop(f"{W}{theme}", "")
     if part == "firstLine":
+        # Only one of both may be there, for `hanging` wins; and `firstLine` cannot be negative.
         for old in ("firstLine", "hanging"):
             element.attrib.pop(f"{W}{old}", "")
         if text.startswith("-"):
             part, text = "hanging", text.removeprefix("-")
+    # The other spelling of the side would contradict the new value.
     for spelling, usual in _SIDES.items():
         if usual == part:
             element.attrib.pop(f"{W}{spelling}", "")

@@ -110,6 +110,7 @@ class _Listing:
             kind = f"{style.type}_style"
             uses = used[style.type, style.id]
             entry: dict[str, Any] = {"id": style.id, "name": style.name, "used": uses}
+            # Working out what a style comes to takes time, so it is done only while there is room.
             if self._answer.room(key):
                 entry |= self._describe_style(style)
             if style.type != "paragraph" and style.is_default:
@@ -308,6 +309,7 @@ def _paragraph_words(paragraph: Properties) -> dict[str, Any]:
         if length:
             found[word] = length
     level = measure(_text(paragraph, "outlineLvl"))
+    # Counted from 0; 9 says that it is body text.
     if level is not None and 0 <= level < 9:
         found["outline_level"] = int(level) + 1
     for key, word in _PARAGRAPH_SWITCHES.items():

@@ -137,6 +137,7 @@ class DocxStyleSheet:
         last = style
         while len(found) < _MAX_BASES:
             base = self.get(style.type, last.named("basedOn"))
+            # Styles may be based on each other in a circle.
             if base is None or base.id in found:
                 break
             last = found[base.id] = base
@@ -177,6 +178,7 @@ class DocxStyleSheet:
         for each in self.base_chain(style) if style else ():
             found = each.element.find(f"{W}pPr/{W}numPr")
             if found is not None:
+                # A style may tell the level alone, and have its list from a base.
                 level = level or value_of(found, "ilvl")
                 if value_of(found, "numId"):
                     return value_of(found, "numId"), level
@@ -228,6 +230,7 @@ class ListDefinitions:
         if element is None:
             return None
         found = self._abstracts.get(value_of(element, "abstractNumId"))
+        # Bounded, since styles and lists may name each other in a circle.
         for _ in range(_MAX_LINKS):
             link = value_of(found, "numStyleLink") if found is not None else ""
             if not link:

@@ -82,9 +82,11 @@ def resolve_theme(element: etree._Element, theme: DocxTheme) -> None:
     """Resolve references to a theme into fonts and colors, in an element and all in it."""
     for each in element.iter(f"{W}*"):
         for reference, slot in _FONT_SLOTS.items():
+            # Taken out in any case: with another theme it would mean another font.
             font = theme.font(str(each.attrib.pop(f"{W}{reference}", "")))
             if font:
                 each.set(f"{W}{slot}", font)
+        # `w:color` has the color as its value; borders, underlines and shading beside it.
         _resolve_color(each, theme, "theme", "val" if local_name(each) == "color" else "color")
         _resolve_color(each, theme, "themeFill", "fill")
 
@@ -94,6 +96,7 @@ def resolve_drawing_theme(element: etree._Element, theme: DocxTheme) -> None:
     for each in element.iter(f"{A}schemeClr"):
         color = theme.color(each.get("val", ""))
         if color:
+            # What is inside, such as `lumMod`, changes a plain color as it does a theme's.
             each.tag = f"{A}srgbClr"
             each.set("val", color)
 
