@@ -275,6 +275,79 @@ def test_no_format_is_named_in_kbd() -> None:
     assert broken(rule, "kbd") == []
 
 
+def own_names(node: Definition) -> Iterator[str]:
+    """What a function takes; what a class takes, holds and sets."""
+    if isinstance(node, ast.ClassDef):
+        for inner in ast.walk(node):
+            match inner:
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    yield name
+                case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                    yield name
+                case ast.FunctionDef(name=name):
+                    yield name
+                    yield from (
+                        each.arg for each in ast.walk(inner.args) if isinstance(each, ast.arg)
+                    )
+                case _:
+                    pass
+    else:
+        yield from (each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
+
+
+@cache
+def names_by_class() -> dict[str, frozenset[str]]:
+    """The own names of every class of kbd and its plugins, by its name."""
+    found: dict[str, frozenset[str]] = {}
+    for folder in ("kbd", "plugins"):
+        for source in sources(folder):
+            for node in statements(source.tree):
+                if isinstance(node, ast.ClassDef):
+                    found[node.name] = found.get(node.name, frozenset()) | frozenset(
+                        own_names(node)
+                    )
+    return found
+
+
+def documented_names(node: Definition, section: str) -> list[str]:
+    """The names that a section of a docstring lists."""
+    text = ast.get_docstring(node) or ""
+    found = re.search(rf"^{section}:\n((?: .*\n?|\n)+)", text, re.MULTILINE)
+    entries = re.findall(r"^ {4}([*\w]+(?:, [*\w]+)*):", found[1], re.MULTILINE) if found else []
+    return [name.lstrip("*") for entry in entries for name in entry.split(", ")]
+
+
+def test_docstrings_list_what_is_there() -> None:
+    """A parameter, an attribute or an error that a docstring lists exists: renames reach it."""
+
+    def rule(source: Source) -> Iterator[str]:
+        errors = known_errors(source)
+        for node in statements(source.tree):
+            if not isinstance(node, Definition):
+                continue
+            known = set(own_names(node))
+            if isinstance(node, ast.ClassDef):
+                bases = (_last_name(base) for base in node.bases)
+                known.update(*(names_by_class().get(base, ()) for base in bases))
+            listed = [*documented_names(node, "Args"), *documented_names(node, "Attributes")]
+            yield from (f"{node.name} lists {name}" for name in listed if name not in known)
+            raised = documented_names(node, "Raises")
+            yield from (f"{node.name} raises {name}" for name in raised if name not in errors)
+
+    assert broken(rule, "kbd", "plugins") == []
+
+
+def known_errors(source: Source) -> set[str]:
+    """The errors that a file may name: all of kbd and Python, and what it imports."""
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    return imported | error_classes()
+
+
 def test_imports_inside_functions_have_a_reason() -> None:
     """An import that is not at the top says on its line what it costs or why it must wait."""
 

@@ -73,7 +73,7 @@ def render_conversation(
 
     Args:
         entries: The conversation.
-        titles: What happened in between, as `titles_of` gives it.
+        titles: What happened in between, as `read_titles` gives it.
         with_tools: Whether to tell of tool calls, too.
     """
     for entry in entries:

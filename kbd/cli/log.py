@@ -38,8 +38,8 @@ class EventFilter(NamedTuple):
         phase: Its phase.
         item: Its item, from 1.
         tool: A tool that it is about; `*`, `?` and `[…]` stand for others.
-        types: The types, as `known_types` gives them.
-        since: The first time, as `moment_of` gives it.
+        types: The types, as `parse_types` gives them.
+        since: The first time, as `parse_time` gives it.
         until: The first time that is too late, likewise.
         text: What stands in it somewhere, whatever the case.
     """
@@ -322,8 +322,8 @@ def _read(client: Client, log: str, show: _EventRenderer) -> None:
     if lines:
         say("\n".join(lines))
     if not show.count:
-        matched = show.selection == EventFilter()
-        note(f"There is nothing after event {after}." if matched else "Nothing matched.")
+        takes_all = show.selection == EventFilter()
+        note(f"There is nothing after event {after}." if takes_all else "Nothing matched.")
 
 
 def _follow(client: Client, log: str, show: _EventRenderer) -> None:

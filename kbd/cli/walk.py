@@ -301,7 +301,7 @@ class Walk:
     """Walk through the steps of a run: its state, key bindings and frames.
 
     Args:
-        book: The steps.
+        reader: The steps.
         start: The first one shown, from 1.
 
     Attributes:

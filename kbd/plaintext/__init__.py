@@ -1,8 +1,8 @@
 """Plain text: what the formats that are made of it share.
 
-`encodings` finds out how bytes are text, `measuring` counts a text's lines and notes where they
-begin, `lines` reads a text by them. All stream: no file is held in memory. Only modules that a
-worker preloads import them.
+`encodings` finds out how bytes are text; `lines` counts a text's lines, notes where they begin and
+reads a text by them. All stream: no file is held in memory. Only modules that a worker preloads
+import them.
 """
 
 from kbd.plaintext.encodings import LOW_CONFIDENCE, Encoding, bounded_lines, detect, open_text

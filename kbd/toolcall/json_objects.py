@@ -81,7 +81,7 @@ def unique_pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return the pairs of an object.
 
     Raises:
-        Refused: A name stands there twice: which value is meant would be a guess.
+        AmbiguousJson: A name stands there twice: which value is meant would be a guess.
     """
     made = dict(pairs)
     if len(made) < len(pairs):

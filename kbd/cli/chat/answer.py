@@ -359,7 +359,7 @@ def resume_run(session: ChatSession) -> int:
     """Go on with the run that stopped, and return the code of how that went.
 
     Raises:
-        Stop: As `answer` does, or there is nothing to go on with.
+        Stop: As `answer_message` does, or there is nothing to go on with.
     """
     session.consent()
     return _run(session, None)

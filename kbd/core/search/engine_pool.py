@@ -52,7 +52,7 @@ class PooledEngine:
     async def fill(self) -> None:
         """Make the missing vectors, unless that is under way.
 
-        A failure is kept as `trouble`; the next call tries again.
+        A failure is kept as `problem`; the next call tries again.
         """
         # Asked here as well: two tasks may have been started before either began.
         if self._filling is not None or self._engine is None:

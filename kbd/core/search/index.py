@@ -61,7 +61,7 @@ class SearchIndex:
 
     @property
     def is_current(self) -> bool:
-        """Whether its file is still the current one: a replacement takes over the name."""
+        """Whether its file is still the current one: one that was replaced is removed."""
         return self.path.exists()
 
     @contextlib.contextmanager

@@ -121,7 +121,7 @@ class DocumentLookup:
     """`kbd.search.Search` for one call.
 
     Args:
-        room: The workbench's engine.
+        pooled: The workbench's engine.
         files: The files as the call sees them.
         asking: Whom it may ask.
         limit_s: How long documents may be read before the call is told to come again.

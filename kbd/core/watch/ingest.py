@@ -6,7 +6,7 @@ it is given back at once. Where leases mean nothing — another user's file, a n
 quiet time before must do. Blocking.
 
 Copies are kept while a landing needs them, and swept then. A copy is durable before its landing is
-recorded, so for a moment nothing says that it is needed: `LandedCopies.taking` keeps sweeping away
+recorded, so for a moment nothing says that it is needed: `LandedCopies.copying` blocks sweeping
 meanwhile.
 """
 

@@ -88,7 +88,7 @@ def read_sheets(
 
 
 def convert_sheet(conversation: PlannerConversation, intent: Sheets, number: int) -> str:
-    """Write one sheet and tell it; see `exported` for what it raises."""
+    """Write one sheet and tell it; see `export_table` for what it raises."""
     part = intent.parts[number - 1]
     return export_table(
         conversation, TableIntent(intent.source, part.sheet), part.target, rows=part.rows

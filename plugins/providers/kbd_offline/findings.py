@@ -192,7 +192,7 @@ def _sorted(order: Sequence[SortOrder]) -> str:
 EMPTY_FIELDS = "Empty fields stay empty and are left out of totals and averages."
 
 MAX_INTENT_CHARACTERS = 18_000
-"""The notes of a plan, which carry the intent on, hold 20,000."""
+"""Well within what the notes of a plan, which carry the intent on, hold."""
 
 # A sheet has 1,048,576 rows; headings and totals need some of them.
 MAX_SHEET_ROWS = 1_000_000

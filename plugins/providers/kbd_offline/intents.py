@@ -302,7 +302,7 @@ _LINE = re.compile(r'^\{"offline":.*\}$', re.MULTILINE)
 
 
 def encode_intent(intent: Intent) -> str:
-    """Return an intent as a fenced line of JSON that `found_in` finds again."""
+    """Return an intent as a fenced line of JSON that `decode_intent` finds again."""
     # Nothing in it may look like the delimiter of a block or a fence.
     text = msgspec.json.encode(intent).decode().replace("<", "\\u003c").replace("`", "\\u0060")
     return f"```json\n{text}\n```"

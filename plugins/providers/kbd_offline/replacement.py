@@ -311,10 +311,10 @@ def _in_cells(conversation: PlannerConversation, intent: Replaced, part: Replace
         ("read_file", {"path": path, "sheet": cell.sheet, "range": cell.name})
         for cell, _ in checked
     ]
-    for (cell, text), parse_replacement in zip(checked, conversation.calls(*places), strict=True):
+    for (cell, text), reading in zip(checked, conversation.calls(*places), strict=True):
         # As readings show it, and one word of it, which no line end or quote parts.
         words = text.replace("\\", "\\\\").split()
-        if words and words[0] not in str(parse_replacement["text"]):
+        if words and words[0] not in str(reading["text"]):
             raise ValidationFailed(f"{cell.name} of {cell.sheet} in {path} was not changed")
     return found.hits
 

@@ -123,7 +123,7 @@ class ChatReader:
 
         Raises:
             MalformedReply: Its shape makes no sense, or the reply is far too long.
-            Fault: It tells that the server failed.
+            ServerFault: It tells that the server failed.
         """
         try:
             piece = msgspec.convert(chunk, _Chunk)

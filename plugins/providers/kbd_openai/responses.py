@@ -141,7 +141,7 @@ class ResponsesReader:
 
         Raises:
             MalformedReply: Its shape makes no sense, or the reply is far too long.
-            Fault: It tells that the server failed.
+            ServerFault: It tells that the server failed.
         """
         header = _converted(event, _Kind)
         # Before the type is looked at: servers send an error with any event, or without a type.

@@ -74,7 +74,7 @@ class SlideLayout(msgspec.Struct, frozen=True):
 
     Args:
         name: Its name, "" if it has none.
-        slots: Its placeholders.
+        placeholders: Its placeholders.
         master: The master of a layout.
         title_bullets: What a master's text styles say of titles.
         body_bullets: The same of all other placeholders.
