@@ -4,16 +4,20 @@ Beside it the preconditions that decisions share: whether a run is active, which
 it goes on.
 """
 
+from collections.abc import Iterable
+
 import msgspec
 
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.errors import UserCanceled, ValidationFailed
+from kbd.events.drafts import FileChanged
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
 __all__ = [
     "Decision",
+    "order_changes",
     "refuse_while_rewinding",
     "refuse_while_running",
     "require_active_run",
@@ -33,6 +37,23 @@ class Decision(msgspec.Struct, frozen=True):
     events: tuple[Event, ...] = ()
     run: int = 0
     cause: Seq = Seq(0)
+
+
+def order_changes(state: WorkbenchState, changes: Iterable[FileChanged]) -> tuple[FileChanged, ...]:
+    """Return changes of one frame in the order that keeps an open draft open.
+
+    A draft whose last difference goes is closed, and one that a later change of the same frame
+    opens again would have no id. So changes that bring a file back to what is published come last.
+    """
+
+    def ends_difference(change: FileChanged) -> bool:
+        drafted = state.draft.files.get(change.name) if state.draft else None
+        if drafted is not None:
+            return change.after == drafted.base
+        entry = state.files.get(change.name)
+        return change.after == (entry.blob if entry else None)
+
+    return tuple(sorted(changes, key=ends_difference))
 
 
 def refuse_while_running(state: WorkbenchState) -> None:

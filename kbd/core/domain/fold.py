@@ -205,7 +205,8 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: FileChanged = record.data
     draft = state.draft
     if draft is None:
-        # A change before it in the same frame may have emptied the draft and thereby closed it.
+        # Of a log from before `order_changes`: a change earlier in the frame emptied the draft, and
+        # thereby closed it.
         draft = state.draft = Draft(draft_id="", created_at_us=record.ts_us, run=record.run)
     entry = state.files.get(data.name)
     drafted = draft.files.get(data.name)

@@ -15,6 +15,7 @@ from kbd.core.domain.commands import (
 )
 from kbd.core.domain.decision import (
     Decision,
+    order_changes,
     refuse_while_rewinding,
     refuse_while_running,
     require_active_run,
@@ -169,7 +170,7 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
         # The first change of a file tells what was there before the attempt, the last what it left.
         original.setdefault(change.name, change)
         written[change.name] = change.after
-    undone: list[Event] = []
+    undone: list[FileChanged] = []
     for name, first in original.items():
         now = state.current_file(name)
         current: BlobHash | None = now.blob if now else None
@@ -191,9 +192,10 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
             )
         )
     # The attempt may have brought a file back to what is published, which closed the draft.
+    ordered = order_changes(state, undone)
     if undone and state.draft is None:
-        return (DraftOpened(f"rollback-{run.number}-{run.item}"), *undone)
-    return tuple(undone)
+        return (DraftOpened(f"rollback-{run.number}-{run.item}"), *ordered)
+    return ordered
 
 
 CHANGED_MEANWHILE = "was changed by somebody else during this call; read it again"
@@ -278,6 +280,7 @@ def _written(
         if (seen.blob if seen else None) != change.before:
             msg = f"{change.name!r} {CHANGED_MEANWHILE}"
             raise ValidationFailed(msg, retryable=True)
+    ordered = order_changes(state, changes)
     if changes and state.draft is None:
-        return (DraftOpened(draft_id), *changes)
-    return changes
+        return (DraftOpened(draft_id), *ordered)
+    return ordered

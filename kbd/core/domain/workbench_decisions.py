@@ -18,7 +18,12 @@ from kbd.core.domain.commands import (
     RemoveFiles,
     SetContext,
 )
-from kbd.core.domain.decision import Decision, refuse_while_rewinding, refuse_while_running
+from kbd.core.domain.decision import (
+    Decision,
+    order_changes,
+    refuse_while_rewinding,
+    refuse_while_running,
+)
 from kbd.core.domain.rewind_decisions import find_message, published_files
 from kbd.core.domain.workbench_state import Draft, WorkbenchState, folded_name
 from kbd.errors import ConflictPublishedChanged, NotFound, ValidationFailed
@@ -101,7 +106,8 @@ def remove_files(state: WorkbenchState, command: RemoveFiles) -> Decision:
         ValidationFailed: An undo is under way.
     """
     refuse_while_rewinding(state)
-    events: list[Event] = []
+    removed: list[FileRemoved] = []
+    deleted: list[FileChanged] = []
     # All are checked on the same state, so a name given twice would be removed twice.
     for name in dict.fromkeys(command.names):
         seen = state.current_file(name)
@@ -109,10 +115,20 @@ def remove_files(state: WorkbenchState, command: RemoveFiles) -> Decision:
             msg = f"there is no file {name!r} in this workbench"
             raise NotFound(msg)
         if state.draft is None:
-            events.append(FileRemoved(name))
+            removed.append(FileRemoved(name))
         else:
-            events.append(FileChanged(name, before=seen.blob, after=None, cause="removal"))
-    return Decision(tuple(events))
+            deleted.append(
+                FileChanged(
+                    name,
+                    before=seen.blob,
+                    after=None,
+                    before_size_bytes=seen.size_bytes,
+                    cause="removal",
+                    before_warnings=seen.warnings,
+                    before_notes=seen.notes,
+                )
+            )
+    return Decision((*removed, *order_changes(state, deleted)))
 
 
 def grant_consent(command: GrantConsent) -> Decision:

@@ -30,6 +30,7 @@ from kbd.errors import (
 )
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import (
+    ItemCompleted,
     ItemRetried,
     ItemStarted,
     PlanWritten,
@@ -272,6 +273,60 @@ def test_a_publish_with_external_references_is_confirmed_first() -> None:
     with pytest.raises(ValidationFailed, match="links to"):
         folded.do(IntendPublish("p", None, {A: blob("a")}))
     folded.do(IntendPublish("p", None, {A: blob("a")}, accept_external=True))
+
+
+def test_a_removal_tells_what_was_there() -> None:
+    """A removal records size, warnings and notes of the file before it, as an edit does."""
+    folded = _drafted()
+    folded.add(B, "c")
+
+    (removed,) = folded.do(RemoveFiles((B,))).events
+
+    assert removed == FileChanged(B, blob("c"), None, before_size_bytes=10, cause="removal")
+
+
+def test_removals_keep_the_draft_that_they_change() -> None:
+    """A removal of the draft's only file and of a published one leaves the same draft open."""
+    folded = _running()
+    _write(folded, B, None, "b")
+    folded.do(EndRun(1, RunFinished(has_draft=True)))
+
+    folded.do(RemoveFiles((B, A)))
+
+    assert folded.state.draft is not None
+    assert folded.state.draft.draft_id == "d1"
+    assert list(folded.state.draft.files) == [A]
+
+
+def test_a_call_that_puts_one_file_back_keeps_the_draft() -> None:
+    """A call that ends the draft's only difference and makes another leaves the same draft open."""
+    folded = _running()
+    folded.add(B, "c")
+    _write(folded, A, "a", "b")
+    changes = (FileChanged(A, blob("b"), blob("a"), 5), FileChanged(B, blob("c"), blob("d"), 5))
+    returned = ToolReturned(CALL, 1, ok=True, shown="{}")
+
+    folded.do(FinishCall(1, returned, changes, draft_id="d2"))
+
+    assert folded.state.draft is not None
+    assert folded.state.draft.draft_id == "d1"
+    assert list(folded.state.draft.files) == [B]
+
+
+def test_a_rollback_keeps_the_draft_that_it_changes() -> None:
+    """A rollback that ends one difference and brings another back leaves the same draft open."""
+    folded = _running()
+    folded.add(B, "c")
+    _write(folded, A, "a", "b")
+    folded.do(RecordRun(1, (ItemCompleted(1, "done"), ItemStarted(2))))
+    _write(folded, B, "c", "d")
+    _write(folded, A, "b", "a")
+
+    folded.do(FailAttempt(1, "TURN_LIMIT", "not done", final=True))
+
+    assert folded.state.draft is not None
+    assert folded.state.draft.draft_id == "d1"
+    assert {name: file.blob for name, file in folded.state.draft.files.items()} == {A: blob("b")}
 
 
 def test_a_deletion_of_what_somebody_changed_is_refused() -> None:
