@@ -36,6 +36,7 @@ from kbd.errors import (
 from kbd.events.base import ModelShare, ReplyCall
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
+from kbd.messages import UNREADABLE
 from kbd.search import Search
 from kbd.tools import CallLimits, Formats, Recall, Tool, ToolResult
 from kbd.types import CallId, Effect, Phase
@@ -47,10 +48,10 @@ __all__ = [
     "ToolExecution",
     "ToolOutcome",
     "add_loop_note",
+    "admit_call",
     "error_text",
     "execute_tool",
     "parse_arguments",
-    "permitted_tool",
     "render_result",
     "surplus_error",
 ]
@@ -183,7 +184,29 @@ class ToolOutcome(msgspec.Struct, frozen=True):
     outside: ModelShare | None = None
 
 
-def permitted_tool(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
+def admit_call(catalog: Catalog, phase: Phase, call: ReplyCall, text: str) -> tuple[ToolEntry, Any]:
+    """Return the tool that a model's call is for, and its arguments as the tool's record.
+
+    A run and a proof that repeats it admit calls by this one rule.
+
+    Args:
+        catalog: The tools that there are.
+        phase: The phase that asks.
+        call: The call.
+        text: Its arguments as JSON text.
+
+    Raises:
+        NotFound: There is no such tool.
+        ValidationFailed: The phase may not call it, the arguments do not fit, or the call does not
+            tell which tool it is for.
+    """
+    if call.name == UNREADABLE and call.fault is not None:
+        raise ValidationFailed(call.fault)
+    entry = _permitted_tool(catalog, phase, call.name)
+    return entry, parse_arguments(entry.tool, call, text)
+
+
+def _permitted_tool(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
     """Return the tool if the phase may call it.
 
     Raises:

@@ -25,10 +25,9 @@ from kbd.core.agent.tool_execution import (
     ToolExecution,
     ToolOutcome,
     add_loop_note,
+    admit_call,
     error_text,
     execute_tool,
-    parse_arguments,
-    permitted_tool,
     render_result,
     surplus_error,
 )
@@ -42,7 +41,7 @@ from kbd.core.runtime.settings import RunLimits
 from kbd.errors import AgentLoopDetected, KbdError, TurnLimit, ValidationFailed
 from kbd.events.base import PluginUsed, ReplyCall
 from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolRefused, ToolReturned
-from kbd.messages import UNREADABLE, Message
+from kbd.messages import Message
 from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest
 from kbd.tools import Tool
 from kbd.types import BlobHash, Phase, Seq
@@ -312,10 +311,7 @@ async def answer_call(context: RunContext, phase: Phase, call: ReplyCall) -> Non
         arguments = (await context.blobs.read(call.blob)).decode("utf-8", "replace")
     fingerprint = call_fingerprint(call.name, arguments or call.fault or "")
     try:
-        if call.name == UNREADABLE and call.fault is not None:
-            raise ValidationFailed(call.fault)
-        entry = permitted_tool(context.catalog, phase, call.name)
-        given = parse_arguments(entry.tool, call, arguments)
+        entry, given = admit_call(context.catalog, phase, call, arguments)
     except KbdError as refusal:
         shown = _add_repeat_note(context, call.name, fingerprint, error_text(refusal))
         refused = ToolRefused(call.id, call.name, refusal.code, shown, fingerprint)

@@ -131,7 +131,8 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
         code = EXIT_DISK
     except* KbdError as failed:
         _log.critical("failed", error=str(_first_error(failed)))
-        code = EXIT_FAILED
+        # Both clauses run for a group that holds both errors, and the disk's is the worse news.
+        code = code or EXIT_FAILED
     return code
 
 

@@ -15,10 +15,9 @@ from kbd.core.agent.tool_execution import (
     ToolExecution,
     ToolOutcome,
     add_loop_note,
+    admit_call,
     error_text,
     execute_tool,
-    parse_arguments,
-    permitted_tool,
     render_result,
     surplus_error,
 )
@@ -322,8 +321,7 @@ async def repeat_call(
         error = surplus_error(limits)
         return CallOutcome(refused=True, ok=False, error_code=error.code, shown=error_text(error))
     try:
-        entry = permitted_tool(catalog, call.phase, asked.name)
-        given = parse_arguments(entry.tool, asked, arguments)
+        entry, given = admit_call(catalog, call.phase, asked, arguments)
     except KbdError as refusal:
         shown, _ = add_loop_note(limits, [*call.fingerprints], fingerprint, error_text(refusal))
         return CallOutcome(refused=True, ok=False, error_code=refusal.code, shown=shown)

@@ -432,6 +432,12 @@ def _value(
     quoted = _QUOTED.match(wording.original, start)
     if column.is_number:
         number = _NUMBER.match(wording.original, start)
+        if number and wording.original[number.end() :].lstrip().startswith("%"):
+            # A column of percentages may hold 10 or 0.1 for 10 %.
+            raise UnclearError(
+                f'"{column.name}" is compared with {number.group(1)}%: say {number.group(1)} or'
+                " its hundredth, as the column holds it"
+            )
         if number is None:
             raise UnclearError(
                 f'"{column.name}" holds numbers, and it is compared with something else'

@@ -29,10 +29,11 @@ from kbd.core.runtime.settings import RunLimits
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import ItemRetried, ToolRefused, ToolReturned
+from kbd.messages import UNREADABLE, ToolCall
 from kbd.providers import ModelReply, ModelRequest
 from kbd.requests.replays import Divergence
 from kbd.tools import ToolContext, ToolResult
-from kbd.types import BlobHash, FileName, Phase
+from kbd.types import BlobHash, CallId, FileName, Phase
 from proof_rig import KINDS, Kind, Moody, asks, catalog_of, contents, proved, turns
 
 pytestmark = pytest.mark.anyio
@@ -262,6 +263,28 @@ async def test_plugins_stand_beside_what_was_recorded(opened: Opened, tmp_path: 
         "",
     )
     assert other.divergences == ()
+
+
+def mumbles(request: ModelRequest) -> ModelReply:
+    """A model that once asks for something that cannot be read as a call."""
+    if request.phase is Phase.RESEARCH and said(request) == 0:
+        return ModelReply(tool_calls=(ToolCall(CallId("c0"), UNREADABLE, fault="no JSON: {rows"),))
+    return say("- [ ] 1. one") if request.phase is Phase.PLAN else say("done")
+
+
+@on_asyncio
+async def test_a_call_that_could_not_be_read_is_refused_alike(
+    opened: Opened, tmp_path: Path
+) -> None:
+    """A proof refuses it with the words of the run, not as a tool that is not there."""
+    async with opened(mumbles) as rig:
+        await rig.go()
+        found = await proved(rig, tmp_path / "scratch")
+
+    (refused,) = (event for event in rig.events() if isinstance(event, ToolRefused))
+    assert refused.code == "VALIDATION_FAILED"
+    assert found.divergences == ()
+    assert found.refusals == found.equal == 1
 
 
 @on_trio

@@ -184,6 +184,8 @@ def test_chosen_columns() -> None:
         ("total description by category", "Description"),
         ("rows where amount > 5 or amount < 1 and category is Food", "mixes"),
         ("rows where date is after yesterday", "YYYY-MM-DD"),
+        ("rows where amount > 10%", "hundredth"),
+        ("rows where amount is between 5 and 10 %", "hundredth"),
         ("chart of amount by category", "draw charts"),
         ("one sheet per category with totals by date", "several"),
         ("one sheet per category. Amount!", "Amount"),

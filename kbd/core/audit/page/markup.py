@@ -124,7 +124,7 @@ def duration(ms: float) -> str:
     # Half a millisecond below a second, from where rounding would show "1000 ms".
     if seconds < 0.9995:
         return f"{ms:.0f} ms"
-    if seconds < 59.95:
+    if seconds < 59.5:
         return f"{seconds:.0f} s" if seconds >= 9.95 or seconds.is_integer() else f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
