@@ -76,7 +76,9 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
                 return client
             ended = process.poll()
             if ended not in {None, ANOTHER_DAEMON}:
-                raise Stop(f"kbd did not start: {_last_line(log, begin)}", ended or UNREACHABLE)
+                # A signal that ended it is a negative number here, and no exit code.
+                code = ended if ended and ended > 0 else UNREACHABLE
+                raise Stop(f"kbd did not start: {_last_line(log, begin)}", code)
             time.sleep(POLL_S)
     if process.poll() == ANOTHER_DAEMON:
         msg = f"another daemon has the home {home}, but does not answer at {path}"

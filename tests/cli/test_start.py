@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbd.cli import main
-from kbd.cli.exits import Stop
+from kbd.cli.exits import UNREACHABLE, Stop
 from kbd.cli.start import LOG_NAME, start
 from scripted_daemon import ScriptedDaemon
 
@@ -44,6 +44,16 @@ def test_an_early_end_is_told_with_its_last_words(short_dir: Path, stand_in: Sta
 
     assert stop.value.code == 9
     assert stop.value.message == "kbd did not start: the home is damaged"
+
+
+def test_an_end_by_a_signal_is_a_start_that_failed(short_dir: Path, stand_in: StandIn) -> None:
+    """A daemon that was killed ends `kbd start` with the code of one that does not answer."""
+    stand_in("kill -9 $$")
+
+    with pytest.raises(Stop) as stop:
+        start(place(short_dir / "home"))
+
+    assert stop.value.code == UNREACHABLE
 
 
 def test_the_home_is_private_from_the_start(short_dir: Path, stand_in: StandIn) -> None:
