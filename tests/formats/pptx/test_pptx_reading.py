@@ -146,6 +146,35 @@ def test_charts_show_their_values(tmp_path: Path) -> None:
     assert objects["charts"][0]["series"][0]["values"] == [None, 7.5]
 
 
+def dated_chart(folder: Path, system: str, *days: str) -> str:
+    """Read a chart of such categories, in days of a date system."""
+    points = "".join(f'<c:pt idx="{i}"><c:v>{day}</c:v></c:pt>' for i, day in enumerate(days))
+    part = chart_part(
+        f"{system}<c:chart><c:plotArea><c:lineChart><c:ser><c:cat><c:numLit><c:formatCode>d/m/yy"
+        f"</c:formatCode>{points}</c:numLit></c:cat></c:ser></c:lineChart></c:plotArea></c:chart>"
+    )
+    inner = frame("drawingml/2006/chart", '<c:chart r:id="c"/>')
+    named = relations(("c", "chart", "../c.xml"))
+    found = deck(folder, [slide_xml(inner)], named={0: named}, parts={"ppt/c.xml": part})
+    return read(found).split("| \n", 1)[1].replace(" | ", "")
+
+
+@pytest.mark.parametrize("system", ["<c:date1904/>", '<c:date1904 val="true"/>'])
+def test_charts_may_count_their_days_from_1904(tmp_path: Path, system: str) -> None:
+    """Days are those that people see, also where a chart counts them from 1904."""
+    assert dated_chart(tmp_path, system, "1", "43830", "43831.5", "2957003", "2957004") == (
+        "1904-01-02\n2024-01-01\n2024-01-02T12:00:00\n9999-12-31\n2957004"
+    )
+
+
+@pytest.mark.parametrize("system", ["", '<c:date1904 val="0"/>'])
+def test_the_first_days_of_1900_in_charts(tmp_path: Path, system: str) -> None:
+    """Day 1 is the first of January 1900; one that no calendar has moves no day before it."""
+    assert dated_chart(tmp_path, system, "1", "1.25", "59", "61", "2958465", "2958465.9999999") == (
+        "1900-01-01\n1900-01-01T06:00:00\n1900-02-28\n1900-03-01\n9999-12-31\n2958465.9999999"
+    )
+
+
 def test_a_later_chart_shows_its_values(tmp_path: Path) -> None:
     """Charts of the kinds of 2014 are read, too, in the alternative that holds them."""
     cx = "http://schemas.microsoft.com/office/drawing/2014/chartex"
