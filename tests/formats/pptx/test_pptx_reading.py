@@ -175,13 +175,13 @@ def test_the_first_days_of_1900_in_charts(tmp_path: Path, system: str) -> None:
     )
 
 
-def test_a_later_chart_shows_its_values(tmp_path: Path) -> None:
-    """Charts of the kinds of 2014 are read, too, in the alternative that holds them."""
+def later_chart(folder: Path, categories: str, values: str) -> str:
+    """Read a chart of the kinds of 2014 with such points, in the alternative that holds it."""
     cx = "http://schemas.microsoft.com/office/drawing/2014/chartex"
     data = (
         f'<cx:chartSpace xmlns:cx="{cx}"><cx:chartData><cx:data id="0"><cx:strDim type="cat">'
-        '<cx:lvl><cx:pt idx="0">Start</cx:pt></cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl>'
-        '<cx:pt idx="0">12</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart>'
+        f'<cx:lvl>{categories}</cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl>{values}'
+        "</cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart>"
         '<cx:plotArea><cx:plotAreaRegion><cx:series layoutId="waterfall"><cx:tx><cx:txData><cx:v>'
         'Cash</cx:v></cx:txData></cx:tx><cx:dataId val="0"/></cx:series></cx:plotAreaRegion>'
         "</cx:plotArea></cx:chart></cx:chartSpace>"
@@ -191,13 +191,43 @@ def test_a_later_chart_shows_its_values(tmp_path: Path) -> None:
     )
     choice = f"<mc:AlternateContent><mc:Choice>{inner}</mc:Choice><mc:Fallback>{shape('old')}"
     found = deck(
-        tmp_path,
+        folder,
         [slide_xml(f"{choice}</mc:Fallback></mc:AlternateContent>")],
         named={0: relations(("c", "chartEx", "../c.xml"))},
         parts={"ppt/c.xml": data},
     )
+    return read(found)
 
-    assert read(found) == "[Chart: Frame, waterfall]\n | Cash\nStart | 12"
+
+def test_a_later_chart_shows_its_values(tmp_path: Path) -> None:
+    """Charts of the kinds of 2014 are read, too, and each point stands where it belongs."""
+    names = "".join(f'<cx:pt idx="{i}">{each}</cx:pt>' for i, each in enumerate(("A", "B", "C")))
+    values = '<cx:pt idx="2">12</cx:pt><cx:pt idx="0">7</cx:pt>'
+
+    assert later_chart(tmp_path, names, values) == (
+        "[Chart: Frame, waterfall]\n | Cash\nA | 7\nB | \nC | 12"
+    )
+
+
+@pytest.mark.parametrize("places", [range(300), range(0, 300, 2)])
+def test_charts_that_go_on_tell_so(tmp_path: Path, places: range) -> None:
+    """Of a longer chart the first points are shown, which is told, whatever its kind."""
+    points = "".join(f'<cx:pt idx="{i}">{i}</cx:pt>' for i in places)
+    part = CHART.replace(
+        '<c:pt idx="0"><c:v>1</c:v></c:pt>',
+        "".join(f'<c:pt idx="{i}"><c:v>{i}</c:v></c:pt>' for i in places),
+    )
+    inner = frame("drawingml/2006/chart", '<c:chart r:id="c"/>')
+    named = relations(("c", "chart", "../c.xml"))
+    parts = {"ppt/c.xml": chart_part(part)}
+
+    later = later_chart(tmp_path, "", points).splitlines()
+    older = read(deck(tmp_path, [slide_xml(inner)], named={0: named}, parts=parts)).splitlines()
+
+    assert [each[-1] for each in (later, older)] == [
+        "[The chart goes on; 200 rows of it are shown.]"
+    ] * 2
+    assert [each[200].rpartition(" ")[2] for each in (later, older)] == ["198"] * 2
 
 
 def test_smartart_is_a_list(tmp_path: Path) -> None:

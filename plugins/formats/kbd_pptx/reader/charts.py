@@ -103,10 +103,17 @@ def parse_chart(root: etree._Element) -> Chart:
     # The element alone says yes (CT_Boolean).
     is_1904 = date_system is not None and date_system.get("val", "1") in ("1", "true")
     offset = _DAYS_TO_1904 if is_1904 else 0
-    series = tuple(_series(each, offset) for each in found[:MAX_SERIES])
-    longest = max((_count(each) for each in found), default=0)
-    is_cut = len(found) > MAX_SERIES or longest > MAX_POINTS
-    return Chart(_text(chart.find(f"{C}title")), tuple(kinds), series, is_cut)
+    series = [_series(each, offset) for each in found[: MAX_SERIES + 1]]
+    return _cut_chart(_text(chart.find(f"{C}title")), kinds, series)
+
+
+def _cut_chart(title: str, kinds: Sequence[str], series: Sequence[Series]) -> Chart:
+    """Return a chart with as many series and points as are shown, from one more of each."""
+    shown = [
+        Series(each.name, each.categories[:MAX_POINTS], each.values[:MAX_POINTS])
+        for each in series[:MAX_SERIES]
+    ]
+    return Chart(title, tuple(kinds), tuple(shown), is_cut=shown != list(series))
 
 
 def _kind(plot: etree._Element, name: str) -> str:
@@ -141,11 +148,6 @@ def _series(series: etree._Element, offset: int) -> Series:
 def _first_of(series: etree._Element, *names: str) -> etree._Element | None:
     found = (series.find(f"{C}{name}") for name in names)
     return next((each for each in found if each is not None), None)
-
-
-def _count(series: etree._Element) -> int:
-    values = _first_of(series, "val", "yVal")
-    return 0 if values is None else sum(1 for _ in values.iter(f"{C}pt"))
 
 
 def _points(source: etree._Element | None, offset: int) -> tuple[str, ...]:
@@ -183,16 +185,19 @@ def _filled_forward(texts: tuple[str, ...], size: int) -> list[str]:
 
 
 def _filled(cache: etree._Element, code: str, offset: int = 0) -> tuple[str, ...]:
-    """Return the points of a cache in order, "" where there is none."""
+    """Return the points of a cache in order, "" where there is none.
+
+    Of more than are shown there is one more, by which a reader knows.
+    """
     found: dict[int, str] = {}
     is_date = _DATE.search(_NOT_DATE.sub("", code)) is not None
-    for point in cache.iterchildren(f"{C}pt"):
+    for point in cache.iterchildren(f"{C}pt", f"{CX}pt"):
         text = point.get("idx", "")
         # `int` raises on thousands of digits. A point without a usable place follows the last one.
         place = int(text) if text.isdecimal() and len(text) < 6 else len(found)
-        if place < MAX_POINTS:
-            value = point.findtext(f"{C}v", "")
-            found[place] = _date_text(value, offset) if is_date else value
+        is_later = point.tag == f"{CX}pt"
+        value = (point.text or "") if is_later else point.findtext(f"{C}v", "")
+        found[min(place, MAX_POINTS)] = _date_text(value, offset) if is_date else value
     return tuple(found.get(place, "") for place in range(max(found, default=-1) + 1))
 
 
@@ -219,23 +224,23 @@ def _date_text(value: str, offset: int) -> str:
 def _chartex(root: etree._Element) -> Chart:
     """Read a chart of the kinds that came with 2014."""
     sets = {data.get("id", ""): data for data in root.iterfind(f"{CX}chartData/{CX}data")}
-    series = []
+    series: list[Series] = []
     kinds: list[str] = []
     for each in root.iter(f"{CX}series"):
         kind = each.get("layoutId", "")
         if kind and kind not in kinds:
             kinds.append(kind)
+        # A file decides how many there are, and each looks through its points.
+        if len(series) > MAX_SERIES:
+            continue
         wanted = each.find(f"{CX}dataId")
         data = sets.get(wanted.get("val", "") if wanted is not None else "")
         name = each.findtext(f"{CX}tx/{CX}txData/{CX}v", "")
         series.append(Series(name, _dimension(data, "strDim"), _dimension(data, "numDim")))
     title = root.find(f"{CX}chart/{CX}title")
-    is_cut = len(series) > MAX_SERIES
-    return Chart(_text(title), tuple(kinds), tuple(series[:MAX_SERIES]), is_cut)
+    return _cut_chart(_text(title), kinds, series)
 
 
 def _dimension(data: etree._Element | None, name: str) -> tuple[str, ...]:
     level = None if data is None else data.find(f"{CX}{name}/{CX}lvl")
-    if level is None:
-        return ()
-    return tuple(point.text or "" for point in level.findall(f"{CX}pt")[:MAX_POINTS])
+    return () if level is None else _filled(level, "")
