@@ -8,6 +8,7 @@ import pytest
 from pptx.util import Inches
 
 from deck_judge import DeckFile, tree_without
+from kbd.opc import strict
 from styled_decks import (
     A,
     P,
@@ -178,3 +179,66 @@ def test_a_click_within_its_own_deck_is_taken_off(brand: Path, plain: Path, made
 
     assert "did something in its own deck" in found.warnings[0]
     assert b"hlinkClick" not in DeckFile(made).entries["ppt/slides/slide1.xml"]
+
+
+def as_strict(path: Path) -> Path:
+    """Write a deck anew with the strict names."""
+    parts = {
+        name: strict(data) if name.endswith((".xml", ".rels")) and name != TYPES else data
+        for name, data in DeckFile(path).entries.items()
+    }
+    return rewritten(path, path.with_name("strict.pptx"), parts)
+
+
+@pytest.mark.parametrize("is_strict", [False, True])
+def test_words_with_percentages_stay(brand: Path, plain: Path, made: Path, is_strict: bool) -> None:
+    """What a picture is called and what it shows are words, whatever they look like."""
+    words = 'name="50%" descr="75%" title="-12.5%"'
+    source = with_photo(brand, {'name="Photo" descr="A red field"': words})
+    source = as_strict(source) if is_strict else source
+    copied(source, made, ("image:slide:0/50%", None), into=plain)
+
+    assert words in DeckFile(made).entries["ppt/slides/slide1.xml"].decode()
+
+
+def test_percentages_are_written_as_the_target_has_them(
+    brand: Path, plain: Path, made: Path
+) -> None:
+    """Between the variants the shares of DrawingML change their spelling, both ways."""
+    spelt = {
+        variant: f'><a:alphaModFix amt="{share}"/><a:lum bright="{less}"/></a:blip><a:srcRect '
+        f'l="{share}"/><a:stretch>'
+        for variant, share, less in (("usual", "62500", "-20000"), ("strict", "62.5%", "-20%"))
+    }
+    usual = with_photo(brand, {"/><a:stretch>": spelt["usual"]})
+    copied(usual, made, ("image:slide:0/Photo", None), into=as_strict(plain))
+    assert spelt["strict"] in DeckFile(made).entries["ppt/slides/slide1.xml"].decode()
+
+    source = as_strict(with_photo(brand, {"/><a:stretch>": spelt["strict"]}))
+    back = made.with_name("back.pptx")
+    copied(source, back, ("image:slide:0/Photo", None), into=plain)
+    assert spelt["usual"] in DeckFile(back).entries["ppt/slides/slide1.xml"].decode()
+
+
+def test_drawings_of_other_makers_are_copied_as_they_are(
+    brand: Path, plain: Path, made: Path
+) -> None:
+    """An SVG is no part of the format: between the variants not a byte of it changes."""
+    drawing = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="100%" />\n'
+    main = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
+    held = f'><a:extLst><a:ext uri="x"><s:svgBlip xmlns:s="{main}" r:embed="rId90"/></a:ext>'
+    change = {"/><a:stretch>": f"{held}</a:extLst></a:blip><a:stretch>"}
+    source = with_photo(brand, change, link("image", "../media/a.svg", ""))
+    types = (
+        DeckFile(source)
+        .entries[TYPES]
+        .replace(
+            b"<Default ", b'<Default Extension="svg" ContentType="image/svg+xml"/><Default ', 1
+        )
+    )
+    parts = {TYPES: types, "ppt/media/a.svg": drawing}
+    source = as_strict(rewritten(source, source.with_name("svg.pptx"), parts))
+    copied(source, made, ("image:slide:0/Photo", None), into=plain)
+
+    (part,) = [name for name in DeckFile(made).entries if name.endswith(".svg")]
+    assert DeckFile(made).entries[part] == drawing
