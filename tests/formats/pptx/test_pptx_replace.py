@@ -16,6 +16,7 @@ from pptx.util import Inches
 from deck_edits import edit, slides, texts
 from kbd_pptx.edits.replacement import replace_in_paragraph
 from kbd_pptx.presentation import A
+from linked_decks import listed_twice
 
 # python-pptx tells no types of it.
 CHART_DATA: Any = CategoryChartData
@@ -171,3 +172,13 @@ def test_a_hit_is_replaced_once(deck: Path, tmp_path: Path) -> None:
     )
 
     assert texts(out)[0][0] == "My\vdear {{name}}, hello hello"
+
+
+def test_a_slide_that_is_listed_twice_is_replaced_once(deck: Path, tmp_path: Path) -> None:
+    """What was put in is not searched again, whichever place the slide is found by."""
+    out = tmp_path / "out.pptx"
+    listed_twice(deck, 0)
+    applied = edit(deck, {"op": "replace_text", "search": "hello", "replace": "hello!"}, to=out)
+
+    assert [texts(out)[place][0] for place in (0, 2)] == ["Dear {{name}}, hello!"] * 2
+    assert applied.changed == ("1 replacement on slides 0, 2",)

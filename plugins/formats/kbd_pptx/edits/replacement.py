@@ -151,14 +151,18 @@ def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
             if part is not None
         ]
     on_slides, in_notes, places = 0, 0, []
+    # A deck may list one slide several times, and what was put in is not to be searched again.
+    counts: dict[int, int] = {}
     for index, part in parts:
-        count = _replace_in(part.slide.element, pattern, replace)
-        on_slides += count
-        if count:
+        if id(part) not in counts:
+            counts[id(part)] = _replace_in(part.slide.element, pattern, replace)
+            on_slides += counts[id(part)]
+        if counts[id(part)]:
             places.append(index)
         notes = notes_of(part)
-        if notes is not None:
-            in_notes += _replace_in(notes.notes_slide.element, pattern, replace)
+        if notes is not None and id(notes) not in counts:
+            counts[id(notes)] = _replace_in(notes.notes_slide.element, pattern, replace)
+            in_notes += counts[id(notes)]
     warn_of_other_places(deck, parts, pattern)
     if not on_slides + in_notes:
         where = "" if operation.index is None else f" on slide {operation.index}"
