@@ -20,6 +20,7 @@ from styled_decks import (
     picture,
     plain_deck,
     rewritten,
+    styles_of,
 )
 
 TYPES = "[Content_Types].xml"
@@ -242,3 +243,19 @@ def test_drawings_of_other_makers_are_copied_as_they_are(
 
     (part,) = [name for name in DeckFile(made).entries if name.endswith(".svg")]
     assert DeckFile(made).entries[part] == drawing
+
+
+def test_a_picture_whose_name_has_a_slash(brand: Path, plain: Path, made: Path) -> None:
+    """It is found by the name that is listed, on slides and on layouts with such names."""
+    deck = opened(with_photo(brand, {'name="Photo"': 'name="A/B"'}))
+    deck.slide_layouts[0].name = "Open/Close"
+    (logo,) = [each for each in deck.slide_layouts[0].shapes if each.name == "Logo"]
+    logo._element.nvPicPr.cNvPr.set("name", "x/y/")
+    deck.save(str(brand))
+    listed = [each["asset_id"] for each in styles_of(brand)["assets"]]
+    asked = ("image:slide:0/A/B", "image:layout:Open/Close/x/y/")
+    assert set(asked) <= set(listed)
+    copied(brand, made, *((each, None) for each in asked), into=plain)
+
+    names = [shape.name for shape in opened(made).slides[0].shapes]
+    assert names[-2:] == ["A/B", "x/y/"]

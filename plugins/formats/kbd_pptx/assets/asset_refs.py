@@ -9,7 +9,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.office.assets import AssetRef, parse_asset_ref, same_name
+from kbd.office.assets import AssetRef, fold_name, parse_asset_ref, same_name
 from kbd.opc.package import Package
 from kbd_pptx.presentation import P
 from kbd_pptx.styles.deck import Deck, DeckLayout, DeckParts, Master, read_deck
@@ -191,11 +191,12 @@ class SourceDeck:
 
     def picture(self, name: str) -> DeckPicture:
         """Return a picture; raises ValidationFailed if there is none."""
-        where = name.rpartition("/")[0]
+        folded = fold_name(name)
         known: list[str] = []
         for host in picture_hosts(self.parts, self.deck):
-            # What stands on other slides matters only where nothing is found.
-            if same_name(host.place, where):
+            # What stands on other slides matters only where nothing is found. Where a place ends
+            # is not said: layouts and pictures may have slashes in their names.
+            if folded.startswith(f"{fold_name(host.place)}/"):
                 for picture in pictures(self.parts, host, host_root(self.parts, host)):
                     if same_name(picture.name, name):
                         return picture
