@@ -186,6 +186,20 @@ def test_several_layouts_and_a_picture_in_a_new_deck(brand: Path, made: Path) ->
     assert len(opened(made).slide_masters) == 1
 
 
+def test_layouts_with_and_without_a_master_in_a_new_deck(brand: Path, made: Path) -> None:
+    """In either order the one that brings its master comes first, so that there is a master:0."""
+    picks = (("layout:Blank", "master:0"), ("layout:Brand Opening", None))
+    for order in (picks, picks[::-1]):
+        found = copied(brand, made, *order)
+
+        (master,) = opened(made).slide_masters
+        assert [each.name for each in master.slide_layouts] == ["Brand Opening", "Blank"]
+        told = {"layout:Blank": "layout Blank", "layout:Brand Opening": "layout Brand Opening "
+                "with its master Brand"}  # fmt: skip
+        assert found.changed == tuple(told[asset_id] for asset_id, _ in order)
+        made.unlink()
+
+
 def test_a_theme(brand: Path, plain: Path, made: Path) -> None:
     """A theme changes colours and fonts of all that take them from it, and nothing else."""
     found = copied(brand, made, ("theme:Brand", None), into=plain)
