@@ -252,6 +252,24 @@ def test_smartart_is_a_list(tmp_path: Path) -> None:
     assert read(found) == "[Diagram: Frame]\n- First\n  - Under first\n- Second\n- Alone"
 
 
+def test_points_of_one_order_stay_as_they_come(tmp_path: Path) -> None:
+    """Where connections do not say which point is before the other, the file's order counts."""
+    points = "".join(
+        f'<dgm:pt modelId="{id_}"{kind}><dgm:t>{paragraph(text)}</dgm:t></dgm:pt>'
+        for id_, kind, text in (
+            ("0", ' type="doc"', ""), ("a", "", "A"), ("b", "", "B"), ("c", "", "C"), ("d", "", "D")
+        )
+    )  # fmt: skip
+    ends = (("d", ' srcOrd="2"'), ("b", ""), ("c", ' srcOrd="0"'), ("a", ' srcOrd="2"'))
+    lines = "".join(f'<dgm:cxn srcId="0" destId="{id_}"{order}/>' for id_, order in ends)
+    data = root("dgm:dataModel", f"<dgm:ptLst>{points}</dgm:ptLst><dgm:cxnLst>{lines}</dgm:cxnLst>")
+    inner = frame("drawingml/2006/diagram", '<dgm:relIds r:dm="d"/>')
+    named = relations(("d", "diagramData", "../d.xml"))
+    found = deck(tmp_path, [slide_xml(inner)], named={0: named}, parts={"ppt/d.xml": data})
+
+    assert read(found) == "[Diagram: Frame]\n- B\n- C\n- D\n- A"
+
+
 def test_formulas_are_their_letters(tmp_path: Path) -> None:
     """A formula in a text is read, and not its picture for older programs."""
     math = (
