@@ -16,7 +16,7 @@ from pptx.util import Inches
 from deck_edits import edit, slides, texts
 from kbd_pptx.edits.replacement import replace_in_paragraph
 from kbd_pptx.presentation import A
-from linked_decks import listed_twice
+from linked_decks import listed_twice, patched
 
 # python-pptx tells no types of it.
 CHART_DATA: Any = CategoryChartData
@@ -144,6 +144,27 @@ def test_what_is_not_reached_is_told(deck: Path, tmp_path: Path) -> None:
         "Charts on slide 1 hold the text, too; they are not reached.",
         "Layouts on slide 1 hold the text, too; they are not reached.",
     )
+
+
+def test_categories_of_later_charts_are_told(deck: Path, tmp_path: Path) -> None:
+    """A chart of the kinds of 2014 that holds the text is named as others are."""
+    out = tmp_path / "out.pptx"
+    cx = "http://schemas.microsoft.com/office/drawing/2014/chartex"
+    kind = "http://schemas.microsoft.com/office/2014/relationships/chartEx"
+    relation = f'<Relationship Id="rIdX" Type="{kind}" Target="../charts/chartEx1.xml"/></Rel'
+    part = (
+        f'<cx:chartSpace xmlns:cx="{cx}"><cx:chartData><cx:data id="0"><cx:strDim type="cat">'
+        '<cx:lvl ptCount="1"><cx:pt idx="0">Dear all</cx:pt></cx:lvl></cx:strDim></cx:data>'
+        "</cx:chartData></cx:chartSpace>"
+    )
+    patched(
+        deck,
+        {"slides/_rels/slide2.xml.rels": lambda text: text.replace("</Rel", relation)},
+        **{"ppt/charts/chartEx1.xml": part},
+    )
+    applied = edit(deck, {"op": "replace_text", "search": "Dear", "replace": "Hi"}, to=out)
+
+    assert applied.warnings == ("Charts on slide 1 hold the text, too; they are not reached.",)
 
 
 def test_case_and_place_can_be_told(deck: Path, tmp_path: Path) -> None:

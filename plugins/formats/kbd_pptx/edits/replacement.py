@@ -25,7 +25,7 @@ from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, notes_of, related_part
 from kbd_pptx.edits.warnings import shorten, slides_text
 from kbd_pptx.operations import ReplaceText
-from kbd_pptx.presentation import MC, A, P
+from kbd_pptx.presentation import CX, MC, A, P
 
 __all__ = ["replace_in_paragraph", "replace_text", "warn_of_other_places"]
 
@@ -80,8 +80,9 @@ def _texts(root: etree._Element | None) -> Iterator[str]:
         return
     for element in root.iter(f"{A}p"):
         yield "".join(each.text or "" for each in element.iter(f"{A}t"))
-    # In any namespace: c:v and cx:v of charts, p:text of comments of the older kind.
-    for element in root.iter("{*}v", "{*}text"):
+    # In any namespace: c:v and cx:v of charts, p:text of comments of the older kind. Points of
+    # newer charts hold their text themselves.
+    for element in root.iter("{*}v", "{*}text", f"{CX}pt"):
         yield element.text or ""
 
 
