@@ -225,10 +225,10 @@ class PartCopier:
                 relation = relations.get(str(value))
                 if relation is None:
                     raise ValidationFailed(f"{self.place} names a part that is not there")
-                # A file decides how many it names.
-                if len(renamed) > MAX_RELATIONS:
-                    raise ValidationFailed(f"{self.place} is too large to be copied")
                 if relation.id not in renamed:
+                    # A file decides how many it names.
+                    if len(renamed) >= MAX_RELATIONS:
+                        raise ValidationFailed(f"{self.place} is too large to be copied")
                     renamed[relation.id] = self.relate(part, relation)
                 element.set(key, renamed[relation.id])
 

@@ -8,6 +8,8 @@ import pytest
 from pptx.util import Inches
 
 from deck_judge import DeckFile, tree_without
+from kbd.errors import ValidationFailed
+from kbd.office.assets import MAX_RELATIONS
 from kbd.opc import strict
 from styled_decks import (
     A,
@@ -259,3 +261,20 @@ def test_a_picture_whose_name_has_a_slash(brand: Path, plain: Path, made: Path) 
 
     names = [shape.name for shape in opened(made).slides[0].shapes]
     assert names[-2:] == ["A/B", "x/y/"]
+
+
+def test_a_picture_names_so_many_parts_and_no_more(brand: Path, plain: Path, made: Path) -> None:
+    """The limit holds to the one, and naming a part again counts nothing."""
+    main = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
+
+    def source(*named: int) -> Path:
+        marks = "".join(f'<s:svgBlip r:embed="n{i}"/>' for i in named)
+        held = f'><a:extLst><a:ext xmlns:s="{main}" uri="x">{marks}</a:ext></a:extLst></a:blip>'
+        links = (link("image", "../media/image1.png", "").replace("rId90", f"n{i}")
+                 for i in set(named))  # fmt: skip
+        return with_photo(brand, {"/><a:stretch>": f"{held}<a:stretch>"}, "".join(links))
+
+    # One more is the picture's own.
+    copied(source(*range(MAX_RELATIONS - 1), 0), made, ("image:slide:0/Photo", None), into=plain)
+    with pytest.raises(ValidationFailed, match="too large to be copied"):
+        copied(source(*range(MAX_RELATIONS)), made, ("image:slide:0/Photo", None), into=plain)
