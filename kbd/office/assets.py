@@ -29,6 +29,7 @@ __all__ = [
     "MAX_RELATIONS",
     "AssetRef",
     "PartCopier",
+    "fold_name",
     "has_macros",
     "parse_asset_ref",
     "same_name",
@@ -73,9 +74,14 @@ def parse_asset_ref(
     return AssetRef(pick.asset_id, kind, name, target)
 
 
+def fold_name(name: str) -> str:
+    """Fold a name for comparison, blanks and case ignored."""
+    return "".join(name.split()).casefold()
+
+
 def same_name(one: str, other: str) -> bool:
     """Whether two names are the same, blanks and case ignored."""
-    return "".join(one.split()).casefold() == "".join(other.split()).casefold()
+    return fold_name(one) == fold_name(other)
 
 
 MAX_PARTS = 300
@@ -219,10 +225,10 @@ class PartCopier:
                 relation = relations.get(str(value))
                 if relation is None:
                     raise ValidationFailed(f"{self.place} names a part that is not there")
-                # A file decides how many it names.
-                if len(renamed) > MAX_RELATIONS:
-                    raise ValidationFailed(f"{self.place} is too large to be copied")
                 if relation.id not in renamed:
+                    # A file decides how many it names.
+                    if len(renamed) >= MAX_RELATIONS:
+                        raise ValidationFailed(f"{self.place} is too large to be copied")
                     renamed[relation.id] = self.relate(part, relation)
                 element.set(key, renamed[relation.id])
 

@@ -8,7 +8,15 @@ from typing import Any
 import pptx
 from pptx.util import Inches
 
-__all__ = ["five_slides", "patched", "sections_of", "signed", "with_sections", "with_show"]
+__all__ = [
+    "five_slides",
+    "listed_twice",
+    "patched",
+    "sections_of",
+    "signed",
+    "with_sections",
+    "with_show",
+]
 
 _P14 = 'xmlns:p14="http://schemas.microsoft.com/office/powerpoint/2010/main"'
 
@@ -43,6 +51,16 @@ def patched(path: Path, changes: dict[str, Callable[[str], str]], **added: str) 
         for name, data in {**entries, **{k: v.encode() for k, v in added.items()}}.items():
             archive.writestr(name, data)
     return path
+
+
+def listed_twice(path: Path, place: int) -> Path:
+    """List a slide a second time, behind all others."""
+    entry = pptx.Presentation(str(path)).element.findall("{*}sldIdLst/{*}sldId")[place]
+    name = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+    again = f'<p:sldId id="900" r:id="{entry.get(name)}"/></p:sldIdLst>'
+    return patched(
+        path, {"ppt/presentation.xml": lambda text: text.replace("</p:sldIdLst>", again)}
+    )
 
 
 def with_sections(path: Path, *sizes: int) -> Path:

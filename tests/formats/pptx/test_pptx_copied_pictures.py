@@ -8,6 +8,9 @@ import pytest
 from pptx.util import Inches
 
 from deck_judge import DeckFile, tree_without
+from kbd.errors import ValidationFailed
+from kbd.office.assets import MAX_RELATIONS
+from kbd.opc import strict
 from styled_decks import (
     A,
     P,
@@ -19,6 +22,7 @@ from styled_decks import (
     picture,
     plain_deck,
     rewritten,
+    styles_of,
 )
 
 TYPES = "[Content_Types].xml"
@@ -178,3 +182,99 @@ def test_a_click_within_its_own_deck_is_taken_off(brand: Path, plain: Path, made
 
     assert "did something in its own deck" in found.warnings[0]
     assert b"hlinkClick" not in DeckFile(made).entries["ppt/slides/slide1.xml"]
+
+
+def as_strict(path: Path) -> Path:
+    """Write a deck anew with the strict names."""
+    parts = {
+        name: strict(data) if name.endswith((".xml", ".rels")) and name != TYPES else data
+        for name, data in DeckFile(path).entries.items()
+    }
+    return rewritten(path, path.with_name("strict.pptx"), parts)
+
+
+@pytest.mark.parametrize("is_strict", [False, True])
+def test_words_with_percentages_stay(brand: Path, plain: Path, made: Path, is_strict: bool) -> None:
+    """What a picture is called and what it shows are words, whatever they look like."""
+    words = 'name="50%" descr="75%" title="-12.5%"'
+    source = with_photo(brand, {'name="Photo" descr="A red field"': words})
+    source = as_strict(source) if is_strict else source
+    copied(source, made, ("image:slide:0/50%", None), into=plain)
+
+    assert words in DeckFile(made).entries["ppt/slides/slide1.xml"].decode()
+
+
+def test_percentages_are_written_as_the_target_has_them(
+    brand: Path, plain: Path, made: Path
+) -> None:
+    """Between the variants the shares of DrawingML change their spelling, both ways."""
+    spelt = {
+        variant: f'><a:alphaModFix amt="{share}"/><a:lum bright="{less}"/></a:blip><a:srcRect '
+        f'l="{share}"/><a:stretch>'
+        for variant, share, less in (("usual", "62500", "-20000"), ("strict", "62.5%", "-20%"))
+    }
+    usual = with_photo(brand, {"/><a:stretch>": spelt["usual"]})
+    copied(usual, made, ("image:slide:0/Photo", None), into=as_strict(plain))
+    assert spelt["strict"] in DeckFile(made).entries["ppt/slides/slide1.xml"].decode()
+
+    source = as_strict(with_photo(brand, {"/><a:stretch>": spelt["strict"]}))
+    back = made.with_name("back.pptx")
+    copied(source, back, ("image:slide:0/Photo", None), into=plain)
+    assert spelt["usual"] in DeckFile(back).entries["ppt/slides/slide1.xml"].decode()
+
+
+def test_drawings_of_other_makers_are_copied_as_they_are(
+    brand: Path, plain: Path, made: Path
+) -> None:
+    """An SVG is no part of the format: between the variants not a byte of it changes."""
+    drawing = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="100%" />\n'
+    main = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
+    held = f'><a:extLst><a:ext uri="x"><s:svgBlip xmlns:s="{main}" r:embed="rId90"/></a:ext>'
+    change = {"/><a:stretch>": f"{held}</a:extLst></a:blip><a:stretch>"}
+    source = with_photo(brand, change, link("image", "../media/a.svg", ""))
+    types = (
+        DeckFile(source)
+        .entries[TYPES]
+        .replace(
+            b"<Default ", b'<Default Extension="svg" ContentType="image/svg+xml"/><Default ', 1
+        )
+    )
+    parts = {TYPES: types, "ppt/media/a.svg": drawing}
+    source = as_strict(rewritten(source, source.with_name("svg.pptx"), parts))
+    copied(source, made, ("image:slide:0/Photo", None), into=plain)
+
+    (part,) = [name for name in DeckFile(made).entries if name.endswith(".svg")]
+    assert DeckFile(made).entries[part] == drawing
+
+
+def test_a_picture_whose_name_has_a_slash(brand: Path, plain: Path, made: Path) -> None:
+    """It is found by the name that is listed, on slides and on layouts with such names."""
+    deck = opened(with_photo(brand, {'name="Photo"': 'name="A/B"'}))
+    deck.slide_layouts[0].name = "Open/Close"
+    (logo,) = [each for each in deck.slide_layouts[0].shapes if each.name == "Logo"]
+    logo._element.nvPicPr.cNvPr.set("name", "x/y/")
+    deck.save(str(brand))
+    listed = [each["asset_id"] for each in styles_of(brand)["assets"]]
+    asked = ("image:slide:0/A/B", "image:layout:Open/Close/x/y/")
+    assert set(asked) <= set(listed)
+    copied(brand, made, *((each, None) for each in asked), into=plain)
+
+    names = [shape.name for shape in opened(made).slides[0].shapes]
+    assert names[-2:] == ["A/B", "x/y/"]
+
+
+def test_a_picture_names_so_many_parts_and_no_more(brand: Path, plain: Path, made: Path) -> None:
+    """The limit holds to the one, and naming a part again counts nothing."""
+    main = "http://schemas.microsoft.com/office/drawing/2016/SVG/main"
+
+    def source(*named: int) -> Path:
+        marks = "".join(f'<s:svgBlip r:embed="n{i}"/>' for i in named)
+        held = f'><a:extLst><a:ext xmlns:s="{main}" uri="x">{marks}</a:ext></a:extLst></a:blip>'
+        links = (link("image", "../media/image1.png", "").replace("rId90", f"n{i}")
+                 for i in set(named))  # fmt: skip
+        return with_photo(brand, {"/><a:stretch>": f"{held}<a:stretch>"}, "".join(links))
+
+    # One more is the picture's own.
+    copied(source(*range(MAX_RELATIONS - 1), 0), made, ("image:slide:0/Photo", None), into=plain)
+    with pytest.raises(ValidationFailed, match="too large to be copied"):
+        copied(source(*range(MAX_RELATIONS)), made, ("image:slide:0/Photo", None), into=plain)

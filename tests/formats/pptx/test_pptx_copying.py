@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pptx
 import pytest
-from pptx.util import Emu, Inches
+from pptx.util import Emu, Inches, Pt
 
 from deck_judge import DeckFile, tree_without
 from kbd.errors import ValidationFailed
@@ -131,6 +131,38 @@ def test_a_layout_goes_to_the_master_that_is_named(brand: Path, plain: Path, mad
     assert {TYPES, MASTER, "ppt/slideMasters/_rels/slideMaster1.xml.rels"} == changed
 
 
+def test_layouts_that_differ_in_blanks_and_case(brand: Path, plain: Path, made: Path) -> None:
+    """The exact name wins; one that is written loosely is refused, with names that are not."""
+    deck = opened(brand)
+    names = ("Title Slide", "TitleSlide", "TITLESLIDE")
+    for layout, name in zip(deck.slide_layouts, names, strict=False):
+        layout.name = name
+    deck.save(str(brand))
+    found = copied(brand, made, *((f"layout:{each}", None) for each in names), into=plain)
+
+    assert found.changed[1:] == ("layout TitleSlide", "layout TITLESLIDE (2)")
+    with pytest.raises(ValidationFailed, match=r"write one of: Title Slide, TitleSlide$"):
+        copied(brand, made.with_name("b.pptx"), ("layout:title slide", None), into=plain)
+
+
+def test_pictures_and_texts_that_differ_in_blanks(brand: Path, plain: Path, made: Path) -> None:
+    """The exact name wins over one that comes first."""
+    deck = opened(brand)
+    title, *_, first, second = deck.slides[0].shapes
+    box = deck.slides[0].shapes.add_textbox(0, 0, Inches(1), Inches(1))
+    for shape, name in zip((first, second, title, box), ("P 1", "P1", "T 1", "T1"), strict=True):
+        shape.name = name
+    box.text_frame.text = "small"
+    box.text_frame.paragraphs[0].runs[0].font.size = Pt(7)
+    deck.save(str(brand))
+    picks = ("image:slide:0/P1", None), ("text_style:slide:0/T1", "slide:0/Title 1")
+    copied(brand, made, *picks, into=plain)
+
+    title, *_, copy = opened(made).slides[0].shapes
+    assert (copy.name, copy.left.inches) == ("P1", 4)
+    assert b'sz="700"' in DeckFile(made).entries["ppt/slides/slide1.xml"]
+
+
 def test_a_layout_of_slides_of_another_size(brand: Path, made: Path, tmp_path: Path) -> None:
     """It keeps its measures, which is told."""
     deck = pptx.Presentation()
@@ -152,6 +184,20 @@ def test_several_layouts_and_a_picture_in_a_new_deck(brand: Path, made: Path) ->
     (slide,) = opened(made).slides
     assert slide.slide_layout.name == "Blank"
     assert len(opened(made).slide_masters) == 1
+
+
+def test_layouts_with_and_without_a_master_in_a_new_deck(brand: Path, made: Path) -> None:
+    """In either order the one that brings its master comes first, so that there is a master:0."""
+    picks = (("layout:Blank", "master:0"), ("layout:Brand Opening", None))
+    for order in (picks, picks[::-1]):
+        found = copied(brand, made, *order)
+
+        (master,) = opened(made).slide_masters
+        assert [each.name for each in master.slide_layouts] == ["Brand Opening", "Blank"]
+        told = {"layout:Blank": "layout Blank", "layout:Brand Opening": "layout Brand Opening "
+                "with its master Brand"}  # fmt: skip
+        assert found.changed == tuple(told[asset_id] for asset_id, _ in order)
+        made.unlink()
 
 
 def test_a_theme(brand: Path, plain: Path, made: Path) -> None:

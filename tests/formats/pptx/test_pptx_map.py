@@ -7,7 +7,7 @@ import msgspec
 
 from kbd_pptx import PptxFormat
 from kbd_pptx.reader.deck_map import MAX_TITLE_CHARS
-from read_decks import box, deck, frame, group, placeholder, relations, shape, slide_xml
+from read_decks import PACKAGE, box, deck, frame, group, placeholder, relations, shape, slide_xml
 
 FORMAT = PptxFormat()
 
@@ -140,6 +140,29 @@ def test_a_damaged_slide_costs_only_itself(tmp_path: Path) -> None:
     assert found["slides"][0]["title"] == "Good"
     assert "not valid XML" in found["warnings"][0]
     assert "missing" in found["warnings"][1]
+
+
+def test_a_damaged_master_costs_only_itself(tmp_path: Path) -> None:
+    """Layouts below it are read without it, whichever comes first, and it is told once."""
+    layout = slide_xml(placeholder("title", "")).replace("p:sld ", "p:sldLayout ")
+    layout = layout.replace("/p:sld>", "/p:sldLayout>").replace("<p:cSld>", '<p:cSld name="Two">')
+    slides = [slide_xml(placeholder("title", "A")), slide_xml(placeholder("title", "B"))]
+    links = (
+        f'<Relationships xmlns="{PACKAGE}/relationships">'
+        + relations(("l", "slideLayout", "../l2.xml"), ("m", "slideMaster", "masters/m.xml"))
+        + "</Relationships>"
+    )
+    for second in (0, 1):
+        parts = {
+            "ppt/l2.xml": layout, "ppt/_rels/l2.xml.rels": links,
+            f"ppt/slides/_rels/s{second}.xml.rels": links, "ppt/masters/m.xml": "<p:sldMaster",
+        }  # fmt: skip
+        found = mapped(tmp_path, slides, parts=parts)
+
+        names = [each["layout"] for each in found["slides"]]
+        assert names == (["Two", "Lay"] if second == 0 else ["Lay", "Two"])
+        (told,) = found["warnings"]
+        assert told.startswith("A master is not shown: ")
 
 
 def test_facts_cost_little(tmp_path: Path) -> None:

@@ -4,11 +4,20 @@ from pathlib import Path
 
 import pptx
 import pytest
+from lxml import etree
 
 from deck_edits import edit, make, slides, texts
 from deck_judge import DeckFile, changed_parts
 from kbd.errors import ValidationFailed
-from linked_decks import five_slides, patched, sections_of, signed, with_sections, with_show
+from linked_decks import (
+    five_slides,
+    listed_twice,
+    patched,
+    sections_of,
+    signed,
+    with_sections,
+    with_show,
+)
 
 
 @pytest.fixture
@@ -93,6 +102,43 @@ def test_delete_slide_takes_all_that_is_its_own(five: Path, out: Path) -> None:
     assert changed == {
         "ppt/presentation.xml", "ppt/_rels/presentation.xml.rels", "[Content_Types].xml",
     }  # fmt: skip
+
+
+def test_a_slide_that_is_listed_twice_is_deleted_entry_by_entry(five: Path, out: Path) -> None:
+    """The other entry keeps the slide, with what leads to it; its part goes with the last one."""
+    listed_twice(five, 3)
+    applied = edit(five, {"op": "delete_slide", "index": 3}, to=out)
+
+    assert titles(out) == "01243"
+    assert applied.warnings == ()
+    assert b"hlinkClick" in DeckFile(out).entries["ppt/slides/slide2.xml"]
+    edit(five, *[{"op": "delete_slide", "index": place} for place in (5, 3)], to=out)
+    assert titles(out) == "0124"
+    assert "ppt/slides/slide4.xml" not in DeckFile(out).entries
+
+
+def test_a_custom_show_keeps_a_slide_that_has_another_entry(five: Path, out: Path) -> None:
+    """Entries of a slide may have relations of their own; the show's stays."""
+    with_show(listed_twice(five, 3), 3)
+    rels = "ppt/_rels/presentation.xml.rels"
+    (relation,) = [each for each in DeckFile(five).root(rels) if "slide4" in each.get("Target", "")]
+    id_ = relation.get("Id", "")
+    relation.set("Id", "rId900")
+    again = etree.tostring(relation).decode()
+    patched(
+        five,
+        {
+            rels: lambda text: text.replace("</Rel", f"{again}</Rel"),
+            "ppt/presentation.xml": lambda text: text.replace(
+                f'id="900" r:id="{id_}"', 'id="900" r:id="rId900"'
+            ),
+        },
+    )
+    edit(five, {"op": "delete_slide", "index": 3}, to=out)
+
+    assert titles(out) == "01243"
+    assert f'<p:sld r:id="{id_}"/>'.encode() in DeckFile(out).entries["ppt/presentation.xml"]
+    assert f'Id="{id_}"'.encode() in DeckFile(out).entries[rels]
 
 
 def test_links_to_a_deleted_slide_are_taken_off(five: Path, out: Path) -> None:

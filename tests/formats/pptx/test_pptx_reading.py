@@ -146,13 +146,42 @@ def test_charts_show_their_values(tmp_path: Path) -> None:
     assert objects["charts"][0]["series"][0]["values"] == [None, 7.5]
 
 
-def test_a_later_chart_shows_its_values(tmp_path: Path) -> None:
-    """Charts of the kinds of 2014 are read, too, in the alternative that holds them."""
+def dated_chart(folder: Path, system: str, *days: str) -> str:
+    """Read a chart of such categories, in days of a date system."""
+    points = "".join(f'<c:pt idx="{i}"><c:v>{day}</c:v></c:pt>' for i, day in enumerate(days))
+    part = chart_part(
+        f"{system}<c:chart><c:plotArea><c:lineChart><c:ser><c:cat><c:numLit><c:formatCode>d/m/yy"
+        f"</c:formatCode>{points}</c:numLit></c:cat></c:ser></c:lineChart></c:plotArea></c:chart>"
+    )
+    inner = frame("drawingml/2006/chart", '<c:chart r:id="c"/>')
+    named = relations(("c", "chart", "../c.xml"))
+    found = deck(folder, [slide_xml(inner)], named={0: named}, parts={"ppt/c.xml": part})
+    return read(found).split("| \n", 1)[1].replace(" | ", "")
+
+
+@pytest.mark.parametrize("system", ["<c:date1904/>", '<c:date1904 val="true"/>'])
+def test_charts_may_count_their_days_from_1904(tmp_path: Path, system: str) -> None:
+    """Days are those that people see, also where a chart counts them from 1904."""
+    assert dated_chart(tmp_path, system, "1", "43830", "43831.5", "2957003", "2957004") == (
+        "1904-01-02\n2024-01-01\n2024-01-02T12:00:00\n9999-12-31\n2957004"
+    )
+
+
+@pytest.mark.parametrize("system", ["", '<c:date1904 val="0"/>'])
+def test_the_first_days_of_1900_in_charts(tmp_path: Path, system: str) -> None:
+    """Day 1 is the first of January 1900; one that no calendar has moves no day before it."""
+    assert dated_chart(tmp_path, system, "1", "1.25", "59", "61", "2958465", "2958465.9999999") == (
+        "1900-01-01\n1900-01-01T06:00:00\n1900-02-28\n1900-03-01\n9999-12-31\n2958465.9999999"
+    )
+
+
+def later_chart(folder: Path, categories: str, values: str) -> str:
+    """Read a chart of the kinds of 2014 with such points, in the alternative that holds it."""
     cx = "http://schemas.microsoft.com/office/drawing/2014/chartex"
     data = (
         f'<cx:chartSpace xmlns:cx="{cx}"><cx:chartData><cx:data id="0"><cx:strDim type="cat">'
-        '<cx:lvl><cx:pt idx="0">Start</cx:pt></cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl>'
-        '<cx:pt idx="0">12</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart>'
+        f'<cx:lvl>{categories}</cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl>{values}'
+        "</cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart>"
         '<cx:plotArea><cx:plotAreaRegion><cx:series layoutId="waterfall"><cx:tx><cx:txData><cx:v>'
         'Cash</cx:v></cx:txData></cx:tx><cx:dataId val="0"/></cx:series></cx:plotAreaRegion>'
         "</cx:plotArea></cx:chart></cx:chartSpace>"
@@ -162,13 +191,43 @@ def test_a_later_chart_shows_its_values(tmp_path: Path) -> None:
     )
     choice = f"<mc:AlternateContent><mc:Choice>{inner}</mc:Choice><mc:Fallback>{shape('old')}"
     found = deck(
-        tmp_path,
+        folder,
         [slide_xml(f"{choice}</mc:Fallback></mc:AlternateContent>")],
         named={0: relations(("c", "chartEx", "../c.xml"))},
         parts={"ppt/c.xml": data},
     )
+    return read(found)
 
-    assert read(found) == "[Chart: Frame, waterfall]\n | Cash\nStart | 12"
+
+def test_a_later_chart_shows_its_values(tmp_path: Path) -> None:
+    """Charts of the kinds of 2014 are read, too, and each point stands where it belongs."""
+    names = "".join(f'<cx:pt idx="{i}">{each}</cx:pt>' for i, each in enumerate(("A", "B", "C")))
+    values = '<cx:pt idx="2">12</cx:pt><cx:pt idx="0">7</cx:pt>'
+
+    assert later_chart(tmp_path, names, values) == (
+        "[Chart: Frame, waterfall]\n | Cash\nA | 7\nB | \nC | 12"
+    )
+
+
+@pytest.mark.parametrize("places", [range(300), range(0, 300, 2)])
+def test_charts_that_go_on_tell_so(tmp_path: Path, places: range) -> None:
+    """Of a longer chart the first points are shown, which is told, whatever its kind."""
+    points = "".join(f'<cx:pt idx="{i}">{i}</cx:pt>' for i in places)
+    part = CHART.replace(
+        '<c:pt idx="0"><c:v>1</c:v></c:pt>',
+        "".join(f'<c:pt idx="{i}"><c:v>{i}</c:v></c:pt>' for i in places),
+    )
+    inner = frame("drawingml/2006/chart", '<c:chart r:id="c"/>')
+    named = relations(("c", "chart", "../c.xml"))
+    parts = {"ppt/c.xml": chart_part(part)}
+
+    later = later_chart(tmp_path, "", points).splitlines()
+    older = read(deck(tmp_path, [slide_xml(inner)], named={0: named}, parts=parts)).splitlines()
+
+    assert [each[-1] for each in (later, older)] == [
+        "[The chart goes on; 200 rows of it are shown.]"
+    ] * 2
+    assert [each[200].rpartition(" ")[2] for each in (later, older)] == ["198"] * 2
 
 
 def test_smartart_is_a_list(tmp_path: Path) -> None:
@@ -191,6 +250,24 @@ def test_smartart_is_a_list(tmp_path: Path) -> None:
     found = deck(tmp_path, [slide_xml(inner)], named={0: named}, parts={"ppt/d.xml": data})
 
     assert read(found) == "[Diagram: Frame]\n- First\n  - Under first\n- Second\n- Alone"
+
+
+def test_points_of_one_order_stay_as_they_come(tmp_path: Path) -> None:
+    """Where connections do not say which point is before the other, the file's order counts."""
+    points = "".join(
+        f'<dgm:pt modelId="{id_}"{kind}><dgm:t>{paragraph(text)}</dgm:t></dgm:pt>'
+        for id_, kind, text in (
+            ("0", ' type="doc"', ""), ("a", "", "A"), ("b", "", "B"), ("c", "", "C"), ("d", "", "D")
+        )
+    )  # fmt: skip
+    ends = (("d", ' srcOrd="2"'), ("b", ""), ("c", ' srcOrd="0"'), ("a", ' srcOrd="2"'))
+    lines = "".join(f'<dgm:cxn srcId="0" destId="{id_}"{order}/>' for id_, order in ends)
+    data = root("dgm:dataModel", f"<dgm:ptLst>{points}</dgm:ptLst><dgm:cxnLst>{lines}</dgm:cxnLst>")
+    inner = frame("drawingml/2006/diagram", '<dgm:relIds r:dm="d"/>')
+    named = relations(("d", "diagramData", "../d.xml"))
+    found = deck(tmp_path, [slide_xml(inner)], named={0: named}, parts={"ppt/d.xml": data})
+
+    assert read(found) == "[Diagram: Frame]\n- B\n- C\n- D\n- A"
 
 
 def test_formulas_are_their_letters(tmp_path: Path) -> None:

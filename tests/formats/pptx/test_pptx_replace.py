@@ -16,6 +16,7 @@ from pptx.util import Inches
 from deck_edits import edit, slides, texts
 from kbd_pptx.edits.replacement import replace_in_paragraph
 from kbd_pptx.presentation import A
+from linked_decks import listed_twice, patched
 
 # python-pptx tells no types of it.
 CHART_DATA: Any = CategoryChartData
@@ -145,6 +146,27 @@ def test_what_is_not_reached_is_told(deck: Path, tmp_path: Path) -> None:
     )
 
 
+def test_categories_of_later_charts_are_told(deck: Path, tmp_path: Path) -> None:
+    """A chart of the kinds of 2014 that holds the text is named as others are."""
+    out = tmp_path / "out.pptx"
+    cx = "http://schemas.microsoft.com/office/drawing/2014/chartex"
+    kind = "http://schemas.microsoft.com/office/2014/relationships/chartEx"
+    relation = f'<Relationship Id="rIdX" Type="{kind}" Target="../charts/chartEx1.xml"/></Rel'
+    part = (
+        f'<cx:chartSpace xmlns:cx="{cx}"><cx:chartData><cx:data id="0"><cx:strDim type="cat">'
+        '<cx:lvl ptCount="1"><cx:pt idx="0">Dear all</cx:pt></cx:lvl></cx:strDim></cx:data>'
+        "</cx:chartData></cx:chartSpace>"
+    )
+    patched(
+        deck,
+        {"slides/_rels/slide2.xml.rels": lambda text: text.replace("</Rel", relation)},
+        **{"ppt/charts/chartEx1.xml": part},
+    )
+    applied = edit(deck, {"op": "replace_text", "search": "Dear", "replace": "Hi"}, to=out)
+
+    assert applied.warnings == ("Charts on slide 1 hold the text, too; they are not reached.",)
+
+
 def test_case_and_place_can_be_told(deck: Path, tmp_path: Path) -> None:
     """match_case leaves other spellings, index leaves other slides."""
     out = tmp_path / "out.pptx"
@@ -171,3 +193,13 @@ def test_a_hit_is_replaced_once(deck: Path, tmp_path: Path) -> None:
     )
 
     assert texts(out)[0][0] == "My\vdear {{name}}, hello hello"
+
+
+def test_a_slide_that_is_listed_twice_is_replaced_once(deck: Path, tmp_path: Path) -> None:
+    """What was put in is not searched again, whichever place the slide is found by."""
+    out = tmp_path / "out.pptx"
+    listed_twice(deck, 0)
+    applied = edit(deck, {"op": "replace_text", "search": "hello", "replace": "hello!"}, to=out)
+
+    assert [texts(out)[place][0] for place in (0, 2)] == ["Dear {{name}}, hello!"] * 2
+    assert applied.changed == ("1 replacement on slides 0, 2",)

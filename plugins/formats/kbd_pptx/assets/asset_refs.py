@@ -1,7 +1,9 @@
 """Asset references of decks: kinds, places that assets go to, and lookup of the assets."""
 
 import difflib
+import operator
 from collections.abc import Iterable
+from itertools import product
 from typing import Literal, get_args
 
 import msgspec
@@ -9,7 +11,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
-from kbd.office.assets import AssetRef, parse_asset_ref, same_name
+from kbd.office.assets import AssetRef, fold_name, parse_asset_ref, same_name
 from kbd.opc.package import Package
 from kbd_pptx.presentation import P
 from kbd_pptx.styles.deck import Deck, DeckLayout, DeckParts, Master, read_deck
@@ -148,12 +150,12 @@ class SourceDeck:
     def layout(self, name: str) -> tuple[DeckLayout, Master]:
         """Return a layout with its master; raises ValidationFailed if there is none."""
         deck = self.deck
-        # Labels first: of layouts with the same name only the labels differ.
-        for label in (True, False):
+        # Labels before names: of layouts with the same name only the labels differ.
+        for is_same, label in product((operator.eq, same_name), (True, False)):
             found = [
                 layout
                 for layout in deck.layouts
-                if same_name(layout.label if label else layout.name, name)
+                if is_same(layout.label if label else layout.name, name)
             ]
             if len(found) > 1:
                 labels = ", ".join(each.label for each in found)
@@ -168,37 +170,45 @@ class SourceDeck:
 
     def master(self, name: str) -> Master:
         """Return the master that has a theme of a name; raises ValidationFailed if none has."""
-        for master in self.deck.masters:
-            if same_name(master.label, name) and master.theme:
-                return master
-        known = (f"theme:{each.label}" for each in self.deck.masters if each.theme)
+        masters = {each.label: each for each in self.deck.masters if each.theme}
+        found = _matching(masters, name)
+        if found is not None:
+            return masters[found]
+        known = (f"theme:{label}" for label in masters)
         raise missing_asset("the source has no theme", f"theme:{name}", known)
 
     def style(self, name: str) -> tuple[Master, str]:
         """Return the master and the kind of a style of text; raises ValidationFailed."""
-        several = len(self.deck.masters) > 1
-        known = []
-        for master in self.deck.masters:
-            for kind in KINDS:
-                label = style_label(master, kind, several=several)
-                if same_name(label, name) or same_name(
-                    style_label(master, kind, several=True), name
-                ):
-                    return master, kind
-                known.append(f"text_style:{label}")
+        known: list[str] = []
+        for several in (len(self.deck.masters) > 1, True):
+            styles = {
+                style_label(master, kind, several=several): (master, kind)
+                for master in self.deck.masters
+                for kind in KINDS
+            }
+            found = _matching(styles, name)
+            if found is not None:
+                return styles[found]
+            known = known or [f"text_style:{label}" for label in styles]
         known.append("text_style:slide:0/Name of a shape")
         raise missing_asset("the source has no style of text", f"text_style:{name}", known)
 
     def picture(self, name: str) -> DeckPicture:
         """Return a picture; raises ValidationFailed if there is none."""
-        where = name.rpartition("/")[0]
+        folded = fold_name(name)
         known: list[str] = []
+        near: DeckPicture | None = None
         for host in picture_hosts(self.parts, self.deck):
-            # What stands on other slides matters only where nothing is found.
-            if same_name(host.place, where):
+            # What stands on other slides matters only where nothing is found. Where a place ends
+            # is not said: layouts and pictures may have slashes in their names.
+            if folded.startswith(f"{fold_name(host.place)}/"):
                 for picture in pictures(self.parts, host, host_root(self.parts, host)):
-                    if same_name(picture.name, name):
+                    if picture.name == name:
                         return picture
+                    if near is None and same_name(picture.name, name):
+                        near = picture
+        if near is not None:
+            return near
         for host in picture_hosts(self.parts, self.deck):
             root = host_root(self.parts, host)
             known += [f"image:{each.name}" for each in pictures(self.parts, host, root)]
@@ -213,6 +223,12 @@ class SourceDeck:
             return formatting_scope(self.parts, self.deck.masters[int(number)], of="master")
         master = self.deck.master_of(host.layout)
         return formatting_scope(self.parts, master, host.layout if master else "", of=kind)
+
+
+def _matching(names: Iterable[str], wanted: str) -> str | None:
+    """Return the name that is wanted: just so, else with blanks and case ignored."""
+    loosely = [each for each in names if same_name(each, wanted)]
+    return wanted if wanted in loosely else next(iter(loosely), None)
 
 
 def find_master(deck: Deck, index: int, whose: str) -> Master:
@@ -242,7 +258,7 @@ def find_shape(parts: DeckParts, deck: Deck, place: DeckPlace, whose: str) -> Te
         raise ValidationFailed(f"the {whose} has no slide {place.index}; there are: {there}")
     root = parts.parse(part)
     names = shape_names(root)
-    found = next((name for name in names if same_name(name, place.name)), None)
+    found = _matching(names, place.name)
     if found is None:
         found = next((name for name, one in names.items() if _is_kind(one, place.name)), None)
     if found is None and place.name.isascii() and place.name.isdigit() and len(place.name) < 6:

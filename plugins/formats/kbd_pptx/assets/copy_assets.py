@@ -111,6 +111,15 @@ def copy_assets(
     return Applied(len(changed), changed, edit.warnings.texts, edit.warnings.external)
 
 
+def _rank(pick: PptxAssetRef) -> int:
+    """Return the turn of an asset in a new deck, 0 for the first."""
+    # A slide that a picture needs is to be one of the layouts that come, and the master that a
+    # layout names may come with one that names none.
+    if pick.kind == "layout":
+        return 0 if pick.target is None else 1
+    return 2
+
+
 class _Copying:
     """Copies the assets that one call names."""
 
@@ -125,8 +134,7 @@ class _Copying:
         changed: dict[int, str] = {}
         places = list(range(len(picks)))
         if self._edit.is_new:
-            # A slide that a picture needs is to be one of the layouts that come.
-            places = sorted(places, key=lambda place: picks[place].kind != "layout")
+            places = sorted(places, key=lambda place: _rank(picks[place]))
             if any(each.kind == "layout" and each.target is None for each in picks):
                 self._begin_without_layouts()
         for place in places:

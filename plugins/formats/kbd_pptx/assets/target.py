@@ -1,6 +1,5 @@
 """Target deck of copied assets: its parts while they are changed, and the part copier."""
 
-import re
 from typing import ClassVar
 
 from lxml import etree
@@ -12,7 +11,7 @@ from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_pptx.edits.blank import blank_deck, new_package
-from kbd_pptx.edits.formatting import write_strict_percentages
+from kbd_pptx.edits.formatting import write_strict_percentages, write_usual_percentages
 from kbd_pptx.presentation import SUFFIXES, P
 from kbd_pptx.styles.deck import Deck, DeckParts, read_deck
 
@@ -23,7 +22,9 @@ _FIRST_ID = 2147483648
 """The least id that a master or a layout may have (ECMA-376 part 1, 19.7.13)."""
 
 _MAX_ID = 4294967295
-_SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
+
+_OFFICE_TYPES = ("application/vnd.openxmlformats-", "application/vnd.ms-")
+"""How the types of parts begin that have the names of a variant; SVG and custom XML have none."""
 
 
 class TargetDeck(DeckParts):
@@ -72,11 +73,8 @@ class TargetDeck(DeckParts):
         """
         if self.rewriting.is_strict:
             write_strict_percentages(root)
-            return
-        for element in root.iter():
-            for key, value in element.attrib.items():
-                if _SHARE.fullmatch(str(value)):
-                    element.set(key, str(round(float(str(value)[:-1]) * 1000)))
+        else:
+            write_usual_percentages(root)
 
     def free_id(self) -> str:
         """Return an id for a master or a layout, which none of them has."""
@@ -142,7 +140,8 @@ class DeckPartCopier(PartCopier):
     def converted(self, data: bytes, content_type: str) -> bytes:
         """Return XML converted to the target's variant: namespaces and percentages."""
         # The type of VML ends in "vmlDrawing", but it is XML, too.
-        is_xml = content_type.endswith(("xml", "vmlDrawing"))
+        is_office = content_type.startswith(_OFFICE_TYPES)
+        is_xml = is_office and content_type.endswith(("xml", "vmlDrawing"))
         if not is_xml or self.source.is_strict == self.target.is_strict:
             return data
         with reading_errors(self.source.name):

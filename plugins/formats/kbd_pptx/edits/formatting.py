@@ -6,6 +6,7 @@ percentages as "62.5%", the other one as 62500 (ISO/IEC 29500-1 against 29500-4,
 and following).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +27,7 @@ from kbd.office.formatting import (
 )
 from kbd_pptx.edits.warnings import DeckWarnings
 from kbd_pptx.operations import AddSlide, AppendBullets, SetSlideText
-from kbd_pptx.presentation import A
+from kbd_pptx.presentation import DGM, A
 
 __all__ = [
     "PptxParagraphFormatting",
@@ -40,6 +41,7 @@ __all__ = [
     "read_pieces",
     "set_level",
     "write_strict_percentages",
+    "write_usual_percentages",
 ]
 
 
@@ -142,11 +144,31 @@ _RECTANGLES = ("fillToRect", "fillRect", "tileRect", "srcRect")
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = MappingProxyType({
     **{f"{A}{name}": ("val",) for name in (*_COLOR_CHANGES, "spcPct", "buSzPct")},
     **{f"{A}{name}": ("l", "t", "r", "b") for name in _RECTANGLES},
+    **{f"{A}{name}": ("sx", "sy") for name in ("tile", "outerShdw", "xfrm")},
+    f"{A}alphaBiLevel": ("thresh",),
+    f"{A}alphaModFix": ("amt",),
+    f"{A}alphaRepl": ("a",),
+    f"{A}biLevel": ("thresh",),
+    f"{A}ds": ("d", "sp"),
     f"{A}gs": ("pos",),
+    f"{A}hsl": ("sat", "lum"),
+    f"{A}hslClr": ("sat", "lum"),
+    # These two are changes of a color and effects of a picture, by one name.
+    f"{A}lum": ("val", "bright", "contrast"),
+    f"{A}tint": ("val", "amt"),
+    f"{A}miter": ("lim",),
     f"{A}normAutofit": ("fontScale", "lnSpcReduction"),
-    f"{A}tile": ("sx", "sy"),
-    f"{A}outerShdw": ("sx", "sy"),
+    f"{A}reflection": ("stA", "stPos", "endA", "endPos", "sx", "sy"),
+    f"{A}relOff": ("tx", "ty"),
+    f"{A}scrgbClr": ("r", "g", "b"),
+    f"{DGM}prSet": (
+        "custScaleX", "custScaleY", "custLinFactX", "custLinFactY", "custLinFactNeighborX",
+        "custLinFactNeighborY", "custRadScaleRad", "custRadScaleInc",
+    ),
 })  # fmt: skip
+"""All that hold a share: others may look like one, as the words for a picture do."""
+
+_SHARE = re.compile(r"-?\d{1,6}(\.\d{1,6})?%")
 
 
 def write_strict_percentages(root: etree._Element) -> None:
@@ -157,6 +179,15 @@ def write_strict_percentages(root: etree._Element) -> None:
             # What comes from a strict deck has its sign already and is left as it is.
             if value.lstrip("-").isdecimal():
                 element.set(key, f"{int(value) / 1000:g}%")
+
+
+def write_usual_percentages(root: etree._Element) -> None:
+    """Write the percentages of a part of a strict deck as all others do."""
+    for element in root.iter(*_ATTRIBUTES):
+        for key in _ATTRIBUTES[str(element.tag)]:
+            value = element.get(key, "")
+            if _SHARE.fullmatch(value):
+                element.set(key, str(round(float(value[:-1]) * 1000)))
 
 
 # The schema's order of children (CT_TextCharacterProperties and CT_TextParagraphProperties), kept

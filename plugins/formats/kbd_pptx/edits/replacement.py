@@ -25,7 +25,7 @@ from kbd.errors import ValidationFailed
 from kbd_pptx.edits.deck import DeckEdit, notes_of, related_part
 from kbd_pptx.edits.warnings import shorten, slides_text
 from kbd_pptx.operations import ReplaceText
-from kbd_pptx.presentation import MC, A, P
+from kbd_pptx.presentation import CX, MC, A, P
 
 __all__ = ["replace_in_paragraph", "replace_text", "warn_of_other_places"]
 
@@ -80,8 +80,9 @@ def _texts(root: etree._Element | None) -> Iterator[str]:
         return
     for element in root.iter(f"{A}p"):
         yield "".join(each.text or "" for each in element.iter(f"{A}t"))
-    # In any namespace: c:v and cx:v of charts, p:text of comments of the older kind.
-    for element in root.iter("{*}v", "{*}text"):
+    # In any namespace: c:v and cx:v of charts, p:text of comments of the older kind. Points of
+    # newer charts hold their text themselves.
+    for element in root.iter("{*}v", "{*}text", f"{CX}pt"):
         yield element.text or ""
 
 
@@ -151,14 +152,18 @@ def replace_text(deck: DeckEdit, operation: ReplaceText) -> str:
             if part is not None
         ]
     on_slides, in_notes, places = 0, 0, []
+    # A deck may list one slide several times, and what was put in is not to be searched again.
+    counts: dict[int, int] = {}
     for index, part in parts:
-        count = _replace_in(part.slide.element, pattern, replace)
-        on_slides += count
-        if count:
+        if id(part) not in counts:
+            counts[id(part)] = _replace_in(part.slide.element, pattern, replace)
+            on_slides += counts[id(part)]
+        if counts[id(part)]:
             places.append(index)
         notes = notes_of(part)
-        if notes is not None:
-            in_notes += _replace_in(notes.notes_slide.element, pattern, replace)
+        if notes is not None and id(notes) not in counts:
+            counts[id(notes)] = _replace_in(notes.notes_slide.element, pattern, replace)
+            in_notes += counts[id(notes)]
     warn_of_other_places(deck, parts, pattern)
     if not on_slides + in_notes:
         where = "" if operation.index is None else f" on slide {operation.index}"

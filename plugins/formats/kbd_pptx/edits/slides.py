@@ -110,16 +110,18 @@ def delete_slide(deck: DeckEdit, operation: DeleteSlide) -> str:
     part = deck.part_of(entry)
     entries = deck.entries
     # A deck may list one slide several times; its part goes with the last entry.
-    if part is not None and sum(deck.part_of(each) is part for each in entries) == 1:
+    is_last = part is not None and sum(deck.part_of(each) is part for each in entries) == 1
+    if part is not None and is_last:
         _unlink(deck, operation.index, part)
     remove_from_section(deck, entry.get("id", ""))
     relation_id = entry.get(f"{R}id", "")
     for listing in deck.root.iterfind(f"{P}sldIdLst"):
         listing.remove(entry)
-    if all(each.get(f"{R}id") != relation_id for each in deck.entries):
+    # A custom show may go on naming a slide that another entry keeps.
+    if not any(_names(each, [relation_id]) for each in deck.root.iter()):
         deck.main.rels.pop(relation_id)
     # python-pptx writes every part that a relation still leads to, listed or not.
-    if any(each is part for each in deck.main.package.iter_parts()):
+    if is_last and any(each is part for each in deck.main.package.iter_parts()):
         msg = f"slide {operation.index} cannot be deleted: another part of the deck needs it"
         raise ValidationFailed(msg)
     return f"slide {operation.index}: deleted"

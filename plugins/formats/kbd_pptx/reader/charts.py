@@ -27,6 +27,12 @@ _DATE = re.compile(r"[ymdhs]", re.IGNORECASE)
 _NOT_DATE = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|general", re.IGNORECASE)
 # Numbers of days count a February 29th of 1900, so all later ones begin two days before that year.
 _EPOCH = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - times in charts have no zone
+_LEAP_DAY = 60
+"""That day's number: all before it are one off."""
+
+_DAYS_TO_1904 = 1462
+"""The days from one beginning to the other, for charts that count from 1904."""
+
 _LATEST = 2_958_466
 """The day after the last that has a number."""
 
@@ -93,10 +99,21 @@ def parse_chart(root: etree._Element) -> Chart:
         if kind not in kinds:
             kinds.append(kind)
         found.extend(plot.iterchildren(f"{C}ser"))
-    series = tuple(_series(each) for each in found[:MAX_SERIES])
-    longest = max((_count(each) for each in found), default=0)
-    is_cut = len(found) > MAX_SERIES or longest > MAX_POINTS
-    return Chart(_text(chart.find(f"{C}title")), tuple(kinds), series, is_cut)
+    date_system = root.find(f"{C}date1904")
+    # The element alone says yes (CT_Boolean).
+    is_1904 = date_system is not None and date_system.get("val", "1") in ("1", "true")
+    offset = _DAYS_TO_1904 if is_1904 else 0
+    series = [_series(each, offset) for each in found[: MAX_SERIES + 1]]
+    return _cut_chart(_text(chart.find(f"{C}title")), kinds, series)
+
+
+def _cut_chart(title: str, kinds: Sequence[str], series: Sequence[Series]) -> Chart:
+    """Return a chart with as many series and points as are shown, from one more of each."""
+    shown = [
+        Series(each.name, each.categories[:MAX_POINTS], each.values[:MAX_POINTS])
+        for each in series[:MAX_SERIES]
+    ]
+    return Chart(title, tuple(kinds), tuple(shown), is_cut=shown != list(series))
 
 
 def _kind(plot: etree._Element, name: str) -> str:
@@ -120,12 +137,12 @@ def _text(title: etree._Element | None) -> str:
     return written or " ".join(value.text or "" for value in title.iter(f"{C}v"))
 
 
-def _series(series: etree._Element) -> Series:
+def _series(series: etree._Element, offset: int) -> Series:
     names = series.find(f"{C}tx")
     name = "" if names is None else " ".join(v.text or "" for v in names.iter(f"{C}v"))
     categories = _first_of(series, "cat", "xVal")
     values = _first_of(series, "val", "yVal")
-    return Series(name, _points(categories), _points(values))
+    return Series(name, _points(categories, offset), _points(values, offset))
 
 
 def _first_of(series: etree._Element, *names: str) -> etree._Element | None:
@@ -133,20 +150,20 @@ def _first_of(series: etree._Element, *names: str) -> etree._Element | None:
     return next((each for each in found if each is not None), None)
 
 
-def _count(series: etree._Element) -> int:
-    values = _first_of(series, "val", "yVal")
-    return 0 if values is None else sum(1 for _ in values.iter(f"{C}pt"))
+def _points(source: etree._Element | None, offset: int) -> tuple[str, ...]:
+    """Return the points that are kept of a series' values or categories.
 
-
-def _points(source: etree._Element | None) -> tuple[str, ...]:
-    """Return the points that are kept of a series' values or categories."""
+    Args:
+        source: The values or categories.
+        offset: The days to add to a date.
+    """
     if source is None:
         return ()
     # A reference to cells has its cache inside; literals stand in the source itself.
     inner = next((each for each in source if each.tag in _REFERENCES), source)
     cache = next((each for each in inner if each.tag in _CACHES), None)
     if cache is not None:
-        return _filled(cache, cache.findtext(f"{C}formatCode", ""))
+        return _filled(cache, cache.findtext(f"{C}formatCode", ""), offset)
     levels = inner.findall(f"{C}multiLvlStrCache/{C}lvl")
     if not levels:
         return ()
@@ -167,54 +184,63 @@ def _filled_forward(texts: tuple[str, ...], size: int) -> list[str]:
     return found
 
 
-def _filled(cache: etree._Element, code: str) -> tuple[str, ...]:
-    """Return the points of a cache in order, "" where there is none."""
+def _filled(cache: etree._Element, code: str, offset: int = 0) -> tuple[str, ...]:
+    """Return the points of a cache in order, "" where there is none.
+
+    Of more than are shown there is one more, by which a reader knows.
+    """
     found: dict[int, str] = {}
     is_date = _DATE.search(_NOT_DATE.sub("", code)) is not None
-    for point in cache.iterchildren(f"{C}pt"):
+    for point in cache.iterchildren(f"{C}pt", f"{CX}pt"):
         text = point.get("idx", "")
         # `int` raises on thousands of digits. A point without a usable place follows the last one.
         place = int(text) if text.isdecimal() and len(text) < 6 else len(found)
-        if place < MAX_POINTS:
-            value = point.findtext(f"{C}v", "")
-            found[place] = _date_text(value) if is_date else value
+        is_later = point.tag == f"{CX}pt"
+        value = (point.text or "") if is_later else point.findtext(f"{C}v", "")
+        found[min(place, MAX_POINTS)] = _date_text(value, offset) if is_date else value
     return tuple(found.get(place, "") for place in range(max(found, default=-1) + 1))
 
 
-def _date_text(value: str) -> str:
+def _date_text(value: str, offset: int) -> str:
     """Return the day or moment that a number stands for, as it is if it stands for none."""
     try:
         number = float(value)
     except ValueError:
         return value
+    days = number + offset
     # Below 1 is a time of day without a day. So written, the comparison refuses nan as well.
-    if not 1 <= number < _LATEST:
+    if not (number >= 1 and days < _LATEST):
         return value
-    # To whole seconds: few times of day are exact as a binary fraction of a day.
-    moment = _EPOCH + dt.timedelta(seconds=round(number * 86_400))
+    days += days < _LEAP_DAY
+    try:
+        # To whole seconds: few times of day are exact as a binary fraction of a day.
+        moment = _EPOCH + dt.timedelta(seconds=round(days * 86_400))
+    except OverflowError:
+        # The last moment of the last day rounds up to a day that no calendar has.
+        return value
     return moment.date().isoformat() if number == int(number) else moment.isoformat()
 
 
 def _chartex(root: etree._Element) -> Chart:
     """Read a chart of the kinds that came with 2014."""
     sets = {data.get("id", ""): data for data in root.iterfind(f"{CX}chartData/{CX}data")}
-    series = []
+    series: list[Series] = []
     kinds: list[str] = []
     for each in root.iter(f"{CX}series"):
         kind = each.get("layoutId", "")
         if kind and kind not in kinds:
             kinds.append(kind)
+        # A file decides how many there are, and each looks through its points.
+        if len(series) > MAX_SERIES:
+            continue
         wanted = each.find(f"{CX}dataId")
         data = sets.get(wanted.get("val", "") if wanted is not None else "")
         name = each.findtext(f"{CX}tx/{CX}txData/{CX}v", "")
         series.append(Series(name, _dimension(data, "strDim"), _dimension(data, "numDim")))
     title = root.find(f"{CX}chart/{CX}title")
-    is_cut = len(series) > MAX_SERIES
-    return Chart(_text(title), tuple(kinds), tuple(series[:MAX_SERIES]), is_cut)
+    return _cut_chart(_text(title), kinds, series)
 
 
 def _dimension(data: etree._Element | None, name: str) -> tuple[str, ...]:
     level = None if data is None else data.find(f"{CX}{name}/{CX}lvl")
-    if level is None:
-        return ()
-    return tuple(point.text or "" for point in level.findall(f"{CX}pt")[:MAX_POINTS])
+    return () if level is None else _filled(level, "")

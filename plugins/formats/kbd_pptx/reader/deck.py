@@ -311,7 +311,9 @@ class DeckReader:
             # Entered first here, too. The table is shared with layouts, so that one which names
             # itself as its master ends here.
             self._layouts[part] = NO_LAYOUT
-            self._layouts[part] = read_layout(self.parts.root(part))
+            # Here, not in the caller: else the layout that asks first would be lost with it.
+            with self.skip_unreadable("A master"):
+                self._layouts[part] = read_layout(self.parts.root(part))
         return self._layouts.get(part)
 
     def _master_names(self, part: str) -> MasterNames:

@@ -85,8 +85,9 @@ def diagram_lines(root: etree._Element) -> list[TextLine]:
             found.append(TextLine(text, min(depth, _DEEPEST), "-"))
         # The document itself and points without text add no level.
         deeper = depth + is_shown
-        children = sorted(below.get(id_, ()), key=lambda child: child[0], reverse=True)
-        waiting.extend((child, deeper) for _, child in children)
+        children = sorted(below.get(id_, ()), key=lambda child: child[0])
+        # Turned round afterwards: a reversed sort keeps equal ones in order, wrong for a stack.
+        waiting.extend((child, deeper) for _, child in reversed(children))
     return found
 
 

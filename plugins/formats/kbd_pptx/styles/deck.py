@@ -231,7 +231,7 @@ def shorten(name: str | None) -> str:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Return names that differ, blanks and case ignored: the second "Blank" is "Blank#2"."""
+    """Return names that differ, case ignored: the second "Blank" is "Blank#2"."""
     taken: set[str] = set()
     found = []
     counts: dict[str, int] = {}
