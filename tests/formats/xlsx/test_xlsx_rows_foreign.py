@@ -13,7 +13,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Placement, Source
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from written_rows import foreign, parts, plain, values, write
+from written_rows import COLUMNS, foreign, parts, plain, values, write
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 HEAD = ["name", "amount"]
@@ -374,3 +374,18 @@ def test_a_result_that_the_rows_make_old_is_not_kept(tmp_path: Path) -> None:
 
     read = openpyxl.load_workbook(tmp_path / "b.xlsx", data_only=True)["Other"]
     assert (read["A1"].value, read["A2"].value) == (None, 2)
+
+
+@pytest.mark.parametrize("text", ['x r="hello"', 'x r="A1"', 'x r="ZZZZ9"', '<c r="A1"'])
+def test_a_text_like_markup_hides_no_changed_cell(tmp_path: Path, text: str) -> None:
+    """A row whose text looks like a cell's address makes the same results old as any other."""
+    source = with_parts(foreign(tmp_path / "a.xlsx", SALES), store_results)
+    columns = [*COLUMNS, ["note", "string"]]
+
+    write(source, tmp_path / "b.xlsx", [["c", 30, text]], Placement("Data", "append_rows"), columns)
+
+    read = openpyxl.load_workbook(tmp_path / "b.xlsx", data_only=True)["Other"]
+    assert (read["A1"].value, read["A2"].value) == (None, 2)
+    assert values(tmp_path / "b.xlsx", "Data")[-1] == ["c", 30, text]
+    data = parts(tmp_path / "b.xlsx")["xl/worksheets/sheet1.xml"]
+    assert b'<dimension ref="A1:C4"' in data
