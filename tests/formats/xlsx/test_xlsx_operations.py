@@ -8,7 +8,7 @@ import msgspec
 import openpyxl
 import pytest
 from openpyxl.chart import BarChart, Reference
-from openpyxl.worksheet.table import Table
+from openpyxl.worksheet.table import Table, TableFormula
 from python_calamine import CalamineWorkbook
 
 from kbd.errors import ValidationFailed
@@ -79,6 +79,48 @@ def test_a_header_that_formulas_use_stays(sales: Path) -> None:
 
     with pytest.raises(ValidationFailed, match="formulas"):
         edit(sales.with_name("used.xlsx"), cells("Data", B1="Price"))
+    with pytest.raises(ValidationFailed, match="formulas"):
+        edit(sales, cells("Spare", C1="=SUM(Costs[Cost])"), cells("Data", B1="Price"))
+    with pytest.raises(ValidationFailed, match="formulas"):
+        edit(sales, cells("Data", E1="=SUM(Costs[Cost])", B1="Price"))
+
+
+@pytest.mark.parametrize(
+    ("column", "formula"),
+    [
+        ("R&D", "=SUM(Costs[R&D])"),
+        ("Net [a]", "=SUM(Costs[Net '[a']])"),
+        ("It's #1", "=SUM(Costs[[#All],[It''s '#1]])"),
+        ("Two\nlines", "=SUM(Costs[Two\nlines])"),
+        ("<x>", "=SUM(Costs[@<x>])"),
+        ("Cost", "=SUM(costs[ cost ])"),
+    ],
+)
+def test_a_column_is_found_however_formulas_spell_it(
+    sales: Path, column: str, formula: str
+) -> None:
+    """Signs that XML or structured references write otherwise hide no use; others are no use."""
+    edit(sales, cells("Data", B1=column), to="named.xlsx")
+    edit(sales.with_name("named.xlsx"), cells("Spare", C1=formula), to="used.xlsx")
+
+    with pytest.raises(ValidationFailed, match="formulas"):
+        edit(sales.with_name("used.xlsx"), cells("Data", B1="Price"))
+    edit(sales.with_name("used.xlsx"), cells("Data", A1="Thing"))
+
+
+def test_a_header_that_names_and_tables_use_stays(sales: Path) -> None:
+    """A defined name and the formula of a calculated column keep the columns that they name."""
+    book = openpyxl.load_workbook(sales)
+    book.defined_names["Sum"] = openpyxl.workbook.defined_name.DefinedName(
+        "Sum", attr_text="SUM(Costs[Cost])"
+    )
+    table = book["Data"].tables["Costs"]
+    table.tableColumns[1].calculatedColumnFormula = TableFormula(attr_text="LEN(Costs[@Item])")
+    book.save(sales)
+
+    for change in ({"A1": "Thing"}, {"B1": "Price"}):
+        with pytest.raises(ValidationFailed, match="formulas"):
+            edit(sales, cells("Data", **change))
 
 
 def test_delete_sheet(sales: Path) -> None:

@@ -10,7 +10,7 @@ protection, links to the outside.
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Self
@@ -27,6 +27,7 @@ from kbd_xlsx.calculation.book import FormulaBook
 from kbd_xlsx.calculation.stale import stale_results
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
+from kbd_xlsx.parts.markup import plain, utf8
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
@@ -448,6 +449,16 @@ class BookEdit:
             for table in self.tables(title)
         ]  # fmt: skip
         return FormulaBook(list(parts.items()), names, tables)
+
+    def formula_texts(self) -> Iterator[str]:
+        """Yield the texts with formulas, without pending ones: of sheets, of tables, of names."""
+        for title, part in self.worksheets():
+            # Rules and validations have formulas, too, which may name cells in a text.
+            yield plain(utf8(self.rewriting.read(part), title))
+        for sheet in self._sheets:
+            for table in self.tables(sheet.tab.title):
+                yield from table.formulas
+        yield from (name.text for name in self.book.names)
 
     def drop_calculation_chain(self) -> None:
         """Drop the calculation chain, if there is one; programs make it anew.
