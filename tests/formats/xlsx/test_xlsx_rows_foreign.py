@@ -389,3 +389,22 @@ def test_a_text_like_markup_hides_no_changed_cell(tmp_path: Path, text: str) -> 
     assert values(tmp_path / "b.xlsx", "Data")[-1] == ["c", 30, text]
     data = parts(tmp_path / "b.xlsx")["xl/worksheets/sheet1.xml"]
     assert b'<dimension ref="A1:C4"' in data
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "9" * 5000, "-1", "x"])
+def test_a_header_of_a_damaged_text_is_passed_over(tmp_path: Path, number: str) -> None:
+    """What names no shared text counts as an empty name, whatever digits it is written with."""
+
+    def damage(rewriting: Rewriting) -> None:
+        part = "xl/worksheets/sheet1.xml"
+        data = rewriting.read(part)
+        old = b't="inlineStr"><is><t>name</t></is>'
+        assert old in data
+        rewriting.put(part, data.replace(old, f't="s"><v>{number}</v>'.encode()))
+
+    source = with_parts(foreign(tmp_path / "a.xlsx", SALES), damage)
+
+    written = write(source, tmp_path / "b.xlsx", [["c", 3]], Placement("Data", "append_rows"))
+
+    assert written.written_range == "A4:B4"
+    assert "sheet's header (, amount)" in written.warnings[0]
