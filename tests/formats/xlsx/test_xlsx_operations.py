@@ -155,6 +155,23 @@ def test_a_sheet_that_is_referred_to_stays(
     assert not sales.with_name("out.xlsx").exists()
 
 
+def test_a_table_is_not_found_in_a_longer_name(sales: Path) -> None:
+    """A table whose name ends that of another one keeps its sheet only if it is used itself."""
+    book = openpyxl.load_workbook(sales)
+    for cell, value in (("A1", "Item"), ("A2", "Tea")):
+        book["Spare"][cell] = value
+    book["Spare"].add_table(Table(displayName="sts", ref="A1:A2"))
+    book["Sums"]["C1"] = "=SUM(Costs[Cost])"
+    book.save(sales)
+
+    edit(sales, {"op": "delete_sheet", "sheet": "Spare"})
+
+    assert openpyxl.load_workbook(sales.with_name("out.xlsx")).sheetnames == ["Data", "Sums"]
+    for text in ("=COUNTA(STS[Item])", '=COUNTA(INDIRECT("sts[Item]"))'):
+        with pytest.raises(ValidationFailed, match="Spare stays"):
+            edit(sales, cells("Sums", C2=text), {"op": "delete_sheet", "sheet": "Spare"})
+
+
 def test_the_last_visible_sheet_stays(tmp_path: Path) -> None:
     """A workbook whose other sheets are hidden keeps the one that is not."""
     book = openpyxl.Workbook()
