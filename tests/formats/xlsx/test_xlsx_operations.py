@@ -13,6 +13,8 @@ from python_calamine import CalamineWorkbook
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 
@@ -153,6 +155,33 @@ def test_a_sheet_that_is_referred_to_stays(
     with pytest.raises(ValidationFailed, match=f"{sheet} stays"):
         edit(sales, *before, {"op": "delete_sheet", "sheet": sheet})
     assert not sales.with_name("out.xlsx").exists()
+
+
+def test_a_sheet_whose_table_feeds_a_pivot_table_stays(sales: Path) -> None:
+    """A pivot table names the table alone, not its sheet; a column of that name is no reason."""
+    path = sales.with_name("pivot.xlsx")
+    book = openpyxl.load_workbook(sales)
+    book["Spare"]["A2"] = "Tea"
+    book["Spare"].add_table(Table(displayName="Spares", ref="A1:A2"))
+    book.save(sales)
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    for name, stays in (("spares", True), ("Costs", False)):
+        part = "xl/pivotCache/pivotCacheDefinition1.xml"
+        text = f'<pivotCacheDefinition xmlns="{main}"><cacheSource type="worksheet">'
+        text += f'<worksheetSource name="{name}"/></cacheSource><cacheFields count="1">'
+        text += '<cacheField name="Spares"/></cacheFields></pivotCacheDefinition>'
+        with Package(Source(sales, sales.name)) as package:
+            rewriting = Rewriting(package)
+            rewriting.put(part, text.encode())
+            rewriting.relate("xl/workbook.xml", "pivotCacheDefinition", part)
+            rewriting.save(path)
+
+        if stays:
+            with pytest.raises(ValidationFailed, match="Spare stays: a pivot table shows"):
+                edit(path, {"op": "delete_sheet", "sheet": "Spare"})
+        else:
+            edit(path, {"op": "delete_sheet", "sheet": "Spare"})
+            assert "Spare" not in openpyxl.load_workbook(sales.with_name("out.xlsx")).sheetnames
 
 
 def test_a_table_is_not_found_in_a_longer_name(sales: Path) -> None:
