@@ -471,7 +471,8 @@ class RowPlacer:
     def _put(self, row: int, cells: str) -> None:
         if not cells:
             return
-        self._size += len(cells)
+        # In bytes, which are more than the characters where these are not ASCII.
+        self._size += len(cells) if cells.isascii() else len(cells.encode())
         if self._size > MAX_PART_BYTES:
             raise ValidationFailed(
                 "the rows are too many to be read again from a workbook; write them as CSV"
