@@ -249,6 +249,29 @@ def test_a_picture_moved(drawn: Path, tmp_path: Path) -> None:
     assert "<xdr:to><xdr:col>4</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>12<" in anchors(twin)
 
 
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "<xdr:from>.*?</xdr:from>",
+        r"(?<=</xdr:colOff>)\s*<xdr:row>2</xdr:row>",
+        "<xdr:col>1</xdr:col>",
+        "<xdr:col>3</xdr:col>",
+    ],
+)
+def test_a_picture_with_a_damaged_place_is_not_moved(
+    drawn: Path, tmp_path: Path, lost: str
+) -> None:
+    """Where a corner lacks its row or column, it is refused instead of stretched or left."""
+    part = parts(drawn, "drawing1.xml$").popitem()[1].decode()
+    damaged, count = re.subn(lost, "", part, flags=re.DOTALL)
+    assert count
+    repacked(drawn, tmp_path / "a.xlsx", {"xl/drawings/drawing1.xml": damaged.encode()})
+
+    with pytest.raises(ValidationFailed, match="its place is damaged"):
+        copy(tmp_path / "a.xlsx", tmp_path / "no.xlsx", ("image:Data/Twin#2", "Report!C10"))
+    assert not (tmp_path / "no.xlsx").exists()
+
+
 def test_a_picture_beside_others(drawn: Path, chart: Path, tmp_path: Path) -> None:
     """On a sheet with a drawing the picture joins it under a number of its own."""
     made = tmp_path / "made.xlsx"

@@ -30,8 +30,10 @@ def plain(value: Any) -> Any:
         case int() | float():
             return round(float(value), 9)
         case dt.timedelta():
-            seconds = round(value.total_seconds())
-            return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+            whole = round(value.total_seconds())
+            minutes, seconds = divmod(abs(whole), 60)
+            sign = "-" if whole < 0 else ""
+            return f"{sign}{minutes // 60}:{minutes % 60:02}:{seconds:02}"
         case dt.date() | dt.time():
             return value.isoformat().removesuffix("T00:00:00")
         case _:

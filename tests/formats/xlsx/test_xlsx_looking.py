@@ -117,6 +117,20 @@ def test_cells_are_typed(tmp_path: Path) -> None:
     assert FORMAT.read(Source(tmp_path / "a.xlsx", "a.xlsx"), Region()).rows is None
 
 
+def test_durations_below_zero_keep_their_hours(tmp_path: Path) -> None:
+    """A negative duration is the positive one with its sign before it."""
+    book = openpyxl.Workbook()
+    page: Any = book.active
+    for column, minutes in enumerate((-30, 30, -90, -60, 27 * 60), 1):
+        page.cell(1, column, dt.timedelta(minutes=minutes))
+    book.save(tmp_path / "a.xlsx")
+
+    reading = FORMAT.cells(Source(tmp_path / "a.xlsx", "a.xlsx"), Region())
+
+    texts = ("-0:30:00", "0:30:00", "-1:30:00", "-1:00:00", "27:00:00")
+    assert reading.rows == (tuple({"duration": text} for text in texts),)
+
+
 def test_what_a_stored_result_is_worth(tmp_path: Path) -> None:
     """A result is current, of the last calculation, or not there; empty text is a result."""
     source = with_sheet(

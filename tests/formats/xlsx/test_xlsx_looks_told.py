@@ -89,6 +89,21 @@ def test_the_rest_of_a_workbook(looks: Path) -> None:
         told(looks, "Nowhere")
 
 
+@pytest.mark.parametrize("size", ["nan", "inf", "1e999", "x", ""])
+def test_a_damaged_size_is_left_out(looks: Path, tmp_path: Path, size: str) -> None:
+    """A font whose size is none keeps the rest of its look."""
+    with zipfile.ZipFile(looks) as package:
+        styles = package.read("xl/styles.xml")
+    assert b'<sz val="14"' in styles
+    damaged = styles.replace(b'<sz val="14"', f'<sz val="{size}"'.encode())
+    repacked(looks, tmp_path / "a.xlsx", {"xl/styles.xml": damaged})
+
+    formats = {entry["ranges"][0]: entry for entry in told(tmp_path / "a.xlsx")["cell_formats"]}
+
+    assert formats["A1"]["style"]["font_size"] is None
+    assert formats["A1"]["style"]["font_name"] == "Arial"
+
+
 def test_equal_cells_are_ranges(tmp_path: Path) -> None:
     """Neighbours of one look are one range, whole columns too; a sample cell has the look."""
     book = openpyxl.Workbook()

@@ -8,11 +8,13 @@ import msgspec
 import openpyxl
 import pytest
 from openpyxl.chart import BarChart, Reference
-from openpyxl.worksheet.table import Table
+from openpyxl.worksheet.table import Table, TableFormula
 from python_calamine import CalamineWorkbook
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, Source
+from kbd.opc.package import Package
+from kbd.opc.rewriter import Rewriting
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.operations import OPERATIONS
 
@@ -79,6 +81,48 @@ def test_a_header_that_formulas_use_stays(sales: Path) -> None:
 
     with pytest.raises(ValidationFailed, match="formulas"):
         edit(sales.with_name("used.xlsx"), cells("Data", B1="Price"))
+    with pytest.raises(ValidationFailed, match="formulas"):
+        edit(sales, cells("Spare", C1="=SUM(Costs[Cost])"), cells("Data", B1="Price"))
+    with pytest.raises(ValidationFailed, match="formulas"):
+        edit(sales, cells("Data", E1="=SUM(Costs[Cost])", B1="Price"))
+
+
+@pytest.mark.parametrize(
+    ("column", "formula"),
+    [
+        ("R&D", "=SUM(Costs[R&D])"),
+        ("Net [a]", "=SUM(Costs[Net '[a']])"),
+        ("It's #1", "=SUM(Costs[[#All],[It''s '#1]])"),
+        ("Two\nlines", "=SUM(Costs[Two\nlines])"),
+        ("<x>", "=SUM(Costs[@<x>])"),
+        ("Cost", "=SUM(costs[ cost ])"),
+    ],
+)
+def test_a_column_is_found_however_formulas_spell_it(
+    sales: Path, column: str, formula: str
+) -> None:
+    """Signs that XML or structured references write otherwise hide no use; others are no use."""
+    edit(sales, cells("Data", B1=column), to="named.xlsx")
+    edit(sales.with_name("named.xlsx"), cells("Spare", C1=formula), to="used.xlsx")
+
+    with pytest.raises(ValidationFailed, match="formulas"):
+        edit(sales.with_name("used.xlsx"), cells("Data", B1="Price"))
+    edit(sales.with_name("used.xlsx"), cells("Data", A1="Thing"))
+
+
+def test_a_header_that_names_and_tables_use_stays(sales: Path) -> None:
+    """A defined name and the formula of a calculated column keep the columns that they name."""
+    book = openpyxl.load_workbook(sales)
+    book.defined_names["Sum"] = openpyxl.workbook.defined_name.DefinedName(
+        "Sum", attr_text="SUM(Costs[Cost])"
+    )
+    table = book["Data"].tables["Costs"]
+    table.tableColumns[1].calculatedColumnFormula = TableFormula(attr_text="LEN(Costs[@Item])")
+    book.save(sales)
+
+    for change in ({"A1": "Thing"}, {"B1": "Price"}):
+        with pytest.raises(ValidationFailed, match="formulas"):
+            edit(sales, cells("Data", **change))
 
 
 def test_delete_sheet(sales: Path) -> None:
@@ -111,6 +155,50 @@ def test_a_sheet_that_is_referred_to_stays(
     with pytest.raises(ValidationFailed, match=f"{sheet} stays"):
         edit(sales, *before, {"op": "delete_sheet", "sheet": sheet})
     assert not sales.with_name("out.xlsx").exists()
+
+
+def test_a_sheet_whose_table_feeds_a_pivot_table_stays(sales: Path) -> None:
+    """A pivot table names the table alone, not its sheet; a column of that name is no reason."""
+    path = sales.with_name("pivot.xlsx")
+    book = openpyxl.load_workbook(sales)
+    book["Spare"]["A2"] = "Tea"
+    book["Spare"].add_table(Table(displayName="Spares", ref="A1:A2"))
+    book.save(sales)
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    for name, stays in (("spares", True), ("Costs", False)):
+        part = "xl/pivotCache/pivotCacheDefinition1.xml"
+        text = f'<pivotCacheDefinition xmlns="{main}"><cacheSource type="worksheet">'
+        text += f'<worksheetSource name="{name}"/></cacheSource><cacheFields count="1">'
+        text += '<cacheField name="Spares"/></cacheFields></pivotCacheDefinition>'
+        with Package(Source(sales, sales.name)) as package:
+            rewriting = Rewriting(package)
+            rewriting.put(part, text.encode())
+            rewriting.relate("xl/workbook.xml", "pivotCacheDefinition", part)
+            rewriting.save(path)
+
+        if stays:
+            with pytest.raises(ValidationFailed, match="Spare stays: a pivot table shows"):
+                edit(path, {"op": "delete_sheet", "sheet": "Spare"})
+        else:
+            edit(path, {"op": "delete_sheet", "sheet": "Spare"})
+            assert "Spare" not in openpyxl.load_workbook(sales.with_name("out.xlsx")).sheetnames
+
+
+def test_a_table_is_not_found_in_a_longer_name(sales: Path) -> None:
+    """A table whose name ends that of another one keeps its sheet only if it is used itself."""
+    book = openpyxl.load_workbook(sales)
+    for cell, value in (("A1", "Item"), ("A2", "Tea")):
+        book["Spare"][cell] = value
+    book["Spare"].add_table(Table(displayName="sts", ref="A1:A2"))
+    book["Sums"]["C1"] = "=SUM(Costs[Cost])"
+    book.save(sales)
+
+    edit(sales, {"op": "delete_sheet", "sheet": "Spare"})
+
+    assert openpyxl.load_workbook(sales.with_name("out.xlsx")).sheetnames == ["Data", "Sums"]
+    for text in ("=COUNTA(STS[Item])", '=COUNTA(INDIRECT("sts[Item]"))'):
+        with pytest.raises(ValidationFailed, match="Spare stays"):
+            edit(sales, cells("Sums", C2=text), {"op": "delete_sheet", "sheet": "Spare"})
 
 
 def test_the_last_visible_sheet_stays(tmp_path: Path) -> None:

@@ -246,14 +246,15 @@ def test_what_is_refused(tmp_path: Path, placement: Placement, reason: str) -> N
     assert not (tmp_path / "c.xlsx").exists()
 
 
+@pytest.mark.parametrize("rows", [[["z", 9]] * 50, [["\u20ac" * 300, 9]]])
 def test_rows_that_could_not_be_read_again_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[list[Any]]
 ) -> None:
-    """A sheet larger than what kbd opens is not written."""
+    """A sheet larger than what kbd opens is not written; its bytes count, not its characters."""
     monkeypatch.setattr("kbd_xlsx.rows.placement.MAX_PART_BYTES", 1000)
 
     with pytest.raises(ValidationFailed, match="write them as CSV"):
-        write(None, tmp_path / "c.xlsx", [["z", 9]] * 50, Placement())
+        write(None, tmp_path / "c.xlsx", rows, Placement())
 
 
 def test_no_workbook_promises_macros_that_it_has_not(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Rows into workbooks of other programs: what they do not name is kept, or they are refused."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Placement, Source
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting, xml_bytes
-from written_rows import foreign, parts, plain, values, write
+from written_rows import COLUMNS, foreign, parts, plain, values, write
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+NAMES = """<definedName name="Whole">Data!$A:$B</definedName>
+<definedName name="Whole" localSheetId="1">Other!$A$1</definedName>
+<definedName name="Elsewhere">Other!$A$1:$A$3</definedName>
+<definedName name="Moving">OFFSET(Data!$A$1,0,0,COUNTA(Data!$A:$A),2)</definedName>"""
 HEAD = ["name", "amount"]
 SALES: list[list[Any]] = [HEAD, ["a", 1], ["b", 2]]
 ODD = [["who", "string"], ["sum", "integer"]]
@@ -329,6 +335,56 @@ def test_a_pivot_table_is_not_written_over(tmp_path: Path, placement: Placement)
     assert write(source, tmp_path / "b.xlsx", [["c", 3]], beside).written_range == "E10:F11"
 
 
+def add_cache(source: str, rewriting: Rewriting) -> None:
+    """Add names, and the cache of a pivot table with a source."""
+    part = "xl/pivotCache/pivotCacheDefinition1.xml"
+    text = f'<pivotCacheDefinition xmlns="{MAIN}"><cacheSource type="worksheet">'
+    text += f"<worksheetSource {source}/></cacheSource></pivotCacheDefinition>"
+    rewriting.put(part, text.encode())
+    rewriting.relate("xl/workbook.xml", "pivotCacheDefinition", part)
+    book = rewriting.read("xl/workbook.xml").replace(b"<definedNames/>", b"")
+    names = f"</sheets><definedNames>{NAMES}</definedNames>"
+    rewriting.put("xl/workbook.xml", book.replace(b"</sheets>", names.encode()))
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ('sheet="Data" ref="A1:B4"', "Data!A1:B4"),
+        ('sheet="Data" ref="A1:B3"', ""),
+        ('name="sales"', "sales"),
+        ('name="Whole"', "Whole"),
+        ('name="Moving"', "Moving"),
+        ('name="Whole" sheet="Other"', ""),
+        ('name="Elsewhere"', ""),
+        ('name="Nobody"', ""),
+        (f'name="Sales" xmlns:r="{RELATED}" r:id="rId1"', ""),
+    ],
+)
+def test_a_pivot_table_that_shows_old_figures_is_told(
+    tmp_path: Path, source: str, shown: str
+) -> None:
+    """Its data may be a range, a table or a name, in this workbook; of others nothing is said."""
+    table = foreign(tmp_path / "a.xlsx", SALES, table="A1:B3")
+    path = with_parts(table, partial(add_cache, source))
+
+    written = write(path, tmp_path / "b.xlsx", [["c", 3]], Placement("Data", "append_rows"))
+
+    note = [f"A pivot table still shows {shown} as it was; refresh it."]
+    assert [text for text in written.warnings if "pivot" in text] == (note if shown else [])
+
+
+def test_a_header_that_a_pivot_table_shows_is_told(tmp_path: Path) -> None:
+    """The header of a table names the fields of a pivot table over it."""
+    table = foreign(tmp_path / "a.xlsx", SALES, table="A1:B3")
+    path = with_parts(table, partial(add_cache, 'name="Sales"'))
+    columns, only = [["AMOUNT", "integer"]], Placement("Data", "write_range", start_cell="B1")
+
+    written = write(path, tmp_path / "b.xlsx", [], only, columns)
+
+    assert any("still shows Sales as it was" in text for text in written.warnings)
+
+
 @pytest.mark.parametrize("mode", ["append_rows", "write_range", "replace_sheet"])
 def test_names_with_a_prefix_are_written_with_it(tmp_path: Path, mode: Any) -> None:
     """Rows of a prefixed part are read by both libraries, be they new or over cells."""
@@ -374,3 +430,37 @@ def test_a_result_that_the_rows_make_old_is_not_kept(tmp_path: Path) -> None:
 
     read = openpyxl.load_workbook(tmp_path / "b.xlsx", data_only=True)["Other"]
     assert (read["A1"].value, read["A2"].value) == (None, 2)
+
+
+@pytest.mark.parametrize("text", ['x r="hello"', 'x r="A1"', 'x r="ZZZZ9"', '<c r="A1"'])
+def test_a_text_like_markup_hides_no_changed_cell(tmp_path: Path, text: str) -> None:
+    """A row whose text looks like a cell's address makes the same results old as any other."""
+    source = with_parts(foreign(tmp_path / "a.xlsx", SALES), store_results)
+    columns = [*COLUMNS, ["note", "string"]]
+
+    write(source, tmp_path / "b.xlsx", [["c", 30, text]], Placement("Data", "append_rows"), columns)
+
+    read = openpyxl.load_workbook(tmp_path / "b.xlsx", data_only=True)["Other"]
+    assert (read["A1"].value, read["A2"].value) == (None, 2)
+    assert values(tmp_path / "b.xlsx", "Data")[-1] == ["c", 30, text]
+    data = parts(tmp_path / "b.xlsx")["xl/worksheets/sheet1.xml"]
+    assert b'<dimension ref="A1:C4"' in data
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "9" * 5000, "-1", "x"])
+def test_a_header_of_a_damaged_text_is_passed_over(tmp_path: Path, number: str) -> None:
+    """What names no shared text counts as an empty name, whatever digits it is written with."""
+
+    def damage(rewriting: Rewriting) -> None:
+        part = "xl/worksheets/sheet1.xml"
+        data = rewriting.read(part)
+        old = b't="inlineStr"><is><t>name</t></is>'
+        assert old in data
+        rewriting.put(part, data.replace(old, f't="s"><v>{number}</v>'.encode()))
+
+    source = with_parts(foreign(tmp_path / "a.xlsx", SALES), damage)
+
+    written = write(source, tmp_path / "b.xlsx", [["c", 3]], Placement("Data", "append_rows"))
+
+    assert written.written_range == "A4:B4"
+    assert "sheet's header (, amount)" in written.warnings[0]

@@ -181,6 +181,17 @@ def test_number_formats() -> None:
     assert etree.QName(find(fresh, "/p:styleSheet/*")[0]).localname == "numFmts"
 
 
+def test_number_formats_of_one_number_count_each() -> None:
+    """Where a damaged file defines a number twice, the count is that of the elements."""
+    entry = '<x:numFmt numFmtId="170" formatCode="0.000"/>'
+    assert entry in RICH
+    styles = sheet_of(RICH.replace(entry, entry + entry.replace("0.000", "0.0000")))
+    styles.formatted(0, '0.0 "kg"')
+
+    assert len(find(styles, "//p:numFmts/p:numFmt")) == 3
+    assert find(styles, "//p:numFmts/@count") == ["3"]
+
+
 SOME_STYLES = st.fixed_dictionaries(
     {},
     optional={

@@ -122,16 +122,19 @@ def next_id(root: etree._Element) -> int:
 def _shifted(anchor: etree._Element, area: Area) -> etree._Element:
     """Move an anchor's corners by as many rows and columns each."""
     corners = [child for child in anchor if local_name(child) in ("from", "to")]
+    # All are moved by as much as the first one, which must be the top left corner.
+    if not corners or local_name(corners[0]) != "from":
+        raise ValidationFailed("its place is damaged")
     for part, first, last in (("row", area.top, MAX_ROW), ("col", area.left, MAX_COLUMN)):
         elements = [corner.find(f"{{*}}{part}") for corner in corners]
-        texts = [(element.text or "").strip() for element in elements if element is not None]
+        texts = ["" if element is None else (element.text or "").strip() for element in elements]
         if not all(text.isdecimal() and len(text) < 10 for text in texts):
             raise ValidationFailed("its place is damaged")
         numbers = [int(text) for text in texts]
-        shift = first - 1 - numbers[0] if numbers else 0
+        shift = first - 1 - numbers[0]
         if any(number + shift >= last for number in numbers):
             raise ValidationFailed("it would go past the end of the sheet")
-        for element, number in zip(elements, numbers, strict=False):
+        for element, number in zip(elements, numbers, strict=True):
             if element is not None:
                 element.text = str(number + shift)
     for corner in corners:

@@ -31,6 +31,7 @@ __all__ = [
     "Place",
     "TableArea",
     "cells_of_table",
+    "names_column",
 ]
 
 
@@ -138,7 +139,21 @@ def _alike(name: str) -> str:
 
     Line breaks are spelt in several ways.
     """
-    return " ".join(_SPELT.sub(lambda found: chr(int(found[1], 16)), name).casefold().split())
+    return " ".join(_spelt_out(name).casefold().split())
+
+
+def _spelt_out(text: str) -> str:
+    return _SPELT.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def names_column(text: str, column: str) -> bool:
+    """Tell whether a text may hold a structured reference that names a table's column."""
+    words = (
+        "".join(f"'?{re.escape(sign)}" for sign in word) for word in _spelt_out(column).split()
+    )
+    # Names stand in brackets also within longer references, such as Sales[[#Data],[Tax]].
+    name = re.compile(r"\[@?\s*" + r"\s+".join(words) + r"\s*\]", re.IGNORECASE)
+    return name.search(_spelt_out(text)) is not None
 
 
 Place = tuple[int, int, int]

@@ -10,12 +10,14 @@ protection, links to the outside.
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 import msgspec
+from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.operations import EditWarnings, listed
@@ -24,9 +26,12 @@ from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_xlsx.calculation import DefinedName, TableArea
 from kbd_xlsx.calculation.book import FormulaBook
+from kbd_xlsx.calculation.operand_ranges import OperandRanges
+from kbd_xlsx.calculation.operands import NameUse, Operands
 from kbd_xlsx.calculation.stale import stale_results
 from kbd_xlsx.parts.book import BookPart, SheetTab, TablePart
 from kbd_xlsx.parts.cells import CellEdit
+from kbd_xlsx.parts.markup import plain, utf8
 from kbd_xlsx.parts.sheet import SheetPart
 from kbd_xlsx.parts.stylesheet import XlsxStyleSheet
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, overlaps, parse_area
@@ -39,6 +44,7 @@ __all__ = [
     "has_formulas",
     "is_protected",
     "old_pivots",
+    "pivot_sources",
     "without_stale_results",
 ]
 
@@ -81,28 +87,55 @@ def is_protected(part: bytes) -> bool:
     return b"sheetProtection" in part and _PROTECTION.search(part) is not None
 
 
-def old_pivots(rewriting: Rewriting, main: str, changed: Mapping[str, Sequence[Area]]) -> list[str]:
+def pivot_sources(rewriting: Rewriting, main: str) -> Iterator[etree._Element]:
+    """Yield the elements that say of which cells of this workbook pivot tables keep a copy."""
+    for relation in rewriting.relations(main):
+        if relation.kind == "pivotCacheDefinition" and relation.target in rewriting:
+            source = rewriting.root(relation.target).find("{*}cacheSource/{*}worksheetSource")
+            # One with a relation is of another workbook.
+            if source is not None and not any(str(key).endswith("}id") for key in source.attrib):
+                yield source
+
+
+def old_pivots(
+    rewriting: Rewriting,
+    main: str,
+    book: Callable[[], FormulaBook],
+    changed: Mapping[str, Sequence[Area]],
+) -> list[str]:
     """Return the ranges whose data pivot tables keep a copy of, and which the edit changed.
 
     Args:
         rewriting: The package.
         main: The workbook part.
+        book: Returns its names and tables; only asked where a source is called by such a name.
         changed: The changed cells by the title of their sheet.
     """
     folded = {title.casefold(): areas for title, areas in changed.items()}
     found = []
-    for relation in rewriting.relations(main):
-        if relation.kind != "pivotCacheDefinition" or relation.target not in rewriting:
-            continue
-        source = rewriting.root(relation.target).find("{*}cacheSource/{*}worksheetSource")
-        title = source.get("sheet", "") if source is not None else ""
-        if source is None or title.casefold() not in folded:
-            continue
+    for source in pivot_sources(rewriting, main):
+        title, ref = source.get("sheet", ""), source.get("ref", "")
+        name = "" if ref else source.get("name", "")
         # Without a range the data may be anywhere on the sheet: better one warning too many.
-        area = _area(source.get("ref", ""))
-        if any(overlaps(area, one) for one in folded[title.casefold()]):
-            found.append(f"{title}!{area}" if area != _WHOLE else title)
+        area = _area(ref)
+        places = _named_areas(book(), title, name) if name else [(title, area)]
+        if any(overlaps(at, one) for on, at in places for one in folded.get(on.casefold(), ())):
+            found.append(name or (f"{title}!{area}" if area != _WHOLE else title))
     return found
+
+
+def _named_areas(book: FormulaBook, title: str, name: str) -> list[tuple[str, Area]]:
+    """Return the areas that a table or a name means, with their titles; all if that is unclear."""
+    for table in book.tables:
+        # With its header, which names the fields of the pivot table; a formula leaves it out.
+        if table.name.casefold() == name.casefold():
+            return [(table.sheet, table.area)]
+    sheet = "'" + title.replace("'", "''") + "'" if title else None
+    operands = Operands([], [NameUse(sheet, name)], [], [], is_clear=True)
+    meaning = OperandRanges(book.titles, book.names, book.tables).of(operands, (0, 1, 1))
+    if meaning.reads_all:
+        return [(each, _WHOLE) for each in book.titles]
+    return [(book.titles[number], Area(*sides)) for number, *sides in meaning.cells]
 
 
 def _area(text: str) -> Area:
@@ -417,12 +450,12 @@ class BookEdit:
         self._changed = {}
         if not changed:
             return
+        parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
         # A pivot table keeps a copy of its data, which programs alone bring up to date.
-        for source in old_pivots(self.rewriting, self.main, changed):
+        for source in old_pivots(self.rewriting, self.main, partial(self.formulas, parts), changed):
             self.notices.warn(f"A pivot table still shows {source} as it was; refresh it.")
         if self._formulas_differ:
             self.drop_calculation_chain()
-        parts = {title: self.rewriting.read(part) for title, part in self.worksheets()}
         # Without formulas nothing has to be calculated, and the workbook part stays unchanged.
         if not any(map(has_formulas, parts.values())):
             return
@@ -448,6 +481,16 @@ class BookEdit:
             for table in self.tables(title)
         ]  # fmt: skip
         return FormulaBook(list(parts.items()), names, tables)
+
+    def formula_texts(self) -> Iterator[str]:
+        """Yield the texts with formulas, without pending ones: of sheets, of tables, of names."""
+        for title, part in self.worksheets():
+            # Rules and validations have formulas, too, which may name cells in a text.
+            yield plain(utf8(self.rewriting.read(part), title))
+        for sheet in self._sheets:
+            for table in self.tables(sheet.tab.title):
+                yield from table.formulas
+        yield from (name.text for name in self.book.names)
 
     def drop_calculation_chain(self) -> None:
         """Drop the calculation chain, if there is one; programs make it anew.

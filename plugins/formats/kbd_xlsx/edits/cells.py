@@ -1,11 +1,13 @@
 """Values into cells: single ones, ranges, and what is cleared."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from kbd.errors import ValidationFailed
+from kbd_xlsx.calculation import names_column
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.operations import (
     CellSetting,
@@ -51,13 +53,14 @@ class CellWriter:
     def __init__(self, book: BookEdit) -> None:
         self._book = book
         self._count = 0
+        self._structured: list[str] = []
         self._date_widths: dict[tuple[str, int], float] = {}
         self._from_1904 = book.book.from_1904
 
     def set_cells(self, operation: SetCells) -> str:
         """Set single cells and say which; raises ValidationFailed."""
         sheet = self._book.sheet(operation.sheet)
-        headers = _Headers(self._book, sheet.name)
+        headers = _Headers(self._book, sheet.name, self._structured)
         self._tally(len(operation.cells))
         for setting in operation.cells:
             row, column = parse_cell(setting.cell)
@@ -76,7 +79,7 @@ class CellWriter:
     def set_range(self, operation: SetRange) -> str:
         """Set a block of values and say where it is; raises ValidationFailed."""
         sheet = self._book.sheet(operation.sheet)
-        headers = _Headers(self._book, sheet.name)
+        headers = _Headers(self._book, sheet.name, self._structured)
         top, left = parse_cell(operation.start)
         width = max((len(row) for row in operation.values), default=0)
         self._tally(len(operation.values) * width)
@@ -153,6 +156,9 @@ class CellWriter:
 
     def _notice_formula(self, text: str, place: str) -> None:
         notices = self._book.notices
+        # Kept, for only what was written before this call is in the parts.
+        if "[" in text:
+            self._structured.append(text)
         if found := reach_of(text):
             notices.note_external(f"{place}: {found} reaches out of the workbook")
         if function := spills(text):
@@ -192,10 +198,16 @@ def _plain(value: Scalar) -> Content | None:
 
 
 class _Headers:
-    """The headers of a sheet's tables, whose cells and columns must have the same names."""
+    """The headers of a sheet's tables, whose cells and columns must have the same names.
 
-    def __init__(self, book: BookEdit, sheet: str) -> None:
-        self._book, self._sheet = book, sheet
+    Args:
+        book: The workbook.
+        sheet: The sheet's title.
+        formulas: Those of this call so far that may refer to a column by its name.
+    """
+
+    def __init__(self, book: BookEdit, sheet: str, formulas: Sequence[str]) -> None:
+        self._book, self._sheet, self._formulas = book, sheet, formulas
         self.tables = [table for table in book.tables(sheet) if table.header_rows]
 
     def check(self, row: int, column: int, content: Content) -> None:
@@ -211,19 +223,17 @@ class _Headers:
                 )
             old = table.columns[column - area.left]
             # A change of case alone breaks no formula: names of columns are compared without it.
-            if old.casefold() != content.text.casefold() and _is_used(self._book, old):
+            if old.casefold() != content.text.casefold() and self._is_used(old):
                 raise ValidationFailed(
                     f"{place} names the column {old!r} of table {table.name}, which formulas "
                     "refer to by that name"
                 )
             table.rename(column - area.left, content.text)
 
-
-def _is_used(book: BookEdit, column: str) -> bool:
-    """Tell whether a formula could refer to a table's column by its name."""
-    # Names stand in brackets also within longer references, such as Sales[[#Data],[Tax]].
-    mark = f"[{column}]".encode()
-    return any(mark in book.rewriting.read(part) for _, part in book.worksheets())
+    def _is_used(self, column: str) -> bool:
+        """Tell whether a formula could refer to a table's column by its name."""
+        texts = chain(self._formulas, self._book.formula_texts())
+        return any(names_column(text, column) for text in texts)
 
 
 def _header(table: TablePart) -> Area:

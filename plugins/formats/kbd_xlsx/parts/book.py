@@ -239,6 +239,12 @@ class TablePart:
         """The names of its columns, as cells hold them."""
         return [_plain(column.get("name", "")) for column in self._columns()]
 
+    @property
+    def formulas(self) -> list[str]:
+        """The formulas of its calculated columns and of its totals."""
+        found = self._root.iter("{*}calculatedColumnFormula", "{*}totalsRowFormula")
+        return [element.text or "" for element in found]
+
     def rename(self, column: int, name: str) -> None:
         """Rename a column, counted from 0.
 

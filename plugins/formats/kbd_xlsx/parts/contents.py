@@ -9,7 +9,8 @@ from kbd_xlsx.references import Area, column_number
 
 __all__ = ["CellContents", "changed_areas", "pending_box"]
 
-_FIRST = re.compile(rb"""\sr\s*=\s*["']([A-Z]+)\d""")
+# The opening of a ready cell, up to its column.
+_PLACED = re.compile(rb'(<(?:[\w.-]+:)?c r=")([A-Z]+)\d')
 
 
 class CellContents:
@@ -146,14 +147,15 @@ def _put_areas(pending: PendingCells) -> Iterator[Area]:
     """Yield the area of each ready row that has cells."""
     columns: dict[bytes, int] = {}
     for number, put in pending.puts.items():
-        first = _FIRST.search(put.cells)
-        last = _FIRST.search(put.cells, max(put.cells.rfind(b' r="'), 0))
-        if first is None or last is None:
+        first = _PLACED.search(put.cells)
+        # Sought with its "<", which a text cannot hold: one may well hold what follows it.
+        last = first and _PLACED.match(put.cells, put.cells.rfind(first[1]))
+        if not first or not last:
             continue
-        for letters in (first[1], last[1]):
+        for letters in (first[2], last[2]):
             if letters not in columns:
                 columns[letters] = column_number(letters.decode())
-        yield Area(number, columns[first[1]], number, columns[last[1]])
+        yield Area(number, columns[first[2]], number, columns[last[2]])
 
 
 def _joined(rows: Iterable[tuple[int, list[int]]]) -> Iterator[Area]:

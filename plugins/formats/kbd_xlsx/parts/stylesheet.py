@@ -194,7 +194,8 @@ class StyleTables:
         entry.set("formatCode", code)
         section.append(entry)
         codes[number] = code
-        section.set("count", str(len(codes)))
+        # A damaged file may define a number twice, and the codes have only the first.
+        section.set("count", str(len(section.findall("{*}numFmt"))))
         self.is_changed = True
         return number
 

@@ -117,8 +117,10 @@ def _with_stamps(raw: Sequence[Raw], kinds: set[type]) -> PackedColumn:
 
 def _text(value: Raw) -> str:
     if isinstance(value, dt.timedelta):
-        seconds = round(value.total_seconds())
-        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        whole = round(value.total_seconds())
+        # Of a negative number, a division that rounds down would borrow an hour.
+        sign, seconds = "-" if whole < 0 else "", abs(whole)
+        return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     assert isinstance(value, dt.date | dt.time)
     return value.isoformat()
 

@@ -19,7 +19,8 @@ from kbd.formats.shelves import put
 __all__ = ["FileSection", "SectionFile", "ShelfDamagedError", "write_sections"]
 
 _MAGIC = b"KBDSHEET"
-_VERSION = b"\x01"
+# Another one wherever values are read otherwise, or files would show those of before.
+_VERSION = b"\x02"
 _END = struct.Struct("<II8s")
 
 

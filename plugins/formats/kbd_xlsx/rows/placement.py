@@ -29,6 +29,7 @@ from kbd_xlsx.references import (
     overlaps,
     parse_area,
     parse_cell,
+    whole_number,
 )
 from kbd_xlsx.rows.cells import RowFormatting, RowText, TypedRows
 
@@ -191,7 +192,7 @@ def first_row(package: Package, sheet: str, strings: str) -> list[str]:
     for row in _elements(package, sheet, "row"):
         found = [value for cell in row.iterchildren("{*}c") if (value := _value(cell))]
         if found:
-            shared = {int(text) for kind, text in found if kind == "s" and text.isdigit()}
+            shared = {whole_number(text) for kind, text in found if kind == "s"}
             texts = _shared(package, strings, shared) if shared and strings else {}
             return [texts.get(text, "") if kind == "s" else text for kind, text in found]
     return []
@@ -470,7 +471,8 @@ class RowPlacer:
     def _put(self, row: int, cells: str) -> None:
         if not cells:
             return
-        self._size += len(cells)
+        # In bytes, which are more than the characters where these are not ASCII.
+        self._size += len(cells) if cells.isascii() else len(cells.encode())
         if self._size > MAX_PART_BYTES:
             raise ValidationFailed(
                 "the rows are too many to be read again from a workbook; write them as CSV"

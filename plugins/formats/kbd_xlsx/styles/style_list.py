@@ -5,6 +5,7 @@ Cells are described as style objects, which operations take as they are; conditi
 the formatting that they give.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -213,6 +214,9 @@ def _size(text: str | None) -> float | None:
     try:
         size = float(text or "")
     except ValueError:
+        return None
+    # Python reads "nan" and "inf" as numbers, too, but neither becomes a whole one.
+    if not math.isfinite(size):
         return None
     return int(size) if size == int(size) else size
 
