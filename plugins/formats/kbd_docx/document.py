@@ -106,11 +106,18 @@ def body_children(body: Iterable[etree._Element]) -> Iterator[etree._Element]:
             pending.pop()
         elif child.tag in _WRAPPERS:
             pending.append(iter(child))
-        elif child.tag == f"{MC}Choice" and child.getprevious() is None:
+        elif child.tag == f"{MC}Choice" and _is_first(child):
             # Of alternatives the first one that is offered counts, once.
             pending.append(iter(child))
         elif child.tag not in (f"{MC}Choice", f"{MC}Fallback"):
             yield child
+
+
+def _is_first(element: etree._Element) -> bool:
+    """Tell whether no element of the same name stands before one, whatever else does."""
+    # By name, for XML comments are in the trees that are edited, and in those of the map they are
+    # not.
+    return next(element.itersiblings(element.tag, preceding=True), None) is None
 
 
 # The digits are bounded because `int` raises ValueError on texts of more than 4,300 of them.

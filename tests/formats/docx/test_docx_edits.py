@@ -13,6 +13,7 @@ from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 from format_cases import entries
 from kbd.core.plugins.format_calls import parse_operations
 from kbd.errors import ValidationFailed
+from kbd.formats import Source
 from kbd_docx import DocxFormat
 from kbd_docx.operations import OPERATIONS, ReplaceText
 from kbd_edits.edit_tools import operations_schema
@@ -112,6 +113,17 @@ def test_at_is_the_number_that_it_will_have(tmp_path: Path) -> None:
     for place in (6, 1000):
         with pytest.raises(ValidationFailed, match="has 4 paragraphs, counted from 1"):
             edit(path, {"op": "insert_paragraph", "at": place, "text": "x"})
+
+
+def test_a_remark_before_alternatives_counts_for_nothing(tmp_path: Path) -> None:
+    """An XML comment before the first alternative changes no number: map and edits count alike."""
+    alternatives = f"<mc:AlternateContent><!-- new --><mc:Choice>{para('1')}</mc:Choice>"
+    alternatives += f"<mc:Choice>{para('none')}</mc:Choice></mc:AlternateContent>"
+    path = made(tmp_path / "a.docx", f"{alternatives}{para('2')}{para('3')}")
+    edit(path, {"op": "insert_paragraph", "at": 2, "text": "new"})
+
+    assert DocxFormat().map(Source(path, path.name))["paragraph_count"] == 3
+    assert shown(body_of(path.with_name("out.docx"))) == ["1", "none", "new", "2", "3"]
 
 
 def test_a_table_comes_after_a_paragraph(tmp_path: Path) -> None:
