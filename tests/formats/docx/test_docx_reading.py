@@ -196,6 +196,33 @@ def test_headers_and_footers_are_read_with_the_whole_and_say_where_they_stand(re
     assert "top" not in read(para("a") + layout, Region(section=0), **parts).text
 
 
+def test_hidden_text_around_the_body_is_told(read: Read) -> None:
+    """Text that only a header, a note or a comment hides is labelled, too, and warned of."""
+    secret = p(run("a") + run("b", "<w:vanish/>"))
+    layout = '<w:sectPr><w:headerReference w:type="default" r:id="rheader1"/></w:sectPr>'
+    cited = p('<w:r><w:footnoteReference w:id="5"/></w:r>')
+    warning = "[hidden: …] is text that people do not see when they open the document."
+
+    for body, shown, parts in (
+        (para("x") + layout, "x\n[header: a[hidden: b]]", {"header1": secret}),
+        (cited, "[^1]\n[^1]: a[hidden: b]", {
+            "footnotes": f'<w:footnote w:id="5">{secret}</w:footnote>',
+        }),
+        (para("x"), "x\n[comment 1]: a[hidden: b]", {
+            "comments": f'<w:comment w:id="5">{secret}</w:comment>',
+        }),
+    ):  # fmt: skip
+        found = read(body, **parts)
+
+        assert found.text == shown
+        assert warning in found.warnings
+    long = read(para("x" * 20_000) + layout, header1=secret)
+    assert long.chunk_info is not None
+    assert warning not in long.warnings
+    last = long.chunk_info.total_chunks - 1
+    assert warning in read(para("x" * 20_000) + layout, Region(chunk=last), header1=secret).warnings
+
+
 def test_tables_and_pictures_are_told_beside_the_text(read: Read) -> None:
     """A section's objects are its own: rows by column, sizes in inches, the same each time."""
     picture = (
