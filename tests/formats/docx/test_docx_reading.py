@@ -30,6 +30,11 @@ def heading(text: str, level: int = 1) -> str:
     return p(run(text), f'<w:outlineLvl w:val="{level - 1}"/>')
 
 
+def mark(kind: str = "begin", look: str = "", *, before: str = "", after: str = "") -> str:
+    sign = f'<w:fldChar w:fldCharType="{kind}"/>'
+    return f"<w:r><w:rPr>{look}</w:rPr>{before}{sign}{after}</w:r>"
+
+
 def field(instruction: str, result: str) -> str:
     marks = [f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate")]
     told = f"<w:r><w:instrText>{instruction}</w:instrText></w:r>"
@@ -83,6 +88,22 @@ SHOWN: dict[str, tuple[str, str]] = {
     ),
     "a field without an end": (
         p('<w:r><w:fldChar w:fldCharType="begin"/></w:r>' + run("kept")), "kept",
+    ),
+    "a field that separates hidden": (
+        p(mark() + "<w:r><w:instrText>REF a</w:instrText></w:r>" + mark("separate", "<w:vanish/>")
+          + run("res") + mark("end")),
+        "res",
+    ),
+    "hidden text before a field": (
+        p(mark("begin", "<w:vanish/>", before="<w:t>a</w:t>")
+          + "<w:r><w:instrText>REF a</w:instrText></w:r>" + mark("separate") + run("res")
+          + mark("end")),
+        "[hidden: a]res",
+    ),
+    "hidden text after a mark": (
+        p(mark() + "<w:r><w:instrText>REF a</w:instrText></w:r>"
+          + mark("separate", "<w:vanish/>", after="<w:t>b</w:t>") + run("res") + mark("end")),
+        "[hidden: b]res",
     ),
     "a link by field": (
         p(field('HYPERLINK "https://x.org/a"', run("here"))), "here <https://x.org/a>",
