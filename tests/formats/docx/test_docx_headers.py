@@ -186,6 +186,24 @@ def test_first_pages_that_inherit(marked: Path, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("between", ["", f"<w:p><w:pPr>{_SECTION.format('')}</w:pPr></w:p>"])
+def test_first_pages_after_one_that_is_switched_on(
+    marked: Path, tmp_path: Path, between: str
+) -> None:
+    """A first page that shows no header or footer gets none from the section that gets them."""
+    footer = '<w:footerReference w:type="default" r:id="rfooter1"/>'
+    last = _SECTION.format("<w:titlePg/>")
+    body = f"<w:p><w:pPr>{_SECTION.format(footer)}</w:pPr></w:p>{between}{last}"
+    parts: dict[str, str | bytes] = {"footer1": "<w:p><w:r><w:t>Foot</w:t></w:r></w:p>"}
+    into = written(tmp_path / "into.docx", body, parts)
+    made, _ = copy(marked, into, ("header:section0/first", "section:0"))
+
+    assert headers_footers(made)[:2] == [
+        {"header first": "First page", "footer default": "Foot", "footer first": "Foot"},
+        {"header first": "", "footer first": ""},
+    ]
+
+
 def test_even_pages(tmp_path: Path) -> None:
     """Even pages are switched on, and those that had the others' header name it now."""
     section = _SECTION.format('<w:footerReference w:type="even" r:id="rfooter1"/>')

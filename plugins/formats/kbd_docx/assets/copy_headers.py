@@ -133,13 +133,18 @@ class HeaderFooterCopier:
             if index >= len(sections):
                 continue
             section = sections[index]
+            is_first = source_header.type == "first"
+            is_shown = not is_first or any(map(has_title_page, sections[index:]))
+            is_switched_on = is_first and not has_title_page(sections[index - 1])
             for kind in get_args(HeaderFooterKind):
                 # Of both kinds: `_show_first` has a changed section name a header and a footer.
                 had = shown[index].get((kind, source_header.type), "")
-                is_shown = source_header.type != "first" or has_title_page(section)
+                is_new = kind == source_header.kind or (
+                    is_switched_on and (kind, "default") in shown[index - 1]
+                )
                 if had:
                     _set_reference(section, kind, source_header.type, had)
-                elif kind == source_header.kind and is_shown:
+                elif is_new and is_shown:
                     # It had none so far; without an empty one it would inherit the new one.
                     _set_reference(section, kind, source_header.type, self._empty_part(kind))
 
