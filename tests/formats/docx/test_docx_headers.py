@@ -218,6 +218,25 @@ def test_even_pages(tmp_path: Path) -> None:
     assert part(made, "settings").find(f"{W}evenAndOddHeaders") is not None
 
 
+def test_even_pages_that_were_not_shown(tmp_path: Path) -> None:
+    """A header of even pages that no page showed is not shown by the switch, either."""
+    section = _SECTION.format('<w:footerReference w:type="even" r:id="rfooter1"/>')
+    inside = {"footer1": "<w:p><w:r><w:t>Even</w:t></w:r></w:p>"}
+    path = written(tmp_path / "a.docx", f"<w:p/>{section}", inside)
+    unused = _SECTION.format('<w:headerReference w:type="even" r:id="rheader2"/>')
+    default = _SECTION.format('<w:headerReference w:type="default" r:id="rheader1"/>')
+    parts: dict[str, str | bytes] = {
+        f"header{n}": f"<w:p><w:r><w:t>{n}</w:t></w:r></w:p>" for n in (1, 2)
+    }
+    body = "".join(f"<w:p><w:pPr>{each}</w:pPr></w:p>" for each in (unused, default)) + unused
+    into = written(tmp_path / "into.docx", f"<w:p/>{body}", parts)
+    made, _ = copy(path, into, ("footer:section0/even", "section:0"))
+
+    assert headers_footers(made) == [
+        {"footer even": "Even"}, {"header default": "1", "header even": "1", "footer even": ""}, {},
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("inside", "words"),
     [

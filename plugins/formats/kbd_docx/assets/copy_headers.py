@@ -174,10 +174,14 @@ class HeaderFooterCopier:
         insert_child(settings, settings.makeelement(f"{W}evenAndOddHeaders"))
         for section in sections:
             for kind in get_args(HeaderFooterKind):
-                # A section that names none of its own inherits those of odd and even pages alike.
+                # A section that names none of its own inherits those of odd and even pages alike;
+                # one that names one for even pages only did not show it so far.
                 default = header_reference(section, kind, "default")
+                unused = header_reference(section, kind, "even")
                 if default is not None:
                     _set_reference(section, kind, "even", default.get(f"{R}id", ""))
+                elif unused is not None:
+                    section.remove(unused)
 
     def _empty_part(self, kind: HeaderFooterKind) -> str:
         """Return the relation of an empty header, which is made once."""
