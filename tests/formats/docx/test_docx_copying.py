@@ -170,6 +170,16 @@ def test_the_default_style_is_replaced_if_it_is_picked(marked: Path, other: Path
     assert found.changed[1].startswith("paragraph_style:Normal: replaced Normal")
 
 
+def test_the_default_style_stays_the_default(other: Path, tmp_path: Path) -> None:
+    """A Normal that is not the default of its own document is that of the target when it comes."""
+    sheet = style("Normal", "<w:rPr><w:i/></w:rPr>")
+    path = written(tmp_path / "a.docx", "<w:p/>", {"styles": sheet})
+    made, _ = copy(path, other, "paragraph_style:Normal")
+
+    default = styles_of(made)["Normal"]
+    assert (default["id"], default["is_default"], default["italic"]) == ("a", True, True)
+
+
 def test_an_id_that_means_another_style(marked: Path, tmp_path: Path) -> None:
     """A style whose id is another style's in the target gets an id of its own."""
     sheet = style("BrandBody", "<w:rPr><w:b/></w:rPr>", name="Quite Another")
