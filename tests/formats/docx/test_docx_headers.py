@@ -13,6 +13,7 @@ from styled_documents import (
     W,
     brand,
     copy,
+    names_in_order,
     part,
     parts_of,
     picture,
@@ -116,6 +117,21 @@ def test_it_looks_as_in_its_source(marked: Path, tmp_path: Path) -> None:
     names = {etree.QName(each).localname: dict(each.attrib) for each in run[0]}
     assert names["b"] == {f"{W}val": "0"}
     assert names["rFonts"][f"{W}ascii"] == "Times New Roman"
+
+
+def test_tracked_marks_stand_first(tmp_path: Path) -> None:
+    """What says that a paragraph's end was inserted or moved stays before its look."""
+    tracked = ("ins", "del", "moveFrom", "moveTo")
+    inside = "".join(
+        f'<w:p><w:pPr><w:rPr><w:{name} w:id="1" w:author="A"/></w:rPr></w:pPr></w:p>'
+        for name in tracked
+    )
+    into = plain(tmp_path / "into.docx")
+    made, _ = copy(with_header(tmp_path / "a.docx", inside), into, "header:section0/default")
+    marks = list(part(made, "header1").iter(f"{W}rPr"))
+
+    assert [names_in_order(each)[0] for each in marks] == list(tracked)
+    assert all("b" in names_in_order(each) for each in marks)
 
 
 def test_lines_keep_their_rule(marked: Path, tmp_path: Path) -> None:

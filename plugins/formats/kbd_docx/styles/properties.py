@@ -4,7 +4,7 @@ What an element says is cut into what is inherited by itself: `spacing` into `sp
 `spacing/line` and so on, borders into their sides. So the formatting of two styles can be
 compared, and the one be made the other by a few elements. References to the theme are
 resolved. What holds where nothing is said: the "default" of each property in ECMA-376, part 1,
-17.3.1 and 17.3.2. Order of elements: annex A (CT_PPr, CT_RPr, CT_Style and the like).
+17.3.1 and 17.3.2. Order of elements: annex A (CT_PPr, CT_RPr, CT_ParaRPr, CT_Style, the like).
 """
 
 import re
@@ -40,10 +40,10 @@ __all__ = [
 _ORDER: Mapping[str, Mapping[str, int]] = {
     name: {word: rank for rank, word in enumerate(words.split())}
     for name, words in {
-        "rPr": "rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss "
-        "imprint noProof snapToGrid vanish webHidden color spacing w kern position sz szCs "
-        "highlight u effect bdr shd fitText vertAlign rtl cs em lang eastAsianLayout specVanish "
-        "oMath",
+        "rPr": "ins del moveFrom moveTo rStyle rFonts b bCs i iCs caps smallCaps strike dstrike "
+        "outline shadow emboss imprint noProof snapToGrid vanish webHidden color spacing w kern "
+        "position sz szCs highlight u effect bdr shd fitText vertAlign rtl cs em lang "
+        "eastAsianLayout specVanish oMath",
         "pPr": "pStyle keepNext keepLines pageBreakBefore framePr widowControl numPr "
         "suppressLineNumbers pBdr shd tabs suppressAutoHyphens kinsoku wordWrap overflowPunct "
         "topLinePunct autoSpaceDE autoSpaceDN bidi adjustRightInd snapToGrid spacing ind "
