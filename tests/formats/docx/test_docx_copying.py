@@ -205,6 +205,24 @@ def test_a_base_that_the_target_has_stays(marked: Path, tmp_path: Path) -> None:
     ordered(part(made, "styles"))
 
 
+def test_tab_stops_stand_in_order(tmp_path: Path) -> None:
+    """Tab stops are sorted by how far they are, in whichever unit each says it."""
+    stops = '<w:pPr><w:tabs><w:tab w:val="left" w:pos="{}"/></w:tabs></w:pPr>'
+    path = written(tmp_path / "a.docx", "<w:p/>", {
+        "styles": style("B", stops.format("36pt"), name="Base")
+        + style("S", f'<w:basedOn w:val="B"/>{stops.format("1in")}'),
+    })  # fmt: skip
+    into = written(
+        tmp_path / "into.docx", "<w:p/>", {"styles": style("B", stops.format("5cm"), name="Base")}
+    )
+    made, _ = copy(path, into, "paragraph_style:S")
+    root = part(made, "styles")
+
+    assert [(each.get(f"{W}pos"), each.get(f"{W}val")) for each in root.iter(f"{W}tab")] == [
+        ("5cm", "left"), ("36pt", "left"), ("1in", "left"), ("5cm", "clear"),
+    ]  # fmt: skip
+
+
 def test_lists_get_numbers_of_their_own(marked: Path, tmp_path: Path) -> None:
     """Numbers of lists do not collide, and levels name only the styles that came along."""
     numbering = (

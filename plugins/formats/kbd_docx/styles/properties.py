@@ -345,8 +345,7 @@ def _write_part(container: etree._Element, name: str, part: str, value: Value) -
 
 
 def _tab_place(tab: etree._Element) -> float:
-    found = re.match(r"-?\d{1,9}", tab.get(f"{W}pos", "") if isinstance(tab.tag, str) else "")
-    return float(found[0]) if found else 0.0
+    return twips(tab.get(f"{W}pos", "") if isinstance(tab.tag, str) else "") or 0.0
 
 
 def _write_attribute(container: etree._Element, name: str, part: str, text: str) -> None:
