@@ -22,6 +22,7 @@ from kbd.opc.package import Package, Relation, reading_errors, xml_root
 __all__ = [
     "FAMILY",
     "MC",
+    "OFF",
     "PARAGRAPH",
     "PIC",
     "PLAIN_TYPE",
@@ -122,12 +123,13 @@ def _is_first(element: etree._Element) -> bool:
 
 # The digits are bounded because `int` raises ValueError on texts of more than 4,300 of them.
 _WHOLE = re.compile(r"\s*([+-]?\d{1,15})(\.\d*)?\s*")
-_OFF = ("0", "false", "off", "none")
+OFF = frozenset(("0", "false", "off"))
+"""The words that switch off (ECMA-376, part 1, 22.9.2.7); all others switch on."""
 
 
 def is_on(element: etree._Element | None) -> bool:
     """Whether a property that is on by being there is there and not switched off."""
-    return element is not None and element.get(VAL, "1") not in _OFF
+    return element is not None and element.get(VAL, "1") not in OFF
 
 
 def number(text: str | None, default: int, least: int, most: int) -> int:

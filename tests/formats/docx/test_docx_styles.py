@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kbd.errors import FileReadFailed
+from made_documents import edit
 from styled_documents import (
     FORMAT,
     brand,
@@ -109,6 +110,29 @@ def test_pages_headers_and_footers(tmp_path: Path) -> None:
         },
     ]  # fmt: skip
     assert [each["text"] for each in found["footers"]] == ["Page "]
+
+
+@pytest.mark.parametrize(
+    ("word", "is_shown"),
+    [("1", True), ("none", True), ("0", False), ("false", False), ("off", False)],
+)
+def test_switches_mean_one_thing(tmp_path: Path, word: str, *, is_shown: bool) -> None:
+    """Words that switch off are the same for styles, map and edits; no other word does."""
+    body = (
+        '<w:p/><w:sectPr><w:headerReference w:type="first" r:id="rheader1"/>'
+        f'<w:titlePg w:val="{word}"/></w:sectPr>'
+    )
+    parts: dict[str, str | bytes] = {
+        "header1": "<w:p><w:r><w:t>First</w:t></w:r></w:p>",
+        "settings": f'<w:trackRevisions w:val="{word}"/>',
+    }
+    path = written(tmp_path / "a.docx", body, parts)
+    (header,) = told(path)["headers"]
+    (mapped,) = FORMAT.map(source(path))["headers"]
+    applied = edit(path, {"op": "append_paragraph", "text": "x"})
+
+    assert header.get("is_shown", True) is mapped.get("is_shown", True) is is_shown
+    assert bool(applied.warnings) is is_shown
 
 
 def test_images(tmp_path: Path) -> None:

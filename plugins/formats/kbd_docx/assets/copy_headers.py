@@ -14,7 +14,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_docx.assets.fragments import FragmentImporter
 from kbd_docx.assets.target import DocumentPartCopier, DocxPlace, Target, missing_asset
-from kbd_docx.document import DocxParts, R, W
+from kbd_docx.document import DocxParts, R, W, is_on
 from kbd_docx.edits.texts import apply_variant
 from kbd_docx.styles.properties import insert_child
 from kbd_docx.styles.sections import (
@@ -24,7 +24,6 @@ from kbd_docx.styles.sections import (
     has_title_page,
     header_reference,
     headers_footers,
-    is_on,
     page_sections,
 )
 from kbd_docx.styles.stylesheet import folded

@@ -15,7 +15,7 @@ from typing import Literal
 
 from lxml import etree
 
-from kbd_docx.document import W, local_name
+from kbd_docx.document import OFF, W, local_name
 from kbd_docx.styles.theme import DocxTheme, resolve_theme
 
 __all__ = [
@@ -196,7 +196,6 @@ _TWIPS_PER_INCH, TWIPS_PER_POINT = 1440, 20
 _UNITS = {"in": 1440, "pt": 20, "pc": 240, "pi": 240, "cm": 1440 / 2.54, "mm": 1440 / 25.4}
 _LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{1,6})?)(in|pt|pc|pi|cm|mm)?")
 _SIDES = {"start": "left", "end": "right", "startChars": "leftChars", "endChars": "rightChars"}
-_OFF_WORDS = {"0": "0", "false": "0", "off": "0"}
 
 
 def read_properties(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Properties:
@@ -273,7 +272,7 @@ def _attributes(element: etree._Element) -> dict[str, str]:
 
 def _simple(name: str, attributes: dict[str, str]) -> Value:
     if name in _ON_OFF:
-        return (("val", _OFF_WORDS.get(attributes.get("val", "1"), "1")),)
+        return (("val", "0" if attributes.get("val", "1") in OFF else "1"),)
     if name == "jc":
         word = attributes.get("val", "")
         return (("val", _SIDES.get(word, word)),)
