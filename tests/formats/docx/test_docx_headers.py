@@ -346,6 +346,30 @@ def test_pictures_are_kept_once(marked: Path, tmp_path: Path) -> None:
     assert len(docx.Document(str(again)).inline_shapes) == 4
 
 
+def test_drawings_get_ids_that_no_part_has(tmp_path: Path) -> None:
+    """Ids of drawings differ over the body, headers, footers and notes, whatever comes first."""
+    section = _SECTION.format(
+        '<w:headerReference w:type="default" r:id="rheader1"/>'
+        '<w:footerReference w:type="default" r:id="rfooter1"/>'
+    )
+    shown = f"<w:p>{picture('rP')}</w:p>"
+    link = ("rP", "image", "media/p.png")
+    parts: dict[str, str | bytes] = {"header1": shown, "footer1": shown, "media/p.png": png()}
+    rows = {name: [link] for name in ("document", "header1", "footer1", "footnotes")}
+    path = written(tmp_path / "a.docx", f"{shown}{section}", parts, rows)
+    old = _SECTION.format('<w:headerReference w:type="even" r:id="rheader1"/>')
+    parts = {
+        "header1": f"<w:p>{picture('rP', id_=7)}</w:p>", "media/p.png": png(),
+        "footnotes": f'<w:footnote w:id="1"><w:p>{picture("rP", id_=9)}</w:p></w:footnote>',
+    }  # fmt: skip
+    into = written(tmp_path / "into.docx", f"<w:p/>{old}", parts, rows)
+    made, _ = copy(path, into, "header:section0/default", "image:Logo", "footer:section0/default")
+
+    drawn = [each.get("id", "") for name, data in parts_of(made).items() if name.endswith(".xml")
+             for each in etree.fromstring(data).iter("{*}docPr")]  # fmt: skip
+    assert sorted(drawn) == ["10", "11", "12", "7", "9"]
+
+
 def test_older_and_floating_pictures(tmp_path: Path) -> None:
     """A picture of the older form gets the newer one; what floated is told to stand in a line."""
     body = (
