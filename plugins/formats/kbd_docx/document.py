@@ -20,6 +20,7 @@ from kbd.opc import Family, open_member, read_transitional, transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 
 __all__ = [
+    "EMU_PER_INCH",
     "FAMILY",
     "MC",
     "OFF",
@@ -47,6 +48,7 @@ __all__ = [
     "open_document",
     "parse_related",
     "related",
+    "vector_size",
 ]
 
 
@@ -139,6 +141,29 @@ def number(text: str | None, default: int, least: int, most: int) -> int:
     """
     found = _WHOLE.fullmatch(text or "")
     return min(max(int(found[1]), least), most) if found else default
+
+
+EMU_PER_INCH = 914_400
+"""How long lengths of drawings are: English Metric Units."""
+
+_EMU = {"pt": 12_700, "pc": 152_400, "in": EMU_PER_INCH, "cm": 360_000, "mm": 36_000, "px": 9_525}
+# Only at the beginning or behind a semicolon, for `mso-width-percent` and its like are no sizes.
+_VECTOR_LENGTH = re.compile(
+    r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,7}(?:\.\d*)?)\s*(?:(pt|pc|in|cm|mm|px)\s*)?(?=;|$)"
+)
+_STYLE_CHARS = 4_000
+
+
+def vector_size(shape: etree._Element | None) -> tuple[int, int]:
+    """Return how wide and high a shape of VML is, in English Metric Units; 0 if it is not told."""
+    if shape is None:
+        return 0, 0
+    around = shape.getparent()
+    # Lengths without a unit are pixels; in a group they are in the group's own coordinates.
+    plain = 0 if around is not None and around.tag == f"{V}group" else _EMU["px"]
+    lengths = _VECTOR_LENGTH.findall(shape.get("style", "")[:_STYLE_CHARS])
+    found = {name: round(float(size) * _EMU.get(unit, plain)) for name, size, unit in lengths}
+    return found.get("width", 0), found.get("height", 0)
 
 
 def related(package: Package, part: str) -> Mapping[str, Relation]:

@@ -164,6 +164,32 @@ def test_images(tmp_path: Path) -> None:
     assert found[3]["is_linked"] is True
 
 
+@pytest.mark.parametrize(
+    ("size", "inches"),
+    [
+        ("width:96;height:48", (1.0, 0.5)),
+        ("width:96px;height: 48 px ", (1.0, 0.5)),
+        ("width:72pt;height:3pc", (1.0, 0.5)),
+        ("mso-width-percent:500;width:2.54cm;height:12.7mm", (1.0, 0.5)),
+        ("width:50%;height:1e3pt", (0.0, 0.0)),
+    ],
+)
+def test_sizes_of_older_pictures(tmp_path: Path, size: str, inches: tuple[float, float]) -> None:
+    """Lengths of VML without a unit are pixels, to the map and the styles alike."""
+    body = (
+        f'<w:p><w:r><w:pict><v:shape id="s1" style="{size}"><v:imagedata r:id="rP"/></v:shape>'
+        f'<v:group style="width:1in;height:1in"><v:shape id="s2" style="{size}">'
+        '<v:imagedata r:id="rP"/></v:shape></v:group></w:pict></w:r></w:p>'
+    )
+    rows = {"document": [("rP", "image", "media/p.png")]}
+    path = written(tmp_path / "a.docx", body, {"media/p.png": png()}, rows)
+    # In a group, lengths without a unit are in coordinates of the group.
+    grouped = (0.0, 0.0) if size == "width:96;height:48" else inches
+
+    for found in (told(path)["images"], FORMAT.map(source(path))["images"]):
+        assert [(each["width"], each["height"]) for each in found] == [inches, grouped]
+
+
 def test_theme_colours_are_shaded(tmp_path: Path) -> None:
     """Tint makes a colour of the theme lighter, shade darker, and settings may map its names."""
     sheet = "".join(
