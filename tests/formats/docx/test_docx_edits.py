@@ -156,6 +156,27 @@ def test_a_table_comes_after_a_paragraph(tmp_path: Path) -> None:
         edit(path, {"op": "add_table", "rows": [["x"] * 60] * 1000})
 
 
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [
+        ("", 10_000),
+        ("<w:cols w:space='1000'/>", 10_000),
+        ("<w:cols w:num='2' w:space='1000'/>", 4_500),
+        ("<w:cols w:num='2' w:space='50pt'/>", 4_500),
+        ("<w:cols w:num='3'/>", 2_853),
+        ("<w:cols w:equalWidth='0'><w:col w:w='6000'/><w:col w:w='3200'/></w:cols>", 3_200),
+    ],
+)
+def test_a_table_is_as_wide_as_a_column(tmp_path: Path, columns: str, width: int) -> None:
+    """Gaps between the columns of a section are no part of the width of its text."""
+    size = "<w:pgSz w:w='12000'/><w:pgMar w:left='1000' w:right='1000'/>"
+    path = made(tmp_path / "a.docx", f"{para('1')}<w:sectPr>{size}{columns}</w:sectPr>")
+    edit(path, {"op": "add_table", "rows": [["x"]]})
+
+    (column,) = body_of(path.with_name("out.docx")).iter(f"{W}gridCol")
+    assert column.get(f"{W}w") == str(width)
+
+
 def test_cells_keep_their_look(tmp_path: Path) -> None:
     """The first paragraph's and the first run's; what a cell held beside text is told."""
     look = "<w:rPr><w:b/></w:rPr>"
