@@ -335,3 +335,12 @@ def test_formulas_are_read_in_one_line() -> None:
     )
 
     assert linear_format(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"
+
+
+def test_limits_are_read_on_their_side() -> None:
+    """What stands below a term is a subscript, what stands above it a superscript."""
+    parts = "<m:e><m:r><m:t>x</m:t></m:r></m:e><m:lim><m:r><m:t>a+b</m:t></m:r></m:lim>"
+    inside = f"<m:limLow>{parts}</m:limLow><m:limUpp>{parts}</m:limUpp>"
+    text = f'<m:oMath xmlns:m="{M[1:-1]}">{inside}</m:oMath>'
+
+    assert linear_format(xml_root(text.encode(), "a")) == "x_(a+b)x^(a+b)"
