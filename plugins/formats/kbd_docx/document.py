@@ -20,8 +20,10 @@ from kbd.opc import Family, open_member, read_transitional, transitional
 from kbd.opc.package import Package, Relation, reading_errors, xml_root
 
 __all__ = [
+    "EMU_PER_INCH",
     "FAMILY",
     "MC",
+    "OFF",
     "PARAGRAPH",
     "PIC",
     "PLAIN_TYPE",
@@ -46,6 +48,7 @@ __all__ = [
     "open_document",
     "parse_related",
     "related",
+    "vector_size",
 ]
 
 
@@ -106,21 +109,29 @@ def body_children(body: Iterable[etree._Element]) -> Iterator[etree._Element]:
             pending.pop()
         elif child.tag in _WRAPPERS:
             pending.append(iter(child))
-        elif child.tag == f"{MC}Choice" and child.getprevious() is None:
+        elif child.tag == f"{MC}Choice" and _is_first(child):
             # Of alternatives the first one that is offered counts, once.
             pending.append(iter(child))
         elif child.tag not in (f"{MC}Choice", f"{MC}Fallback"):
             yield child
 
 
+def _is_first(element: etree._Element) -> bool:
+    """Tell whether no element of the same name stands before one, whatever else does."""
+    # By name, for XML comments are in the trees that are edited, and in those of the map they are
+    # not.
+    return next(element.itersiblings(element.tag, preceding=True), None) is None
+
+
 # The digits are bounded because `int` raises ValueError on texts of more than 4,300 of them.
 _WHOLE = re.compile(r"\s*([+-]?\d{1,15})(\.\d*)?\s*")
-_OFF = ("0", "false", "off", "none")
+OFF = frozenset(("0", "false", "off"))
+"""The words that switch off (ECMA-376, part 1, 22.9.2.7); all others switch on."""
 
 
 def is_on(element: etree._Element | None) -> bool:
     """Whether a property that is on by being there is there and not switched off."""
-    return element is not None and element.get(VAL, "1") not in _OFF
+    return element is not None and element.get(VAL, "1") not in OFF
 
 
 def number(text: str | None, default: int, least: int, most: int) -> int:
@@ -130,6 +141,29 @@ def number(text: str | None, default: int, least: int, most: int) -> int:
     """
     found = _WHOLE.fullmatch(text or "")
     return min(max(int(found[1]), least), most) if found else default
+
+
+EMU_PER_INCH = 914_400
+"""How long lengths of drawings are: English Metric Units."""
+
+_EMU = {"pt": 12_700, "pc": 152_400, "in": EMU_PER_INCH, "cm": 360_000, "mm": 36_000, "px": 9_525}
+# Only at the beginning or behind a semicolon, for `mso-width-percent` and its like are no sizes.
+_VECTOR_LENGTH = re.compile(
+    r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,7}(?:\.\d*)?)\s*(?:(pt|pc|in|cm|mm|px)\s*)?(?=;|$)"
+)
+_STYLE_CHARS = 4_000
+
+
+def vector_size(shape: etree._Element | None) -> tuple[int, int]:
+    """Return how wide and high a shape of VML is, in English Metric Units; 0 if it is not told."""
+    if shape is None:
+        return 0, 0
+    around = shape.getparent()
+    # Lengths without a unit are pixels; in a group they are in the group's own coordinates.
+    plain = 0 if around is not None and around.tag == f"{V}group" else _EMU["px"]
+    lengths = _VECTOR_LENGTH.findall(shape.get("style", "")[:_STYLE_CHARS])
+    found = {name: round(float(size) * _EMU.get(unit, plain)) for name, size, unit in lengths}
+    return found.get("width", 0), found.get("height", 0)
 
 
 def related(package: Package, part: str) -> Mapping[str, Relation]:

@@ -170,6 +170,16 @@ def test_the_default_style_is_replaced_if_it_is_picked(marked: Path, other: Path
     assert found.changed[1].startswith("paragraph_style:Normal: replaced Normal")
 
 
+def test_the_default_style_stays_the_default(other: Path, tmp_path: Path) -> None:
+    """A Normal that is not the default of its own document is that of the target when it comes."""
+    sheet = style("Normal", "<w:rPr><w:i/></w:rPr>")
+    path = written(tmp_path / "a.docx", "<w:p/>", {"styles": sheet})
+    made, _ = copy(path, other, "paragraph_style:Normal")
+
+    default = styles_of(made)["Normal"]
+    assert (default["id"], default["is_default"], default["italic"]) == ("a", True, True)
+
+
 def test_an_id_that_means_another_style(marked: Path, tmp_path: Path) -> None:
     """A style whose id is another style's in the target gets an id of its own."""
     sheet = style("BrandBody", "<w:rPr><w:b/></w:rPr>", name="Quite Another")
@@ -193,6 +203,24 @@ def test_a_base_that_the_target_has_stays(marked: Path, tmp_path: Path) -> None:
     assert looks(made, "BrandHeading") == looks(marked, "BrandHeading")
     assert styles_of(made)["BrandHeading"]["based_on"] == "BrandBase"
     ordered(part(made, "styles"))
+
+
+def test_tab_stops_stand_in_order(tmp_path: Path) -> None:
+    """Tab stops are sorted by how far they are, in whichever unit each says it."""
+    stops = '<w:pPr><w:tabs><w:tab w:val="left" w:pos="{}"/></w:tabs></w:pPr>'
+    path = written(tmp_path / "a.docx", "<w:p/>", {
+        "styles": style("B", stops.format("36pt"), name="Base")
+        + style("S", f'<w:basedOn w:val="B"/>{stops.format("1in")}'),
+    })  # fmt: skip
+    into = written(
+        tmp_path / "into.docx", "<w:p/>", {"styles": style("B", stops.format("5cm"), name="Base")}
+    )
+    made, _ = copy(path, into, "paragraph_style:S")
+    root = part(made, "styles")
+
+    assert [(each.get(f"{W}pos"), each.get(f"{W}val")) for each in root.iter(f"{W}tab")] == [
+        ("5cm", "left"), ("36pt", "left"), ("1in", "left"), ("5cm", "clear"),
+    ]  # fmt: skip
 
 
 def test_lists_get_numbers_of_their_own(marked: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_COLOR_INDEX, WD_UNDERLINE
 from format_cases import entries
 from kbd.core.plugins.format_calls import parse_operations
 from kbd.errors import ValidationFailed
+from kbd.formats import Source
 from kbd_docx import DocxFormat
 from kbd_docx.operations import OPERATIONS, ReplaceText
 from kbd_edits.edit_tools import operations_schema
@@ -114,6 +115,17 @@ def test_at_is_the_number_that_it_will_have(tmp_path: Path) -> None:
             edit(path, {"op": "insert_paragraph", "at": place, "text": "x"})
 
 
+def test_a_remark_before_alternatives_counts_for_nothing(tmp_path: Path) -> None:
+    """An XML comment before the first alternative changes no number: map and edits count alike."""
+    alternatives = f"<mc:AlternateContent><!-- new --><mc:Choice>{para('1')}</mc:Choice>"
+    alternatives += f"<mc:Choice>{para('none')}</mc:Choice></mc:AlternateContent>"
+    path = made(tmp_path / "a.docx", f"{alternatives}{para('2')}{para('3')}")
+    edit(path, {"op": "insert_paragraph", "at": 2, "text": "new"})
+
+    assert DocxFormat().map(Source(path, path.name))["paragraph_count"] == 3
+    assert shown(body_of(path.with_name("out.docx"))) == ["1", "none", "new", "2", "3"]
+
+
 def test_a_table_comes_after_a_paragraph(tmp_path: Path) -> None:
     """0 is the beginning, no place the end; tables do not touch, and none ends a document."""
     path = made(
@@ -142,6 +154,27 @@ def test_a_table_comes_after_a_paragraph(tmp_path: Path) -> None:
         edit(path, {"op": "add_table", "rows": [["x"]], "after": 3})
     with pytest.raises(ValidationFailed, match="put the data into a workbook"):
         edit(path, {"op": "add_table", "rows": [["x"] * 60] * 1000})
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [
+        ("", 10_000),
+        ("<w:cols w:space='1000'/>", 10_000),
+        ("<w:cols w:num='2' w:space='1000'/>", 4_500),
+        ("<w:cols w:num='2' w:space='50pt'/>", 4_500),
+        ("<w:cols w:num='3'/>", 2_853),
+        ("<w:cols w:equalWidth='0'><w:col w:w='6000'/><w:col w:w='3200'/></w:cols>", 3_200),
+    ],
+)
+def test_a_table_is_as_wide_as_a_column(tmp_path: Path, columns: str, width: int) -> None:
+    """Gaps between the columns of a section are no part of the width of its text."""
+    size = "<w:pgSz w:w='12000'/><w:pgMar w:left='1000' w:right='1000'/>"
+    path = made(tmp_path / "a.docx", f"{para('1')}<w:sectPr>{size}{columns}</w:sectPr>")
+    edit(path, {"op": "add_table", "rows": [["x"]]})
+
+    (column,) = body_of(path.with_name("out.docx")).iter(f"{W}gridCol")
+    assert column.get(f"{W}w") == str(width)
 
 
 def test_cells_keep_their_look(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from styled_documents import (
     W,
     brand,
     copy,
+    names_in_order,
     part,
     parts_of,
     picture,
@@ -118,6 +119,21 @@ def test_it_looks_as_in_its_source(marked: Path, tmp_path: Path) -> None:
     assert names["rFonts"][f"{W}ascii"] == "Times New Roman"
 
 
+def test_tracked_marks_stand_first(tmp_path: Path) -> None:
+    """What says that a paragraph's end was inserted or moved stays before its look."""
+    tracked = ("ins", "del", "moveFrom", "moveTo")
+    inside = "".join(
+        f'<w:p><w:pPr><w:rPr><w:{name} w:id="1" w:author="A"/></w:rPr></w:pPr></w:p>'
+        for name in tracked
+    )
+    into = plain(tmp_path / "into.docx")
+    made, _ = copy(with_header(tmp_path / "a.docx", inside), into, "header:section0/default")
+    marks = list(part(made, "header1").iter(f"{W}rPr"))
+
+    assert [names_in_order(each)[0] for each in marks] == list(tracked)
+    assert all("b" in names_in_order(each) for each in marks)
+
+
 def test_lines_keep_their_rule(marked: Path, tmp_path: Path) -> None:
     """A height of lines is said with its rule: LibreOffice cut off pictures where it was not."""
     made, _ = copy(marked, plain(tmp_path / "into.docx"), "header:section0/default")
@@ -186,6 +202,24 @@ def test_first_pages_that_inherit(marked: Path, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("between", ["", f"<w:p><w:pPr>{_SECTION.format('')}</w:pPr></w:p>"])
+def test_first_pages_after_one_that_is_switched_on(
+    marked: Path, tmp_path: Path, between: str
+) -> None:
+    """A first page that shows no header or footer gets none from the section that gets them."""
+    footer = '<w:footerReference w:type="default" r:id="rfooter1"/>'
+    last = _SECTION.format("<w:titlePg/>")
+    body = f"<w:p><w:pPr>{_SECTION.format(footer)}</w:pPr></w:p>{between}{last}"
+    parts: dict[str, str | bytes] = {"footer1": "<w:p><w:r><w:t>Foot</w:t></w:r></w:p>"}
+    into = written(tmp_path / "into.docx", body, parts)
+    made, _ = copy(marked, into, ("header:section0/first", "section:0"))
+
+    assert headers_footers(made)[:2] == [
+        {"header first": "First page", "footer default": "Foot", "footer first": "Foot"},
+        {"header first": "", "footer first": ""},
+    ]
+
+
 def test_even_pages(tmp_path: Path) -> None:
     """Even pages are switched on, and those that had the others' header name it now."""
     section = _SECTION.format('<w:footerReference w:type="even" r:id="rfooter1"/>')
@@ -198,6 +232,25 @@ def test_even_pages(tmp_path: Path) -> None:
         "header default": "Old", "header even": "Old", "footer even": "Even",
     }  # fmt: skip
     assert part(made, "settings").find(f"{W}evenAndOddHeaders") is not None
+
+
+def test_even_pages_that_were_not_shown(tmp_path: Path) -> None:
+    """A header of even pages that no page showed is not shown by the switch, either."""
+    section = _SECTION.format('<w:footerReference w:type="even" r:id="rfooter1"/>')
+    inside = {"footer1": "<w:p><w:r><w:t>Even</w:t></w:r></w:p>"}
+    path = written(tmp_path / "a.docx", f"<w:p/>{section}", inside)
+    unused = _SECTION.format('<w:headerReference w:type="even" r:id="rheader2"/>')
+    default = _SECTION.format('<w:headerReference w:type="default" r:id="rheader1"/>')
+    parts: dict[str, str | bytes] = {
+        f"header{n}": f"<w:p><w:r><w:t>{n}</w:t></w:r></w:p>" for n in (1, 2)
+    }
+    body = "".join(f"<w:p><w:pPr>{each}</w:pPr></w:p>" for each in (unused, default)) + unused
+    into = written(tmp_path / "into.docx", f"<w:p/>{body}", parts)
+    made, _ = copy(path, into, ("footer:section0/even", "section:0"))
+
+    assert headers_footers(made) == [
+        {"footer even": "Even"}, {"header default": "1", "header even": "1", "footer even": ""}, {},
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -291,6 +344,30 @@ def test_pictures_are_kept_once(marked: Path, tmp_path: Path) -> None:
     media = [name for name in parts_of(again) if "media" in name]
     assert media == ["word/media/chart1.png", "word/media/logo1.png"]
     assert len(docx.Document(str(again)).inline_shapes) == 4
+
+
+def test_drawings_get_ids_that_no_part_has(tmp_path: Path) -> None:
+    """Ids of drawings differ over the body, headers, footers and notes, whatever comes first."""
+    section = _SECTION.format(
+        '<w:headerReference w:type="default" r:id="rheader1"/>'
+        '<w:footerReference w:type="default" r:id="rfooter1"/>'
+    )
+    shown = f"<w:p>{picture('rP')}</w:p>"
+    link = ("rP", "image", "media/p.png")
+    parts: dict[str, str | bytes] = {"header1": shown, "footer1": shown, "media/p.png": png()}
+    rows = {name: [link] for name in ("document", "header1", "footer1", "footnotes")}
+    path = written(tmp_path / "a.docx", f"{shown}{section}", parts, rows)
+    old = _SECTION.format('<w:headerReference w:type="even" r:id="rheader1"/>')
+    parts = {
+        "header1": f"<w:p>{picture('rP', id_=7)}</w:p>", "media/p.png": png(),
+        "footnotes": f'<w:footnote w:id="1"><w:p>{picture("rP", id_=9)}</w:p></w:footnote>',
+    }  # fmt: skip
+    into = written(tmp_path / "into.docx", f"<w:p/>{old}", parts, rows)
+    made, _ = copy(path, into, "header:section0/default", "image:Logo", "footer:section0/default")
+
+    drawn = [each.get("id", "") for name, data in parts_of(made).items() if name.endswith(".xml")
+             for each in etree.fromstring(data).iter("{*}docPr")]  # fmt: skip
+    assert sorted(drawn) == ["10", "11", "12", "7", "9"]
 
 
 def test_older_and_floating_pictures(tmp_path: Path) -> None:

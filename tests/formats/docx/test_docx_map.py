@@ -123,6 +123,25 @@ def test_facts_tell_the_kind_of_document(tmp_path: Path) -> None:
     assert FORMAT.info(Source(template, "b.dotx")) == {"format": "dotx"}
 
 
+@pytest.mark.parametrize(
+    "kind", [f"{OFFICE}/extended-properties",
+             "http://purl.oclc.org/ooxml/officeDocument/relationships/extendedProperties"],
+)  # fmt: skip
+def test_stored_counts_are_told(tmp_path: Path, kind: str) -> None:
+    """The counts that the program stored are told, whichever variant names where they are."""
+    path = made(tmp_path / "a.docx", para("a"))
+    app = b"<Properties><Pages>3</Pages><Words>70</Words></Properties>"
+    rels = (
+        f'<Relationships xmlns="{PACKAGE}"><Relationship Id="r1" Type="{OFFICE}/officeDocument" '
+        f'Target="word/document.xml"/><Relationship Id="r2" Type="{kind}" Target="docProps/app.xml"'
+        "/></Relationships>"
+    )
+    parts = {"docProps/app.xml": app, "_rels/.rels": rels.encode()}
+    found = FORMAT.info(Source(replaced(path, "b.docx", parts, (b"", b"")), "b.docx"))
+
+    assert found == {"format": "docx", "page_count_told": 3, "word_count_told": 70}
+
+
 def test_what_a_document_reaches_out_to_is_named(tmp_path: Path) -> None:
     """Templates, linked pictures, inserted files and fields that fetch are told; links counted."""
     outside = ' TargetMode="External"'

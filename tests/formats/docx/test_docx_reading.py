@@ -30,6 +30,11 @@ def heading(text: str, level: int = 1) -> str:
     return p(run(text), f'<w:outlineLvl w:val="{level - 1}"/>')
 
 
+def mark(kind: str = "begin", look: str = "", *, before: str = "", after: str = "") -> str:
+    sign = f'<w:fldChar w:fldCharType="{kind}"/>'
+    return f"<w:r><w:rPr>{look}</w:rPr>{before}{sign}{after}</w:r>"
+
+
 def field(instruction: str, result: str) -> str:
     marks = [f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate")]
     told = f"<w:r><w:instrText>{instruction}</w:instrText></w:r>"
@@ -83,6 +88,22 @@ SHOWN: dict[str, tuple[str, str]] = {
     ),
     "a field without an end": (
         p('<w:r><w:fldChar w:fldCharType="begin"/></w:r>' + run("kept")), "kept",
+    ),
+    "a field that separates hidden": (
+        p(mark() + "<w:r><w:instrText>REF a</w:instrText></w:r>" + mark("separate", "<w:vanish/>")
+          + run("res") + mark("end")),
+        "res",
+    ),
+    "hidden text before a field": (
+        p(mark("begin", "<w:vanish/>", before="<w:t>a</w:t>")
+          + "<w:r><w:instrText>REF a</w:instrText></w:r>" + mark("separate") + run("res")
+          + mark("end")),
+        "[hidden: a]res",
+    ),
+    "hidden text after a mark": (
+        p(mark() + "<w:r><w:instrText>REF a</w:instrText></w:r>"
+          + mark("separate", "<w:vanish/>", after="<w:t>b</w:t>") + run("res") + mark("end")),
+        "[hidden: b]res",
     ),
     "a link by field": (
         p(field('HYPERLINK "https://x.org/a"', run("here"))), "here <https://x.org/a>",
@@ -196,6 +217,33 @@ def test_headers_and_footers_are_read_with_the_whole_and_say_where_they_stand(re
     assert "top" not in read(para("a") + layout, Region(section=0), **parts).text
 
 
+def test_hidden_text_around_the_body_is_told(read: Read) -> None:
+    """Text that only a header, a note or a comment hides is labelled, too, and warned of."""
+    secret = p(run("a") + run("b", "<w:vanish/>"))
+    layout = '<w:sectPr><w:headerReference w:type="default" r:id="rheader1"/></w:sectPr>'
+    cited = p('<w:r><w:footnoteReference w:id="5"/></w:r>')
+    warning = "[hidden: …] is text that people do not see when they open the document."
+
+    for body, shown, parts in (
+        (para("x") + layout, "x\n[header: a[hidden: b]]", {"header1": secret}),
+        (cited, "[^1]\n[^1]: a[hidden: b]", {
+            "footnotes": f'<w:footnote w:id="5">{secret}</w:footnote>',
+        }),
+        (para("x"), "x\n[comment 1]: a[hidden: b]", {
+            "comments": f'<w:comment w:id="5">{secret}</w:comment>',
+        }),
+    ):  # fmt: skip
+        found = read(body, **parts)
+
+        assert found.text == shown
+        assert warning in found.warnings
+    long = read(para("x" * 20_000) + layout, header1=secret)
+    assert long.chunk_info is not None
+    assert warning not in long.warnings
+    last = long.chunk_info.total_chunks - 1
+    assert warning in read(para("x" * 20_000) + layout, Region(chunk=last), header1=secret).warnings
+
+
 def test_tables_and_pictures_are_told_beside_the_text(read: Read) -> None:
     """A section's objects are its own: rows by column, sizes in inches, the same each time."""
     picture = (
@@ -287,3 +335,12 @@ def test_formulas_are_read_in_one_line() -> None:
     )
 
     assert linear_format(xml_root(text.encode(), "a")) == "∑_(i=1)^n √(x^2)"
+
+
+def test_limits_are_read_on_their_side() -> None:
+    """What stands below a term is a subscript, what stands above it a superscript."""
+    parts = "<m:e><m:r><m:t>x</m:t></m:r></m:e><m:lim><m:r><m:t>a+b</m:t></m:r></m:lim>"
+    inside = f"<m:limLow>{parts}</m:limLow><m:limUpp>{parts}</m:limUpp>"
+    text = f'<m:oMath xmlns:m="{M[1:-1]}">{inside}</m:oMath>'
+
+    assert linear_format(xml_root(text.encode(), "a")) == "x_(a+b)x^(a+b)"

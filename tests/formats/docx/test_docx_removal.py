@@ -103,6 +103,26 @@ def test_ranges_that_go_on_stay(tmp_path: Path) -> None:
     assert "bookmarks long, own" in applied.warnings[0]
 
 
+def test_the_sign_of_a_comment_stays_without_its_run(tmp_path: Path) -> None:
+    """A comment that stays in part keeps its sign and the sign's look; text beside it goes."""
+    sign = "<w:commentReference w:id='{}'/>"
+    path = made(
+        tmp_path / "a.docx",
+        "<w:p><w:commentRangeStart w:id='0'/><w:commentRangeStart w:id='1'/>"
+        "<w:r><w:t>1</w:t></w:r></w:p><w:p><w:commentRangeEnd w:id='0'/>"
+        f"<w:commentRangeEnd w:id='1'/><w:r><w:rPr><w:b/></w:rPr><w:t>gone</w:t>{sign.format(0)}"
+        f"<w:br/>{sign.format(1)}{sign.format(2)}<w:t>too</w:t></w:r></w:p>{para('3')}",
+        {"comments": "".join(f"<w:comment w:id='{n}'><w:p/></w:comment>" for n in range(3))},
+    )
+    edit(path, {"op": "delete_paragraphs", "from": 2})
+
+    body = body_of(out(path))
+    assert shown(body) == ["1", "3"]
+    run = body[0][-1]
+    assert [each.tag[len(W) :] for each in run] == ["rPr", "commentReference", "commentReference"]
+    assert [each.get(f"{W}id") for each in list(run)[1:]] == ["0", "1"]
+
+
 def test_a_field_is_not_torn(tmp_path: Path) -> None:
     """One that goes over several paragraphs goes whole or not; what is put into it is told."""
     signs = [SIGN.format(kind) for kind in ("begin", "separate", "end")]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kbd.errors import FileReadFailed
+from made_documents import edit
 from styled_documents import (
     FORMAT,
     brand,
@@ -111,6 +112,29 @@ def test_pages_headers_and_footers(tmp_path: Path) -> None:
     assert [each["text"] for each in found["footers"]] == ["Page "]
 
 
+@pytest.mark.parametrize(
+    ("word", "is_shown"),
+    [("1", True), ("none", True), ("0", False), ("false", False), ("off", False)],
+)
+def test_switches_mean_one_thing(tmp_path: Path, word: str, *, is_shown: bool) -> None:
+    """Words that switch off are the same for styles, map and edits; no other word does."""
+    body = (
+        '<w:p/><w:sectPr><w:headerReference w:type="first" r:id="rheader1"/>'
+        f'<w:titlePg w:val="{word}"/></w:sectPr>'
+    )
+    parts: dict[str, str | bytes] = {
+        "header1": "<w:p><w:r><w:t>First</w:t></w:r></w:p>",
+        "settings": f'<w:trackRevisions w:val="{word}"/>',
+    }
+    path = written(tmp_path / "a.docx", body, parts)
+    (header,) = told(path)["headers"]
+    (mapped,) = FORMAT.map(source(path))["headers"]
+    applied = edit(path, {"op": "append_paragraph", "text": "x"})
+
+    assert header.get("is_shown", True) is mapped.get("is_shown", True) is is_shown
+    assert bool(applied.warnings) is is_shown
+
+
 def test_images(tmp_path: Path) -> None:
     """Pictures are told with size, type, words and place; a name comes once, links are no asset."""
     older = (
@@ -138,6 +162,32 @@ def test_images(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert found[0]["type"] == "image/png"
     assert found[3]["is_linked"] is True
+
+
+@pytest.mark.parametrize(
+    ("size", "inches"),
+    [
+        ("width:96;height:48", (1.0, 0.5)),
+        ("width:96px;height: 48 px ", (1.0, 0.5)),
+        ("width:72pt;height:3pc", (1.0, 0.5)),
+        ("mso-width-percent:500;width:2.54cm;height:12.7mm", (1.0, 0.5)),
+        ("width:50%;height:1e3pt", (0.0, 0.0)),
+    ],
+)
+def test_sizes_of_older_pictures(tmp_path: Path, size: str, inches: tuple[float, float]) -> None:
+    """Lengths of VML without a unit are pixels, to the map and the styles alike."""
+    body = (
+        f'<w:p><w:r><w:pict><v:shape id="s1" style="{size}"><v:imagedata r:id="rP"/></v:shape>'
+        f'<v:group style="width:1in;height:1in"><v:shape id="s2" style="{size}">'
+        '<v:imagedata r:id="rP"/></v:shape></v:group></w:pict></w:r></w:p>'
+    )
+    rows = {"document": [("rP", "image", "media/p.png")]}
+    path = written(tmp_path / "a.docx", body, {"media/p.png": png()}, rows)
+    # In a group, lengths without a unit are in coordinates of the group.
+    grouped = (0.0, 0.0) if size == "width:96;height:48" else inches
+
+    for found in (told(path)["images"], FORMAT.map(source(path))["images"]):
+        assert [(each["width"], each["height"]) for each in found] == [inches, grouped]
 
 
 def test_theme_colours_are_shaded(tmp_path: Path) -> None:

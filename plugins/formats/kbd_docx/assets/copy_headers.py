@@ -14,7 +14,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd_docx.assets.fragments import FragmentImporter
 from kbd_docx.assets.target import DocumentPartCopier, DocxPlace, Target, missing_asset
-from kbd_docx.document import DocxParts, R, W
+from kbd_docx.document import DocxParts, R, W, is_on
 from kbd_docx.edits.texts import apply_variant
 from kbd_docx.styles.properties import insert_child
 from kbd_docx.styles.sections import (
@@ -24,7 +24,6 @@ from kbd_docx.styles.sections import (
     has_title_page,
     header_reference,
     headers_footers,
-    is_on,
     page_sections,
 )
 from kbd_docx.styles.stylesheet import folded
@@ -133,13 +132,18 @@ class HeaderFooterCopier:
             if index >= len(sections):
                 continue
             section = sections[index]
+            is_first = source_header.type == "first"
+            is_shown = not is_first or any(map(has_title_page, sections[index:]))
+            is_switched_on = is_first and not has_title_page(sections[index - 1])
             for kind in get_args(HeaderFooterKind):
                 # Of both kinds: `_show_first` has a changed section name a header and a footer.
                 had = shown[index].get((kind, source_header.type), "")
-                is_shown = source_header.type != "first" or has_title_page(section)
+                is_new = kind == source_header.kind or (
+                    is_switched_on and (kind, "default") in shown[index - 1]
+                )
                 if had:
                     _set_reference(section, kind, source_header.type, had)
-                elif kind == source_header.kind and is_shown:
+                elif is_new and is_shown:
                     # It had none so far; without an empty one it would inherit the new one.
                     _set_reference(section, kind, source_header.type, self._empty_part(kind))
 
@@ -169,10 +173,14 @@ class HeaderFooterCopier:
         insert_child(settings, settings.makeelement(f"{W}evenAndOddHeaders"))
         for section in sections:
             for kind in get_args(HeaderFooterKind):
-                # A section that names none of its own inherits those of odd and even pages alike.
+                # A section that names none of its own inherits those of odd and even pages alike;
+                # one that names one for even pages only did not show it so far.
                 default = header_reference(section, kind, "default")
+                unused = header_reference(section, kind, "even")
                 if default is not None:
                     _set_reference(section, kind, "even", default.get(f"{R}id", ""))
+                elif unused is not None:
+                    section.remove(unused)
 
     def _empty_part(self, kind: HeaderFooterKind) -> str:
         """Return the relation of an empty header, which is made once."""

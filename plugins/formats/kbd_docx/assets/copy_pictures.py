@@ -23,7 +23,6 @@ _NAMESPACES = {
     "a": A.strip("{}"),
     "pic": PIC.strip("{}"),
 }
-_SHOWN = 300
 
 
 class PictureCopier:

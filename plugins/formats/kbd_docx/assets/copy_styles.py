@@ -398,7 +398,10 @@ class StyleCopier:
         copied = deepcopy(style.element)
         copied.tail = None
         copied.set(f"{W}styleId", made)
-        if counterpart is not None and not counterpart.is_default:
+        if counterpart is not None and counterpart.is_default:
+            # Without a default style of the type, what names no style would lose its look.
+            copied.set(f"{W}default", "1")
+        elif counterpart is not None:
             copied.attrib.pop(f"{W}default", "")
         self._rename_related(style, copied, made)
         root = self._target.ensure_part("styles", "styles")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from kbd.errors import ValidationFailed
+from kbd.errors import FileReadFailed, ValidationFailed
 from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
 from kbd_docx.assets.target import Target
 from kbd_docx.document import MC, PARAGRAPH, WP, W, local_name
@@ -45,6 +45,7 @@ _FETCHES = re.compile(
 )
 _DDE_ANYWHERE = re.compile(r"\b(DDE|DDEAUTO)\b", re.IGNORECASE)
 _DOC_PR = f"{WP}docPr"
+_STORIES = frozenset(("header", "footer", "footnotes", "endnotes", "comments"))
 _STYLE_REFERENCES: dict[str, StyleType] = {
     "pStyle": "paragraph",
     "rStyle": "character",
@@ -67,6 +68,7 @@ class FragmentImporter:
     ) -> None:
         self._target, self._styles, self._lists, self._theme = target, styles, lists, theme
         self._style_differences: dict[tuple[StyleType, str], StyleFormatting] = {}
+        self._last_drawing: int | None = None
 
     def prepare(self, root: etree._Element, place: str) -> None:
         """Adapt a copied element to the target; its relations are left to the part copier.
@@ -100,13 +102,26 @@ class FragmentImporter:
 
     def number_drawings(self, root: etree._Element) -> None:
         """Renumber drawings with ids that the document does not have yet."""
-        body = self._target.root(self._target.main)
-        taken = [each.get("id", "") for each in body.iter(_DOC_PR)]
-        number = 1 + max((int(each) for each in taken if re.fullmatch(r"[0-9]{1,8}", each)),
-                         default=0)  # fmt: skip
+        if self._last_drawing is None:
+            # Once, since from then on no drawing comes in but with an id from here.
+            self._last_drawing = max(self._drawing_ids(), default=0)
         for each in root.iter(_DOC_PR):
-            each.set("id", str(number))
-            number += 1
+            self._last_drawing += 1
+            each.set("id", str(self._last_drawing))
+
+    def _drawing_ids(self) -> Iterator[int]:
+        """Yield the ids that drawings have in the parts of the target that hold text."""
+        target = self._target
+        stories = [each.target for each in target.rewriting.relations(target.main)
+                   if each.kind in _STORIES and not each.external]  # fmt: skip
+        for part in (target.main, *stories):
+            try:
+                root = target.root(part)
+            except FileReadFailed:
+                # Missing or damaged ones are no reason to refuse a copy that does not touch them.
+                continue
+            ids = (each.get("id", "") for each in root.iter(_DOC_PR))
+            yield from (int(each) for each in ids if re.fullmatch(r"[0-9]{1,8}", each))
 
     def _check(self, root: etree._Element, place: str) -> None:
         for each in root.iter(*(f"{W}{name}" for name in _REFUSED)):

@@ -19,7 +19,7 @@ from kbd.opc import Identity, suffix_mismatch
 from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
-from kbd_docx.document import FAMILY, PLAIN_TYPE, SUFFIXES, W, open_document
+from kbd_docx.document import FAMILY, OFF, PLAIN_TYPE, SUFFIXES, W, is_on, open_document
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.paragraphs import (
@@ -103,7 +103,6 @@ def _fit_suffix(
         edit.warnings.warn(warning)
 
 
-_OFF = frozenset(("0", "false", "off"))
 _PROTECTIONS = {
     "comments": "only comments may be made",
     "forms": "only forms may be filled in",
@@ -121,13 +120,13 @@ def warn_of_protection(package: Package, document: Document, warnings: EditWarni
     for protection in settings.findall(f"{W}documentProtection"):
         kind = protection.get(f"{W}edit", "none")
         # Word keeps the settings of protection that was lifted, and does not enforce them.
-        if kind in _PROTECTIONS and protection.get(f"{W}enforcement", "0") not in _OFF:
+        if kind in _PROTECTIONS and protection.get(f"{W}enforcement", "0") not in OFF:
             warnings.warn(
                 f"The document is protected ({_PROTECTIONS[kind]}): a person would have to lift "
                 "that before making this change."
             )
     for tracking in settings.findall(f"{W}trackRevisions"):
-        if tracking.get(f"{W}val", "1") not in _OFF:
+        if is_on(tracking):
             warnings.warn(
                 "The document tracks changes; this one is made directly and not marked as a change."
             )

@@ -20,7 +20,6 @@ from kbd_docx.operations import (
 __all__ = ["append_paragraph", "delete_paragraphs", "insert_paragraph", "set_paragraphs"]
 
 _REFERENCES = (f"{W}headerReference", f"{W}footerReference")
-_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _LOCKS = frozenset(("sdtLocked", "sdtContentLocked"))
 
 

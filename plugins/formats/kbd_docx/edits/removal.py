@@ -59,12 +59,17 @@ def remove_content(elements: Sequence[etree._Element], anchor: etree._Element | 
             next(each for each in mark.iterancestors() if each in own).addprevious(mark)
     if anchor is not None:
         ends = {mark.get(_ID): mark for mark in split if mark.tag == _COMMENT_END}
-        for run, comment in _retained_comments(inside, elements):
+        signs = _retained_comments(inside, elements)
+        for sign, run in signs.items():
             # The sign of a comment stands right behind the end of its text.
-            if comment in ends:
-                anchor.append(ends[comment])
+            if sign.get(_ID) in ends:
+                anchor.append(ends[sign.get(_ID)])
             anchor.append(run)
             retained.add(run)
+        for run in set(signs.values()):
+            # The text and whatever else stands in the run of a sign is to go, too.
+            for child in [each for each in run if each not in signs and each.tag != f"{W}rPr"]:
+                run.remove(child)
     for element in elements:
         parent = element.getparent()
         if parent is not None and element not in retained:
@@ -140,16 +145,16 @@ def _range_kind(tag: str) -> str:
 
 def _retained_comments(
     inside: Sequence[etree._Element], elements: Sequence[etree._Element]
-) -> list[tuple[etree._Element, str]]:
-    """Return the runs with the signs of comments whose text begins outside, and their ids."""
+) -> dict[etree._Element, etree._Element]:
+    """Return the signs of comments whose text begins outside, and the runs that hold them."""
     begun = {each.get(_ID) for each in inside if each.tag == _COMMENT_START}
     signs = [each for each in inside if each.tag == _COMMENT and each.get(_ID) not in begun]
     if not signs:
-        return []
+        return {}
     whole = elements[0].getroottree().getroot()
     outside = {each.get(_ID) for each in whole.iter(_COMMENT_START)}
-    runs = [(sign.getparent(), sign.get(_ID, "")) for sign in signs if sign.get(_ID) in outside]
-    return [(run, comment) for run, comment in runs if run is not None and run.tag == f"{W}r"]
+    runs = [(sign, sign.getparent()) for sign in signs if sign.get(_ID) in outside]
+    return {sign: run for sign, run in runs if run is not None and run.tag == f"{W}r"}
 
 
 _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/"

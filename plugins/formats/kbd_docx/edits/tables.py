@@ -10,7 +10,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
-from kbd_docx.document import PARAGRAPH, SECTION, W, blocks
+from kbd_docx.document import OFF, PARAGRAPH, SECTION, W, blocks
 from kbd_docx.edits.document import DocumentEdit
 from kbd_docx.edits.removal import describe_losses, named_relations, remove_content
 from kbd_docx.edits.texts import cell_text
@@ -23,6 +23,9 @@ MAX_CELLS = 50_000
 
 _A4_TEXT_TWIPS = 9026
 """The width of text on A4 paper with margins of an inch, where a document tells none."""
+
+_GAP_TWIPS = 720
+"""Between columns that do not tell it (ECMA-376, part 1, 17.6.4)."""
 
 _MIN_TWIPS = 1440
 _MAX_SHOWN = 63
@@ -199,8 +202,18 @@ def _text_width(body: etree._Element, after: int | None) -> Length:
     if section is None or size is None or margins is None:
         return Twips(_A4_TEXT_TWIPS)
     width = _twips(size, "w") - _twips(margins, "left") - _twips(margins, "right")
-    columns = max(1, _number(section.find(f"{W}cols"), "num"))
-    return Twips(max(width // columns, _MIN_TWIPS))
+    columns = section.find(f"{W}cols")
+    return Twips(max(width if columns is None else _column_width(columns, width), _MIN_TWIPS))
+
+
+def _column_width(columns: etree._Element, width: int) -> int:
+    """Return how wide the columns of a text are, of different ones the narrowest."""
+    own = [found for each in columns.iterchildren(f"{W}col") if (found := _twips(each, "w"))]
+    if own and columns.get(f"{W}equalWidth", "1") in OFF:
+        return min(own)
+    count = max(1, _number(columns, "num"))
+    gap = _twips(columns, "space") if columns.get(f"{W}space") else _GAP_TWIPS
+    return (width - (count - 1) * gap) // count
 
 
 def _twips(element: etree._Element, attribute: str) -> int:

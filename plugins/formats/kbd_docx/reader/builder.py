@@ -101,6 +101,7 @@ def read_headers_footers(
             root = parse_related(package, relation)
             if root is None:
                 continue
+            findings.begin_part(root)
             text = StoryRenderer(findings, related(package, relation.target)).text(root)
             is_shown = {"first": reference.has_first, "even": has_even}.get(type_, True)
             found.append(DocxHeaderFooter(kind, type_, place, text.strip("\n"), is_shown))
@@ -136,6 +137,7 @@ class Notes:
             root = parse_related(package, by_kind.get(name))
             if root is None:
                 continue
+            findings.begin_part(root)
             story = StoryRenderer(findings, related(package, by_kind[name].target))
             for element in root.iterchildren(f"{W}{kind}"):
                 if element.get(f"{W}type") not in _SEPARATORS:
@@ -192,7 +194,7 @@ _BREAKS = {
     "nextColumn": "[section break, next column]",
 }
 
-_SHELF_RECORD = "document.1"
+_SHELF_RECORD = "document.2"
 """The name on the shelf, with the version of what is in it."""
 
 
@@ -262,6 +264,7 @@ class _DocumentReader:
             found,
             has_even=self._has_even(),
         )
+        around = found.take_notices()
         links, embedded = self._scan_relations()
         changed = self._changes
         return DocxContents(
@@ -282,6 +285,7 @@ class _DocumentReader:
             embedded=embedded,
             has_macros=self._identity.has_macros,
             uncited=uncited,
+            hidden_around=around is not None and around.hidden > 0,
             doubt=suffix_mismatch(self._identity, FAMILY, self._package.name),
         )
 

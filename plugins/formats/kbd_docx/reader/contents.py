@@ -208,6 +208,7 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
         embedded: How many files of other programs it holds.
         has_macros: Whether it holds macros.
         uncited: Comments and notes that no place of the body cites.
+        hidden_around: Whether headers, footers, or what nothing cites, hold hidden text.
         doubt: Why office programs refuse it, "" if they do not.
     """
 
@@ -226,6 +227,7 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     embedded: int
     has_macros: bool
     uncited: tuple[str, ...]
+    hidden_around: bool
     doubt: str
 
 

@@ -68,9 +68,10 @@ def facts(source: Source) -> dict[str, Any]:
     with open_document(source) as (package, identity):
         suffix = FAMILY.types.get(identity.type, ".docx")
         found: dict[str, Any] = {"format": suffix.removeprefix(".")}
-        relations = {relation.kind: relation for relation in package.relations("")}
-        for kind, names in (("core-properties", _CORE), ("extended-properties", _STORED_COUNTS)):
-            relation = relations.get(kind) or relations.get(kind.title().replace("-", ""))
+        # The strict variant writes "extendedProperties".
+        relations = {each.kind.replace("-", "").lower(): each for each in package.relations("")}
+        for kind, names in (("coreproperties", _CORE), ("extendedproperties", _STORED_COUNTS)):
+            relation = relations.get(kind)
             found |= _properties(package, relation.target if relation else "", names)
         if identity.has_macros:
             found["has_macros"] = True

@@ -6,14 +6,13 @@ ECMA-376, part 1, 20.2 and 20.4 (DrawingML), 21.2 (charts), 21.4 (diagrams); par
 """
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.opc.package import Package, Relation
-from kbd_docx.document import PIC, WP, A, O, R, V, number, parse_related
+from kbd_docx.document import EMU_PER_INCH, PIC, WP, A, O, R, V, number, parse_related, vector_size
 from kbd_docx.reader.contents import DocxPicture
 
 __all__ = [
@@ -26,14 +25,9 @@ __all__ = [
 ]
 
 
-_EMU_PER_INCH = 914_400
 _MAX_EMU = 1 << 40
 _MAX_CHARS = 1_000
 _DIGITS = 3
-
-# Only at the beginning or behind a semicolon, for `mso-width-percent` and its like are no sizes.
-_LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,7}(?:\.\d{0,7})?)\s*(pt|in|cm|mm|px)?")
-_PER_INCH = {"": 72.0, "pt": 72.0, "in": 1.0, "cm": 2.54, "mm": 25.4, "px": 96.0}
 
 _WORDS = {"picture": "image", "object": "embedded object"}
 
@@ -63,7 +57,7 @@ def drawn_picture(
         file = _file(relations.get(key, _NO_RELATION))
     outer = None if frame is None else frame.find(f"{WP}docPr")
     extent = None if frame is None else frame.find(f"{WP}extent")
-    width, height = _inches(size if extent is None else extent)
+    width, height = _extent_inches(size if extent is None else extent)
     name = _attribute(outer, "name") or _attribute(own, "name")
     return DocxPicture("picture", _alt_text(outer) or _alt_text(own), name, file, width, height)
 
@@ -71,7 +65,7 @@ def drawn_picture(
 def chart(kind: str, frame: etree._Element | None, relation: Relation | None) -> DocxPicture:
     """Return a chart or a diagram that stands in a frame."""
     outer = None if frame is None else frame.find(f"{WP}docPr")
-    width, height = _inches(None if frame is None else frame.find(f"{WP}extent"))
+    width, height = _extent_inches(None if frame is None else frame.find(f"{WP}extent"))
     return DocxPicture(
         kind,
         _alt_text(outer),
@@ -86,7 +80,7 @@ def vector_picture(element: etree._Element, relations: Mapping[str, Relation]) -
     """Return a picture of VML (`v:imagedata`)."""
     shape = element.getparent()
     key = element.get(f"{R}id") or element.get(f"{R}pict") or element.get(f"{O}relid") or ""
-    width, height = _vector_size(shape)
+    width, height = _inches(*vector_size(shape))
     alt = _attribute(shape, "alt") or _clean(element.get(f"{O}title", ""))
     file = _file(relations.get(key, _NO_RELATION))
     name = _attribute(shape, "id")
@@ -100,7 +94,7 @@ def embedded_object(element: etree._Element, relations: Mapping[str, Relation]) 
     """Return an object of another program (`o:OLEObject`); its name is the program's."""
     parent = element.getparent()
     shape = None if parent is None else next(parent.iter(f"{V}shape", f"{V}rect"), None)
-    width, height = _vector_size(shape)
+    width, height = _inches(*vector_size(shape))
     relation = relations.get(element.get(f"{R}id", ""), _NO_RELATION)
     program = _clean(element.get("ProgID", ""))
     return DocxPicture("object", _attribute(shape, "alt"), program, _file(relation), width, height)
@@ -124,17 +118,15 @@ def _clean(text: str) -> str:
     return " ".join(text[:_MAX_CHARS].split())
 
 
-def _inches(extent: etree._Element | None) -> tuple[float, float]:
+def _extent_inches(extent: etree._Element | None) -> tuple[float, float]:
     if extent is None:
         return 0.0, 0.0
     width, height = (number(extent.get(name), 0, 0, _MAX_EMU) for name in ("cx", "cy"))
-    return round(width / _EMU_PER_INCH, _DIGITS), round(height / _EMU_PER_INCH, _DIGITS)
+    return _inches(width, height)
 
 
-def _vector_size(shape: etree._Element | None) -> tuple[float, float]:
-    style = "" if shape is None else shape.get("style", "")[:_MAX_CHARS]
-    found = {name: float(size) / _PER_INCH[unit] for name, size, unit in _LENGTH.findall(style)}
-    return round(found.get("width", 0.0), _DIGITS), round(found.get("height", 0.0), _DIGITS)
+def _inches(width: int, height: int) -> tuple[float, float]:
+    return round(width / EMU_PER_INCH, _DIGITS), round(height / EMU_PER_INCH, _DIGITS)
 
 
 _MAX_GRAPHIC_CHARS = 2_000

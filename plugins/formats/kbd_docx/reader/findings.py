@@ -49,7 +49,7 @@ class StoryFindings:
         styles: The styles.
         lists: The lists; each label that is asked for counts on.
         graphics: What charts and diagrams say.
-        may_hide: Whether any text of the document may be hidden.
+        may_hide: Whether any text of the body may be hidden.
 
     Attributes:
         has_new: Whether something was found since the last call of `take_notices` that belongs to
@@ -73,6 +73,10 @@ class StoryFindings:
         default = styles.default
         self._by_style: dict[str, Marks] = {}
         self._plain = Marks(default.level, is_hidden=default.is_hidden)
+
+    def begin_part(self, root: etree._Element) -> None:
+        """Note before another part is rendered whether any of its text may be hidden."""
+        self.may_hide = self.may_hide or next(root.iter(_HIDDEN), None) is not None
 
     def notices(self) -> TextNotices:
         """Return the counts of the block that is being rendered, to count on."""

@@ -112,11 +112,15 @@ _IN_CHUNKS = (
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """Part of a document that is read at once: chunks, each with the index of its section."""
+    """Part of a document that is read at once: chunks, each with the index of its section.
+
+    `has_surrounding` tells whether headers, footers or what nothing cites is in its text.
+    """
 
     chunks: tuple[tuple[int, DocxChunk], ...]
     text: str
     place: str
+    has_surrounding: bool = False
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -176,7 +180,8 @@ def _read_document(source: Source, document: DocxContents, chunk: int | None) ->
     if chunk is None and size <= WHOLE_CHARS:
         texts = [section.text for section in document.sections]
         chunks = tuple(_all_chunks(document.sections))
-        part = _Part(chunks, "\n".join([*texts, surrounding] if surrounding else texts), "")
+        text = "\n".join([*texts, surrounding] if surrounding else texts)
+        part = _Part(chunks, text, "", has_surrounding=True)
         return _Found(_reading(document, part, None), part)
     parts = list(_parts(document, surrounding))
     part = _chunk_at(source, parts, chunk or 0, "the document")
@@ -230,7 +235,8 @@ def _parts(document: DocxContents, surrounding: str) -> Iterator[_Part]:
     if waiting:
         yield _joined(waiting)
     for piece in split_text(surrounding) if surrounding else ():
-        yield _Part((), piece, "headers, footers and notes that no place cites")
+        place = "headers, footers and notes that no place cites"
+        yield _Part((), piece, place, has_surrounding=True)
 
 
 def _surrounding_text(document: DocxContents) -> str:
@@ -318,6 +324,7 @@ def _reading(
     for _, chunk in part.chunks:
         for field in TextNotices.__struct_fields__:
             setattr(found, field, getattr(found, field) + getattr(chunk.notices, field))
+    found.hidden += part.has_surrounding and document.hidden_around
     warnings = [*more, *_notice_warnings(found)]
     if document.doubt:
         warnings.append(document.doubt)

@@ -88,7 +88,7 @@ class Fields:
         if self._open and not self._open[-1].has_result:
             field = self._open[-1]
             field.has_result = True
-            del out[field.start :]
+            field.start = _remove_text(out, field.start)
 
     def end(self, out: list[str]) -> tuple[str, int]:
         """Close a field, and return its instruction and where its result begins."""
@@ -96,10 +96,21 @@ class Fields:
             return "", len(out)
         field = self._open.pop()
         if not field.has_result:
-            del out[field.start :]
+            field.start = _remove_text(out, field.start)
         if field.value and not "".join(out[field.start :]).strip():
             out.append(field.value)
         return "".join(field.instruction)[:_MAX_CHARS], field.start
+
+
+def _remove_text(out: list[str], start: int) -> int:
+    """Remove the text from a place on, and return where it ends now."""
+    # Marks of hidden runs stay whose other half stands before the text or is yet to come. Pairs go:
+    # fields that nest by the thousand would have each of them copied as often.
+    marks = "".join(each for each in out[start:] if each in (_HIDDEN_START, _HIDDEN_END))
+    while _HIDDEN_START + _HIDDEN_END in marks:
+        marks = marks.replace(_HIDDEN_START + _HIDDEN_END, "")
+    out[start:] = marks
+    return len(out)
 
 
 def link_address(instruction: str) -> str:
@@ -311,9 +322,8 @@ class StoryRenderer:
     def _hidden_run(self, run: etree._Element, out: Out) -> None:
         floating, self._floating = self._floating, []
         out.append(_HIDDEN_START)
-        before = len(out)
         self._render_children(run, out)
-        self._findings.notices().hidden += len(out) > before
+        self._findings.notices().hidden += out[-1] != _HIDDEN_START
         out.append(_HIDDEN_END)
         # Boxes are moved below the paragraph, away from its marks, so each gets a label of its own.
         self._floating = [*floating, *(f"[hidden: {each}]" for each in self._floating)]
@@ -497,7 +507,7 @@ def _tidy(text: str) -> str:
     if _HIDDEN_START in text:
         # Hidden runs that touch come under one label.
         text = _HIDDEN.sub(_label_hidden, text.replace(_HIDDEN_END + _HIDDEN_START, ""))
-        # A mark may have lost its other half together with the instruction of a field.
+        # Hidden runs may nest, in rubies, and only the inner ones were found.
         text = text.replace(_HIDDEN_START, "").replace(_HIDDEN_END, "")
     return text.strip("\n")
 

@@ -163,7 +163,8 @@ def _rows(element: etree._Element) -> str:
 
 
 def _limit(element: etree._Element) -> str:
-    return f"{_part(element, 'e')}_{_bound(_part(element, 'lim'))}"
+    sign = "^" if element.tag == f"{M}limUpp" else "_"
+    return f"{_part(element, 'e')}{sign}{_bound(_part(element, 'lim'))}"
 
 
 def _function(element: etree._Element) -> str:

@@ -8,19 +8,27 @@ import msgspec
 from lxml import etree
 
 from kbd.opc.package import Relation
-from kbd_docx.document import MC, PARAGRAPH, PIC, WP, A, DocxParts, O, R, V, W, blocks
+from kbd_docx.document import (
+    EMU_PER_INCH,
+    MC,
+    PARAGRAPH,
+    PIC,
+    WP,
+    A,
+    DocxParts,
+    O,
+    R,
+    V,
+    W,
+    blocks,
+    vector_size,
+)
 from kbd_docx.styles.sections import headers_footers
 from kbd_docx.styles.stylesheet import folded
 
-__all__ = ["EMU_PER_INCH", "DocumentPicture", "pictures"]
-
-EMU_PER_INCH = 914_400
-"""How long lengths of drawings are: English Metric Units."""
+__all__ = ["DocumentPicture", "pictures"]
 
 _FALLBACK = f"{MC}Fallback"
-# Only at the beginning or behind a semicolon, for `mso-width-percent` and its like are no sizes.
-_LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,6}(?:\.\d{1,6})?)(pt|in|cm|mm|px)?\s*")
-_EMU = {"pt": 12_700, "in": EMU_PER_INCH, "cm": 360_000, "mm": 36_000, "px": 9_525, "": 9_525}
 _MAX_EMU = 100 * EMU_PER_INCH
 """Larger sizes are damaged ones; a page has at most 22 inches."""
 
@@ -126,12 +134,11 @@ def _vml_pictures(
         if relation is None or relation.kind != "image" or shape is None:
             continue
         style = shape.get("style", "")
-        size = {key: _length(number, unit) for key, number, unit in _LENGTH.findall(style)}
+        width, height = (min(each, _MAX_EMU) for each in vector_size(shape))
         name = data.get(f"{O}title", "") or shape.get("id", "")
         floats = "position:absolute" in style.replace(" ", "")
-        size_emu = (size.get("width", 0), size.get("height", 0))
         alt = shape.get("alt", "")
-        yield DocumentPicture(name, part, relation, shape, *size_emu, alt, where, floats)
+        yield DocumentPicture(name, part, relation, shape, width, height, alt, where, floats)
 
 
 def _picture_relation(element: etree._Element, relations: dict[str, Relation]) -> Relation | None:
@@ -160,7 +167,3 @@ def _uniquely_named(picture: DocumentPicture, names: dict[str, int]) -> Document
 def _emu(size: etree._Element | None, key: str) -> int:
     text = size.get(key, "") if size is not None else ""
     return min(int(text), _MAX_EMU) if re.fullmatch(r"\d{1,12}", text, re.ASCII) else 0
-
-
-def _length(number: str, unit: str) -> int:
-    return min(round(float(number) * _EMU[unit]), _MAX_EMU)

@@ -4,7 +4,7 @@ What an element says is cut into what is inherited by itself: `spacing` into `sp
 `spacing/line` and so on, borders into their sides. So the formatting of two styles can be
 compared, and the one be made the other by a few elements. References to the theme are
 resolved. What holds where nothing is said: the "default" of each property in ECMA-376, part 1,
-17.3.1 and 17.3.2. Order of elements: annex A (CT_PPr, CT_RPr, CT_Style and the like).
+17.3.1 and 17.3.2. Order of elements: annex A (CT_PPr, CT_RPr, CT_ParaRPr, CT_Style, the like).
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import Literal
 
 from lxml import etree
 
-from kbd_docx.document import W, local_name
+from kbd_docx.document import OFF, W, local_name
 from kbd_docx.styles.theme import DocxTheme, resolve_theme
 
 __all__ = [
@@ -40,10 +40,10 @@ __all__ = [
 _ORDER: Mapping[str, Mapping[str, int]] = {
     name: {word: rank for rank, word in enumerate(words.split())}
     for name, words in {
-        "rPr": "rStyle rFonts b bCs i iCs caps smallCaps strike dstrike outline shadow emboss "
-        "imprint noProof snapToGrid vanish webHidden color spacing w kern position sz szCs "
-        "highlight u effect bdr shd fitText vertAlign rtl cs em lang eastAsianLayout specVanish "
-        "oMath",
+        "rPr": "ins del moveFrom moveTo rStyle rFonts b bCs i iCs caps smallCaps strike dstrike "
+        "outline shadow emboss imprint noProof snapToGrid vanish webHidden color spacing w kern "
+        "position sz szCs highlight u effect bdr shd fitText vertAlign rtl cs em lang "
+        "eastAsianLayout specVanish oMath",
         "pPr": "pStyle keepNext keepLines pageBreakBefore framePr widowControl numPr "
         "suppressLineNumbers pBdr shd tabs suppressAutoHyphens kinsoku wordWrap overflowPunct "
         "topLinePunct autoSpaceDE autoSpaceDN bidi adjustRightInd snapToGrid spacing ind "
@@ -196,7 +196,6 @@ _TWIPS_PER_INCH, TWIPS_PER_POINT = 1440, 20
 _UNITS = {"in": 1440, "pt": 20, "pc": 240, "pi": 240, "cm": 1440 / 2.54, "mm": 1440 / 25.4}
 _LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{1,6})?)(in|pt|pc|pi|cm|mm)?")
 _SIDES = {"start": "left", "end": "right", "startChars": "leftChars", "endChars": "rightChars"}
-_OFF_WORDS = {"0": "0", "false": "0", "off": "0"}
 
 
 def read_properties(container: etree._Element | None, kind: Kind, theme: DocxTheme) -> Properties:
@@ -273,7 +272,7 @@ def _attributes(element: etree._Element) -> dict[str, str]:
 
 def _simple(name: str, attributes: dict[str, str]) -> Value:
     if name in _ON_OFF:
-        return (("val", _OFF_WORDS.get(attributes.get("val", "1"), "1")),)
+        return (("val", "0" if attributes.get("val", "1") in OFF else "1"),)
     if name == "jc":
         word = attributes.get("val", "")
         return (("val", _SIDES.get(word, word)),)
@@ -345,8 +344,7 @@ def _write_part(container: etree._Element, name: str, part: str, value: Value) -
 
 
 def _tab_place(tab: etree._Element) -> float:
-    found = re.match(r"-?\d{1,9}", tab.get(f"{W}pos", "") if isinstance(tab.tag, str) else "")
-    return float(found[0]) if found else 0.0
+    return twips(tab.get(f"{W}pos", "") if isinstance(tab.tag, str) else "") or 0.0
 
 
 def _write_attribute(container: etree._Element, name: str, part: str, text: str) -> None:

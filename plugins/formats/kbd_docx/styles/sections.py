@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from lxml import etree
 
-from kbd_docx.document import PARAGRAPH, DocxParts, R, W
+from kbd_docx.document import PARAGRAPH, DocxParts, R, W, is_on
 
 __all__ = [
     "HEADER_FOOTER_TYPES",
@@ -20,7 +20,6 @@ __all__ = [
     "header_reference",
     "header_text",
     "headers_footers",
-    "is_on",
     "page_sections",
 ]
 
@@ -119,8 +118,3 @@ def header_text(element: etree._Element) -> str:
 def _is_in_run(element: etree._Element) -> bool:
     parent = element.getparent()
     return parent is not None and parent.tag == f"{W}r"
-
-
-def is_on(switch: etree._Element | None) -> bool:
-    """Tell whether a switch is there and on."""
-    return switch is not None and switch.get(f"{W}val", "1") not in ("0", "false", "off")

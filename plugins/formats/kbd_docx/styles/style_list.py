@@ -13,8 +13,8 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.formats import Source
 from kbd.formats.styled import Answer
-from kbd_docx.document import PARAGRAPH, DocxParts, W, open_document
-from kbd_docx.styles.pictures import EMU_PER_INCH, DocumentPicture, pictures
+from kbd_docx.document import EMU_PER_INCH, PARAGRAPH, DocxParts, W, open_document
+from kbd_docx.styles.pictures import DocumentPicture, pictures
 from kbd_docx.styles.properties import TWIPS_PER_POINT, Properties, inches, measure, rounded, twips
 from kbd_docx.styles.sections import has_title_page, header_text, headers_footers, page_sections
 from kbd_docx.styles.stylesheet import (

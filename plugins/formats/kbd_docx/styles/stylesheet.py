@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from lxml import etree
 
-from kbd_docx.document import DocxParts, W
+from kbd_docx.document import OFF, DocxParts, W
 from kbd_docx.styles.properties import Kind, Properties, inches, read_properties
 from kbd_docx.styles.theme import DocxTheme
 
@@ -54,7 +54,7 @@ class Style(msgspec.Struct, frozen=True):
     @property
     def is_default(self) -> bool:
         """Whether it is the default style of its type."""
-        return self.element.get(f"{W}default", "0") not in ("0", "false", "off")
+        return self.element.get(f"{W}default", "0") not in OFF
 
     def named(self, what: str) -> str:
         """Return the id of the style that it names ("basedOn", "next", "link"), or ""."""
