@@ -75,9 +75,9 @@ class TurnUsage:
         self.cost += cost
         return cost
 
-    def estimate_partial(self, characters: int) -> Usage:
-        """Estimate the usage of an answer that broke off after so many characters."""
-        return Usage(self._input_tokens, int(characters / self._model.bytes_per_token) + 1)
+    def estimate_partial(self, size_bytes: int) -> Usage:
+        """Estimate the usage of an answer that broke off after so many bytes."""
+        return Usage(self._input_tokens, int(size_bytes / self._model.bytes_per_token) + 1)
 
 
 MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
@@ -260,18 +260,19 @@ class _PartialReply:
 
     def __init__(self, turn_usage: TurnUsage) -> None:
         self.turn_usage = turn_usage
-        self.text, self.characters = "", 0
+        self.text, self.size_bytes = "", 0
         self.usage, self.cost = Usage(), 0.0
 
     def append(self, piece: str) -> None:
-        self.characters += len(piece)
+        # Pieces come as a server cut them, and one may be half a surrogate pair.
+        self.size_bytes += len(piece.encode(errors="surrogatepass"))
         if len(self.text) < PARTIAL_CHARACTERS:
             self.text += piece[: PARTIAL_CHARACTERS - len(self.text)]
 
     def interrupt(self) -> None:
         """Add the likely cost of an interrupted reply to the turn's usage."""
-        if self.characters:
-            self.usage = self.turn_usage.estimate_partial(self.characters)
+        if self.size_bytes:
+            self.usage = self.turn_usage.estimate_partial(self.size_bytes)
             self.cost = self.turn_usage.add(self.usage)
 
 

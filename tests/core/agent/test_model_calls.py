@@ -129,11 +129,14 @@ async def test_an_answer_that_trickles_for_ever_ends_with_its_time(opened: Opene
         assert (await rig.go()).status is RunStatus.FINISHED
 
 
-async def test_a_run_pays_for_what_came_and_for_what_broke_off(opened: Opened) -> None:
+@pytest.mark.parametrize(("begun", "tokens"), [("so far ", 3), ("итак ", 3)])
+async def test_a_run_pays_for_what_came_and_for_what_broke_off(
+    opened: Opened, begun: str, tokens: int
+) -> None:
     """A reply costs what its provider counted.
 
-    An answer that broke off costs what was sent and what had come, as estimated, for providers
-    charge for it, too.
+    An answer that broke off costs what was sent and what had come, as estimated by its bytes, for
+    providers charge for it, too.
     """
 
     def play(request: ModelRequest) -> ModelReply:
@@ -141,11 +144,11 @@ async def test_a_run_pays_for_what_came_and_for_what_broke_off(opened: Opened) -
 
     async with opened(play, limits=RunLimits(turn_s=0.02, retry_s=())) as rig, rig.daemon_log():
         rig.price, rig.trickle_s = 2.0, 30.0
-        rig.play = lambda _request: say("so far ")
+        rig.play = lambda _request: say(begun)
         run = await rig.go()
         failed = next(e for e in rig.events() if isinstance(e, ModelFailed))
         assert failed.usage.input_tokens > 100
-        assert failed.usage.output_tokens == 3
+        assert failed.usage.output_tokens == tokens
         assert (run.usage, run.cost) == (failed.usage, failed.cost)
 
         rig.trickle_s, rig.play = 0.0, play
