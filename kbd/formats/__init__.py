@@ -9,11 +9,10 @@ can do is told by the capabilities it inherits:
     Celled     cells()                     a region's cells as typed values, beside its text
     Composed   objects()                   a region's tables, pictures and shapes, beside its text
     Previewable  preview()               a page, slide or picture as people see it
+    Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
-
-Comparable joins when the first format offers it.
 
 A plugin's package declares handlers in its `__init__` and imports its heavy libraries in other
 modules: those named in `preload` are imported once in the worker's zygote, the daemon never
@@ -24,11 +23,14 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, for its passages
+    comparison     what a comparison is made of: places, changes, hunks
+    alignment      which items of two sequences are the same; words of a changed text
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
 from kbd.formats.capabilities import (
     Celled,
+    Comparable,
     Composed,
     Editable,
     FormatHandler,
@@ -37,6 +39,19 @@ from kbd.formats.capabilities import (
     Readable,
     Styled,
     Tabular,
+)
+from kbd.formats.comparison import (
+    Change,
+    ChangeCount,
+    ChangeKind,
+    ChangeList,
+    CompareOptions,
+    Comparison,
+    Hunk,
+    HunkLine,
+    Place,
+    Span,
+    Trace,
 )
 from kbd.formats.records import (
     Applied,
@@ -60,14 +75,24 @@ __all__ = [
     "AssetPick",
     "CellValue",
     "Celled",
+    "Change",
+    "ChangeCount",
+    "ChangeKind",
+    "ChangeList",
     "ChunkInfo",
     "Column",
     "ColumnType",
+    "Comparable",
+    "CompareOptions",
+    "Comparison",
     "Composed",
     "Editable",
     "FormatHandler",
+    "Hunk",
+    "HunkLine",
     "Mappable",
     "Passage",
+    "Place",
     "Placement",
     "Preview",
     "Previewable",
@@ -75,8 +100,10 @@ __all__ = [
     "Reading",
     "Region",
     "Source",
+    "Span",
     "Styled",
     "Table",
     "Tabular",
+    "Trace",
     "Written",
 ]

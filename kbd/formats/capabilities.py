@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
+from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
 from kbd.formats.records import (
     Applied,
     AssetPick,
@@ -22,6 +23,7 @@ from kbd.formats.records import (
 
 __all__ = [
     "Celled",
+    "Comparable",
     "Composed",
     "Editable",
     "FormatHandler",
@@ -153,6 +155,65 @@ class Previewable(ABC):
         Raises:
             FileReadFailed: The file cannot be read, or is past a limit.
             ValidationFailed: There is no such page, slide or frame.
+        """
+
+
+class Comparable(ABC):
+    """A format that can tell two versions of a file apart in the terms of its contents."""
+
+    compare_method: ClassVar[str] = ""
+    """What the wire method that answers the comparison is called after `ReviewGet` ("XlsxDiff");
+    "" for none: `ReviewGetDiff` answers it for any format."""
+
+    compare_options: ClassVar[tuple[str, ...]] = ()
+    """The fields of `CompareOptions` that this format understands."""
+
+    @abstractmethod
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return what differs between two versions of a file; nothing for equal contents.
+
+        Args:
+            before: The older version; None for a file that is new: all that it holds was added.
+            after: The newer version; None for one that is deleted: all was removed. One is given.
+            options: What it is narrowed to.
+
+        Raises:
+            FileReadFailed: A version cannot be read.
+            ValidationFailed: An option does not fit the files (no such sheet, no such column).
+        """
+
+    @abstractmethod
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return where places of one version stand in the other, and whether they differ there.
+
+        Rows, paragraphs and slides that moved or were shifted are followed. A whole row, sheet or
+        slide differs where anything in it does.
+
+        Args:
+            before: The older version.
+            after: The newer version.
+            places: As `compare` and `locate` give them; in `before` if forward, else in `after`.
+            forward: Which way to look.
+
+        Returns:
+            One for each place, in order.
+
+        Raises:
+            FileReadFailed: A version cannot be read.
+        """
+
+    @abstractmethod
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a person means by a text, as titles of places have it ("Data!B7").
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+            ValidationFailed: The text is no place of this format, or the file has no such place; it
+                says how places are written.
         """
 
 

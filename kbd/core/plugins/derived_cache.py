@@ -28,6 +28,9 @@ __all__ = ["DerivedCache", "ShelfCache", "cache_key"]
 MEMORY_ENTRIES = 256
 """Maps and short texts that are kept in memory; a workbench has 200 files by default."""
 
+MEMORY_BYTES = 256 * 1024
+"""The longest value that is kept in memory: a comparison can take 8 MiB."""
+
 
 class DerivedCache:
     """Cache of one workbench's derived values, each under a key.
@@ -51,7 +54,7 @@ class DerivedCache:
         return msgspec.msgpack.decode(known, type=dict[str, Any])
 
     async def store(self, key: str, value: dict[str, Any]) -> None:
-        """Store a plain value under a key."""
+        """Store a plain value under a key; in memory only if it is short."""
         data = msgspec.msgpack.encode(value)
         if self._folder is not None:
             # A cache that cannot be written, on a full disk say, costs time and nothing else.
@@ -64,15 +67,18 @@ class DerivedCache:
         self._memory.clear()
 
     def _remember(self, key: str, data: bytes) -> None:
+        if len(data) > MEMORY_BYTES:
+            return
         self._memory[key] = data
         self._memory.move_to_end(key)
         if len(self._memory) > MEMORY_ENTRIES:
             self._memory.popitem(last=False)
 
 
-def cache_key(what: str, owned: Owned[FormatHandler], file: FileRef) -> str:
+def cache_key(what: str, owned: Owned[FormatHandler], *files: FileRef | None) -> str:
     """Return a cache key of all that a value depends on; also the name: a suffix can decide."""
-    parts = (owned.plugin.name, owned.plugin.version, owned.item.name, file.name, file.blob)
+    named = [(file.name, file.blob) if file else None for file in files]
+    parts = (owned.plugin.name, owned.plugin.version, owned.item.name, *named)
     return f"{what}-{hashlib.sha256(msgspec.json.encode(parts)).hexdigest()}"
 
 

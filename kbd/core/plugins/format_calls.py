@@ -6,6 +6,7 @@ format's handler.
 
 import copy
 import difflib
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -26,10 +27,14 @@ from kbd.formats import (
     Applied,
     AssetPick,
     Celled,
+    Comparable,
+    CompareOptions,
+    Comparison,
     Composed,
     Editable,
     FormatHandler,
     Mappable,
+    Place,
     Placement,
     Preview,
     Previewable,
@@ -39,6 +44,7 @@ from kbd.formats import (
     Styled,
     Table,
     Tabular,
+    Trace,
     Written,
 )
 from kbd.tools import FileRef, Formats
@@ -255,6 +261,49 @@ class FormatCalls(Formats):
         which = {"index": index, "edge_px": edge_px}
         return await self._read(owned, "preview", Preview, file, which)
 
+    async def compare(
+        self, before: FileRef | None, after: FileRef | None, options: CompareOptions
+    ) -> Comparison:
+        """Return `Comparable.compare`, cached by the contents of both versions; one is given."""
+        owned = self._comparable(after or before)
+        handler = owned.item
+        assert isinstance(handler, Comparable)
+        name = (after or before).name  # type: ignore[union-attr]
+        strange = [each for each in options.named() if each not in handler.compare_options]
+        if strange:
+            offered = ", ".join(handler.compare_options) or "none"
+            msg = f"{', '.join(strange)} cannot be used to compare {name}; it takes: {offered}"
+            raise ValidationFailed(msg)
+        narrowed = msgspec.to_builtins(options)
+        digest = hashlib.sha256(msgspec.json.encode(options)).hexdigest()[:16]
+        key = cache_key(f"compare-{digest}", owned, before, after)
+        known = await self._derived.find(key)
+        if known is not None:
+            return msgspec.convert(known, Comparison)
+        versions = {"before": _version(before), "after": _version(after)}
+        arguments = {"name": name, **versions, "options": narrowed}
+        found = await self._call(owned, "compare", Comparison, arguments, FileReadFailed)
+        await self._derived.store(key, msgspec.to_builtins(found))
+        return found
+
+    async def trace(
+        self, before: FileRef, after: FileRef, places: Sequence[Place], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return `Comparable.trace`."""
+        owned = self._comparable(after)
+        arguments = {
+            "name": after.name,
+            "before": _version(before),
+            "after": _version(after),
+            "places": msgspec.to_builtins(tuple(places)),
+            "forward": forward,
+        }
+        return await self._call(owned, "trace", tuple[Trace, ...], arguments, FileReadFailed)
+
+    async def locate(self, file: FileRef, text: str) -> Place:
+        """Return `Comparable.locate`."""
+        return await self._read(self._comparable(file), "locate", Place, file, {"text": text})
+
     async def extract(
         self, file: FileRef, region: Region, passage: int, character: int, limit: int
     ) -> Extract:
@@ -363,6 +412,13 @@ class FormatCalls(Formats):
             raise ValidationFailed(msg)
         return self._owner(handler)
 
+    def _comparable(self, file: FileRef | None) -> Owned[FormatHandler]:
+        assert file is not None
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Comparable):
+            raise unsupported_error(owned.item, "be compared by its contents", file.name)
+        return owned
+
     def _owner(self, handler: FormatHandler) -> Owned[FormatHandler]:
         """Return a format with the plugin that brings it, which is about to work."""
         owned = self._catalog.format(handler.name)
@@ -455,6 +511,10 @@ def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None
         offered = ", ".join(handler.coordinates) or "none"
         msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}"
         raise ValidationFailed(msg)
+
+
+def _version(file: FileRef | None) -> tuple[str, str] | None:
+    return None if file is None else (str(file.path), file.name)
 
 
 def _file_arguments(file: FileRef | None) -> dict[str, Any]:

@@ -18,10 +18,13 @@ from kbd.core.plugins.pieces import cut_pieces, extract, short_text, write_piece
 from kbd.formats import (
     AssetPick,
     Celled,
+    Comparable,
+    CompareOptions,
     Composed,
     Editable,
     Mappable,
     Passage,
+    Place,
     Placement,
     Previewable,
     Readable,
@@ -34,10 +37,12 @@ from kbd.formats import (
 __all__ = [
     "apply",
     "cells",
+    "compare",
     "copy_assets",
     "extract_text",
     "get_styles",
     "info",
+    "locate",
     "map_file",
     "objects",
     "pieces",
@@ -46,6 +51,7 @@ __all__ = [
     "read_overview",
     "read_table",
     "short",
+    "trace",
     "write_table",
 ]
 
@@ -128,6 +134,47 @@ def preview(
     handler = _handler(handle)
     assert isinstance(handler, Previewable)
     return _plain(handler.preview(_file(path, name, shelf), index, edge_px))
+
+
+def compare(
+    handle: dict[str, Any],
+    name: str,
+    before: tuple[str, str] | None,
+    after: tuple[str, str] | None,
+    options: dict[str, Any],
+) -> Any:
+    """Return `Comparable.compare`; a version is its path and the file's name then."""
+    del name
+    handler = _handler(handle)
+    assert isinstance(handler, Comparable)
+    narrowed = msgspec.convert(options, CompareOptions)
+    return _plain(handler.compare(_version(before), _version(after), narrowed))
+
+
+def trace(
+    handle: dict[str, Any],
+    name: str,
+    before: tuple[str, str],
+    after: tuple[str, str],
+    places: Sequence[Mapping[str, Any]],
+    forward: bool,  # noqa: FBT001 - worker functions are called by keyword
+) -> Any:
+    """Return `Comparable.trace`; a version is its path and the file's name then."""
+    del name
+    handler = _handler(handle)
+    assert isinstance(handler, Comparable)
+    wanted = msgspec.convert(tuple(places), tuple[Place, ...])
+    older, newer = _version(before), _version(after)
+    assert older is not None
+    assert newer is not None
+    return _plain(handler.trace(older, newer, wanted, forward=forward))
+
+
+def locate(handle: dict[str, Any], path: str, name: str, shelf: str | None, text: str) -> Any:
+    """Return `Comparable.locate`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Comparable)
+    return _plain(handler.locate(_file(path, name, shelf), text))
 
 
 def extract_text(
@@ -248,6 +295,10 @@ def _file(path: str, name: str, shelf: str | None) -> Source:
 
 def _source(path: str | None, name: str) -> Source | None:
     return None if path is None else Source(Path(path), name)
+
+
+def _version(version: tuple[str, str] | None) -> Source | None:
+    return None if version is None else Source(Path(version[0]), version[1])
 
 
 def _plain(value: Any) -> Any:
