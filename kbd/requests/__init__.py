@@ -9,6 +9,7 @@
     workshop       messages, runs, the conversation, undo
     workspace      a workbench's documents: search, list, read, summarize
     drafts         draft, review, publish, checkpoints
+    reviews        what a draft changes inside its files
     watches        watched folders, and the files that failed there
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         events of a log, read and followed; blobs
@@ -35,6 +36,7 @@ from kbd.requests.egress import EgressRequest
 from kbd.requests.events import LogRequest
 from kbd.requests.providers import ProviderRequest
 from kbd.requests.replays import ReplayRequest
+from kbd.requests.reviews import ReviewRequest
 from kbd.requests.watches import WatchRequest
 from kbd.requests.workbenches import WorkbenchRequest
 from kbd.requests.workshop import WorkshopRequest
@@ -54,6 +56,7 @@ AnyRequest = (
     | WorkshopRequest
     | WorkspaceRequest
     | DraftRequest
+    | ReviewRequest
     | LogRequest
     | ReplayRequest
     | ArchiveRequest

@@ -29,6 +29,7 @@ from kbd.core.api.formats import FormatMethods
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.providers import EgressMethods, ProviderMethods
 from kbd.core.api.replays import ProofMethods, ReplayMethods
+from kbd.core.api.reviews import ReviewMethods
 from kbd.core.api.runs import ConversationMethods, WorkshopMethods
 from kbd.core.api.search import WorkspaceMethods
 from kbd.core.api.watches import WatchMethods
@@ -345,6 +346,7 @@ def handler_table(
         ConversationMethods(context, workbenches, runs),
         WorkspaceMethods(context, workbenches),
         DraftMethods(context, workbenches),
+        ReviewMethods(context, workbenches),
         CheckpointMethods(context, workbenches),
         EgressMethods(context, workbenches),
         LogMethods(context, workbenches),

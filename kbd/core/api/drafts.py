@@ -13,7 +13,8 @@ from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.publish import change_set, deletion_confirmations, publish
+from kbd.core.workbench.change_set import change_set, deletion_confirmations
+from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
 from kbd.events.codec import format_time

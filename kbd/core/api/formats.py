@@ -26,6 +26,7 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.content_diff import answer_diff
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.editing import Edited, apply_operations, copy_assets, own_file
 from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
@@ -36,6 +37,7 @@ from kbd.formats import AssetPick, Celled, Reading, Region
 from kbd.requests import formats as wire
 from kbd.requests.base import UNSET, Request, Unset
 from kbd.requests.formats import FileWritten
+from kbd.requests.reviews import ContentDiff, GetDiff
 from kbd.tools import FileRef
 from kbd.types import BlobHash, CallId
 
@@ -181,6 +183,7 @@ class FormatMethods:
             wire.ReadRegion: self.read,
             wire.ReadObjects: self.objects,
             wire.GetPreview: self.preview,
+            GetDiff: self.diff,
             wire.ExtractText: self.extract,
             wire.GetStyles: self.styles,
             wire.ApplyOps: self.apply,
@@ -247,6 +250,18 @@ class FormatMethods:
             count=shown.count,
             warnings=shown.warnings,
         )
+
+    async def diff(self, method: OwnedMethod, request: GetDiff, session: Session) -> ContentDiff:
+        """Compare the draft's version of a file with its reference.
+
+        Raises:
+            ValidationFailed: It is of another format, or no draft is open.
+            NotFound: There is no such file, or no such workbench.
+        """
+        del session
+        workbench = await self._workbenches.open(request.workbench_id)
+        formats = open_formats(self._context, workbench)
+        return await answer_diff(workbench, formats, request, method.item.handler)
 
     async def extract(
         self, method: OwnedMethod, request: wire.ExtractText, session: Session

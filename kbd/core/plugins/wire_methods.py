@@ -3,9 +3,11 @@
     GetInfo       every format                 ExtractText   Readable, and each of its `wire_reads`
     GetMap        Mappable                     ApplyOps      Editable
     preview       Previewable                  GetStyles, CopyAssets   Styled
+    comparison    Comparable
 
 A method's name is the format's `wire_name` and one of these, its `wire_info` in place of GetInfo;
-that of a preview is `ReviewGet<wire_name>Preview<unit>`.
+that of a preview is `ReviewGet<wire_name>Preview<unit>`, that of a comparison
+`ReviewGet<compare_method>`.
 """
 
 import inspect
@@ -18,6 +20,8 @@ import msgspec
 from kbd.core.plugins.hooks import PluginError
 from kbd.core.plugins.schemas import plain_schema
 from kbd.formats import (
+    Comparable,
+    CompareOptions,
     Composed,
     Editable,
     FormatHandler,
@@ -40,6 +44,7 @@ from kbd.requests.formats import (
     ReadObjects,
     ReadRegion,
 )
+from kbd.requests.reviews import GetDiff, ReviewGetDiff
 
 __all__ = ["WireMethod", "wire_methods_of"]
 
@@ -85,8 +90,10 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
             msg = f"{who}.wire_methods names {', '.join(strange)}, which no capability gives"
             raise PluginError(msg)
         names = {prefix + name for name in (*wanted, *reads)}
+        # A review is the daemon's own subject: its methods are not the format's to leave out.
+        reviews = (GetPreview, GetDiff)
         given = {
-            name: found for name, found in given.items() if name in names or found[1] is GetPreview
+            name: found for name, found in given.items() if name in names or found[1] in reviews
         }
     return tuple(WireMethod(kind, base, handler) for kind, base in given.values())
 
@@ -109,11 +116,29 @@ def _capability_methods(handler: FormatHandler) -> Iterator[tuple[type[Request],
         name = f"ReviewGet{handler.wire_name}Preview{unit}"
         kind = _record(handler, name, GetPreview, [_PREVIEWED[unit]], prefix="")
         yield kind, GetPreview
+    if isinstance(handler, Comparable) and handler.compare_method:
+        yield _comparison(handler), GetDiff
     if isinstance(handler, Editable):
         yield _derived(handler, ApplyOps, ops=_operations(handler)), ApplyOps
     if isinstance(handler, Styled):
         yield _derived(handler, GetStyles), GetStyles
         yield _derived(handler, CopyAssets), CopyAssets
+
+
+def _comparison(handler: Comparable) -> type[Request]:
+    """Return the method that compares files of a format, with the options that it takes.
+
+    Raises:
+        PluginError: A name or an option is not as it must be.
+    """
+    assert isinstance(handler, FormatHandler)
+    strange = set(handler.compare_options) - set(CompareOptions.__struct_fields__)
+    if not _NAME.fullmatch(handler.compare_method) or strange:
+        msg = f"{type(handler).__name__}.compare_method or its options are not as kbd needs them"
+        raise PluginError(msg)
+    types = {field.name: field.type for field in msgspec.structs.fields(ReviewGetDiff)}
+    fields = [(name, types[name], UNSET) for name in handler.compare_options]
+    return _record(handler, handler.compare_method, GetDiff, fields, prefix="ReviewGet")
 
 
 def _reads(handler: Readable, base: type[Request]) -> Iterator[type[Request]]:

@@ -5,7 +5,9 @@ sandbox        relative file names, and the confined root below which they are o
 file_store     `published/` and `draft/`: projections of the log that people look into; blobs
 call_files     the files that one tool call sees, and what it writes
 extraction     copies of published files into a folder of the user's
-publish        a draft's change set; makes its files the published ones
+change_set     what a draft changes, file by file
+content_diff   what it changes inside a file
+publish        makes the draft's files the published ones
 rewind         undo to a message, and restore of a checkpoint
 conversation, event_rows, rows, notifications
                answers read from state and log; nothing in them changes anything

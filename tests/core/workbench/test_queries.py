@@ -29,7 +29,7 @@ from kbd.core.workbench.event_rows import (
     EventRows,
 )
 from kbd.core.workbench.notifications import notification_of
-from kbd.core.workbench.publish import change_set, deletion_confirmations
+from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.rows import run_budget, run_info, workshop_state
 from kbd.events.base import Recorded
 from kbd.events.codec import wrap_event

@@ -1,0 +1,299 @@
+"""Comparison of a draft's file with its reference: what the file was when the draft began.
+
+Where those bytes cannot be read any more, what is published now takes their place, and without that
+the file is shown as it is; each time the answer says so. A file that its format cannot compare is
+told by its size and hash.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.workbench.change_set import find_renames
+from kbd.core.workbench.sandbox import file_name
+from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.editing import own_file
+from kbd.errors import FileReadFailed, KbdError, NotFound, ToolTimeout, ValidationFailed
+from kbd.formats import (
+    Change,
+    ChangeList,
+    Comparable,
+    CompareOptions,
+    Comparison,
+    FormatHandler,
+    Hunk,
+    Place,
+)
+from kbd.requests import reviews as wire
+from kbd.requests.base import UNSET, Unset
+from kbd.tools import FileRef
+from kbd.types import BlobHash, FileName
+
+__all__ = ["DraftVersions", "answer_diff", "compare_versions", "find_versions"]
+
+ANSWER_BYTES = 4 * 1024 * 1024
+"""The changes of one answer, and again its hunks; a message is at most 10 MiB."""
+
+_LABELS: dict[wire.ReferenceSource, str] = {
+    "draft_start_snapshot": "Reference (Draft start)",
+    "published_current_fallback": "Published (current preview)",
+    "none": "No reference",
+}
+
+
+class DraftVersions(msgspec.Struct, frozen=True):
+    """Both versions of a file of the draft.
+
+    Args:
+        name: The file.
+        before: Its reference; None for a file that is new, or where nothing can be read.
+        after: The draft's version; None if the draft deletes it.
+        source: Where the reference is from.
+        warning: Why it is not what the file was when the draft began; "" if it is.
+    """
+
+    name: FileName
+    before: FileRef | None
+    after: FileRef | None
+    source: wire.ReferenceSource = "draft_start_snapshot"
+    warning: str = ""
+
+
+async def find_versions(workbench: OpenWorkbench, path: str) -> DraftVersions:
+    """Return both versions of a file; the same twice for one that the draft leaves as it is.
+
+    Args:
+        workbench: The workbench.
+        path: The file's name, or that of one that the draft deletes.
+
+    Raises:
+        ValidationFailed: No draft is open.
+        NotFound: There is no such file.
+        SandboxViolation: The path would leave the workbench.
+    """
+    state, name = workbench.state, file_name(path)
+    if state.draft is None:
+        msg = "draft not found: there is nothing to review"
+        raise ValidationFailed(msg)
+    drafted = state.draft.files.get(name)
+    if drafted is None:
+        seen = state.published(name)
+        if seen is None:
+            msg = f"there is no file {name!r} in the draft"
+            raise NotFound(msg)
+        same = _version(workbench, name, seen.blob, seen.size_bytes)
+        return DraftVersions(name, same, same)
+    after = None
+    if drafted.blob is not None:
+        after = _version(workbench, name, drafted.blob, drafted.size_bytes)
+    # A renamed file is compared with what it was under its other name.
+    before_name = find_renames(state).get(name, name)
+    base = state.draft.files[before_name]
+    if base.base is None:
+        return DraftVersions(name, None, after)
+    reference = _version(workbench, before_name, base.base, base.base_size_bytes)
+    if await run_sync(_is_whole, reference):
+        return DraftVersions(name, reference, after)
+    return await _fall_back(workbench, DraftVersions(name, None, after), before_name)
+
+
+async def _fall_back(
+    workbench: OpenWorkbench, versions: DraftVersions, name: FileName
+) -> DraftVersions:
+    """Return the versions with what is published now in place of a lost reference."""
+    lost = "what this file was when the draft began cannot be read any more"
+    published = workbench.state.published(name)
+    if published is not None:
+        current = _version(workbench, name, published.blob, published.size_bytes)
+        on_disk = msgspec.structs.replace(current, path=workbench.folders.published / name)
+        for file in (current, on_disk):
+            if await run_sync(_is_whole, file):
+                return msgspec.structs.replace(
+                    versions,
+                    before=file,
+                    source="published_current_fallback",
+                    warning=f"{lost}; it is compared with what is published now",
+                )
+    return msgspec.structs.replace(
+        versions, source="none", warning=f"{lost}, and nothing is published; it is shown as it is"
+    )
+
+
+def _version(workbench: OpenWorkbench, name: FileName, blob: BlobHash, size_bytes: int) -> FileRef:
+    return FileRef(name, blob, size_bytes, workbench.blobs.path(blob))
+
+
+def _is_whole(file: FileRef) -> bool:
+    """Return whether a file's bytes are those that its hash names."""
+    try:
+        with file.path.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest() == file.blob
+    except OSError:
+        return False
+
+
+async def compare_versions(
+    formats: FormatCalls,
+    before: FileRef | None,
+    after: FileRef | None,
+    options: CompareOptions = CompareOptions(),  # noqa: B008 - it is frozen
+) -> Comparison:
+    """Compare two versions by their contents; where that fails, by size and hash, with the reason.
+
+    Raises:
+        ValidationFailed: An option does not fit the file.
+    """
+    if before is not None and after is not None and before.blob == after.blob:
+        return ChangeList().comparison()
+    file = after or before
+    assert file is not None
+    handler = formats.for_name(file.name)
+    if not isinstance(handler, Comparable):
+        kind = "its format is not known" if handler is None else f"{handler.name} files are not"
+        return _compare_bytes(before, after, f"the contents are not compared: {kind}")
+    try:
+        return await formats.compare(before, after, options)
+    except (FileReadFailed, ToolTimeout) as error:
+        return await _compare_readable(formats, before, after, options, error)
+
+
+async def _compare_readable(
+    formats: FormatCalls,
+    before: FileRef | None,
+    after: FileRef | None,
+    options: CompareOptions,
+    error: KbdError,
+) -> Comparison:
+    """Show the draft's version alone where the two cannot be compared; else sizes and hashes."""
+    warning = f"the versions could not be compared: {error.message}"
+    if before is not None and after is not None and not isinstance(error, ToolTimeout):
+        try:
+            alone = await formats.compare(None, after, options)
+        except (FileReadFailed, ToolTimeout):
+            return _compare_bytes(before, after, warning)
+        warnings = (f"{warning}; all of this version is shown", *alone.warnings)
+        return msgspec.structs.replace(alone, warnings=warnings)
+    return _compare_bytes(before, after, warning)
+
+
+def _compare_bytes(before: FileRef | None, after: FileRef | None, warning: str) -> Comparison:
+    """Return the one change of a file that is told by its size and hash."""
+    changes = ChangeList()
+    changes.warn(warning)
+    file = after or before
+    assert file is not None
+    kind = "changed" if before and after else "added" if after else "removed"
+    changes.add(
+        Change(
+            place=Place(title=file.name),
+            kind=kind,  # type: ignore[arg-type]
+            what="file",
+            before=_facts(before),
+            after=_facts(after),
+        )
+    )
+    return changes.comparison()
+
+
+def _facts(file: FileRef | None) -> dict[str, Any] | None:
+    return None if file is None else {"size_bytes": file.size_bytes, "sha256": file.blob}
+
+
+async def answer_diff(
+    workbench: OpenWorkbench,
+    formats: FormatCalls,
+    request: wire.DiffRequest,
+    handler: FormatHandler | None = None,
+) -> wire.ContentDiff:
+    """Answer a comparison of a file of the draft, a page of it.
+
+    Args:
+        workbench: The workbench.
+        formats: Its formats.
+        request: What is asked.
+        handler: The format that the file must be of; None for any.
+
+    Raises:
+        ValidationFailed: No draft is open, or the file is of another format, or an option does not
+            fit it.
+        NotFound: There is no such file.
+    """
+    versions = await find_versions(workbench, request.path)
+    file = versions.after or versions.before
+    if handler is not None and file is not None:
+        own_file(formats, handler, file)
+    if file is None:
+        found = ChangeList().comparison()
+    else:
+        found = await compare_versions(formats, versions.before, versions.after, _options(request))
+    page = tuple(_page(found.changes[request.offset :], request.limit))
+    end = request.offset + len(page)
+    has_more = end < len(found.changes)
+    return wire.ContentDiff(
+        path=versions.name,
+        reference_source=versions.source,
+        baseline_missing=versions.source != "draft_start_snapshot",
+        changes=tuple(_render_change(change) for change in page),
+        total=found.total,
+        has_more=has_more,
+        counts=msgspec.convert(msgspec.to_builtins(found.counts), tuple[wire.ChangeCounted, ...]),
+        warnings=found.warnings,
+        reference_label=_LABELS[versions.source],
+        reference_warning=versions.warning or UNSET,
+        next_offset=end if has_more else UNSET,
+        hunks=UNSET if found.hunks is None else _render_hunks(found.hunks, page),
+    )
+
+
+def _options(request: wire.DiffRequest) -> CompareOptions:
+    given = msgspec.structs.asdict(request)
+    names = CompareOptions.__struct_fields__
+    return CompareOptions(
+        **{name: given[name] for name in names if not isinstance(given.get(name, UNSET), Unset)}
+    )
+
+
+def _page(changes: tuple[Change, ...], limit: int) -> Iterator[Change]:
+    """Yield changes up to a limit, and as many as fit into an answer; one at the least."""
+    room = ANSWER_BYTES
+    for number, change in enumerate(changes[:limit]):
+        room -= len(msgspec.json.encode(change))
+        if number and room < 0:
+            return
+        yield change
+
+
+def _render_change(change: Change) -> wire.ContentChange:
+    # Left out at their defaults by the one record, and by the other: all but a value that is null.
+    plain = msgspec.to_builtins(change)
+    for side, absent in (("before", "added"), ("after", "removed")):
+        if change.kind != absent and change.kind != "moved":
+            plain.setdefault(side, None)
+    return msgspec.convert(plain, wire.ContentChange)
+
+
+def _render_hunks(hunks: tuple[Hunk, ...], page: tuple[Change, ...]) -> tuple[wire.DiffHunk, ...]:
+    """Return the hunks that the changes of a page are in, as many as fit into an answer."""
+    lines = {
+        side: {change.place.line for change in page if (change.kind == "removed") == removed}
+        for side, removed in (("before", True), ("after", False))
+    }
+    rendered: list[wire.DiffHunk] = []
+    room = ANSWER_BYTES
+    for hunk in hunks:
+        before = range(hunk.before_start, hunk.before_start + hunk.before_count)
+        after = range(hunk.after_start, hunk.after_start + hunk.after_count)
+        if not any(line in before for line in lines["before"]) and not any(
+            line in after for line in lines["after"]
+        ):
+            continue
+        plain = msgspec.to_builtins(hunk)
+        room -= len(msgspec.json.encode(plain))
+        if rendered and room < 0:
+            break
+        rendered.append(msgspec.convert(plain, wire.DiffHunk))
+    return tuple(rendered)

@@ -1,0 +1,232 @@
+"""Requests about what a draft changes inside its files: comparisons, blame, a page for people.
+
+A comparison is answered in the same form whatever the format: changes, each with its place. The
+records here are those of `kbd.formats.comparison` as clients get them.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
+from kbd.types import FileName, RunId, Seq
+
+__all__ = [
+    "ChangeCounted",
+    "ChangeMaker",
+    "ChangePlace",
+    "ContentChange",
+    "ContentDiff",
+    "DiffHunk",
+    "DiffHunkLine",
+    "DiffRequest",
+    "GetDiff",
+    "ReferenceSource",
+    "ReviewGetDiff",
+    "ReviewRequest",
+]
+
+ReferenceSource = Literal["draft_start_snapshot", "published_current_fallback", "none"]
+"""What a draft's version is compared with: what it was when the draft began, what is published now
+where that cannot be read, or nothing."""
+
+_Path = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+
+_Words = tuple[tuple[Literal["equal", "removed", "added"], str], ...]
+
+
+class _ContentRequest(Request):
+    """The root of this file's requests."""
+
+    subject: ClassVar[str] = "review"
+
+
+class ChangePlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A place in a file: its title for people, and the coordinates that its format has.
+
+    Args:
+        title: As it reads in a sentence ("Sheet1!B7", "slide 2, Title 1").
+        sheet: Of a workbook.
+        cell: Of that sheet ("B7").
+        range: Likewise ("A5:F5"; whole rows "5:5", whole columns "C:C").
+        section: Of a document, from 0.
+        paragraph: Of a document's body, from 0.
+        table: Of a document, from 0.
+        row: Of a document's table, from 0; of a delimited table its data row, from 1.
+        column: Of a document's table, from 0; of a delimited table its name.
+        part: What lies beside the body, or is no text ("header 1", "names").
+        slide: Of a deck, from 0.
+        shape: Of that slide: its id or name.
+        line: Of a text, from 1.
+        page: Of a paged file, from 1.
+    """
+
+    title: str
+    sheet: str | Unset = UNSET
+    cell: str | Unset = UNSET
+    range: str | Unset = UNSET
+    section: int | Unset = UNSET
+    paragraph: int | Unset = UNSET
+    table: int | Unset = UNSET
+    row: int | Unset = UNSET
+    column: int | str | Unset = UNSET
+    part: str | Unset = UNSET
+    slide: int | Unset = UNSET
+    shape: int | str | Unset = UNSET
+    line: int | Unset = UNSET
+    page: int | Unset = UNSET
+
+
+class ChangeMaker(msgspec.Struct, frozen=True, kw_only=True):
+    """Who made a change.
+
+    Args:
+        seq: The event that recorded it.
+        tool: The tool or method that was called; "" if none was.
+        run_id: The run, if one did.
+        item: The plan item that it was working on, from 1.
+        reason: The item's text, or the message that the run answers.
+        call_id: The call.
+    """
+
+    seq: Seq
+    tool: str
+    run_id: RunId | Unset = UNSET
+    item: int | Unset = UNSET
+    reason: str | Unset = UNSET
+    call_id: str | Unset = UNSET
+
+
+class ContentChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One change inside a file.
+
+    Args:
+        place: Where, in the draft's version; of something removed, in the reference.
+        kind: What happened to it.
+        what: What it is, a noun ("cell", "row", "paragraph", "slide", "format").
+        before: What it was: a value, a text, a list of values, or an object that says more of a
+            date or formula.
+        after: What it is now.
+        moved_from: Where something that moved stood.
+        words: Of a changed text, its words: pairs of "equal", "removed" or "added" and a piece.
+        details: What else differs, by name: pairs of before and after.
+        note: What the reader must know of it.
+        is_cut: Whether a text is too long to be answered whole.
+        made_by: The call that last touched this place.
+    """
+
+    place: ChangePlace
+    kind: Literal["added", "removed", "changed", "moved"]
+    what: str
+    before: Any = UNSET
+    after: Any = UNSET
+    moved_from: ChangePlace | Unset = UNSET
+    words: _Words | Unset = UNSET
+    details: dict[str, tuple[Any, Any]] | Unset = UNSET
+    note: str | Unset = UNSET
+    is_cut: bool | Unset = UNSET
+    made_by: ChangeMaker | Unset = UNSET
+
+
+class ChangeCounted(msgspec.Struct, frozen=True, kw_only=True):
+    """How many changes of a kind there are of a thing."""
+
+    kind: Literal["added", "removed", "changed", "moved"]
+    what: str
+    count: int
+
+
+class DiffHunkLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a hunk; `words` where it is paired with a line of the other side."""
+
+    kind: Literal["context", "removed", "added"]
+    text: str
+    words: _Words | Unset = UNSET
+
+
+class DiffHunk(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines of a text that differ, with those around them; the starts count from 1."""
+
+    before_start: int
+    before_count: int
+    after_start: int
+    after_count: int
+    lines: tuple[DiffHunkLine, ...]
+
+
+class ContentDiff(Answer):
+    """What differs between the draft's version of a file and its reference.
+
+    Args:
+        path: The file.
+        reference_source: What it is compared with.
+        baseline_missing: Whether what the file was when the draft began could not be read.
+        changes: A page of the changes, in the order of the file.
+        total: How many there are.
+        has_more: Whether there are more that can be answered; then `next_offset` goes on.
+        counts: All of them by kind and thing.
+        warnings: What the reader must know: what was not compared, what is only likely.
+        reference_label: What people read of the reference.
+        reference_warning: Why it is not what the file was when the draft began.
+        next_offset: Where the next page begins.
+        hunks: The lines of the page's changes, where the format has lines.
+    """
+
+    path: FileName
+    reference_source: ReferenceSource
+    baseline_missing: bool
+    changes: tuple[ContentChange, ...]
+    total: int
+    has_more: bool
+    counts: tuple[ChangeCounted, ...]
+    warnings: tuple[str, ...]
+    reference_label: str
+    reference_warning: str | Unset = UNSET
+    next_offset: int | Unset = UNSET
+    hunks: tuple[DiffHunk, ...] | Unset = UNSET
+
+
+MAX_CHANGES_OF_ANSWER = 1000
+
+
+class DiffRequest(_ContentRequest):
+    """The root of the requests for a comparison.
+
+    Args:
+        path: The file's name in the draft; of a deleted file the name that it had.
+        offset: The change to begin with, from 0.
+        limit: The most changes of the answer.
+        made_by: Whether each change names the call that made it.
+    """
+
+    answer: ClassVar[type[Any]] = ContentDiff
+
+    workbench_id: WorkbenchParam
+    path: _Path
+    offset: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHANGES_OF_ANSWER)] = 200
+    made_by: bool = True
+
+
+class GetDiff(DiffRequest):
+    """Compare the draft's version of a file with its reference."""
+
+
+class ReviewGetDiff(DiffRequest):
+    """Compare the draft's version of a file, whatever its format, with its reference.
+
+    A file whose contents cannot be compared is answered with its sizes and hashes, and a warning.
+
+    Args:
+        sheet: Only this sheet of a workbook.
+        key: The columns by whose values rows are paired.
+        context_lines: Lines around a changed one; -1 for all.
+    """
+
+    sheet: str | Unset = UNSET
+    key: tuple[str, ...] | Unset = UNSET
+    context_lines: Annotated[int, msgspec.Meta(ge=-1, le=1_000_000)] | Unset = UNSET
+
+
+ReviewRequest = ReviewGetDiff
+"""The requests of this subject."""
