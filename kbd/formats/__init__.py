@@ -69,6 +69,7 @@ from kbd.formats.records import (
     Table,
     Written,
 )
+from kbd.types import FocusHint
 
 __all__ = [
     "Applied",
@@ -87,6 +88,7 @@ __all__ = [
     "Comparison",
     "Composed",
     "Editable",
+    "FocusHint",
     "FormatHandler",
     "Hunk",
     "HunkLine",
