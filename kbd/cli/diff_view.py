@@ -84,8 +84,8 @@ def render_diff(diff: Mapping[str, Any], width: int, *, is_excerpt: bool = False
             yield from _render_change(change, width, names_maker=not maker)
         shown += len(run)
         if len(cut) < len(run):
-            more = _counted(len(run) - len(cut), run[0]["what"])
-            yield (("dim", f"    … {more} more {run[0]['kind']}"),)
+            count, noun = _counted(len(run) - len(cut), run[0]["what"]).split(" ", 1)
+            yield (("dim", f"    … {count} more {noun} {run[0]['kind']}"),)
     left = diff["total"] - len(diff["changes"])
     if left > 0:
         yield (("dim", f"    … {left:,} more changes"),)
@@ -140,9 +140,10 @@ def _render_change(change: Mapping[str, Any], width: int, *, names_maker: bool) 
 
 
 def _flush(body: Line) -> Line:
-    """Return a line of the body without the blanks that it begins with."""
+    """Return a line of the body without its indentation, and without its mark if it has one."""
     (style, first), *rest = body
-    return ((style, first.lstrip()), *rest)
+    text = first.lstrip()
+    return ((style, text[2:] if style in ("added", "removed") else text), *rest)
 
 
 def _width(segments: Sequence[Segment]) -> int:

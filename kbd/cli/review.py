@@ -79,7 +79,7 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
 examples:
   kbd review taxes                       what the draft changes, file by file
   kbd review taxes summary-2025          all that it changes inside this file
-  kbd review taxes book.xlsx --sheet Q3  only one sheet of it
+  kbd review taxes accounts --sheet Q3   only one sheet of it
   kbd review taxes --stat                how much, a line a file
   kbd review taxes --json
 

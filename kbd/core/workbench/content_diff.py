@@ -153,8 +153,8 @@ async def compare_versions(
     assert file is not None
     handler = formats.for_name(file.name)
     if not isinstance(handler, Comparable):
-        kind = "its format is not known" if handler is None else f"{handler.name} files are not"
-        return _compare_bytes(before, after, f"the contents are not compared: {kind}")
+        kind = "of this kind" if handler is None else f"of the format {handler.name}"
+        return _compare_bytes(before, after, f"files {kind} are not compared by their contents")
     try:
         return await formats.compare(before, after, options)
     except (FileReadFailed, ToolTimeout) as error:
