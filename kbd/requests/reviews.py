@@ -12,6 +12,8 @@ from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
 from kbd.types import FileName, RunId, Seq
 
 __all__ = [
+    "Blame",
+    "BlameStep",
     "ChangeCounted",
     "ChangeMaker",
     "ChangePlace",
@@ -22,6 +24,7 @@ __all__ = [
     "DiffRequest",
     "GetDiff",
     "ReferenceSource",
+    "ReviewGetBlame",
     "ReviewGetDiff",
     "ReviewRequest",
 ]
@@ -188,6 +191,8 @@ class ContentDiff(Answer):
 
 MAX_CHANGES_OF_ANSWER = 1000
 
+MAX_BLAME_STEPS = 200
+
 
 class DiffRequest(_ContentRequest):
     """The root of the requests for a comparison.
@@ -228,5 +233,77 @@ class ReviewGetDiff(DiffRequest):
     context_lines: Annotated[int, msgspec.Meta(ge=-1, le=1_000_000)] | Unset = UNSET
 
 
-ReviewRequest = ReviewGetDiff
+class BlameStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that touched a place: a call, or a person who added or removed the file.
+
+    Args:
+        seq: The event that recorded it.
+        ts: When that was.
+        kind: Who did it: a run's tool, a client's own call, a person who added or removed the file,
+            or the workbench that this one was forked from.
+        place: Where the place was after it; of a removal, before.
+        run_id: The run, if one did.
+        message: The message that the run answers.
+        message_id: That message's id.
+        item: The plan item that it was working on, from 1.
+        item_text: The item's text.
+        tool: The tool or method that was called.
+        call_id: The call.
+        entry_id: The call's number in the tool log.
+        before: What was there before, where the step's comparison names the place.
+        after: What was there then, likewise.
+        reason: Why it was called: the item's text, or the message.
+    """
+
+    seq: Seq
+    ts: str
+    kind: Literal["tool_call", "client_call", "added", "removed", "forked"]
+    place: ChangePlace
+    run_id: RunId | Unset = UNSET
+    message: str | Unset = UNSET
+    message_id: str | Unset = UNSET
+    item: int | Unset = UNSET
+    item_text: str | Unset = UNSET
+    tool: str | Unset = UNSET
+    call_id: str | Unset = UNSET
+    entry_id: int | Unset = UNSET
+    before: Any = UNSET
+    after: Any = UNSET
+    reason: str | Unset = UNSET
+
+
+class Blame(Answer):
+    """The steps that touched a place of a file, newest first.
+
+    Args:
+        path: The file.
+        place: The place, in the current version.
+        chain: The steps, until the place came to be.
+        complete: Whether the chain goes back to there, and no step in between is in doubt.
+    """
+
+    path: FileName
+    place: ChangePlace
+    chain: tuple[BlameStep, ...]
+    complete: bool
+
+
+class ReviewGetBlame(_ContentRequest):
+    """Get who touched a place of a file: the calls behind it, back to where it came from.
+
+    Args:
+        path: The file's name; its current version counts, the draft's if there is one.
+        place: As people write it ("Sheet1!B7"), or as a change has it.
+        limit: The most steps of the answer.
+    """
+
+    answer: ClassVar[type[Any]] = Blame
+
+    workbench_id: WorkbenchParam
+    path: _Path
+    place: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | ChangePlace
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_BLAME_STEPS)] = 50
+
+
+ReviewRequest = ReviewGetBlame | ReviewGetDiff
 """The requests of this subject."""
