@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Composed, Reading, Region, Source
+from kbd.formats import Composed, Printable, Reading, Region, Source
 from kbd.office.handler import OfficeFormat
 from kbd_pptx.operations import OPERATIONS
 
 __all__ = ["PptxFormat"]
 
 
-class PptxFormat(OfficeFormat, Composed):
+class PptxFormat(OfficeFormat, Composed, Printable):
     """Slide decks, whoever made them: mapped, read and edited without a loss."""
 
     name = "pptx"
@@ -51,6 +51,12 @@ class PptxFormat(OfficeFormat, Composed):
     coordinates: ClassVar[tuple[str, ...]] = ("slide_index",)
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSlideContent": coordinates}
+    preview_unit = "Slide"
+    # Hidden slides, too: a picture is asked for by the slide's index in the deck.
+    print_filters: ClassVar[Mapping[str, str]] = {
+        ".pdf": 'impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
+    }
+    page_count_field = "slide_count"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search", "slide_index": "index"}
 
