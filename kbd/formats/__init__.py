@@ -8,7 +8,8 @@ can do is told by the capabilities it inherits:
     Readable   read(), passages()          the text of a region; all text with its places
     Celled     cells()                     a region's cells as typed values, beside its text
     Composed   objects()                   a region's tables, pictures and shapes, beside its text
-    Previewable  preview()               a page, slide or picture as people see it
+    Previewable preview()                  a page, slide or picture as people see it
+    Printable  (declares, has no method)   pages that an office program prints, shown as pictures
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
@@ -36,6 +37,7 @@ from kbd.formats.capabilities import (
     FormatHandler,
     Mappable,
     Previewable,
+    Printable,
     Readable,
     Styled,
     Tabular,
@@ -98,6 +100,7 @@ __all__ = [
     "Placement",
     "Preview",
     "Previewable",
+    "Printable",
     "Readable",
     "Reading",
     "Region",

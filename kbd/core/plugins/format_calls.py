@@ -8,7 +8,7 @@ import copy
 import difflib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.derived_cache import DerivedCache, ShelfCache, cache_key
 from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.plugins.pieces import CUT_EDITION, Extract
+from kbd.core.plugins.renderer import PageCounts, PrintedDocuments, PrintRequest
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
 from kbd.formats import (
@@ -38,6 +39,7 @@ from kbd.formats import (
     Placement,
     Preview,
     Previewable,
+    Printable,
     Readable,
     Reading,
     Region,
@@ -50,6 +52,9 @@ from kbd.formats import (
 from kbd.tools import FileRef, Formats
 
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition", "unsupported_error"]
+
+MIN_EDGE_PX = 16
+"""The smallest preview: of one that is only made to see that it can be."""
 
 MAX_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
@@ -132,11 +137,19 @@ class FormatCalls(Formats):
         catalog: The formats there are.
         workers: Where they run.
         cache: The workbench's folder of derived files; None keeps maps in memory only.
+        printed: Its printed documents; without them only what needs no printing is previewed.
     """
 
-    def __init__(self, catalog: Catalog, workers: WorkerPool, cache: Path | None = None) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        workers: WorkerPool,
+        cache: Path | None = None,
+        printed: PrintedDocuments | None = None,
+    ) -> None:
         self._catalog = catalog
         self._workers = workers
+        self._printed = printed
         self._note: Callable[[Plugin], None] | None = None
         self._shelves = None if cache is None else ShelfCache(cache / "shelves")
         self._derived = DerivedCache(cache)
@@ -254,10 +267,42 @@ class FormatCalls(Formats):
         return await self._read_region(owned, owned.item, "objects", file, region)
 
     async def preview(self, file: FileRef, index: int, edge_px: int) -> Preview:
-        """Return `Previewable.preview`."""
+        """Return `Previewable.preview`; that of the printed document where a format is printed.
+
+        Raises:
+            FileReadFailed: The file cannot be read, or not printed.
+            ToolTimeout: The renderer passed a limit.
+            ToolWorkerUnavailable: There is no renderer.
+            ValidationFailed: There is no such page, slide or frame.
+        """
         owned = self._format_of(file)
-        if not isinstance(owned.item, Previewable):
+        if isinstance(owned.item, Previewable):
+            return await self._preview_page(owned, file, index, edge_px)
+        shown_by = self._catalog.print_format()
+        if not isinstance(owned.item, Printable) or self._printed is None or shown_by is None:
             raise unsupported_error(owned.item, "be shown as a picture", file.name)
+        if self._note is not None:
+            self._note(shown_by.plugin)
+        request = _print_request(owned.item, shown_by, file)
+        field = owned.item.page_count_field
+
+        async def due() -> int | None:
+            # Whoever prints a file that its own format cannot read prints something else.
+            facts = await self._read(owned, "info", dict[str, Any], file)
+            return int(facts[field]) if field in facts else None
+
+        async def printed(document: FileRef) -> int:
+            return (await self._preview_page(shown_by, document, 0, MIN_EDGE_PX)).count
+
+        document, program = await self._printed.print(request, PageCounts(due, printed))
+        shown = await self._preview_page(shown_by, document, index, edge_px)
+        warning = f"Printed by {program.name}: breaks of lines and pages, and fonts, may differ "
+        warnings = (*shown.warnings, f"{warning}from what other programs show.")
+        return msgspec.structs.replace(shown, warnings=warnings)
+
+    async def _preview_page(
+        self, owned: Owned[FormatHandler], file: FileRef, index: int, edge_px: int
+    ) -> Preview:
         which = {"index": index, "edge_px": edge_px}
         return await self._read(owned, "preview", Preview, file, which)
 
@@ -498,6 +543,24 @@ def text_edition(catalog: Catalog, name: str) -> str:
         return ""
     plugin = catalog.format(handler.name).plugin
     return f"{plugin.name} {plugin.version} {handler.name} {CUT_EDITION}"
+
+
+def _print_request(
+    handler: Printable, shown_by: Owned[FormatHandler], file: FileRef
+) -> PrintRequest:
+    """Return the request for a file's printed document, which a format shows."""
+    assert isinstance(handler, FormatHandler)
+    assert isinstance(shown_by.item, Previewable)
+    suffix = PurePath(file.name.casefold()).suffix
+    target_suffix = shown_by.item.print_suffix
+    return PrintRequest(
+        file=file,
+        # By it the program knows the format, so it is none of the file's own words.
+        suffix=suffix if suffix in handler.suffixes else next(iter(handler.suffixes)),
+        target_suffix=target_suffix,
+        export_filter=handler.print_filters.get(target_suffix, ""),
+        plugin=shown_by.plugin.name,
+    )
 
 
 def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None:

@@ -2,7 +2,7 @@
 
     GetInfo       every format                 ExtractText   Readable, and each of its `wire_reads`
     GetMap        Mappable                     ApplyOps      Editable
-    preview       Previewable                  GetStyles, CopyAssets   Styled
+    preview       Previewable, Printable       GetStyles, CopyAssets   Styled
     comparison    Comparable
 
 A method's name is the format's `wire_name` and one of these, its `wire_info` in place of GetInfo;
@@ -27,6 +27,7 @@ from kbd.formats import (
     FormatHandler,
     Mappable,
     Previewable,
+    Printable,
     Readable,
     Region,
     Styled,
@@ -111,7 +112,7 @@ def _capability_methods(handler: FormatHandler) -> Iterator[tuple[type[Request],
         yield _record(handler, "ExtractText", ExtractText, regions), ExtractText
         base = ReadObjects if isinstance(handler, Composed) else ReadRegion
         yield from ((kind, base) for kind in _reads(handler, base))
-    if isinstance(handler, Previewable):
+    if isinstance(handler, Previewable | Printable):
         unit = handler.preview_unit
         name = f"ReviewGet{handler.wire_name}Preview{unit}"
         kind = _record(handler, name, GetPreview, [_PREVIEWED[unit]], prefix="")

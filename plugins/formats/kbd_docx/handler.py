@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Composed, Reading, Region, Source
+from kbd.formats import Composed, Printable, Reading, Region, Source
 from kbd.office.handler import OfficeFormat
 from kbd_docx.operations import OPERATIONS
 
 __all__ = ["DocxFormat"]
 
 
-class DocxFormat(OfficeFormat, Composed):
+class DocxFormat(OfficeFormat, Composed, Printable):
     """Documents, whoever made them: mapped, read and edited without a loss."""
 
     name = "docx"
@@ -54,6 +54,7 @@ class DocxFormat(OfficeFormat, Composed):
     coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSectionContent": coordinates}
+    print_filters: ClassVar[Mapping[str, str]] = {".pdf": "writer_pdf_Export"}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search"}
 

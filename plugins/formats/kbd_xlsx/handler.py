@@ -6,14 +6,24 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Celled, Placement, Reading, Region, Source, Table, Tabular, Written
+from kbd.formats import (
+    Celled,
+    Placement,
+    Printable,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+    Written,
+)
 from kbd.office.handler import OfficeFormat
 from kbd_xlsx.operations import OPERATIONS
 
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Tabular):
+class XlsxFormat(OfficeFormat, Celled, Tabular, Printable):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -51,6 +61,7 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
+    print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
 
     def cells(self, source: Source, region: Region) -> Reading:

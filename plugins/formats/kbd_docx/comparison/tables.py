@@ -190,9 +190,7 @@ def _add_moved(
     )  # fmt: skip
 
 
-def _add_columns(
-    before: TableCells, after: TableCells, found: TableMatch, out: ChangeList
-) -> None:
+def _add_columns(before: TableCells, after: TableCells, found: TableMatch, out: ChangeList) -> None:
     """Add the columns that came or went."""
     if found.has_same_columns:
         return
@@ -246,7 +244,9 @@ def _compare_rows(
         if _digest(before.version, one.element) == _digest(after.version, two.element):
             continue
         widths = [cell.element.find(f"{W}tcPr/{W}tcW") for cell in (one, two)]
-        has_widths |= len({attributes_text(each) if each is not None else "" for each in widths}) > 1
+        has_widths |= (
+            len({attributes_text(each) if each is not None else "" for each in widths}) > 1
+        )
         differences.add_story(
             readers[0].paragraphs(one.element),
             readers[1].paragraphs(two.element),
@@ -264,9 +264,7 @@ def _digest(version: DocxVersion, element: etree._Element) -> bytes:
 def _cell_difference(before: _Cell, after: _Cell) -> dict[str, tuple[Any, Any]]:
     old, new = before.element.find(f"{W}tcPr"), after.element.find(f"{W}tcPr")
     found = look_difference(settings_look(old), settings_look(new))
-    nested = [
-        tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)
-    ]
+    nested = [tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)]
     if nested[0] != nested[1]:
         found["tables_inside"] = (len(nested[0]), len(nested[1]))
     return found
