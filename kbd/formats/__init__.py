@@ -9,6 +9,7 @@ can do is told by the capabilities it inherits:
     Celled     cells()                     a region's cells as typed values, beside its text
     Composed   objects()                   a region's tables, pictures and shapes, beside its text
     Previewable  preview()               a page, slide or picture as people see it
+    Gridded    grid()                      a window of a sheet or table as people see it
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
@@ -34,6 +35,7 @@ from kbd.formats.capabilities import (
     Composed,
     Editable,
     FormatHandler,
+    Gridded,
     Mappable,
     Previewable,
     Readable,
@@ -60,6 +62,9 @@ from kbd.formats.records import (
     ChunkInfo,
     Column,
     ColumnType,
+    Grid,
+    GridMerge,
+    GridWindow,
     Passage,
     Placement,
     Preview,
@@ -88,6 +93,10 @@ __all__ = [
     "Composed",
     "Editable",
     "FormatHandler",
+    "Grid",
+    "GridMerge",
+    "GridWindow",
+    "Gridded",
     "Hunk",
     "HunkLine",
     "Mappable",

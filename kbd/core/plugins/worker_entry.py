@@ -22,6 +22,8 @@ from kbd.formats import (
     CompareOptions,
     Composed,
     Editable,
+    Gridded,
+    GridWindow,
     Mappable,
     Passage,
     Place,
@@ -41,6 +43,7 @@ __all__ = [
     "copy_assets",
     "extract_text",
     "get_styles",
+    "grid",
     "info",
     "locate",
     "map_file",
@@ -134,6 +137,15 @@ def preview(
     handler = _handler(handle)
     assert isinstance(handler, Previewable)
     return _plain(handler.preview(_file(path, name, shelf), index, edge_px))
+
+
+def grid(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, window: dict[str, Any]
+) -> Any:
+    """Return `Gridded.grid`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Gridded)
+    return _plain(handler.grid(_file(path, name, shelf), msgspec.convert(window, GridWindow)))
 
 
 def compare(

@@ -6,14 +6,26 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Celled, Placement, Reading, Region, Source, Table, Tabular, Written
+from kbd.formats import (
+    Celled,
+    Grid,
+    Gridded,
+    GridWindow,
+    Placement,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+    Written,
+)
 from kbd.office.handler import OfficeFormat
 from kbd_xlsx.operations import OPERATIONS
 
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Tabular):
+class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -30,6 +42,7 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
         "map": "kbd_xlsx.workbook_map:workbook_map",
         "read": "kbd_xlsx.regions:read_region",
         "cells": "kbd_xlsx.regions:read_cells",
+        "grid": "kbd_xlsx.grid:read_grid",
         "passages": "kbd_xlsx.regions:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
@@ -51,11 +64,17 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
+    grid_method = "XlsxPreviewGrid"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""
         found: Reading = self.function("cells")(source, region)
+        return found
+
+    def grid(self, source: Source, window: GridWindow) -> Grid:
+        """Return a window of a sheet as people see it."""
+        found: Grid = self.function("grid")(source, window)
         return found
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
