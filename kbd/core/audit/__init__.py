@@ -2,7 +2,7 @@
 
     steps               folds a run's events into steps that a person can walk through
     step_parts          the records that a step holds
-    html                what HTML pages share: escaped markup, styles, the policy that lets nothing in
+    html                what the HTML pages share: escaped markup, styles, policy
     page                a run as one HTML page
     review_page         what a draft changes, as one HTML page, and as pieces for other hosts
     proof               replay proof: repeats every recorded tool call and compares the results
