@@ -10,6 +10,7 @@ can do is told by the capabilities it inherits:
     Composed   objects()                   a region's tables, pictures and shapes, beside its text
     Previewable preview()                  a page, slide or picture as people see it
     Printable  (declares, has no method)   pages that an office program prints, shown as pictures
+    Gridded    grid()                      a window of a sheet or table as people see it
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
@@ -35,6 +36,7 @@ from kbd.formats.capabilities import (
     Composed,
     Editable,
     FormatHandler,
+    Gridded,
     Mappable,
     Previewable,
     Printable,
@@ -62,6 +64,9 @@ from kbd.formats.records import (
     ChunkInfo,
     Column,
     ColumnType,
+    Grid,
+    GridMerge,
+    GridWindow,
     Passage,
     Placement,
     Preview,
@@ -92,6 +97,10 @@ __all__ = [
     "Editable",
     "FocusHint",
     "FormatHandler",
+    "Grid",
+    "GridMerge",
+    "GridWindow",
+    "Gridded",
     "Hunk",
     "HunkLine",
     "Mappable",

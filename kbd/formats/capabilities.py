@@ -11,6 +11,8 @@ from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
 from kbd.formats.records import (
     Applied,
     AssetPick,
+    Grid,
+    GridWindow,
     Passage,
     Placement,
     Preview,
@@ -27,6 +29,7 @@ __all__ = [
     "Composed",
     "Editable",
     "FormatHandler",
+    "Gridded",
     "Mappable",
     "Previewable",
     "Printable",
@@ -180,6 +183,23 @@ class Printable:
     page_count_field: ClassVar[str] = ""
     """Which field of `FormatHandler.info` tells how many pages must be printed ("slide_count"); ""
     for a format whose pages are known only when they are printed."""
+
+
+class Gridded(ABC):
+    """A format whose files, or sheets of them, can be shown as a grid of cells."""
+
+    grid_method: ClassVar[str] = ""
+    """What the wire method that answers a window is called after `ReviewGet` ("XlsxPreviewGrid");
+    "" for none."""
+
+    @abstractmethod
+    def grid(self, source: Source, window: GridWindow) -> Grid:
+        """Return the cells of a window as people see them.
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+            ValidationFailed: There is no such sheet.
+        """
 
 
 class Comparable(ABC):

@@ -15,6 +15,9 @@ __all__ = [
     "ChunkInfo",
     "Column",
     "ColumnType",
+    "Grid",
+    "GridMerge",
+    "GridWindow",
     "Passage",
     "Placement",
     "Preview",
@@ -227,4 +230,61 @@ class Preview(msgspec.Struct, frozen=True):
     width: int
     height: int
     count: int = 1
+    warnings: tuple[str, ...] = ()
+
+
+class GridWindow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Window of a sheet or table: which cells of it to show.
+
+    Args:
+        sheet: Which sheet, for formats with sheets; None for the first one.
+        row_start: Its first row, from 1; of a delimited table its first data row.
+        row_count: The most rows.
+        column_start: Its first column, from 1.
+        column_count: The most columns.
+    """
+
+    sheet: str | None = None
+    row_start: int = 1
+    row_count: int = 50
+    column_start: int = 1
+    column_count: int = 26
+
+
+class GridMerge(msgspec.Struct, frozen=True):
+    """Merged range: its first cell, which has the value, and its size; counted from 1."""
+
+    row: int
+    column: int
+    row_count: int
+    column_count: int
+
+
+class Grid(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Cells of a window, as people see them.
+
+    Args:
+        sheet: The sheet; "" where there are none.
+        sheets: All sheets, in order.
+        row_start: The first row.
+        column_start: The first column.
+        columns: What the window's columns are called: letters in a sheet, else their names.
+        rows: Of each row its values as text: None for a blank cell, and for all of a merged range
+            but its first one. Fewer rows than were asked for where the cells end, or where the
+            window is full.
+        merged: The merged ranges that reach into the window.
+        total_rows: Rows up to the last one that holds anything.
+        total_columns: Columns, likewise.
+        warnings: What the reader must know: texts that were cut, results that are not stored.
+    """
+
+    sheet: str
+    sheets: tuple[str, ...]
+    row_start: int
+    column_start: int
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    total_rows: int
+    total_columns: int
+    merged: tuple[GridMerge, ...] = ()
     warnings: tuple[str, ...] = ()

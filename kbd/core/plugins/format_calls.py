@@ -34,6 +34,9 @@ from kbd.formats import (
     Composed,
     Editable,
     FormatHandler,
+    Grid,
+    Gridded,
+    GridWindow,
     Mappable,
     Place,
     Placement,
@@ -305,6 +308,14 @@ class FormatCalls(Formats):
     ) -> Preview:
         which = {"index": index, "edge_px": edge_px}
         return await self._read(owned, "preview", Preview, file, which)
+
+    async def grid(self, file: FileRef, window: GridWindow) -> Grid:
+        """Return `Gridded.grid`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Gridded):
+            raise unsupported_error(owned.item, "be shown as a grid", file.name)
+        which = {"window": msgspec.to_builtins(window)}
+        return await self._read(owned, "grid", Grid, file, which)
 
     async def compare(
         self, before: FileRef | None, after: FileRef | None, options: CompareOptions

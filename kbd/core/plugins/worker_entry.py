@@ -23,6 +23,8 @@ from kbd.formats import (
     CompareOptions,
     Composed,
     Editable,
+    Gridded,
+    GridWindow,
     Mappable,
     Passage,
     Place,
@@ -42,6 +44,7 @@ __all__ = [
     "copy_assets",
     "extract_text",
     "get_styles",
+    "grid",
     "info",
     "locate",
     "map_file",
@@ -141,6 +144,15 @@ def preview(
 def print_file(order: dict[str, Any]) -> None:
     """Print a document by an office program; of no format, it needs no handle."""
     print_document(msgspec.convert(order, PrintOrder))
+
+
+def grid(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, window: dict[str, Any]
+) -> Any:
+    """Return `Gridded.grid`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Gridded)
+    return _plain(handler.grid(_file(path, name, shelf), msgspec.convert(window, GridWindow)))
 
 
 def compare(

@@ -8,6 +8,9 @@ import msgspec
 
 from kbd.formats import (
     Celled,
+    Grid,
+    Gridded,
+    GridWindow,
     Placement,
     Printable,
     Reading,
@@ -23,7 +26,7 @@ from kbd_xlsx.operations import OPERATIONS
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Tabular, Printable):
+class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -40,6 +43,7 @@ class XlsxFormat(OfficeFormat, Celled, Tabular, Printable):
         "map": "kbd_xlsx.workbook_map:workbook_map",
         "read": "kbd_xlsx.regions:read_region",
         "cells": "kbd_xlsx.regions:read_cells",
+        "grid": "kbd_xlsx.grid:read_grid",
         "passages": "kbd_xlsx.regions:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
@@ -62,11 +66,17 @@ class XlsxFormat(OfficeFormat, Celled, Tabular, Printable):
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
+    grid_method = "XlsxPreviewGrid"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""
         found: Reading = self.function("cells")(source, region)
+        return found
+
+    def grid(self, source: Source, window: GridWindow) -> Grid:
+        """Return a window of a sheet as people see it."""
+        found: Grid = self.function("grid")(source, window)
         return found
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
