@@ -80,8 +80,8 @@ def align(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[Block,
         anchors = _anchors(before, after, i1, i2, j1, j2) if counts > 0 else []
         if not anchors:
             edits = min(MAX_EDITS, isqrt(steps))
-            found, taken = _shortest(before[i1:i2], after[j1:j2], edits)
-            equal += [(i1 + i, j1 + j, run) for i, j, run in found]
+            found, taken = _matched(before, after, (i1, i2, j1, j2), edits)
+            equal += found
             steps -= taken * taken
             continue
         for i, j in anchors:
@@ -120,6 +120,23 @@ def _anchors(
         chain.append(pairs[number])
         number = previous[number]
     return chain[::-1]
+
+
+def _matched(
+    before: Sequence[Hashable],
+    after: Sequence[Hashable],
+    stretch: tuple[int, int, int, int],
+    max_edits: int,
+) -> tuple[list[tuple[int, int, int]], int]:
+    """Return the equal items of a stretch without anchors, each as a run, and the edits it took."""
+    i1, i2, j1, j2 = stretch
+    # What is on one side alone is an edit whatever the script: it need not take part.
+    shared = set(before[i1:i2]).intersection(after[j1:j2])
+    old = [i for i in range(i1, i2) if before[i] in shared]
+    new = [j for j in range(j1, j2) if after[j] in shared]
+    found, edits = _shortest([before[i] for i in old], [after[j] for j in new], max_edits)
+    pairs = [(old[i + k], new[j + k], 1) for i, j, run in found for k in range(run)]
+    return pairs, edits
 
 
 def _shortest(
