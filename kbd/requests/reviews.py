@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
+from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
 from kbd.types import FileName, RunId, Seq
 
 __all__ = [
@@ -202,6 +202,7 @@ class DiffRequest(_ContentRequest):
         offset: The change to begin with, from 0.
         limit: The most changes of the answer.
         made_by: Whether each change names the call that made it.
+        seq: The change that this event recorded, in place of all that the draft changes.
     """
 
     answer: ClassVar[type[Any]] = ContentDiff
@@ -211,6 +212,7 @@ class DiffRequest(_ContentRequest):
     offset: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHANGES_OF_ANSWER)] = 200
     made_by: bool = True
+    seq: SeqParam | Unset = UNSET
 
 
 class GetDiff(DiffRequest):
