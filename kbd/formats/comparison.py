@@ -207,9 +207,14 @@ class ChangeList:
         """Whether no more changes are listed."""
         return len(self._listed) >= MAX_CHANGES or self._bytes_left <= 0
 
+    @property
+    def total(self) -> int:
+        """How many changes were added and counted."""
+        return self._counted.total()
+
     def comparison(self, hunks: tuple[Hunk, ...] | None = None) -> Comparison:
         """Return what was added."""
-        total = self._counted.total()
+        total = self.total
         if total > len(self._listed):
             self.warn(f"of {total:,} changes the first {len(self._listed):,} are listed")
         return Comparison(
