@@ -23,6 +23,7 @@ import msgspec
 from kbd.events.base import Recorded
 from kbd.events.drafts import (
     CheckpointCreated,
+    CheckpointRestored,
     DraftDiscarded,
     FileChanged,
     PublishAborted,
@@ -204,6 +205,15 @@ class LineageFold:
         self._items[record.run] = record.data.item
         self._attempts.pop(record.run, None)
 
+    def attempt_failed(self, record: Recorded) -> None:
+        """End a rolled back attempt; of a file that is as it was no event tells."""
+        for name, head in self._attempts.get(record.run, {}).items():
+            heads = self.file(name)
+            now = heads.current
+            if head is not None and now is not None and now.after == head.after:
+                self._set_drafted(name, head)
+        self.item_ended(record)
+
     def item_ended(self, record: Recorded) -> None:
         """End an attempt."""
         self._items.pop(record.run, None)
@@ -223,7 +233,6 @@ class LineageFold:
         """Put a step in front of the draft's head, or go back to that before an attempt."""
         data: FileChanged = record.data
         heads = self.file(data.name)
-        base = heads.base if heads.drafted is not None else heads.published
         if data.cause == "rollback":
             head = self._head_before_attempt(record, heads.current)
         else:
@@ -231,11 +240,16 @@ class LineageFold:
             if record.run and data.cause == "edit":
                 attempt = self._attempts.setdefault(record.run, {})
                 attempt.setdefault(data.name, heads.current)
+        self._set_drafted(data.name, head)
+
+    def _set_drafted(self, name: FileName, head: LineageStep | None) -> None:
+        heads = self.file(name)
+        base = heads.base if heads.drafted is not None else heads.published
         # As the draft itself: a file that is as it was before is no part of it.
-        if head is None or data.after == (base.after if base is not None else None):
-            self._set(data.name, FileLineage(heads.published))
+        if head is None or head.after == (base.after if base is not None else None):
+            self._set(name, FileLineage(heads.published))
         else:
-            self._set(data.name, FileLineage(heads.published, head, base))
+            self._set(name, FileLineage(heads.published, head, base))
 
     def _changed(self, record: Recorded, current: LineageStep | None) -> LineageStep:
         data: FileChanged = record.data
@@ -319,6 +333,15 @@ class LineageFold:
         """Remember when it was."""
         data: CheckpointCreated = record.data
         self._checkpoints[data.checkpoint_id] = (self.seq, data.made_at_us != 0)
+
+    def checkpoint_restored(self, record: Recorded) -> None:
+        """Go back to a checkpoint's heads where the bytes were the same, so that none were put."""
+        data: CheckpointRestored = record.data
+        seq, _ = self._checkpoints.get(data.checkpoint_id, (Seq(0), False))
+        for name, heads in tuple(self._now.items()):
+            then, now = self._at(name, seq).published, heads.published
+            if then is not None and now is not None and then.after == now.after:
+                self._set(name, msgspec.structs.replace(heads, published=then))
 
     def rewound(self, record: Recorded) -> None:
         """Go back to the heads of another moment, for the files that the event names."""
@@ -413,8 +436,8 @@ _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
         ToolCalled: LineageFold.tool_called,
         ItemStarted: LineageFold.item_started,
         ItemCompleted: LineageFold.item_ended,
-        ItemRetried: LineageFold.item_ended,
-        ItemFailed: LineageFold.item_ended,
+        ItemRetried: LineageFold.attempt_failed,
+        ItemFailed: LineageFold.attempt_failed,
         PhaseStarted: LineageFold.phase_turned,
         PhaseCompleted: LineageFold.phase_turned,
         RunFinished: LineageFold.run_finished,
@@ -424,6 +447,7 @@ _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
         PublishAborted: LineageFold.publish_aborted,
         PublishCompleted: LineageFold.publish_completed,
         CheckpointCreated: LineageFold.checkpoint_created,
+        CheckpointRestored: LineageFold.checkpoint_restored,
         ConversationRewound: LineageFold.rewound,
     }
 )
