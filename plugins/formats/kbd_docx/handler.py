@@ -23,8 +23,8 @@ from kbd_docx.operations import OPERATIONS
 __all__ = ["DocxFormat"]
 
 
-class DocxFormat(OfficeFormat, Composed, Printable, Comparable):
-    """Documents, whoever made them: mapped, read and edited without a loss."""
+class DocxFormat(OfficeFormat, Composed, Comparable, Printable):
+    """Documents, whoever made them: mapped, read, compared, and edited without a loss."""
 
     name = "docx"
     wire_name = "Docx"

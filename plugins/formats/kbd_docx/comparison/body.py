@@ -134,7 +134,9 @@ def read_body(data: bytes, name: str, part: str, parts: PartDigests) -> BodyBloc
     return found
 
 
-def _read_root(child: etree._Element, found: BodyBlocks, parts: PartDigests, part: str) -> None:
+def _read_root(
+    child: etree._Element, found: BodyBlocks, parts: PartDigests, part: str
+) -> None:
     """Read what is told around the body, from its first child."""
     body = child.getparent()
     found.spaces = dict(child.nsmap if body is None else body.nsmap)

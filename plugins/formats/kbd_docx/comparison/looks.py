@@ -263,3 +263,4 @@ def _flat_key(properties: etree._Element) -> _FlatKey | None:
         items = tuple((str(name), str(value)) for name, value in child.attrib.items())
         found.append((str(child.tag), items))
     return tuple(found)
+

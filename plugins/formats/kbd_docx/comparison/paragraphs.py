@@ -288,3 +288,4 @@ def control_name(settings: etree._Element) -> str:
 
 def _author(element: etree._Element) -> str:
     return element.get(f"{W}author", "")
+

@@ -106,7 +106,9 @@ class DocxPlaces:
     def _located_section(self, wanted: str) -> Place:
         number = re.fullmatch(r"section\s*(\d{1,9})", wanted, re.IGNORECASE)
         try:
-            index = find_section(self._name, self._sections, int(number[1]) if number else wanted)
+            index = find_section(
+                self._name, self._sections, int(number[1]) if number else wanted
+            )
         except ValidationFailed as error:
             raise ValidationFailed(f"{error.message}; {_HOW}") from None
         first = self._sections[index].first
@@ -189,3 +191,4 @@ def _short(section: DocxSection) -> str:
 
 def _folded(text: str) -> str:
     return "".join(text.split()).casefold()
+

@@ -130,7 +130,9 @@ def _references(version: DocxVersion, section: int) -> dict[tuple[str, str], str
     """Return the parts of the headers and footers of a stretch of pages by kind and type."""
     relations = version.parts.relations(version.main)
     named = HeaderFooterReferences(version.body.sections[section].element).named
-    return {(kind, type_): relations[key].target for kind, type_, key in named if key in relations}
+    return {
+        (kind, type_): relations[key].target for kind, type_, key in named if key in relations
+    }
 
 
 def frame_difference(before: bytes, after: bytes) -> dict[str, tuple[Any, Any]]:
@@ -219,10 +221,13 @@ def _byline(note: Note) -> str:
 
 
 def _note_side(notes: Sequence[Note]) -> Side:
-    keys = [(_story_key(each.paragraphs), each.author, each.date, each.frame) for each in notes]
+    keys = [
+        (_story_key(each.paragraphs), each.author, each.date, each.frame) for each in notes
+    ]
     return Side(
         raw=keys,
         key=keys.__getitem__,
         move_key=lambda index: notes[index].text or None,
         words=lambda index: word_count(notes[index].text),
     )
+

@@ -190,7 +190,9 @@ def _add_moved(
     )  # fmt: skip
 
 
-def _add_columns(before: TableCells, after: TableCells, found: TableMatch, out: ChangeList) -> None:
+def _add_columns(
+    before: TableCells, after: TableCells, found: TableMatch, out: ChangeList
+) -> None:
     """Add the columns that came or went."""
     if found.has_same_columns:
         return
@@ -243,10 +245,6 @@ def _compare_rows(
             continue
         if _digest(before.version, one.element) == _digest(after.version, two.element):
             continue
-        widths = [cell.element.find(f"{W}tcPr/{W}tcW") for cell in (one, two)]
-        has_widths |= (
-            len({attributes_text(each) if each is not None else "" for each in widths}) > 1
-        )
         details = _cell_difference(one, two)
         pair = _width(one), _width(two)
         if pair[0] != pair[1] and "columns_spanned" not in details:
@@ -273,7 +271,9 @@ def _digest(version: DocxVersion, element: etree._Element) -> bytes:
 def _cell_difference(before: _Cell, after: _Cell) -> dict[str, tuple[Any, Any]]:
     old, new = before.element.find(f"{W}tcPr"), after.element.find(f"{W}tcPr")
     found = look_difference(settings_look(old), settings_look(new))
-    nested = [tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)]
+    nested = [
+        tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)
+    ]
     if nested[0] != nested[1]:
         found["tables_inside"] = (len(nested[0]), len(nested[1]))
     return found
