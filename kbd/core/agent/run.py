@@ -12,6 +12,7 @@ items stay open and the run can be resumed.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from kbd.core.agent.plan import (
     KnownItems,
@@ -38,6 +39,8 @@ from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.workbench.change_text import describe_changes
+from kbd.core.workbench.content_diff import compare_versions
 from kbd.errors import (
     AgentLoopDetected,
     ContextExhausted,
@@ -64,7 +67,8 @@ from kbd.events.vocabulary import Event
 from kbd.events.workbenches import AssistantMessageAdded
 from kbd.messages import Message
 from kbd.providers import MalformedReply
-from kbd.types import Phase
+from kbd.tools import FileRef
+from kbd.types import BlobHash, FileName, Phase
 
 __all__ = ["ATTEMPT_ENDING", "run_agent"]
 
@@ -230,8 +234,9 @@ async def _summarize(context: RunContext) -> None:
     await _enter_phase(context, Phase.SUMMARY)
 
     async def opening() -> tuple[Message, ...]:
+        contents = await _draft_contents(context)
         room, draft, run = _plan_room(context), context.state.draft, context.current
-        changed = render_changes(draft.files if draft else {}, room)
+        changed = render_changes(draft.files if draft else {}, room, contents)
         return summary_opening(_request(context), _plan_of(run), changed, room, run.notices)
 
     reply = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
@@ -244,6 +249,35 @@ async def _summarize(context: RunContext) -> None:
     finished = RunFinished(has_draft=context.state.draft is not None)
     # One frame: whoever sees that the run has ended finds its answer.
     await context.keeper.submit(EndRun(context.run, finished, facts))
+
+
+MAX_COMPARED_FILES = 20
+"""Files of a draft whose changes the summary is shown."""
+
+MAX_CHANGES_OF_FILE = 25
+
+
+async def _draft_contents(context: RunContext) -> dict[FileName, dict[str, Any]]:
+    """Return what the draft changes inside its files, those that were there first."""
+    draft = context.state.draft
+    drafted = dict(draft.files) if draft else {}
+    found: dict[FileName, dict[str, Any]] = {}
+    # What was there before can be spoiled: it comes before what is new.
+    for name in sorted(drafted, key=lambda name: (drafted[name].base is None, name)):
+        if len(found) == MAX_COMPARED_FILES:
+            break
+        file = drafted[name]
+        before = _version(context, name, file.base, file.base_size_bytes)
+        after = _version(context, name, file.blob, file.size_bytes)
+        compared = await compare_versions(context.formats, before, after)
+        found[name] = describe_changes(compared, MAX_CHANGES_OF_FILE)
+    return found
+
+
+def _version(
+    context: RunContext, name: FileName, blob: BlobHash | None, size_bytes: int
+) -> FileRef | None:
+    return None if blob is None else FileRef(name, blob, size_bytes, context.blobs.path(blob))
 
 
 async def _enter_phase(context: RunContext, phase: Phase) -> None:
