@@ -6,15 +6,29 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Celled, Placement, Reading, Region, Source, Table, Tabular, Written
+from kbd.formats import (
+    Celled,
+    Comparable,
+    CompareOptions,
+    Comparison,
+    Place,
+    Placement,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+    Trace,
+    Written,
+)
 from kbd.office.handler import OfficeFormat
 from kbd_xlsx.operations import OPERATIONS
 
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Tabular):
-    """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
+class XlsxFormat(OfficeFormat, Celled, Tabular, Comparable):
+    """Workbooks, whoever made them: mapped, read, queried, and edited without a loss, compared."""
 
     name = "xlsx"
     wire_name = "Xlsx"
@@ -36,6 +50,9 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
         "write_table": "kbd_xlsx.tables:write_table",
+        "compare": "kbd_xlsx.comparison.book_changes:compare",
+        "trace": "kbd_xlsx.comparison.tracing:trace",
+        "locate": "kbd_xlsx.comparison.tracing:locate",
     }
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "
@@ -52,6 +69,8 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
+    compare_method = "XlsxDiff"
+    compare_options: ClassVar[tuple[str, ...]] = ("sheet",)
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""
@@ -68,4 +87,23 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
     ) -> Written:
         """Write rows with their types into a new workbook or one that there is."""
         found: Written = self.function("write_table")(source, rows, placement, target)
+        return found
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Compare two versions by sheet, row and cell."""
+        found: Comparison = self.function("compare")(before, after, options)
+        return found
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Follow cells, rows, columns and sheets from one version to the other."""
+        found: tuple[Trace, ...] = self.function("trace")(before, after, places, forward=forward)
+        return found
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text such as "Data!B7" names."""
+        found: Place = self.function("locate")(source, text)
         return found
