@@ -8,9 +8,13 @@ import msgspec
 
 from kbd.formats import (
     Celled,
+    Comparable,
+    CompareOptions,
+    Comparison,
     Grid,
     Gridded,
     GridWindow,
+    Place,
     Placement,
     Printable,
     Reading,
@@ -18,6 +22,7 @@ from kbd.formats import (
     Source,
     Table,
     Tabular,
+    Trace,
     Written,
 )
 from kbd.office.handler import OfficeFormat
@@ -26,7 +31,7 @@ from kbd_xlsx.operations import OPERATIONS
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable):
+class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -50,6 +55,9 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable):
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
         "write_table": "kbd_xlsx.tables:write_table",
+        "compare": "kbd_xlsx.comparison.book_changes:compare",
+        "trace": "kbd_xlsx.comparison.tracing:trace",
+        "locate": "kbd_xlsx.comparison.tracing:locate",
     }
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "
@@ -68,6 +76,8 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable):
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
     grid_method = "XlsxPreviewGrid"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
+    compare_method = "XlsxDiff"
+    compare_options: ClassVar[tuple[str, ...]] = ("sheet",)
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""
@@ -89,4 +99,23 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable):
     ) -> Written:
         """Write rows with their types into a new workbook or one that there is."""
         found: Written = self.function("write_table")(source, rows, placement, target)
+        return found
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Compare two versions by sheet, row and cell."""
+        found: Comparison = self.function("compare")(before, after, options)
+        return found
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Follow cells, rows, columns and sheets from one version to the other."""
+        found: tuple[Trace, ...] = self.function("trace")(before, after, places, forward=forward)
+        return found
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text such as "Data!B7" names."""
+        found: Place = self.function("locate")(source, text)
         return found

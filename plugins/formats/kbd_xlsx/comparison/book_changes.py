@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Change, ChangeKind, ChangeList, CompareOptions, Comparison, Source
@@ -33,9 +33,7 @@ MAX_RENAMED = 30
 _SIMILAR = 0.5
 
 
-def compare(
-    before: Source | None, after: Source | None, options: CompareOptions
-) -> Comparison:
+def compare(before: Source | None, after: Source | None, options: CompareOptions) -> Comparison:
     """Compare two versions of a workbook.
 
     Raises:
@@ -93,9 +91,7 @@ class SheetPair:
     def map(self) -> SheetMap:
         """The same as a map; raises FileReadFailed."""
         alignment = self.alignment
-        return SheetMap(
-            self.before.name, self.after.name, alignment.rows, alignment.columns
-        )
+        return SheetMap(self.before.name, self.after.name, alignment.rows, alignment.columns)
 
 
 class BookComparison:
@@ -124,7 +120,7 @@ class BookComparison:
             self._open.close()
             raise
 
-    def __enter__(self) -> "BookComparison":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -150,6 +146,12 @@ class BookComparison:
         if sheet is None and self._are_two:
             compare_parts(self.before, self.after, self._is_told, changes)
 
+    def compare_beside(self, changes: ChangeList) -> None:
+        """Add the changes of what is on no sheet; raises FileReadFailed."""
+        compare_workbooks(self.before, self.after, changes)
+        compare_names(self.before, self.after, self.maps, changes)
+        compare_parts(self.before, self.after, self._is_told, changes)
+
     @property
     def _are_two(self) -> bool:
         """Whether there are two versions."""
@@ -164,8 +166,10 @@ class BookComparison:
                 ]
                 if fold(name) in names:
                     return pair
-        names = dict.fromkeys(side.name for pair in self.pairs for side in (pair.after, pair.before))
-        listed = ", ".join(list(filter(None, names))[:20])
+        all_names = dict.fromkeys(
+            side.name for pair in self.pairs for side in (pair.after, pair.before)
+        )
+        listed = ", ".join(list(filter(None, all_names))[:20])
         raise ValidationFailed(f"neither version has a sheet {name!r}; there are: {listed}")
 
     @cached_property
@@ -180,12 +184,13 @@ class BookComparison:
             return
         self._add_sheet_details(pair, changes)
         if pair.before.has_rows and pair.after.has_rows:
-            compare_cells(
-                (pair.before, pair.after), pair.alignment, self.maps, pair.map, changes
-            )
+            compare_cells((pair.before, pair.after), pair.alignment, self.maps, pair.map, changes)
         if pair.before.part and pair.after.part:
             # Equal bytes may mean other looks of rules, or other addresses of links.
-            compare_settings(pair.before, pair.after, self.maps, pair.map, changes)
+            is_same = self.is_comparable and pair.has_equal_bytes
+            compare_settings(
+                (pair.before, pair.after), self.maps, pair.map, changes, has_equal_rows=is_same
+            )
             compare_objects(pair.before, pair.after, self.maps, pair.map, changes)
 
     def _paired(self) -> Iterator[SheetPair]:

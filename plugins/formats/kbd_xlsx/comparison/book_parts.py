@@ -43,9 +43,7 @@ _DEFAULTS = {"date1904": "0", "calcMode": "auto", "iterate": "0", "fullPrecision
 _FLAGS = {"true": "1", "false": "0"}
 
 
-def compare_names(
-    before: BookSide, after: BookSide, maps: BookMaps, changes: ChangeList
-) -> None:
+def compare_names(before: BookSide, after: BookSide, maps: BookMaps, changes: ChangeList) -> None:
     """Add the changes of defined names; those that only followed a shift are none."""
     ours, theirs = list(_names(before, maps)), list(_names(after, None))
     new = {item.name: item for item in theirs}
@@ -56,7 +54,7 @@ def compare_names(
         if other is not None and maps.follows(
             FormulaText(item.value), FormulaText(other.value), None
         ):
-            item = item._replace(content=(*other.content[:1], *item.content[1:]))
+            item = item._replace(content=(other.value, *item.content[1:]))
         followed.append(item)
     add_item_changes("name", followed, theirs, changes)
 
@@ -116,7 +114,7 @@ def compare_workbooks(before: BookSide, after: BookSide, changes: ChangeList) ->
         both = {item.name for item in styles[0]} & {item.name for item in styles[1]}
         ours_, theirs_ = ([item for item in items if item.name in both] for items in styles)
         add_item_changes("style", ours_, theirs_, changes)
-    add_item_changes("property", *(list(_properties(side)) for side in (before, after)), changes)
+    add_item_changes("property", list(_properties(before)), list(_properties(after)), changes)
 
 
 def _element(element: etree._Element | None) -> etree._Element:

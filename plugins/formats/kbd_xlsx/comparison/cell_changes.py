@@ -142,9 +142,7 @@ class _CellComparison:
         self._add_columns()
         self._add_moves()
         alignment = self._alignment
-        gone = _Cursor(
-            self._before, {pair[0] for pair in alignment.pairs} | set(alignment.removed)
-        )
+        gone = _Cursor(self._before, {pair[0] for pair in alignment.pairs} | set(alignment.removed))
         new = _Cursor(self._after, {pair[1] for pair in alignment.pairs} | set(alignment.added))
         for event in self._events():
             if event.before and event.after:
@@ -247,14 +245,8 @@ class _CellComparison:
                 pairs[column] = here
         for column, here in sorted(pairs.items()):
             one, two = ours.get(here), theirs.get(column)
-            if one == two and before == after and column == here and one is not None:
-                if one.kind != "s" and b"shared" not in one.details and self._looks_equal(one):
-                    continue
             self._compare_cell((before, here), one, (after, column), two)
             self._compare_looks((before, here), one, (after, column), two)
-
-    def _looks_equal(self, cell: RawCell) -> bool:
-        return self._before.book.looks.key(cell.style) == self._after.book.looks.key(cell.style)
 
     def _fill_row(self, before: int, ours: _Cells, after: int, theirs: _Cells) -> None:
         """Add a row that was empty and is not now, or the other way."""

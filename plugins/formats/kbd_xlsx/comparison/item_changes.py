@@ -4,19 +4,17 @@ Equal ones belong together, then those of the same name; what is left is gone, o
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lxml import etree
 
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import diff_words
+from kbd_xlsx.comparison.line_maps import NO_SHIFT, Shift
 from kbd_xlsx.parts.style_elements import local_name
 
 __all__ = ["Item", "add_item_changes", "attribute_changes", "content_of"]
-
-Shift = Callable[[str, bool], str]
-"""Returns references as they have become; the flag says that the text is a formula."""
 
 _FORMULAS = frozenset(("formula", "formula1", "formula2", "f"))
 _RANGES = frozenset(("ref", "sqref"))
@@ -35,7 +33,7 @@ class Item(NamedTuple):
     """
 
     name: Hashable
-    content: Hashable
+    content: Any
     place: Place
     value: Any
     details: Mapping[str, Any] = {}
@@ -117,9 +115,7 @@ def _add(
     )
 
 
-def _details(
-    before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Mapping[str, tuple[Any, Any]]:
+def _details(before: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, tuple[Any, Any]]:
     return {
         name: (before.get(name), after.get(name))
         for name in (*before, *(name for name in after if name not in before))
@@ -127,7 +123,7 @@ def _details(
     }
 
 
-def content_of(element: etree._Element, shift: Shift | None = None) -> tuple[Any, ...]:
+def content_of(element: etree._Element, shift: Shift = NO_SHIFT) -> tuple[Any, ...]:
     """Return what is equal for elements of equal contents, whatever their prefixes and ids."""
     name = local_name(element)
     attributes = []
@@ -136,18 +132,15 @@ def content_of(element: etree._Element, shift: Shift | None = None) -> tuple[Any
         # Those of other namespaces are ids of relations and of revisions.
         if text.startswith("{") or text in _IGNORED:
             continue
-        if shift is not None and text in _RANGES:
-            value = shift(str(value), False)
+        if text in _RANGES:
+            value = shift.ranges(str(value))
         attributes.append((text, str(value)))
     text = (element.text or "").strip()
-    if shift is not None and text:
-        if name in _FORMULAS:
-            text = shift(text, True)
-        elif name in _RANGES:
-            text = shift(text, False)
-    children = tuple(
-        content_of(child, shift) for child in element if isinstance(child.tag, str)
-    )
+    if name in _FORMULAS:
+        text = shift.formula(text)
+    elif name in _RANGES:
+        text = shift.ranges(text)
+    children = tuple(content_of(child, shift) for child in element if isinstance(child.tag, str))
     return name, tuple(sorted(attributes)), text, children
 
 

@@ -14,7 +14,7 @@ from kbd_xlsx.comparison.formula_texts import FormulaText, ParsedFormula, Refere
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letters
 
-__all__ = ["BookMaps", "LineMap", "LineRun", "SheetMap"]
+__all__ = ["NO_SHIFT", "BookMaps", "LineMap", "LineRun", "SheetMap", "Shift"]
 
 
 class LineRun(NamedTuple):
@@ -155,17 +155,13 @@ class BookMaps:
     """
 
     def __init__(self, sheets: Iterable[SheetMap] = ()) -> None:
-        self._by_name: Mapping[str, SheetMap] = {
-            each.before.casefold(): each for each in sheets
-        }
+        self._by_name: Mapping[str, SheetMap] = {each.before.casefold(): each for each in sheets}
 
     def sheet(self, name: str) -> SheetMap | None:
         """Return a sheet by its name in the version before."""
         return self._by_name.get(name.casefold())
 
-    def follows(
-        self, before: FormulaText, after: FormulaText, home: SheetMap | None
-    ) -> bool:
+    def follows(self, before: FormulaText, after: FormulaText, home: SheetMap | None) -> bool:
         """Tell whether a formula names the same cells as before.
 
         Args:
@@ -243,6 +239,24 @@ class BookMaps:
         if name and sheet.before != sheet.after and ":" not in name:
             name = _quoted(sheet.after)
         return reference._replace(sheet=name, top=top, left=left, bottom=bottom, right=right)
+
+
+class Shift(NamedTuple):
+    """What references on a sheet have become; without maps they are as they were."""
+
+    maps: BookMaps | None = None
+    sheet: SheetMap | None = None
+
+    def ranges(self, text: str) -> str:
+        """Return ranges as they have become."""
+        return text if self.sheet is None or not text else self.sheet.ranges(text)
+
+    def formula(self, text: str) -> str:
+        """Return a formula as it is if it only followed the shift."""
+        return text if self.maps is None or not text else self.maps.translated(text, self.sheet)
+
+
+NO_SHIFT = Shift()
 
 
 def _written(reference: Reference) -> str:

@@ -73,18 +73,18 @@ class BookLooks:
             theirs: A format of that one.
         """
         found = describe_change(self.describe(style), other.describe(theirs))
-        names = self._name(style), other._name(theirs)
+        names = self.named_style(style), other.named_style(theirs)
         if names[0] != names[1]:
             found["named_style"] = names
-        if not found and not (self._is_exotic(style) or other._is_exotic(theirs)):
+        if not found and not (self.is_exotic(style) or other.is_exotic(theirs)):
             return None
         return found
 
-    def _name(self, style: int) -> str:
+    def named_style(self, style: int) -> str:
         """Return the named style that a format follows."""
         return self._names.get(style, "Normal")
 
-    def _is_exotic(self, style: int) -> bool:
+    def is_exotic(self, style: int) -> bool:
         """Tell whether a format has what words do not describe."""
         if self.tables is None:
             return False
@@ -92,7 +92,8 @@ class BookLooks:
         fill = self.tables.entry("fills", number_of(xf, "fillId"))
         pattern = fill.find("{*}patternFill")
         has_pattern = pattern is not None and pattern.get("patternType", "none") not in (
-            "none", "solid"
+            "none",
+            "solid",
         )
         has_gradient = fill.find("{*}gradientFill") is not None
         border = self.tables.entry("borders", number_of(xf, "borderId"))
@@ -136,9 +137,7 @@ class BookLooks:
         }
         found = []
         for place, xf in enumerate(tables.pool("cellXfs").entries):
-            pointed = tuple(
-                _at(parts[section], number_of(xf, key)) for section, key in _POINTERS
-            )
+            pointed = tuple(_at(parts[section], number_of(xf, key)) for section, key in _POINTERS)
             number = number_of(xf, "numFmtId")
             beside = tuple(
                 _visible(child) for child in xf if local_name(child) in ("alignment", "protection")
@@ -174,8 +173,15 @@ def _visible(element: etree._Element) -> tuple[Any, ...]:
         if each == "bgColor" and element.get("patternType") == "solid":
             continue
         content = _visible(child)
-        if content != (each, (), "", ()) or each not in ("left", "right", "top", "bottom",
-                                                         "diagonal", "start", "end"):
+        if content != (each, (), "", ()) or each not in (
+            "left",
+            "right",
+            "top",
+            "bottom",
+            "diagonal",
+            "start",
+            "end",
+        ):
             found.append(content)
     attributes = {
         str(key): value
@@ -193,9 +199,7 @@ _DEFAULTS = frozenset((
 ))  # fmt: skip
 
 
-def describe_change(
-    one: StyleDescription, two: StyleDescription
-) -> dict[str, tuple[Any, Any]]:
+def describe_change(one: StyleDescription, two: StyleDescription) -> dict[str, tuple[Any, Any]]:
     """Return what differs between two looks, by name: before and after."""
     found: dict[str, tuple[Any, Any]] = {}
     for key in (*one.style, *(key for key in two.style if key not in one.style)):

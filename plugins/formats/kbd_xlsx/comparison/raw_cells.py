@@ -87,15 +87,17 @@ def raw_cells(cells: bytes) -> list[RawCell]:
             # Of a group that did not take part the search tells nothing: empty, or not there.
             text, has_formula = _clarified(cells, value, inline, kind, has_formula)
         result.append(
-            RawCell(
-                column, style, kind, text, formula if has_formula else None, details, metadata
-            )
+            RawCell(column, style, kind, text, formula if has_formula else None, details, metadata)
         )
     return result
 
 
 def _clarified(
-    cells: bytes, value: bytes, inline: bytes, kind: str, has_formula: bool  # noqa: FBT001
+    cells: bytes,
+    value: bytes,
+    inline: bytes,
+    kind: str,
+    has_formula: bool,  # noqa: FBT001
 ) -> tuple[bytes | None, bool]:
     """Tell what an empty group of the search means."""
     if inline:
@@ -163,7 +165,9 @@ def _parsed(cells: bytes) -> list[RawCell]:
             stored = "".join(plain_markup(child) for child in inline).encode("utf-8", "replace")
         details = b""
         if formula is not None:
-            details = "".join(f' {key}="{item}"' for key, item in formula.attrib.items()).encode()
+            details = "".join(
+                f' {key!s}="{item!s}"' for key, item in formula.attrib.items()
+            ).encode()
         metadata = b" ".join(
             f"{name}={cell.get(name)}".encode() for name in ("cm", "vm") if cell.get(name)
         )

@@ -93,9 +93,7 @@ def align_sheets(before: SheetSide, after: SheetSide, *, is_comparable: bool) ->
     return found
 
 
-def _windows(
-    before: SheetSide, after: SheetSide, *, is_comparable: bool
-) -> list[tuple[int, int]]:
+def _windows(before: SheetSide, after: SheetSide, *, is_comparable: bool) -> list[tuple[int, int]]:
     """Return the stretches of row numbers, ends not included, in which rows differ."""
     one, two = before.scan, after.scan
     length = max(len(one.hashes), len(two.hashes))
@@ -213,9 +211,7 @@ class _Aligner:
             unchanged = plain_hashes(before, wanted) & plain_hashes(after, wanted)
         renamed = (None, None) if columns is None else (columns.before, columns.after)
         return (
-            tokenize(
-                before, wanted, self._count, unchanged=unchanged, columns=renamed[0]
-            ),
+            tokenize(before, wanted, self._count, unchanged=unchanged, columns=renamed[0]),
             tokenize(after, wanted, self._count, unchanged=unchanged, columns=renamed[1]),
         )
 
@@ -329,9 +325,7 @@ class _Aligner:
             if first != second:
                 self._pairs.append((before, after))
 
-    def _result(
-        self, moved: list[LineRun], columns: "_ColumnChanges | None"
-    ) -> SheetAlignment:
+    def _result(self, moved: list[LineRun], columns: "_ColumnChanges | None") -> SheetAlignment:
         one, two = self._tokens
         ends = self._ends()
         # A row that is blank at the end of one version is blank in the other one, too.
@@ -339,9 +333,7 @@ class _Aligner:
         added = _without_gap(sorted(self._added), two, ends)
         line_map = LineMap(_joined(self._runs), ends, _last_shift(self._runs, moved))
         self._pairs.sort(key=lambda pair: pair[1])
-        found = SheetAlignment(
-            line_map, LineMap(), self._pairs, sorted(removed), added, moved
-        )
+        found = SheetAlignment(line_map, LineMap(), self._pairs, sorted(removed), added, moved)
         if columns is None:
             return found
         return msgspec.structs.replace(

@@ -1,24 +1,22 @@
 """Changes of what is related to a sheet: tables, comments, charts, pictures and shapes."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from lxml import etree
 
-from kbd.formats import ChangeList
+from kbd.formats import ChangeList, Place
 from kbd.opc.package import Package
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import Item, add_item_changes, content_of
-from kbd_xlsx.comparison.line_maps import BookMaps, SheetMap
+from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import cell_place, object_place, range_place
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.styles.drawings import DrawnObject, anchored_range, drawing_of, drawn_objects
 
-__all__ = ["compare_objects", "own_parts"]
-
-_Shift = Callable[[str, bool], str]
+__all__ = ["compare_objects", "find_object", "own_parts"]
 
 _ANCHORS = ("twoCellAnchor", "oneCellAnchor", "absoluteAnchor")
 _CACHES = frozenset((
@@ -38,15 +36,21 @@ def compare_objects(
     before: SheetSide, after: SheetSide, maps: BookMaps, sheet: SheetMap, changes: ChangeList
 ) -> None:
     """Add the changes of what is related to a sheet; raises FileReadFailed."""
-
-    def shift(text: str, is_formula: bool) -> str:  # noqa: FBT001
-        return maps.translated(text, sheet) if is_formula else sheet.ranges(text)
-
+    shift = Shift(maps, sheet)
     for what, read in (
         ("table", _tables), ("comment", _comments), ("chart", _charts), ("picture", _pictures),
         ("shape", _shapes),
     ):  # fmt: skip
-        add_item_changes(what, list(read(before, shift)), list(read(after, None)), changes)
+        add_item_changes(what, list(read(before, shift)), list(read(after, NO_SHIFT)), changes)
+
+
+def find_object(side: SheetSide, part: str) -> Place | None:
+    """Return a chart, picture or shape by the `part` of its place; raises FileReadFailed."""
+    for read in (_charts, _pictures, _shapes):
+        for item in read(side, NO_SHIFT):
+            if (item.place.part or "").casefold() == part.casefold():
+                return item.place
+    return None
 
 
 def own_parts(side: SheetSide) -> dict[str, bool]:
@@ -72,8 +76,15 @@ def own_parts(side: SheetSide) -> dict[str, bool]:
             )  # fmt: skip
             if relation.kind == "vmlDrawing":
                 is_told = _holds_notes_only(package, relation.target)
-            if relation.kind in ("slicer", "pivotTable", "oleObject", "control", "ctrlProp",
-                                 "package", *_PRIVATE):
+            if relation.kind in (
+                "slicer",
+                "pivotTable",
+                "oleObject",
+                "control",
+                "ctrlProp",
+                "package",
+                *_PRIVATE,
+            ):
                 found[relation.target] = is_told
                 waiting.append(relation.target)
     return found
@@ -93,15 +104,13 @@ def _related(side: SheetSide, kind: str) -> Iterator[str]:
             yield relation.target
 
 
-def _tables(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
+def _tables(side: SheetSide, shift: Shift) -> Iterator[Item]:
     assert side.book.package is not None or not side.part
     for part in _related(side, "table"):
         root = _root(side, part)
         name = root.get("displayName") or root.get("name") or ""
         ref = root.get("ref", "")
-        columns = [
-            each.get("name", "") for each in root.iterfind("{*}tableColumns/{*}tableColumn")
-        ]
+        columns = [each.get("name", "") for each in root.iterfind("{*}tableColumns/{*}tableColumn")]
         style = root.find("{*}tableStyleInfo")
         value = {
             "name": name,
@@ -118,7 +127,7 @@ def _root(side: SheetSide, part: str) -> etree._Element:
     return side.book.package.root(part)
 
 
-def _comments(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
+def _comments(side: SheetSide, shift: Shift) -> Iterator[Item]:
     threaded: set[str] = set()
     for part in _related(side, "threadedComment"):
         for element in _root(side, part).iterfind("{*}threadedComment"):
@@ -141,13 +150,11 @@ def _comments(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
             yield _comment(side, shift, ref, text, authors[int(number)] if known else "")
 
 
-def _comment(
-    side: SheetSide, shift: _Shift | None, ref: str, text: str, author: Any
-) -> Item:
+def _comment(side: SheetSide, shift: Shift, ref: str, text: str, author: Any) -> Item:
     area = area_of(ref)
     place = cell_place(side.name, area.top, area.left) if area else range_place(side.name, ref)
     details = {"author": author} if isinstance(author, str) else {}
-    name = shift(ref, False) if shift else ref
+    name = shift.ranges(ref)
     return Item(name, (text, author), place, text, details)
 
 
@@ -157,7 +164,7 @@ def _drawn(side: SheetSide) -> tuple[str, etree._Element | None]:
     return part, _root(side, part) if part else None
 
 
-def _charts(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
+def _charts(side: SheetSide, shift: Shift) -> Iterator[Item]:
     part, root = _drawn(side)
     package = side.book.package
     if root is None or package is None:
@@ -207,12 +214,12 @@ def _chart_details(chart: etree._Element | None) -> dict[str, Any]:
     return found
 
 
-def _chart_content(element: etree._Element, shift: _Shift | None) -> tuple[Any, ...]:
+def _chart_content(element: etree._Element, shift: Shift) -> tuple[Any, ...]:
     """Return what a chart is made of, without what is stored of the cells that it shows."""
     name = local_name(element)
     text = (element.text or "").strip()
-    if shift is not None and text and name == "f":
-        text = shift(text, True)
+    if name == "f":
+        text = shift.formula(text)
     attributes = tuple(sorted(
         (str(key), str(value)) for key, value in element.attrib.items()
         if not str(key).startswith("{")
@@ -225,19 +232,15 @@ def _chart_content(element: etree._Element, shift: _Shift | None) -> tuple[Any, 
     return name, attributes, text, children
 
 
-def _position(drawn: DrawnObject, shift: _Shift | None) -> tuple[Any, ...]:
+def _position(drawn: DrawnObject, shift: Shift) -> tuple[Any, ...]:
     """Return where an object is, and how large."""
-    area = drawn.range
-    if shift is not None and area:
-        area = shift(area, False)
-    return area, *_offsets(drawn.anchor)
+    return shift.ranges(drawn.range), *_offsets(drawn.anchor)
 
 
 def _offsets(anchor: etree._Element) -> tuple[int, ...]:
     """Return the offsets of an anchor in points: programs round them in their own ways."""
-    found = []
-    for path in ("from/{*}colOff", "from/{*}rowOff", "to/{*}colOff", "to/{*}rowOff"):
-        found.append(_points(anchor.findtext("{*}" + path)))
+    paths = ("from/{*}colOff", "from/{*}rowOff", "to/{*}colOff", "to/{*}rowOff")
+    found = [_points(anchor.findtext("{*}" + path)) for path in paths]
     for name, keys in (("ext", ("cx", "cy")), ("pos", ("x", "y"))):
         element = anchor.find(f"{{*}}{name}")
         found.extend(_points(element.get(key) if element is not None else None) for key in keys)
@@ -251,7 +254,7 @@ def _points(text: str | None) -> int:
         return 0
 
 
-def _pictures(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
+def _pictures(side: SheetSide, shift: Shift) -> Iterator[Item]:
     part, root = _drawn(side)
     package = side.book.package
     if root is not None and package is not None:
@@ -280,7 +283,7 @@ def _pictures(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
         yield Item("", digest, object_place(side.name, "picture", "background"), value, value)
 
 
-def _shapes(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
+def _shapes(side: SheetSide, shift: Shift) -> Iterator[Item]:
     """Yield the anchors that hold neither a picture nor a chart alone."""
     _, root = _drawn(side)
     if root is None:
@@ -301,7 +304,9 @@ def _shapes(side: SheetSide, shift: _Shift | None) -> Iterator[Item]:
             count += 1
             properties = shape.find(".//{*}cNvPr")
             name = properties.get("name", "") if properties is not None else f"#{count}"
-            drawn = DrawnObject("shape", name, anchored_range(anchor), anchor, shape, False)
+            drawn = DrawnObject(
+                "shape", name, anchored_range(anchor), anchor, shape, is_grouped=False
+            )
             text = "".join(each.text or "" for each in shape.iter("{*}t"))
             value = {"name": name, "text": text, "range": drawn.range}
             content = _position(drawn, shift), content_of(shape)

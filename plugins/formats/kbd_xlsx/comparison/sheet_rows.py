@@ -129,7 +129,7 @@ def _written_rows(package: Package, part: str) -> Iterator[MarkupRow]:
                 column = _column_of(address) or column
                 cells.append(_written_cell(cell, address))
             attributes = "".join(
-                f' {name}="{escape(str(value))}"'
+                f' {name!s}="{escape(str(value))}"'
                 for name, value in row.attrib.items()
                 if name != "r"
             )
@@ -147,7 +147,7 @@ def _column_of(address: str) -> int:
 def _written_cell(cell: etree._Element, address: str) -> str:
     """Write a cell as nearly all producers do."""
     attributes = "".join(
-        f' {name}="{escape(str(value))}"'
+        f' {name!s}="{escape(str(value))}"'
         for name, value in cell.attrib.items()
         if name != "r" and not str(name).startswith("{")
     )
@@ -169,14 +169,12 @@ def plain_markup(element: etree._Element) -> str:
     """Write an element and what is in it without the namespaces of their names."""
     name = local_name(element)
     attributes = "".join(
-        f' {"xml:space" if str(key).endswith("}space") else etree.QName(key).localname}'
+        f" {'xml:space' if str(key).endswith('}space') else etree.QName(key).localname}"
         f'="{escape(str(value))}"'
         for key, value in sorted(element.attrib.items())
     )
     text = escape(element.text or "", quote=False).replace("\r", "&#13;")
-    children = "".join(
-        plain_markup(child) for child in element if isinstance(child.tag, str)
-    )
+    children = "".join(plain_markup(child) for child in element if isinstance(child.tag, str))
     return f"<{name}{attributes}>{text}{children}</{name}>"
 
 

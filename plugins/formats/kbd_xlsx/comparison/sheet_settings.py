@@ -13,7 +13,7 @@ from kbd_xlsx.comparison.item_changes import (
     attribute_changes,
     content_of,
 )
-from kbd_xlsx.comparison.line_maps import BookMaps, SheetMap
+from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import columns_place, range_place, rows_place, sheet_place
 from kbd_xlsx.comparison.raw_cells import RowLook
 from kbd_xlsx.parts.style_elements import local_name
@@ -58,10 +58,29 @@ class _ColumnLook(NamedTuple):
 
 
 def compare_settings(
-    before: SheetSide, after: SheetSide, maps: BookMaps, sheet: SheetMap, changes: ChangeList
+    sides: tuple[SheetSide, SheetSide],
+    maps: BookMaps,
+    sheet: SheetMap,
+    changes: ChangeList,
+    *,
+    has_equal_rows: bool,
 ) -> None:
-    """Add the changes of all that is around a sheet's cells; raises FileReadFailed."""
-    _Settings(before, after, maps, sheet, changes).run()
+    """Add the changes of all that is around a sheet's cells.
+
+    Args:
+        sides: Both versions of the sheet.
+        maps: Which cells are which.
+        sheet: The same for this sheet.
+        changes: Where the changes go.
+        has_equal_rows: Whether the rows are known to be equal, looks and all.
+
+    Raises:
+        FileReadFailed: A sheet is damaged.
+    """
+    settings = _Settings(*sides, maps, sheet, changes)
+    if not has_equal_rows:
+        settings.compare_lines()
+    settings.compare_rest()
 
 
 def tab_color(side: SheetSide) -> str | None:
@@ -86,12 +105,16 @@ class _Settings:
         self._maps = maps
         self._sheet = sheet
         self._changes = changes
+        self._shift = Shift(maps, sheet)
         self._roots = before.skeleton, after.skeleton
 
-    def run(self) -> None:
-        """Add all changes."""
+    def compare_lines(self) -> None:
+        """Add the changes of columns and rows as such."""
         self._compare_columns()
         self._compare_rows()
+
+    def compare_rest(self) -> None:
+        """Add all other changes."""
         self._compare_views()
         self._compare_items("merged range", _merged)
         self._compare_items("link", self._links)
@@ -99,16 +122,11 @@ class _Settings:
         self._compare_items("conditional format", self._rules)
         self._compare_items("filter", _filters)
         self._compare_items("sparkline", self._extensions)
-        self._compare_rest()
-
-    def _shift(self, text: str, is_formula: bool) -> str:  # noqa: FBT001
-        if is_formula:
-            return self._maps.translated(text, self._sheet)
-        return self._sheet.ranges(text)
+        self._compare_others()
 
     def _compare_items(self, what: str, read: Any) -> None:
         gone = [item for item in read(self._before, self._shift) if item is not None]
-        new = [item for item in read(self._after, None) if item is not None]
+        new = [item for item in read(self._after, NO_SHIFT) if item is not None]
         add_item_changes(what, gone, new, self._changes)
 
     def _compare_columns(self) -> None:
@@ -214,25 +232,29 @@ class _Settings:
         details = {name: (one[name], two[name]) for name in one if one[name] != two[name]}
         if details:
             self._changes.add(Change(place=place, kind="changed", what="view", details=details))
+        usual = [_usual_sizes(root) for root in self._roots]
+        details = {name: (usual[0][name], usual[1][name]) for name in usual[0]}
+        details = {name: pair for name, pair in details.items() if pair[0] != pair[1]}
+        if details:
+            self._changes.add(Change(place=place, kind="changed", what="setting", details=details))
 
-    def _links(self, side: SheetSide, shift: Any) -> Iterator[Item]:
+    def _links(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
         relations = {}
         if side.book.package is not None and side.part:
             relations = {each.id: each for each in side.book.package.relations(side.part)}
         for link in side.skeleton.iterfind("{*}hyperlinks/{*}hyperlink"):
             ref = link.get("ref", "")
-            there = shift(ref, False) if shift else ref
+            there = shift.ranges(ref)
             key = next((v for k, v in link.attrib.items() if str(k).endswith("}id")), "")
             relation = relations.get(str(key))
             target = relation.target if relation is not None else ""
             location = link.get("location", "")
-            if location and shift:
-                location = shift(location, True)
+            location = shift.formula(location)
             address = f"{target}#{location}" if location else target
             content = address, link.get("tooltip", "")
             yield Item(there, content, range_place(side.name, ref), address)
 
-    def _validations(self, side: SheetSide, shift: Any) -> Iterator[Item]:
+    def _validations(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
         paths = "{*}dataValidations/{*}dataValidation", "{*}extLst/{*}ext/{*}dataValidations/*"
         for path in paths:
             for element in side.skeleton.iterfind(path):
@@ -247,10 +269,10 @@ class _Settings:
                 ]
                 if any(formulas):
                     shown["formulas"] = formulas
-                name = shift(ranges, False) if shift else ranges
+                name = shift.ranges(ranges)
                 yield Item(name, content, range_place(side.name, ranges), shown, shown)
 
-    def _rules(self, side: SheetSide, shift: Any) -> Iterator[Item]:
+    def _rules(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
         looks = side.book.looks
         found = [(block, False) for block in side.skeleton.iterfind("{*}conditionalFormatting")]
         found += [
@@ -261,7 +283,7 @@ class _Settings:
         ]
         for block, extended in found:
             ranges = block.get("sqref") or block.findtext("{*}sqref") or ""
-            name = shift(ranges, False) if shift else ranges
+            name = shift.ranges(ranges)
             rules = block.iterfind("{*}cfRule")
             described = describe_rules(block, looks.tables, looks.theme, extended=extended)
             for rule, value in zip(rules, described, strict=False):
@@ -271,14 +293,14 @@ class _Settings:
                 content = name, content_of(rule, shift), repr(look)
                 yield Item(name, content, range_place(side.name, ranges), value, value)
 
-    def _extensions(self, side: SheetSide, shift: Any) -> Iterator[Item]:
+    def _extensions(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
         for group in side.skeleton.iterfind("{*}extLst/{*}ext/{*}sparklineGroups/*"):
             kind = group.get("type", "line")
             for number, line in enumerate(group.iterfind("{*}sparklines/{*}sparkline")):
                 ranges = line.findtext("{*}sqref") or ""
                 data = line.findtext("{*}f") or ""
-                name = shift(ranges, False) if shift else ranges
-                content: list[Any] = [kind, shift(data, True) if shift else data]
+                name = shift.ranges(ranges)
+                content: list[Any] = [kind, shift.formula(data)]
                 if not number:
                     content.extend(
                         content_of(child, shift)
@@ -289,7 +311,7 @@ class _Settings:
                 place = range_place(side.name, ranges)
                 yield Item(name, tuple(content), place, {"kind": kind, "data": data})
 
-    def _compare_rest(self) -> None:
+    def _compare_others(self) -> None:
         """Compare elements that are told by the names of what differs in them."""
         one, two = (_rest(root) for root in self._roots)
         place = sheet_place(self._after.name)
@@ -348,10 +370,31 @@ def _view(root: etree._Element) -> dict[str, Any]:
         found[name] = {"true": "1", "false": "0"}.get(str(value), value) or _DEFAULTS[name]
     pane = view.find("{*}pane") if view is not None else None
     if pane is not None and "frozen" in pane.get("state", ""):
-        found["frozen"] = tuple(
-            _whole(pane.get(name, "0")) for name in ("ySplit", "xSplit")
-        )
+        found["frozen"] = tuple(_whole(pane.get(name, "0")) for name in ("ySplit", "xSplit"))
     return found
+
+
+def _usual_sizes(root: etree._Element) -> dict[str, Any]:
+    """Return the sizes of rows and columns that have none, and how the page fits."""
+    sizes = root.find("{*}sheetFormatPr")
+    fit = root.find("{*}sheetPr/{*}pageSetUpPr")
+    outline = root.find("{*}sheetPr/{*}outlinePr")
+    is_fixed = sizes is not None and sizes.get("customHeight") in _TRUE
+    return {
+        "usual_width": _number(sizes, "defaultColWidth") or _number(sizes, "baseColWidth"),
+        "usual_height": _number(sizes, "defaultRowHeight") if is_fixed else None,
+        "hides_rows": sizes is not None and sizes.get("zeroHeight") in _TRUE,
+        "fits_page": fit is not None and fit.get("fitToPage") in _TRUE,
+        "summary_below": outline is None or outline.get("summaryBelow", "1") in _TRUE,
+        "summary_right": outline is None or outline.get("summaryRight", "1") in _TRUE,
+    }
+
+
+def _number(element: etree._Element | None, name: str) -> float | None:
+    try:
+        return round(float(element.get(name, "")), 2) if element is not None else None
+    except ValueError:
+        return None
 
 
 def _whole(text: str) -> int:
@@ -361,16 +404,16 @@ def _whole(text: str) -> int:
         return 0
 
 
-def _merged(side: SheetSide, shift: Any) -> Iterator[Item]:
+def _merged(side: SheetSide, shift: Shift) -> Iterator[Item]:
     for element in side.skeleton.iterfind("{*}mergeCells/{*}mergeCell"):
         ref = element.get("ref", "")
-        there = shift(ref, False) if shift else ref
+        there = shift.ranges(ref)
         # What stood in rows that are gone went with them.
         if there != "#REF!" and ":" in there:
             yield Item(there, (), range_place(side.name, ref), ref)
 
 
-def _filters(side: SheetSide, shift: Any) -> Iterator[Item]:
+def _filters(side: SheetSide, shift: Shift) -> Iterator[Item]:
     element = side.skeleton.find("{*}autoFilter")
     if element is not None:
         ref = element.get("ref", "")
@@ -381,8 +424,4 @@ def _filters(side: SheetSide, shift: Any) -> Iterator[Item]:
 
 def _rest(root: etree._Element) -> dict[str, etree._Element]:
     """Return the elements that are compared as they are, by name."""
-    return {
-        name: child
-        for child in root
-        if (name := local_name(child)) and name not in _ELSEWHERE
-    }
+    return {name: child for child in root if (name := local_name(child)) and name not in _ELSEWHERE}
