@@ -208,7 +208,12 @@ def test_doctor_asks_the_daemon(
             "embedders": [local],
         },
         UserGetConsentMode={"mode": "allow_all"},
-        ToolWorkerGetStatus={"available": True, "workers": 2, "sandbox": sandbox},
+        ToolWorkerGetStatus={
+            "available": True,
+            "workers": 2,
+            "sandbox": sandbox,
+            "renderer": {"program": "/opt/soffice"},
+        },
     )
 
     assert kbd("doctor") == 1
@@ -219,7 +224,24 @@ def test_doctor_asks_the_daemon(
     assert "-     provider  other is disabled" in told
     assert "-     consent   files of every workbench may leave unasked" in told
     assert "ok    workers   sandbox limits: no Landlock" in told
+    assert "ok    previews  documents are printed by /opt/soffice" in told
     assert "ok    home" in told
+
+
+def test_doctor_names_what_previews_need(
+    kbd: Kbd, capsys: Captured, short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a daemon: the program that would be run, or what is wrong with the settings."""
+    short_dir.chmod(0o700)
+    program = short_dir / "office"
+    program.write_text("")
+    program.chmod(0o700)
+    monkeypatch.setenv("KBD_PREVIEW_RENDERER", str(program))
+    kbd("doctor")
+    assert f"ok    previews  documents are printed by {program}" in capsys.readouterr().out
+    monkeypatch.setenv("KBD_PREVIEW_WALL_S", "soon")
+    assert kbd("doctor") == 1
+    assert "WRONG settings  setting preview.wall_s" in capsys.readouterr().out
 
 
 def test_doctor_works_alone(
@@ -227,6 +249,7 @@ def test_doctor_works_alone(
 ) -> None:
     """Without a daemon it checks what it can; a key is never printed; an open home is wrong."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("KBD_PREVIEW_RENDERER", "none")
     short_dir.chmod(0o755)
 
     assert kbd("doctor") == 1
@@ -234,6 +257,7 @@ def test_doctor_works_alone(
     assert "WRONG home" in told
     assert "-     daemon    not running" in told
     assert "OPENAI_API_KEY is set" in told
+    assert "-     previews  the setting preview_renderer is none" in told
     assert "sk-secret" not in told
 
 

@@ -31,8 +31,12 @@ __all__ = ["PrintOrder", "print_document", "printed_path", "profile_url"]
 TAIL_BYTES = 4096
 """How much of the end of what the program printed is kept for the daemon's own log."""
 
-TAIL_S = 1.0
+TAIL_S = 0.2
 """Seconds that are waited for it when the program has ended: what it started may hold it open."""
+
+CPU_SHARE = 0.9
+"""A program that failed after so much of its processor time is taken to have used it up: who starts
+its processes for it need not say how they ended, and the kernel counts more coarsely."""
 
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
@@ -132,13 +136,24 @@ def _check_printed(order: PrintOrder, status: int, tail: str) -> None:
     # Programs of this kind answer 0 for a file that they could not load, too.
     if size and status == 0:
         return
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s, _ = resource.getrlimit(resource.RLIMIT_CPU)
-    if cpu_s != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= cpu_s:
+    if _is_out_of_time(status):
+        cpu_s, _ = resource.getrlimit(resource.RLIMIT_CPU)
         msg = f"{program} used up its {cpu_s} s of processor time for {order.name}"
         raise ToolTimeout(msg, detail={"limit": "cpu"})
     msg = f"{order.name} could not be printed by {program}, which {_describe_end(status)}"
     raise FileReadFailed(msg, detail={"trace": tail})
+
+
+def _is_out_of_time(status: int) -> bool:
+    cpu_s, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    is_near = used.ru_utime + used.ru_stime >= CPU_SHARE * cpu_s
+    return _signal_number(status) == signal.SIGXCPU or (cpu_s != resource.RLIM_INFINITY and is_near)
+
+
+def _signal_number(status: int) -> int:
+    """Return the number of the signal that ended a program; not above 0 if none did."""
+    return -status if status < 0 else status - _SIGNALLED
 
 
 def _size_bytes(path: Path) -> int | None:
@@ -151,7 +166,7 @@ def _size_bytes(path: Path) -> int | None:
 
 
 def _describe_end(status: int) -> str:
-    number = -status if status < 0 else status - _SIGNALLED
+    number = _signal_number(status)
     if number > 0:
         with contextlib.suppress(ValueError):
             return f"was ended by {signal.Signals(number).name}"
