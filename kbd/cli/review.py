@@ -1,14 +1,17 @@
-"""`kbd review`: show the change set of the draft, as a table."""
+"""`kbd review`: show the change set of the draft as a table, or write it as one HTML page."""
 
 import argparse
 import json
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from kbd.cli.exits import OK
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
-from kbd.cli.terminal import line, note, render_table, say, size
+from kbd.cli.new_file import check_new_file
+from kbd.cli.terminal import counted, line, note, render_table, say, size
+from kbd.client.blocking import Client
 
 __all__ = ["changed_paths", "command", "render_changes"]
 
@@ -67,8 +70,10 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
     parser.epilog = """\
 examples:
   kbd review taxes
-  kbd review taxes --json"""
+  kbd review taxes --json
+  kbd review taxes --html changes.html   one page that opens offline, with every change"""
     parser.add_argument("workbench", metavar="WB", help="its id, the beginning of it, or its name")
+    parser.add_argument("--html", metavar="FILE", help="write every change as one page")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _review
 
@@ -76,6 +81,8 @@ examples:
 def _review(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
+        if arguments.html is not None:
+            return _write_page(client, workbench_id, arguments)
         found = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})
     if arguments.json:
         say(json.dumps(found))
@@ -87,4 +94,23 @@ def _review(arguments: argparse.Namespace) -> int:
         say(f"{found['draft_summary']}\n")
     say(render_changes(found["changes"]))
     note(f"Publish: kbd publish {workbench_id}   Throw away: kbd discard {workbench_id}")
+    return OK
+
+
+def _write_page(client: Client, workbench_id: str, arguments: argparse.Namespace) -> int:
+    """Have the daemon write the page to a new file.
+
+    Raises:
+        Stop: The file exists, or cannot be written.
+        RequestRefused: There is no draft.
+    """
+    check_new_file(arguments.html)
+    # The daemon writes it, and works in another folder.
+    asked = {"workbench_id": workbench_id, "target": os.path.abspath(arguments.html)}
+    made = call(client, "ReviewGetHtml", asked, slow=True)
+    if arguments.json:
+        say(json.dumps(made))
+    else:
+        files = counted(made["files"], "file")
+        say(f"{arguments.html}: {files}, {size(made['size_bytes'])}")
     return OK
