@@ -147,6 +147,11 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
     text = f"sandbox {sandbox['level']}{_reason_suffix(sandbox)}"
     error = f"; {workers['error']}" if workers.get("error") else ""
     yield _Finding(_mark(workers["available"]), "workers", f"{text}{error}")
+    # One that was started by an older kbd tells nothing of it.
+    if renderer := workers.get("renderer"):
+        program = renderer["program"]
+        text = f"documents are printed by {program}" if program else renderer["reason"]
+        yield _Finding(GOOD if program else KNOWN, "previews", text)
 
 
 def _reason_suffix(row: dict[str, Any]) -> str:

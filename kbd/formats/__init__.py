@@ -8,7 +8,8 @@ can do is told by the capabilities it inherits:
     Readable   read(), passages()          the text of a region; all text with its places
     Celled     cells()                     a region's cells as typed values, beside its text
     Composed   objects()                   a region's tables, pictures and shapes, beside its text
-    Previewable  preview()               a page, slide or picture as people see it
+    Previewable preview()                  a page, slide or picture as people see it
+    Printable  (declares, has no method)   pages that an office program prints, shown as pictures
     Gridded    grid()                      a window of a sheet or table as people see it
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Editable   operations, apply()         typed operations on a new or an existing file
@@ -38,6 +39,7 @@ from kbd.formats.capabilities import (
     Gridded,
     Mappable,
     Previewable,
+    Printable,
     Readable,
     Styled,
     Tabular,
@@ -74,6 +76,7 @@ from kbd.formats.records import (
     Table,
     Written,
 )
+from kbd.types import FocusHint
 
 __all__ = [
     "Applied",
@@ -92,6 +95,7 @@ __all__ = [
     "Comparison",
     "Composed",
     "Editable",
+    "FocusHint",
     "FormatHandler",
     "Grid",
     "GridMerge",
@@ -105,6 +109,7 @@ __all__ = [
     "Placement",
     "Preview",
     "Previewable",
+    "Printable",
     "Readable",
     "Reading",
     "Region",

@@ -2,13 +2,15 @@
 
 Common ends are set aside, then what occurs once on both sides pairs up (Cohen's patience diff), and
 Myers' algorithm does the rest within a bounded number of edits; a stretch with more is taken as
-replaced. So the time is nearly linear for whatever comes.
+replaced, and so are those left when an alignment has cost too much. So the time is linear for
+whatever comes.
 """
 
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from math import isqrt
 from typing import Literal, NamedTuple, TypeVar
 
 from kbd.formats.comparison import Span
@@ -18,6 +20,13 @@ __all__ = ["Block", "Move", "align", "diff_words", "find_moves", "pair_similar"]
 MAX_EDITS = 300
 """Edits within one stretch between anchors; the time of Myers' algorithm grows with their square,
 and so does its memory: 300 take 1 MB."""
+
+MAX_STEPS = 8_000_000
+"""Steps of Myers' algorithm in one alignment, over all its stretches: some two seconds."""
+
+MAX_ROUNDS = 20
+"""How often an item is counted, on average, in search of anchors; each anchor can set free another
+one, so that without an end the time would grow with the square."""
 
 MAX_TOKENS = 20_000
 """Words of both sides of a text; a longer one is told as replaced."""
@@ -53,6 +62,8 @@ def align(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[Block,
     """Return the blocks that make `after` of `before`, in order, without gaps."""
     equal: list[tuple[int, int, int]] = []
     stretches = [(0, len(before), 0, len(after))]
+    steps = MAX_STEPS
+    counts = MAX_ROUNDS * (len(before) + len(after))
     while stretches:
         i1, i2, j1, j2 = stretches.pop()
         start = i1
@@ -65,17 +76,21 @@ def align(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[Block,
         equal.append((i2, j2, end - i2))
         if i1 == i2 or j1 == j2:
             continue
-        anchors = _anchors(before, after, i1, i2, j1, j2)
+        counts -= i2 - i1 + j2 - j1
+        anchors = _anchors(before, after, i1, i2, j1, j2) if counts > 0 else []
         if not anchors:
-            equal += _shortest(before[i1:i2], after[j1:j2], i1, j1)
+            edits = min(MAX_EDITS, isqrt(steps))
+            found, taken = _matched(before, after, (i1, i2, j1, j2), edits)
+            equal += found
+            steps -= taken * taken
             continue
         for i, j in anchors:
             stretches.append((i1, i, j1, j))
             equal.append((i, j, 1))
             i1, j1 = i + 1, j + 1
         stretches.append((i1, i2, j1, j2))
-    found = sorted(run for run in equal if run[2])
-    return tuple(_blocks(found, len(before), len(after)))
+    runs = sorted(run for run in equal if run[2])
+    return tuple(_blocks(runs, len(before), len(after)))
 
 
 def _anchors(
@@ -107,14 +122,35 @@ def _anchors(
     return chain[::-1]
 
 
+def _matched(
+    before: Sequence[Hashable],
+    after: Sequence[Hashable],
+    stretch: tuple[int, int, int, int],
+    max_edits: int,
+) -> tuple[list[tuple[int, int, int]], int]:
+    """Return the equal items of a stretch without anchors, each as a run, and the edits it took."""
+    i1, i2, j1, j2 = stretch
+    # What is on one side alone is an edit whatever the script: it need not take part.
+    shared = set(before[i1:i2]).intersection(after[j1:j2])
+    old = [i for i in range(i1, i2) if before[i] in shared]
+    new = [j for j in range(j1, j2) if after[j] in shared]
+    found, edits = _shortest([before[i] for i in old], [after[j] for j in new], max_edits)
+    pairs = [(old[i + k], new[j + k], 1) for i, j, run in found for k in range(run)]
+    return pairs, edits
+
+
 def _shortest(
-    before: Sequence[Hashable], after: Sequence[Hashable], i0: int, j0: int
-) -> list[tuple[int, int, int]]:
-    """Return the equal runs of a shortest edit script (Myers 1986); none if it is too long."""
+    before: Sequence[Hashable], after: Sequence[Hashable], max_edits: int
+) -> tuple[list[tuple[int, int, int]], int]:
+    """Return the equal runs of a shortest edit script (Myers 1986), and its edits.
+
+    There are no runs if it has more edits than it may.
+    """
     n, m = len(before), len(after)
     reach = {1: 0}
     trail: list[dict[int, int]] = []
-    for edits in range(min(n + m, MAX_EDITS) + 1):
+    most = min(n + m, max_edits)
+    for edits in range(most + 1):
         trail.append(dict(reach))
         for k in range(-edits, edits + 1, 2):
             down = k == -edits or (k != edits and reach[k - 1] < reach[k + 1])
@@ -124,8 +160,8 @@ def _shortest(
                 i, j = i + 1, j + 1
             reach[k] = i
             if i >= n and j >= m:
-                return [(i0 + i, j0 + j, run) for i, j, run in _walk_back(trail, n, m)]
-    return []
+                return list(_walk_back(trail, n, m)), edits
+    return [], most
 
 
 def _walk_back(trail: list[dict[int, int]], i: int, j: int) -> Iterator[tuple[int, int, int]]:

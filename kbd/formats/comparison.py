@@ -207,9 +207,14 @@ class ChangeList:
         """Whether no more changes are listed."""
         return len(self._listed) >= MAX_CHANGES or self._bytes_left <= 0
 
+    @property
+    def total(self) -> int:
+        """How many changes were added and counted."""
+        return self._counted.total()
+
     def comparison(self, hunks: tuple[Hunk, ...] | None = None) -> Comparison:
         """Return what was added."""
-        total = self._counted.total()
+        total = self.total
         if total > len(self._listed):
             self.warn(f"of {total:,} changes the first {len(self._listed):,} are listed")
         return Comparison(
@@ -223,11 +228,28 @@ class ChangeList:
 
 def _cut(change: Change) -> Change:
     """Return the change with long texts cut."""
-    cut: dict[str, Any] = {}
-    for name in ("before", "after"):
-        value = getattr(change, name)
-        if isinstance(value, str) and len(value) > MAX_CHANGE_CHARACTERS:
-            cut[name] = value[:MAX_CHANGE_CHARACTERS] + "…"
-    if not cut and sum(len(text) for _, text in change.words) <= 2 * MAX_CHANGE_CHARACTERS:
+    before, after = _cut_value(change.before), _cut_value(change.after)
+    is_cut = before is not change.before or after is not change.after
+    if not is_cut and sum(len(text) for _, text in change.words) <= 2 * MAX_CHANGE_CHARACTERS:
         return change
-    return msgspec.structs.replace(change, **cut, words=(), is_cut=True)
+    return msgspec.structs.replace(change, before=before, after=after, words=(), is_cut=True)
+
+
+def _cut_value(value: Any) -> Any:
+    """Return a value without what is too long; the same object if nothing is.
+
+    Where the texts of a row are too long together, each may have its share.
+    """
+    if isinstance(value, str):
+        return _cut_text(value, MAX_CHANGE_CHARACTERS)
+    if not isinstance(value, list | tuple):
+        return value
+    texts = [each for each in value if isinstance(each, str)]
+    if sum(map(len, texts)) <= MAX_CHANGE_CHARACTERS:
+        return value
+    share = MAX_CHANGE_CHARACTERS // len(texts)
+    return [_cut_text(each, share) if isinstance(each, str) else each for each in value]
+
+
+def _cut_text(text: str, length: int) -> str:
+    return text if len(text) <= length else text[:length] + "…"

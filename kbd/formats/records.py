@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kbd.types import FocusHint
+
 __all__ = [
     "Applied",
     "AssetPick",
@@ -128,12 +130,14 @@ class Applied(msgspec.Struct, frozen=True):
         warnings: What was skipped or should be looked at.
         external: What the file reaches out to now and did not before ("Sheet1!B2: WEBSERVICE"); it
             is not published before a person accepts it.
+        focus: Where to look first.
     """
 
     applied: int
     changed: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     external: tuple[str, ...] = ()
+    focus: FocusHint | None = None
 
 
 class AssetPick(msgspec.Struct, frozen=True):
@@ -197,12 +201,16 @@ class Placement(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size."""
+    """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size.
+
+    `focus` says where to look first.
+    """
 
     written_range: str
     row_count: int
     column_count: int
     warnings: tuple[str, ...] = ()
+    focus: FocusHint | None = None
 
 
 class Preview(msgspec.Struct, frozen=True):

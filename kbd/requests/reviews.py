@@ -8,10 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
+from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
 from kbd.types import FileName, RunId, Seq
 
 __all__ = [
+    "Blame",
+    "BlameStep",
     "ChangeCounted",
     "ChangeMaker",
     "ChangePlace",
@@ -22,6 +24,7 @@ __all__ = [
     "DiffRequest",
     "GetDiff",
     "ReferenceSource",
+    "ReviewGetBlame",
     "ReviewGetDiff",
     "ReviewGetHtml",
     "ReviewHtml",
@@ -190,6 +193,8 @@ class ContentDiff(Answer):
 
 MAX_CHANGES_OF_ANSWER = 1000
 
+MAX_BLAME_STEPS = 200
+
 
 class DiffRequest(_ContentRequest):
     """The root of the requests for a comparison.
@@ -199,6 +204,7 @@ class DiffRequest(_ContentRequest):
         offset: The change to begin with, from 0.
         limit: The most changes of the answer.
         made_by: Whether each change names the call that made it.
+        seq: The change that this event recorded, in place of all that the draft changes.
     """
 
     answer: ClassVar[type[Any]] = ContentDiff
@@ -208,6 +214,7 @@ class DiffRequest(_ContentRequest):
     offset: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHANGES_OF_ANSWER)] = 200
     made_by: bool = True
+    seq: SeqParam | Unset = UNSET
 
 
 class GetDiff(DiffRequest):
@@ -263,5 +270,77 @@ class ReviewGetHtml(_ContentRequest):
     path: _Path | Unset = UNSET
 
 
-ReviewRequest = ReviewGetDiff | ReviewGetHtml
+class BlameStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that touched a place: a call, or a person who added or removed the file.
+
+    Args:
+        seq: The event that recorded it.
+        ts: When that was.
+        kind: Who did it: a run's tool, a client's own call, a person who added or removed the file,
+            or the workbench that this one was forked from.
+        place: Where the place was after it; of a removal, before.
+        run_id: The run, if one did.
+        message: The message that the run answers.
+        message_id: That message's id.
+        item: The plan item that it was working on, from 1.
+        item_text: The item's text.
+        tool: The tool or method that was called.
+        call_id: The call.
+        entry_id: The call's number in the tool log.
+        before: What was there before, where the step's comparison names the place.
+        after: What was there then, likewise.
+        reason: Why it was called: the item's text, or the message.
+    """
+
+    seq: Seq
+    ts: str
+    kind: Literal["tool_call", "client_call", "added", "removed", "forked"]
+    place: ChangePlace
+    run_id: RunId | Unset = UNSET
+    message: str | Unset = UNSET
+    message_id: str | Unset = UNSET
+    item: int | Unset = UNSET
+    item_text: str | Unset = UNSET
+    tool: str | Unset = UNSET
+    call_id: str | Unset = UNSET
+    entry_id: int | Unset = UNSET
+    before: Any = UNSET
+    after: Any = UNSET
+    reason: str | Unset = UNSET
+
+
+class Blame(Answer):
+    """The steps that touched a place of a file, newest first.
+
+    Args:
+        path: The file.
+        place: The place, in the current version.
+        chain: The steps, until the place came to be.
+        complete: Whether the chain goes back to there, and no step in between is in doubt.
+    """
+
+    path: FileName
+    place: ChangePlace
+    chain: tuple[BlameStep, ...]
+    complete: bool
+
+
+class ReviewGetBlame(_ContentRequest):
+    """Get who touched a place of a file: the calls behind it, back to where it came from.
+
+    Args:
+        path: The file's name; its current version counts, the draft's if there is one.
+        place: As people write it ("Sheet1!B7"), or as a change has it.
+        limit: The most steps of the answer.
+    """
+
+    answer: ClassVar[type[Any]] = Blame
+
+    workbench_id: WorkbenchParam
+    path: _Path
+    place: Annotated[str, msgspec.Meta(min_length=1, max_length=4096)] | ChangePlace
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_BLAME_STEPS)] = 50
+
+
+ReviewRequest = ReviewGetDiff | ReviewGetBlame | ReviewGetHtml
 """The requests of this subject."""

@@ -76,8 +76,10 @@ def test_a_name_must_be_clear(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
     assert "no workbench nobody" in capsys.readouterr().err
 
 
-def test_a_change_set_is_a_table(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """Kind of change, name, sizes, items; warnings below."""
+def test_a_change_set_is_shown_file_by_file(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Kind of change, name, sizes, items; how much changed, and warnings below."""
     changed = {**ADDED, "change_type": "modified", "size_before": 512, "warnings": ["fetches"]}
     deleted = {**ADDED, "change_type": "deleted", "path": "old\x1b[8m.csv", "size_before": 10}
     deleted["items"] = [5, 1, 2, 3]
@@ -88,10 +90,12 @@ def test_a_change_set_is_a_table(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captu
     assert capsys.readouterr().out.splitlines() == [
         "Done.",
         "",
-        "change    file          size                  items",
-        "modified  summary.xlsx  512 bytes -> 4.0 KiB  1-2",
-        "deleted   old.csv       was 10 bytes          1-3, 5",
-        "  ! summary.xlsx: fetches",
+        "modified summary.xlsx   512 bytes -> 4.0 KiB   items 1-2",
+        "  no change inside",
+        "  ! fetches",
+        "",
+        "deleted old.csv   was 10 bytes   items 1-3, 5",
+        "  no change inside",
     ]
 
 

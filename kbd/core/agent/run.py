@@ -30,7 +30,7 @@ from kbd.core.agent.prompt_messages import (
     research_opening,
     summary_opening,
 )
-from kbd.core.agent.readable_copies import write_copies, write_tool_log
+from kbd.core.agent.readable_copies import write_tool_log
 from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.tool_loop import PHASES, BuildOpening, ChainSpec, run_chain, turn_limit
 from kbd.core.agent.transcript import Objection, accept_any
@@ -132,7 +132,6 @@ async def _research(context: RunContext) -> None:
     await _record(
         context, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH)
     )
-    await _copy(context)
 
 
 async def _plan(context: RunContext) -> None:
@@ -156,7 +155,6 @@ async def _plan(context: RunContext) -> None:
     parsed = parse_plan(text, max_items)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
     await _record(context, written, PhaseCompleted(Phase.PLAN))
-    await _copy(context)
 
 
 def _plan_fault(max_items: int, text: str) -> str | None:
@@ -246,7 +244,6 @@ async def _summarize(context: RunContext) -> None:
     finished = RunFinished(has_draft=context.state.draft is not None)
     # One frame: whoever sees that the run has ended finds its answer.
     await context.keeper.submit(EndRun(context.run, finished, facts))
-    await _copy(context)
 
 
 async def _enter_phase(context: RunContext, phase: Phase) -> None:
@@ -314,8 +311,3 @@ async def _copy_tool_log(context: RunContext) -> None:
         await write_tool_log(context.copies, context.keeper.journal)
     except KbdError as fault:
         _log.warning("copy_not_written", copy="tool_log", error=fault.message)
-
-
-async def _copy(context: RunContext) -> None:
-    if context.copies is not None:
-        await write_copies(context.copies, context.state)

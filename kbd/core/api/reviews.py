@@ -1,4 +1,4 @@
-"""Methods of the review: what a draft changes inside its files, as data and as HTML."""
+"""Methods of the review: what a draft changes inside its files, as data and as HTML; who did it."""
 
 import hashlib
 from functools import partial
@@ -16,6 +16,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import open_formats
 from kbd.core.sessions.workbenches import Workbenches
+from kbd.core.workbench.blame import answer_blame
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.content_diff import answer_diff
 from kbd.core.workbench.extraction import record_planned_writes
@@ -45,13 +46,23 @@ class ReviewMethods:
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
-        return {wire.ReviewGetDiff: self.diff, wire.ReviewGetHtml: self.html}
+        return {
+            wire.ReviewGetDiff: self.diff,
+            wire.ReviewGetBlame: self.blame,
+            wire.ReviewGetHtml: self.html,
+        }
 
     async def diff(self, request: wire.ReviewGetDiff, session: Session) -> wire.ContentDiff:
         """Compare the draft's version of a file with its reference."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
         return await answer_diff(workbench, open_formats(self._context, workbench), request)
+
+    async def blame(self, request: wire.ReviewGetBlame, session: Session) -> wire.Blame:
+        """Tell which calls touched a place of a file."""
+        del session
+        workbench = await self._workbenches.open(request.workbench_id)
+        return await answer_blame(workbench, open_formats(self._context, workbench), request)
 
     async def html(self, request: wire.ReviewGetHtml, session: Session) -> wire.ReviewHtml:
         """Write the page of a draft, or answer the piece of one file.

@@ -2,8 +2,8 @@
 
     GetInfo       every format                 ExtractText   Readable, and each of its `wire_reads`
     GetMap        Mappable                     ApplyOps      Editable
-    preview       Previewable                  GetStyles, CopyAssets   Styled
-    comparison    Comparable               grid          Gridded
+    preview       Previewable, Printable       GetStyles, CopyAssets   Styled
+    comparison    Comparable                   grid                    Gridded
 
 A method's name is the format's `wire_name` and one of these, its `wire_info` in place of GetInfo;
 that of a preview is `ReviewGet<wire_name>Preview<unit>`, that of a comparison
@@ -28,6 +28,7 @@ from kbd.formats import (
     Gridded,
     Mappable,
     Previewable,
+    Printable,
     Readable,
     Region,
     Styled,
@@ -113,7 +114,7 @@ def _capability_methods(handler: FormatHandler) -> Iterator[tuple[type[Request],
         yield _record(handler, "ExtractText", ExtractText, regions), ExtractText
         base = ReadObjects if isinstance(handler, Composed) else ReadRegion
         yield from ((kind, base) for kind in _reads(handler, base))
-    if isinstance(handler, Previewable):
+    if isinstance(handler, Previewable | Printable):
         unit = handler.preview_unit
         name = f"ReviewGet{handler.wire_name}Preview{unit}"
         kind = _record(handler, name, GetPreview, [_PREVIEWED[unit]], prefix="")

@@ -7,6 +7,9 @@ call_files     the files that one tool call sees, and what it writes
 extraction     copies of published files into a folder of the user's
 change_set     what a draft changes, file by file
 content_diff   what it changes inside a file
+lineage        the steps that made a file what it is, from the log
+attribution    which of them made each change
+blame          which of them touched one place
 publish        makes the draft's files the published ones
 rewind         undo to a message, and restore of a checkpoint
 conversation, event_rows, rows, notifications

@@ -7,17 +7,27 @@ told by its size and hash.
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.domain.lineage import LineageStep
+from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.workbench.attribution import (
+    Attribution,
+    StepFormats,
+    render_maker,
+    steps_of_draft,
+)
 from kbd.core.workbench.change_set import find_renames
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.editing import own_file
 from kbd.errors import FileReadFailed, KbdError, NotFound, ToolTimeout, ValidationFailed
+from kbd.events.drafts import FileChanged
 from kbd.formats import (
     Change,
     ChangeList,
@@ -31,7 +41,7 @@ from kbd.formats import (
 from kbd.requests import reviews as wire
 from kbd.requests.base import UNSET, Unset
 from kbd.tools import FileRef
-from kbd.types import BlobHash, FileName
+from kbd.types import BlobHash, FileName, Seq
 
 __all__ = ["DraftVersions", "answer_diff", "compare_versions", "find_versions"]
 
@@ -46,7 +56,7 @@ _LABELS: dict[wire.ReferenceSource, str] = {
 
 
 class DraftVersions(msgspec.Struct, frozen=True):
-    """Both versions of a file of the draft.
+    """Both versions of a file of the draft, or of a change that the log holds.
 
     Args:
         name: The file.
@@ -110,8 +120,8 @@ async def _fall_back(
     if published is not None:
         current = _version(workbench, name, published.blob, published.size_bytes)
         on_disk = msgspec.structs.replace(current, path=workbench.folders.published / name)
-        for file in (current, on_disk):
-            if await run_sync(_is_whole, file):
+        for file, check in ((current, _is_whole), (on_disk, partial(_is_published, workbench))):
+            if await run_sync(check, file):
                 return msgspec.structs.replace(
                     versions,
                     before=file,
@@ -136,6 +146,35 @@ def _is_whole(file: FileRef) -> bool:
         return False
 
 
+def _is_published(workbench: OpenWorkbench, file: FileRef) -> bool:
+    """Return whether published/ holds the bytes of a file, and no link in their place."""
+    try:
+        return workbench.files.published_hash(file.name) == file.blob
+    except KbdError:
+        return False
+
+
+async def find_recorded_versions(workbench: OpenWorkbench, path: str, seq: Seq) -> DraftVersions:
+    """Return both versions of a file as a recorded change has them.
+
+    Raises:
+        NotFound: That event did not change this file.
+        SandboxViolation: The path would leave the workbench.
+    """
+    name = file_name(path)
+    for at, record in await workbench.keeper.journal.read(Seq(seq - 1), 1):
+        if at == seq and isinstance(record.data, FileChanged) and record.data.name == name:
+            changed = record.data
+            before = after = None
+            if changed.before is not None:
+                before = _version(workbench, name, changed.before, changed.before_size_bytes)
+            if changed.after is not None:
+                after = _version(workbench, name, changed.after, changed.size_bytes)
+            return DraftVersions(name, before, after)
+    msg = f"event {seq} did not change {name!r}"
+    raise NotFound(msg)
+
+
 async def compare_versions(
     formats: FormatCalls,
     before: FileRef | None,
@@ -147,18 +186,30 @@ async def compare_versions(
     Raises:
         ValidationFailed: An option does not fit the file.
     """
+    found, _ = await _compare(formats, before, after, options)
+    return found
+
+
+async def _compare(
+    formats: FormatCalls,
+    before: FileRef | None,
+    after: FileRef | None,
+    options: CompareOptions,
+) -> tuple[Comparison, bool]:
+    """Return the comparison, and whether it is that of the contents of both versions."""
     if before is not None and after is not None and before.blob == after.blob:
-        return ChangeList().comparison()
+        return ChangeList().comparison(), True
     file = after or before
     assert file is not None
     handler = formats.for_name(file.name)
     if not isinstance(handler, Comparable):
-        kind = "its format is not known" if handler is None else f"{handler.name} files are not"
-        return _compare_bytes(before, after, f"the contents are not compared: {kind}")
+        kind = "of this kind" if handler is None else f"of the format {handler.name}"
+        warning = f"files {kind} are not compared by their contents"
+        return _compare_bytes(before, after, warning), False
     try:
-        return await formats.compare(before, after, options)
+        return await formats.compare(before, after, options), True
     except (FileReadFailed, ToolTimeout) as error:
-        return await _compare_readable(formats, before, after, options, error)
+        return await _compare_readable(formats, before, after, options, error), False
 
 
 async def _compare_readable(
@@ -220,33 +271,69 @@ async def answer_diff(
     Raises:
         ValidationFailed: No draft is open, or the file is of another format, or an option does not
             fit it.
-        NotFound: There is no such file.
+        NotFound: There is no such file, or the event did not change it.
     """
-    versions = await find_versions(workbench, request.path)
+    if isinstance(request.seq, Unset):
+        versions = await find_versions(workbench, request.path)
+    else:
+        versions = await find_recorded_versions(workbench, request.path, request.seq)
     file = versions.after or versions.before
     if handler is not None and file is not None:
         own_file(formats, handler, file)
-    if file is None:
-        found = ChangeList().comparison()
-    else:
-        found = await compare_versions(formats, versions.before, versions.after, _options(request))
+    found, is_compared = ChangeList().comparison(), False
+    if file is not None:
+        options = _options(request)
+        found, is_compared = await _compare(formats, versions.before, versions.after, options)
     page = tuple(_page(found.changes[request.offset :], request.limit))
+    makers: list[LineageStep | None] = [None] * len(page)
+    warnings = found.warnings
+    if page and request.made_by and isinstance(request.seq, Unset):
+        makers = await _find_makers(workbench, formats, versions, page, is_compared=is_compared)
+        if unknown := makers.count(None):
+            warnings += (f"it is not certain who made {unknown:,} of the {len(page):,} changes",)
     end = request.offset + len(page)
     has_more = end < len(found.changes)
     return wire.ContentDiff(
         path=versions.name,
         reference_source=versions.source,
         baseline_missing=versions.source != "draft_start_snapshot",
-        changes=tuple(_render_change(change) for change in page),
+        changes=tuple(
+            _render_change(workbench.state, change, maker)
+            for change, maker in zip(page, makers, strict=True)
+        ),
         total=found.total,
         has_more=has_more,
         counts=msgspec.convert(msgspec.to_builtins(found.counts), tuple[wire.ChangeCounted, ...]),
-        warnings=found.warnings,
+        warnings=warnings,
         reference_label=_LABELS[versions.source],
         reference_warning=versions.warning or UNSET,
         next_offset=end if has_more else UNSET,
         hunks=UNSET if found.hunks is None else _render_hunks(found.hunks, page),
     )
+
+
+async def _find_makers(
+    workbench: OpenWorkbench,
+    formats: FormatCalls,
+    versions: DraftVersions,
+    page: tuple[Change, ...],
+    *,
+    is_compared: bool,
+) -> list[LineageStep | None]:
+    """Return what made each change, None where it is not certain."""
+    lineage = await workbench.lineages.read(workbench.keeper.journal, versions.name)
+    head, base = lineage.drafted, lineage.base
+    # The draft may have moved on since the versions were looked up.
+    if head is None or head.after != (versions.after.blob if versions.after else None):
+        return [None] * len(page)
+    steps, is_whole = steps_of_draft(lineage)
+    is_same = (base.after if base else None) == (versions.before.blob if versions.before else None)
+    attribution = Attribution(
+        steps,
+        StepFormats(formats, workbench.blobs),
+        is_whole=is_whole and is_same and is_compared,
+    )
+    return await attribution.find_makers(page)
 
 
 def _options(request: wire.DiffRequest) -> CompareOptions:
@@ -267,13 +354,18 @@ def _page(changes: tuple[Change, ...], limit: int) -> Iterator[Change]:
         yield change
 
 
-def _render_change(change: Change) -> wire.ContentChange:
+def _render_change(
+    state: WorkbenchState, change: Change, maker: LineageStep | None
+) -> wire.ContentChange:
     # Left out at their defaults by the one record, and by the other: all but a value that is null.
     plain = msgspec.to_builtins(change)
     for side, absent in (("before", "added"), ("after", "removed")):
         if change.kind != absent and change.kind != "moved":
             plain.setdefault(side, None)
-    return msgspec.convert(plain, wire.ContentChange)
+    rendered = msgspec.convert(plain, wire.ContentChange)
+    if maker is None:
+        return rendered
+    return msgspec.structs.replace(rendered, made_by=render_maker(state, maker))
 
 
 def _render_hunks(hunks: tuple[Hunk, ...], page: tuple[Change, ...]) -> tuple[wire.DiffHunk, ...]:

@@ -11,6 +11,7 @@ from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.snapshots import Snapshots
 from kbd.core.workbench.file_store import Blobs, FileStore
+from kbd.core.workbench.lineage import LineageReader
 from kbd.errors import LogCorrupt
 from kbd.types import BlobHash, FileName, WorkbenchId
 
@@ -28,6 +29,7 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
         snapshots: Those of its state.
         publishing: Held while published/ is changed: by a publish, an undo, or a person's files.
         editing: Held by a client's own call while it edits: the next one sees what it wrote.
+        lineages: Tells which steps made a file what it is.
     """
 
     folders: WorkbenchFolders
@@ -37,6 +39,7 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
     snapshots: Snapshots[WorkbenchState]
     publishing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
     editing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
+    lineages: LineageReader = msgspec.field(default_factory=LineageReader)
 
     @property
     def id(self) -> WorkbenchId:

@@ -5,15 +5,26 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Composed, Reading, Region, Source
+from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
+    Composed,
+    Place,
+    Printable,
+    Reading,
+    Region,
+    Source,
+    Trace,
+)
 from kbd.office.handler import OfficeFormat
 from kbd_pptx.operations import OPERATIONS
 
 __all__ = ["PptxFormat"]
 
 
-class PptxFormat(OfficeFormat, Composed):
-    """Slide decks, whoever made them: mapped, read and edited without a loss."""
+class PptxFormat(OfficeFormat, Composed, Comparable, Printable):
+    """Slide decks, whoever made them: mapped, read, compared and edited without a loss."""
 
     name = "pptx"
     wire_name = "Pptx"
@@ -35,6 +46,9 @@ class PptxFormat(OfficeFormat, Composed):
         "apply": "kbd_pptx.edits.apply:apply",
         "get_styles": "kbd_pptx.styles.style_list:get_styles",
         "copy_assets": "kbd_pptx.assets.copy_assets:copy_assets",
+        "compare": "kbd_pptx.comparison.compare:compare",
+        "trace": "kbd_pptx.comparison.compare:trace",
+        "locate": "kbd_pptx.comparison.compare:locate",
     }
     guidance = (
         "Look at the map first: it lists the slides, counted from 0, with titles and layouts; then "
@@ -51,10 +65,36 @@ class PptxFormat(OfficeFormat, Composed):
     coordinates: ClassVar[tuple[str, ...]] = ("slide_index",)
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSlideContent": coordinates}
+    compare_method = "PptxContentDiff"
+    preview_unit = "Slide"
+    # Hidden slides, too: a picture is asked for by the slide's index in the deck.
+    print_filters: ClassVar[Mapping[str, str]] = {
+        ".pdf": 'impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
+    }
+    page_count_field = "slide_count"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search", "slide_index": "index"}
 
     def objects(self, source: Source, region: Region) -> Reading:
         """Return the text of a region with the tables, images and shapes in it."""
         found: Reading = self.function("objects")(source, region)
+        return found
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return what differs between two versions of a deck."""
+        found: Comparison = self.function("compare")(before, after, options)
+        return found
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return where places of one version stand in the other."""
+        found: tuple[Trace, ...] = self.function("trace")(before, after, places, forward=forward)
+        return found
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text means."""
+        found: Place = self.function("locate")(source, text)
         return found

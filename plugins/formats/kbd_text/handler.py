@@ -6,7 +6,20 @@ The suffixes and whole names that are plain text, with their MIME types.
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from kbd.formats import FormatHandler, Mappable, Passage, Readable, Reading, Region, Source
+from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
+    FormatHandler,
+    Mappable,
+    Passage,
+    Place,
+    Readable,
+    Reading,
+    Region,
+    Source,
+    Trace,
+)
 
 __all__ = ["SUFFIXES", "TextFormat"]
 
@@ -58,14 +71,14 @@ SUFFIXES = dict(sorted({**dict.fromkeys(_PLAIN.split(), "text/plain"), **_TYPED}
 """Lower-case suffixes, and names of files that have none, with their MIME types."""
 
 
-class TextFormat(FormatHandler, Mappable, Readable):
+class TextFormat(FormatHandler, Mappable, Readable, Comparable):
     """Plain text by lines; written whole by `write_text_file`, so it is not `Editable`."""
 
     name = "text"
     wire_name = "Text"
     kind = "text"
     suffixes = SUFFIXES
-    preload = ("kbd_text.text_map",)
+    preload = ("kbd_text.text_map", "kbd_text.comparison.changes", "kbd_text.comparison.places")
     guidance = (
         "Text is read by lines: line_start is 1-based, line_count is how many. The map gives the "
         "number of lines and chunks of 200; without coordinates a long file gives its first chunk. "
@@ -73,6 +86,8 @@ class TextFormat(FormatHandler, Mappable, Readable):
         "rows: write it to a .csv file to use the table tools."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("line_start", "line_count")
+    compare_method = "TextDiff"
+    compare_options = ("context_lines",)
     wire_methods = ("GetMap",)
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadLines": coordinates}
 
@@ -93,3 +108,25 @@ class TextFormat(FormatHandler, Mappable, Readable):
         from kbd_text import text_map  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return text_map.passages(source)
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return hunks, and the lines that were changed, added, removed or moved."""
+        from kbd_text.comparison import changes  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return changes.compare(before, after, options)
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Follow lines through what was inserted, removed and moved."""
+        from kbd_text.comparison import places as lines  # noqa: PLC0415 - 100 ms, as above
+
+        return lines.trace(before, after, places, forward=forward)
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Understand "line 12", "lines 3-5", "L12" and "12"."""
+        from kbd_text.comparison import places as lines  # noqa: PLC0415 - 100 ms, as above
+
+        return lines.locate(source, text)

@@ -12,6 +12,7 @@ from kbd.formats import (
     Gridded,
     GridWindow,
     Placement,
+    Printable,
     Reading,
     Region,
     Source,
@@ -25,7 +26,7 @@ from kbd_xlsx.operations import OPERATIONS
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular):
+class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -64,6 +65,7 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular):
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
+    print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
     grid_method = "XlsxPreviewGrid"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
 

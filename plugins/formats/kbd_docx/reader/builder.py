@@ -44,7 +44,13 @@ from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
 from kbd_docx.reader.styles import ListLabels, StyleIndex
 
-__all__ = ["HeaderFooterReferences", "Notes", "read_contents", "read_headers_footers"]
+__all__ = [
+    "HeaderFooterReferences",
+    "Notes",
+    "parse_body",
+    "read_contents",
+    "read_headers_footers",
+]
 
 _KINDS = {f"{W}headerReference": "header", f"{W}footerReference": "footer"}
 _TYPES = ("default", "first", "even")
@@ -182,6 +188,7 @@ class Notes:
 
 
 _BODY = f"{W}body"
+_BLOCKS = (PARAGRAPH, TABLE)
 _LAYOUT = f"{W}sectPr"
 _FEED_BYTES = 1 << 16
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -249,8 +256,10 @@ class _DocumentReader:
 
     def document(self) -> DocxContents:
         """Read the document and return its contents."""
-        for element in _parse_body(self._data, self._package.name):
-            self._add_block(element)
+        for child in parse_body(self._data, self._package.name):
+            # Most children are blocks themselves, and need no look into them.
+            for element in (child,) if child.tag in _BLOCKS else body_children([child]):
+                self._add_block(element)
         sections = self._sections.sections()
         # Taken now: pictures in headers, and in notes that nothing cites, are in no section.
         pictures = tuple(self._findings.pictures)
@@ -362,8 +371,12 @@ def _owners(package: Package) -> Iterator[str]:
             yield posixpath.join(posixpath.dirname(folder), owner) if owner else ""
 
 
-def _parse_body(data: bytes, name: str) -> Iterator[etree._Element]:
+def parse_body(data: bytes, name: str) -> Iterator[etree._Element]:
     """Yield the children of the body, in order; each is freed when the next is asked for.
+
+    Args:
+        data: The main part.
+        name: The file's name, for messages.
 
     Raises:
         FileReadFailed: There is no body.
@@ -402,10 +415,7 @@ def _drain(body: etree._Element, *, least: int) -> Iterator[etree._Element]:
         following = child.getnext()
         if following is None and least:
             return
-        if child.tag in (PARAGRAPH, TABLE):
-            yield child
-        else:
-            yield from body_children([child])
+        yield child
         # Emptied first: to remove an element costs the square of what is in it.
         child.clear()
         body.remove(child)

@@ -13,7 +13,7 @@ from kbd_docx.document import VAL, W, number
 from kbd_docx.reader.contents import DocxTable
 from kbd_docx.reader.findings import StoryFindings
 
-__all__ = ["TableGrid", "cell_line", "read_table"]
+__all__ = ["TableGrid", "cell_line", "grid_cells", "grid_rows", "read_table"]
 
 _ROW, _CELL = f"{W}tr", f"{W}tc"
 _WRAPPERS = frozenset((f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", f"{W}moveTo"))
@@ -118,6 +118,22 @@ def read_table(
             # A row without cells counts as well: a file may have millions of them.
             cells += max(1, len(row.texts))
     return found
+
+
+def grid_rows(table: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
+    """Yield the rows of a table, each with whether it is a tracked deletion, which is not counted."""
+    for element in _children(table, _ROW):
+        yield element, element.find(f"{W}trPr/{W}del") is not None
+
+
+def grid_cells(row: etree._Element) -> Iterator[tuple[int, int, bool, etree._Element]]:
+    """Yield a row's cells: the column where each begins, how many it takes, whether it is covered."""
+    skipped = row.find(f"{W}trPr/{W}gridBefore")
+    column = 0 if skipped is None else number(skipped.get(VAL), 0, 0, _MAX_SPAN)
+    for cell in _children(row, _CELL):
+        span, is_covered, goes_on = _merged(cell.find(f"{W}tcPr"))
+        yield column, span, is_covered or goes_on, cell
+        column += span
 
 
 def _is_deleted(properties: etree._Element, findings: StoryFindings) -> bool:

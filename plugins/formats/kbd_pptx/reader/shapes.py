@@ -35,6 +35,7 @@ __all__ = [
     "is_image",
     "picture_of",
     "reading_order",
+    "shape_transform",
     "shapes_of",
 ]
 
@@ -125,7 +126,7 @@ class SlideShape(msgspec.Struct, frozen=True):
     @property
     def box(self) -> Box | None:
         """Its box on the slide, its own or one inherited from layout or master."""
-        box = read_box(_transform(self.element))
+        box = read_box(shape_transform(self.element))
         if box is None and self.placeholder:
             box = self.layout.box(self.placeholder, self.index)
         return None if box is None else self.transform.apply(box)
@@ -181,7 +182,7 @@ def shapes_of(tree: etree._Element, layout: SlideLayout) -> tuple[SlideShape, ..
             continue
         found.append(_shape(element, layout, transform, parent))
         if element.tag == _GROUP:
-            inner = group_transform(_transform(element), transform)
+            inner = group_transform(shape_transform(element), transform)
             waiting.append((direct_shapes(element), inner, len(found) - 1))
     return tuple(found)
 
@@ -228,7 +229,8 @@ def _kind(
     return "connector" if tag == _CONNECTOR else "ink"
 
 
-def _transform(element: etree._Element) -> etree._Element | None:
+def shape_transform(element: etree._Element) -> etree._Element | None:
+    """Return the element that says where a shape is, if there is one."""
     tag = element.tag
     if tag == _FRAME:
         return element.find(f"{P}xfrm")

@@ -16,6 +16,7 @@ __all__ = [
     "TextLine",
     "format_lines",
     "format_rows",
+    "paragraph_pieces",
     "paragraph_text",
     "plain_text",
     "read_lines",
@@ -49,22 +50,27 @@ def paragraph_text(paragraph: etree._Element, number: int | None = None) -> str:
         paragraph: The paragraph.
         number: What fields for the slide's number show; what was stored in them if None.
     """
-    pieces = []
+    return "".join(text for _, text in paragraph_pieces(paragraph, number))
+
+
+def paragraph_pieces(
+    paragraph: etree._Element, number: int | str | None = None
+) -> Iterator[tuple[etree._Element, str]]:
+    """Yield what a paragraph is made of, each piece with its text; see `paragraph_text`."""
     for child in paragraph:
         tag = child.tag
         if tag == _RUN:
-            pieces.append(_run_text(child))
+            yield child, _run_text(child)
         elif tag == _BREAK:
-            pieces.append("\n")
+            yield child, "\n"
         elif tag == _FIELD:
             is_number = number is not None and child.get("type") == "slidenum"
-            pieces.append(str(number) if is_number else _run_text(child))
+            yield child, str(number) if is_number else _run_text(child)
         elif tag == _MATH:
-            pieces.extend(text.text or "" for text in child.iter(_MATH_TEXT))
+            yield child, "".join(text.text or "" for text in child.iter(_MATH_TEXT))
         elif tag == _ALTERNATE and len(child):
             # The first choice; others show the same to older programs.
-            pieces.extend(text.text or "" for text in child[0].iter(_MATH_TEXT, _TEXT))
-    return "".join(pieces)
+            yield child, "".join(text.text or "" for text in child[0].iter(_MATH_TEXT, _TEXT))
 
 
 def plain_text(body: etree._Element | None, number: int | None = None) -> str:

@@ -1,0 +1,165 @@
+"""Facts of a text that no line shows: its encoding, its byte order mark, how its lines end.
+
+A comparison tells how they differ, so that nothing changes unseen.
+"""
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Change, ChangeKind, ChangeList, Place, Source
+from kbd.plaintext.encodings import BLOCK_BYTES, Encoding, detect, open_text
+
+__all__ = ["EndCount", "TextVersion", "add_bytes", "add_facts", "read_version"]
+
+
+class TextVersion(msgspec.Struct, frozen=True):
+    """A version of a text.
+
+    Args:
+        source: The file.
+        encoding: How its bytes are text.
+        ends: How many lines end with LF, CRLF and CR, by these names, where there are some.
+        is_ended: Whether the last line has an end, too.
+        is_empty: Whether there is no text at all.
+        longest: Characters that the longest line may have; exact to a block.
+        zeros: Zero characters.
+    """
+
+    source: Source
+    encoding: Encoding
+    ends: dict[str, int]
+    is_ended: bool
+    is_empty: bool
+    longest: int = 0
+    zeros: int = 0
+
+    @property
+    def is_bytewise(self) -> bool:
+        """Whether its lines are UTF-8 between line feeds, so that equal bytes are equal lines."""
+        is_utf8 = self.encoding.name in ("utf-8", "utf-8-sig") and not self.encoding.repairs
+        return is_utf8 and not self.zeros and "CR" not in self.ends
+
+
+class EndCount(msgspec.Struct):
+    """Equal lines that end otherwise: how many, and the first one, from 1."""
+
+    count: int = 0
+    first: int = 0
+
+    def add(self, number: int, before: str, after: str) -> None:
+        """Add a line that is equal but for its end; a missing one is no other one."""
+        if before and after:
+            self.first = self.first or number
+            self.count += 1
+
+
+def read_version(source: Source, *, allow_zeros: bool = False) -> TextVersion:
+    """Look through a version once.
+
+    Raises:
+        FileReadFailed: It cannot be opened, or holds zeros and `allow_zeros` is not set.
+    """
+    encoding = detect(source.path)
+    lf = crlf = cr = zeros = longest = run = 0
+    last = carry = ""
+    with open_text(source.path, encoding, newline="") as file:
+        while block := file.read(BLOCK_BYTES):
+            zeros += block.count("\0")
+            if zeros and not allow_zeros:
+                raise FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text")
+            last = block[-1]
+            # Between its first and its last line end a block can hold no line as long as itself.
+            is_within = "\n" not in block and "\r" not in block
+            run = run + len(block) if is_within else len(block)
+            longest = max(longest, run)
+            block = carry + block
+            # Its LF may be the first character of the next block.
+            carry = "\r" if last == "\r" else ""
+            block = block[: len(block) - len(carry)]
+            pairs = block.count("\r\n")
+            crlf += pairs
+            lf += block.count("\n") - pairs
+            cr += block.count("\r") - pairs if "\r" in block else 0
+    cr += bool(carry)
+    ends = {"LF": lf, "CRLF": crlf, "CR": cr}
+    found = {name: count for name, count in ends.items() if count}
+    return TextVersion(source, encoding, found, last in ("\n", "\r"), not last, longest, zeros)
+
+
+def add_facts(
+    changes: ChangeList, before: TextVersion, after: TextVersion, ends: EndCount | None = None
+) -> None:
+    """Add a change for each fact that differs, and the warnings about guesses.
+
+    Args:
+        changes: Where to add them.
+        before: The older version.
+        after: The newer version.
+        ends: The equal lines that end otherwise, where lines were compared.
+    """
+    for version in (before, after):
+        for warning in version.encoding.warnings:
+            changes.warn(f"{version.source.name}: {warning}")
+    if before.is_empty or after.is_empty:
+        return
+    old, new = before.encoding, after.encoding
+    codecs = {old.name.removesuffix("-sig"), new.name.removesuffix("-sig")}
+    if old.name != new.name and len(codecs) == 1:
+        place = Place("byte order mark", part="byte order mark")
+        is_new = new.name.endswith("-sig")
+        changes.add(Change(place, "added" if is_new else "removed", "byte order mark"))
+    elif old != new:
+        names = [each.name + (" with stray bytes" if each.repairs else "") for each in (old, new)]
+        if names[0] != names[1]:
+            changes.add(_fact("encoding", *names))
+    _add_ends(changes, before, after, ends or EndCount())
+    if before.zeros != after.zeros:
+        changes.add(_fact("zero bytes", before.zeros, after.zeros))
+
+
+def _add_ends(changes: ChangeList, before: TextVersion, after: TextVersion, ends: EndCount) -> None:
+    is_other = before.ends and after.ends and before.ends.keys() != after.ends.keys()
+    if is_other or ends.count:
+        count = f"{ends.count:,} lines" if ends.count > 1 else "1 line"
+        note = f"{count} with the same text, from line {ends.first} on" if ends.count else ""
+        change = _fact("line ending", _name_ends(before), _name_ends(after), note)
+        changes.add(change)
+    if before.is_ended != after.is_ended:
+        kind: ChangeKind = "added" if after.is_ended else "removed"
+        changes.add(Change(Place("final newline", part="final newline"), kind, "final newline"))
+
+
+def _name_ends(version: TextVersion) -> str:
+    if len(version.ends) == 1:
+        return next(iter(version.ends))
+    return ", ".join(f"{name} ({count:,})" for name, count in version.ends.items())
+
+
+def _fact(what: str, before: Any, after: Any, note: str = "") -> Change:
+    return Change(Place(what, part=what), "changed", what, before, after, note=note)
+
+
+def add_bytes(changes: ChangeList, before: Source, after: Source) -> None:
+    """Add one change where two files that read the same differ in their bytes.
+
+    Raises:
+        FileReadFailed: One cannot be read.
+    """
+    old, new = _digest(before), _digest(after)
+    if old != new:
+        note = "both read the same: they differ in bytes that are no text"
+        changes.add(_fact("bytes", old, new, note))
+
+
+def _digest(source: Source) -> dict[str, Any]:
+    found = hashlib.sha256()
+    try:
+        with source.path.open("rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                found.update(block)
+            return {"size_bytes": file.tell(), "sha256": found.hexdigest()}
+    except OSError as error:
+        raise FileReadFailed(f"{source.name} cannot be opened") from error

@@ -1,0 +1,400 @@
+"""Differences of paragraphs as changes: text first, then formatting and what is no text.
+
+A paragraph whose text changed is one change, which tells how its formatting differs as well. What
+differs and has no words here is told all the same, as a format.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kbd.formats import Change, ChangeList, Place
+from kbd.formats.alignment import align, diff_words
+from kbd_docx.comparison.contents import Item, Look, ParagraphContent, Run, Tracked
+from kbd_docx.comparison.looks import LookDifference, look_difference
+from kbd_docx.comparison.version import DocxVersion
+
+__all__ = ["ParagraphDifferences", "joined"]
+
+_NOTES = ("footnote", "endnote", "comment")
+_NO_WORDS = "it is made otherwise in a way that has no words here"
+_MAX_TRACKED = 5
+_TEXTUAL = ("text box", "formula")
+Inherited = Callable[[str, str], Any]
+
+
+class ParagraphDifferences:
+    """Differences between paragraphs of two versions, added to a list of changes.
+
+    Args:
+        before: The version before.
+        after: The version after.
+        out: The list.
+    """
+
+    def __init__(self, before: DocxVersion, after: DocxVersion, out: ChangeList) -> None:
+        self._before, self._after, self._out = before, after, out
+        self._made = 0
+        self._lists = _same_lists(before, after)
+        texts = Counter(after.note_texts.values())
+        self._in_both = {text for text in before.note_texts.values() if text in texts}
+
+    def add(
+        self,
+        before: ParagraphContent,
+        after: ParagraphContent,
+        place: Place,
+        what: str,
+        moved_from: Place | None = None,
+    ) -> None:
+        """Add what differs between two paragraphs.
+
+        Args:
+            before: The one before.
+            after: The one after.
+            place: Where it is.
+            what: What it is ("paragraph").
+            moved_from: Where it stood before if it moved.
+        """
+        self.add_story((before,), (after,), place, what, moved_from)
+
+    def add_story(
+        self,
+        before: Sequence[ParagraphContent],
+        after: Sequence[ParagraphContent],
+        place: Place,
+        what: str,
+        moved_from: Place | None = None,
+        details: Mapping[str, tuple[Any, Any]] | None = None,
+    ) -> None:
+        """Add what differs between a cell, a note or a header before and after; as `add` does.
+
+        Args:
+            before: Its paragraphs before.
+            after: Its paragraphs after.
+            place: Where it is.
+            what: What it is.
+            moved_from: Where it stood before if it moved.
+            details: What differs of it beside its paragraphs.
+        """
+        if self._out.is_full:
+            self._out.count("changed" if moved_from is None else "moved", what, 1)
+            return
+        old, new = joined(before), joined(after)
+        start = self._made
+        formats = list(self._paragraph_looks(before, after))
+        if old.text != new.text or moved_from is not None:
+            self._add_text(old, new, place, what, moved_from, formats, details or {})
+        else:
+            if details:
+                formats.insert(0, (dict(details), old.text))
+            formats += _run_differences(old, new, self._value_of)
+            for found, text in _gathered(formats):
+                change = Change(place, "changed", "format", text, text, details=found)
+                self._put(change)
+            self._add_tracked(old, new, place)
+        self._add_items(old, new, place)
+        self._add_links(old, new, place)
+        self._add_fields(old, new, place)
+        self._add_marks(old, new, place)
+        if self._made == start and _unsaid(old) != _unsaid(new):
+            shown = new.shown
+            self._put(Change(place, "changed", "format", old.shown, shown, note=_NO_WORDS))
+
+    def _put(self, change: Change) -> None:
+        self._made += 1
+        self._out.add(change)
+
+    def _add_text(
+        self,
+        old: ParagraphContent,
+        new: ParagraphContent,
+        place: Place,
+        what: str,
+        moved_from: Place | None,
+        formats: Sequence[tuple[LookDifference, str]],
+        details: Mapping[str, tuple[Any, Any]],
+    ) -> None:
+        found: dict[str, tuple[Any, Any]] = dict(details)
+        for difference, _ in (*formats, *_run_differences(old, new, self._value_of)):
+            for name, pair in difference.items():
+                found.setdefault(name, pair)
+        self._put(
+            Change(
+                place,
+                "moved" if moved_from is not None else "changed",
+                what,
+                old.text,
+                new.text,
+                moved_from=moved_from,
+                words=() if old.text == new.text else diff_words(old.text, new.text),
+                details=found,
+                note=_tracked_note(old, new),
+            )
+        )
+
+    def _paragraph_looks(
+        self, before: Sequence[ParagraphContent], after: Sequence[ParagraphContent]
+    ) -> Iterator[tuple[LookDifference, str]]:
+        """Yield how the formatting of whole paragraphs differs."""
+        if len(before) != len(after):
+            return
+        for old, new in zip(before, after, strict=True):
+            found = self._value_of(look_difference(old.look, new.look), old, new)
+            if old.list_id != new.list_id and "list" not in found:
+                same = self._lists.setdefault(old.list_id, new.list_id)
+                if same != new.list_id:
+                    found["list"] = (f"list {old.list_id}", f"list {new.list_id}")
+            if found:
+                yield found, new.shown
+
+    def _value_of(
+        self, found: LookDifference, old: ParagraphContent, new: ParagraphContent
+    ) -> LookDifference:
+        """Return a difference with what the styles say where the paragraph says nothing."""
+        told: LookDifference = {}
+        for name, (before, after) in found.items():
+            plain = name.removeprefix("mark_")
+            if name == "style":
+                told[name] = (
+                    before or _default_style(self._before), after or _default_style(self._after),
+                )  # fmt: skip
+                continue
+            was = self._before.looks.inherited(old.style, plain) if before is None else before
+            now = self._after.looks.inherited(new.style, plain) if after is None else after
+            # It is said here and was not, though nothing looks different for it.
+            told[name] = (before, after) if was == now else (was, now)
+        return told
+
+    def _add_tracked(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
+        for tracked in (Counter(old.tracked) - Counter(new.tracked)).elements():
+            self._put(Change(place, "removed", "tracked change", before=tracked.words))
+        for tracked in (Counter(new.tracked) - Counter(old.tracked)).elements():
+            self._put(Change(place, "added", "tracked change", after=tracked.words))
+
+    def _add_items(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
+        before = [(each.kind, each.digest) for each in old.items]
+        after = [(each.kind, each.digest) for each in new.items]
+        for stretch in align(before, after):
+            if stretch.kind == "equal":
+                continue
+            gone = list(old.items[stretch.i1 : stretch.i2])
+            come = list(new.items[stretch.j1 : stretch.j2])
+            for item in come:
+                same = next((each for each in gone if each.kind == item.kind), None)
+                if same is None:
+                    self._put(Change(place, "added", item.kind, after=_item_value(item)))
+                else:
+                    gone.remove(same)
+                    self._put(_changed_item(same, item, place))
+            for item in gone:
+                self._put(Change(place, "removed", item.kind, before=_item_value(item)))
+
+    def _add_links(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
+        before, after = _links(old.runs), _links(new.runs)
+        for stretch in align(before, after):
+            gone = before[stretch.i1 : stretch.i2] if stretch.kind != "equal" else []
+            come = after[stretch.j1 : stretch.j2] if stretch.kind != "equal" else []
+            for (text, link), (other, target) in zip(gone, come, strict=False):
+                if link != target:
+                    details = {"text": (text, other)}
+                    self._put(Change(place, "changed", "link", link, target, details=details))
+            for text, link in gone[len(come) :]:
+                self._put(Change(place, "removed", "link", before=f"{text} <{link}>"))
+            for text, link in come[len(gone) :]:
+                self._put(Change(place, "added", "link", after=f"{text} <{link}>"))
+
+    def _add_fields(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
+        for stretch in align(old.fields, new.fields):
+            if stretch.kind == "equal":
+                continue
+            gone, come = old.fields[stretch.i1 : stretch.i2], new.fields[stretch.j1 : stretch.j2]
+            for before, after in zip(gone, come, strict=False):
+                self._put(Change(place, "changed", "field", before, after))
+            for before in gone[len(come) :]:
+                self._put(Change(place, "removed", "field", before=before))
+            for after in come[len(gone) :]:
+                self._put(Change(place, "added", "field", after=after))
+
+    def _add_marks(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
+        before = Counter((each.kind, each.key) for each in old.marks if each.kind != "field")
+        after = Counter((each.kind, each.key) for each in new.marks if each.kind != "field")
+        for (kind, key), _ in (before - after).items():
+            # What was written into or taken out of a note is told where the note is.
+            if kind not in _NOTES:
+                self._put(Change(place, "removed", kind, before=key))
+            elif key in self._in_both:
+                note = "it is not cited here any more"
+                self._put(Change(place, "changed", kind, key, key, note=note))
+        for (kind, key), _ in (after - before).items():
+            if kind not in _NOTES:
+                self._put(Change(place, "added", kind, after=key))
+            elif key in self._in_both:
+                note = "it was not cited here"
+                self._put(Change(place, "changed", kind, key, key, note=note))
+        if before == after and old.text == new.text and old.marks != new.marks:
+            for one, other in zip(old.marks, new.marks, strict=True):
+                if one != other and other.kind in _NOTES:
+                    change = Change(place, "changed", other.kind, other.key, other.key,
+                                    note="its mark stands elsewhere")  # fmt: skip
+                    self._put(change)
+                    break
+
+
+def joined(paragraphs: Sequence[ParagraphContent]) -> ParagraphContent:
+    """Return paragraphs as one, whose lines they are; its own formatting is none."""
+    if len(paragraphs) == 1:
+        return paragraphs[0]
+    runs: list[Run] = []
+    at = 0
+    items, marks = [], []
+    for number, each in enumerate(paragraphs):
+        if number:
+            runs.append(Run("\n"))
+            at += 1
+        runs += each.runs
+        items += [msgspec.structs.replace(item, at=item.at + at) for item in each.items]
+        marks += [msgspec.structs.replace(mark, at=mark.at + at) for mark in each.marks]
+        at += len(each.text)
+    return ParagraphContent(
+        text="".join(run.text for run in runs),
+        runs=tuple(runs),
+        look=(),
+        style=paragraphs[0].style if paragraphs else "",
+        items=tuple(items),
+        marks=tuple(marks),
+        fields=tuple(field for each in paragraphs for field in each.fields),
+        tracked=tuple(tracked for each in paragraphs for tracked in each.tracked),
+        rest=tuple(rest for each in paragraphs for rest in each.rest),
+        list_id="",
+    )
+
+
+def _run_differences(
+    old: ParagraphContent,
+    new: ParagraphContent,
+    value_of: Callable[[LookDifference, ParagraphContent, ParagraphContent], LookDifference],
+) -> Iterator[tuple[LookDifference, str]]:
+    """Yield how the formatting of text that is there before and after differs, with that text."""
+    for start, other, length in _common(old.text, new.text):
+        looks = _looks_between(old.runs, start, length)
+        others = _looks_between(new.runs, other, length)
+        waiting: tuple[LookDifference, str] | None = None
+        for text, before, after in _both(looks, others):
+            found = value_of(look_difference(before, after), old, new)
+            if waiting is not None and waiting[0] == found:
+                waiting = (found, waiting[1] + text)
+                continue
+            if waiting is not None and waiting[0]:
+                yield waiting
+            waiting = (found, text)
+        if waiting is not None and waiting[0]:
+            yield waiting
+
+
+def _common(before: str, after: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the stretches of two texts that are equal: where they begin and how long they are."""
+    if before == after:
+        yield 0, 0, len(before)
+        return
+    i = j = 0
+    for kind, text in diff_words(before, after):
+        if kind == "equal":
+            yield i, j, len(text)
+        i += len(text) if kind != "added" else 0
+        j += len(text) if kind != "removed" else 0
+
+
+def _looks_between(runs: Sequence[Run], start: int, length: int) -> Iterator[tuple[str, Look]]:
+    """Yield the runs of a stretch of text, cut to it."""
+    at = 0
+    for run in runs:
+        first, last = max(start - at, 0), min(start + length - at, len(run.text))
+        if first < last:
+            yield run.text[first:last], run.look
+        at += len(run.text)
+        if at >= start + length:
+            return
+
+
+def _both(
+    before: Iterator[tuple[str, Look]], after: Iterator[tuple[str, Look]]
+) -> Iterator[tuple[str, Look, Look]]:
+    """Yield two divisions of the same text as the finest one that both are made of."""
+    one, other = next(before, None), next(after, None)
+    while one is not None and other is not None:
+        size = min(len(one[0]), len(other[0]))
+        yield one[0][:size], one[1], other[1]
+        one = (one[0][size:], one[1]) if len(one[0]) > size else next(before, None)
+        other = (other[0][size:], other[1]) if len(other[0]) > size else next(after, None)
+
+
+def _gathered(
+    formats: Sequence[tuple[LookDifference, str]],
+) -> Iterator[tuple[LookDifference, str]]:
+    """Yield what differs in the same way once, with all texts concerned."""
+    found: dict[str, tuple[LookDifference, list[str]]] = {}
+    for difference, text in formats:
+        key = repr(sorted(difference.items()))
+        found.setdefault(key, (difference, []))[1].append(text)
+    for difference, texts in found.values():
+        yield difference, " … ".join(texts)
+
+
+def _links(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    last = ""
+    for run in runs:
+        if run.link and run.link == last:
+            found[-1] = (found[-1][0] + run.text, run.link)
+        elif run.link:
+            found.append((run.text, run.link))
+        last = run.link
+    return found
+
+
+def _item_value(item: Item) -> Any:
+    facts = dict(item.facts)
+    return facts.get("text", facts) if facts else item.label
+
+
+def _changed_item(before: Item, after: Item, place: Place) -> Change:
+    old, new = _item_value(before), _item_value(after)
+    words = diff_words(old, new) if isinstance(old, str) and isinstance(new, str) else ()
+    note = "how it is drawn or placed differs" if old == new else ""
+    return Change(place, "changed", after.kind, old, new,
+                  words=words if old != new else (), note=note)  # fmt: skip
+
+
+def _tracked_note(old: ParagraphContent, new: ParagraphContent) -> str:
+    come = list((Counter(new.tracked) - Counter(old.tracked)).elements())
+    gone = list((Counter(old.tracked) - Counter(new.tracked)).elements())
+    pieces = []
+    for label, found in (("tracked", come), ("tracked before", gone)):
+        if found:
+            more = f" and {len(found) - _MAX_TRACKED} more" if len(found) > _MAX_TRACKED else ""
+            pieces.append(f"{label}: {', '.join(_words(found[:_MAX_TRACKED]))}{more}")
+    return "; ".join(pieces)
+
+
+def _words(found: Sequence[Tracked]) -> Iterator[str]:
+    return (each.words for each in found)
+
+
+def _unsaid(content: ParagraphContent) -> bytes:
+    """Return the key of what is told of a paragraph itself: notes are told where they are."""
+    marks = tuple(each for each in content.marks if each.kind not in _NOTES)
+    return msgspec.structs.replace(content, marks=marks, style="").key
+
+
+def _default_style(version: DocxVersion) -> str | None:
+    found = version.sheet.default("paragraph")
+    return None if found is None else found.name
+
+
+def _same_lists(before: DocxVersion, after: DocxVersion) -> dict[str, str]:
+    """Return which list of the version before is which after: at first those of one number."""
+    common = before.lists.numbers.keys() & after.lists.numbers.keys()
+    return {number: number for number in common}

@@ -1,0 +1,291 @@
+"""Reader of one paragraph for a comparison: its text apart from its formatting, and all else in it.
+
+ECMA-376, part 1, 17.3 (paragraphs and runs), 17.13.5 (tracked changes), 17.16 (fields).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from lxml import etree
+
+from kbd_docx.comparison.contents import Item, Mark, ParagraphContent, Run, Tracked
+from kbd_docx.comparison.drawn import DrawnReader
+from kbd_docx.comparison.looks import Looks
+from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, VAL, M, W, body_children
+from kbd_docx.reader.stories import form_value
+from kbd_docx.reader.symbols import linear_format, symbol_text
+from kbd_docx.styles.stylesheet import value_of
+
+__all__ = ["CONTROL_IDS", "NoteKeys", "ParagraphReader", "control_name"]
+
+NoteKeys = Mapping[tuple[str, str], str]
+"""What tells a note or comment by its kind and id: its text."""
+
+_TRACKED = {
+    f"{W}ins": "inserted", f"{W}moveTo": "moved here", f"{W}del": "deleted",
+    f"{W}moveFrom": "moved away",
+}  # fmt: skip
+_GONE = (f"{W}del", f"{W}moveFrom")
+_SIGNS = {
+    f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}cr": "\n", f"{W}noBreakHyphen": "\u2011",
+    f"{W}softHyphen": "\u00ad",
+}  # fmt: skip
+_NOTES = {
+    f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote",
+    f"{W}commentReference": "comment", f"{W}commentRangeStart": "comment",
+    f"{W}commentRangeEnd": "comment",
+}  # fmt: skip
+_DRAWN = (f"{W}drawing", f"{W}pict", f"{W}object")
+_IGNORED = frozenset((
+    f"{W}proofErr", f"{W}lastRenderedPageBreak", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}sdtEndPr",
+    f"{W}footnoteRef", f"{W}endnoteRef", f"{W}annotationRef", f"{W}separator",
+    f"{W}continuationSeparator", f"{W}smartTagPr", f"{W}customXmlPr", f"{W}fldData",
+))  # fmt: skip
+_ENTERED = frozenset((f"{W}smartTag", f"{W}customXml", f"{W}sdtContent", f"{W}r"))
+CONTROL_IDS = frozenset((f"{W}id", f"{W}placeholder", f"{W}showingPlcHdr"))
+_CURSOR = "_GoBack"
+_MAX_KEY_CHARS = 200
+
+Handler = Callable[["etree._Element"], None]
+
+
+class ParagraphReader:
+    """Reader of the paragraphs of one part.
+
+    Args:
+        looks: What formatting means.
+        drawn: Reader of what is drawn there, with the relations of the part.
+        notes: What tells the notes that are cited.
+    """
+
+    def __init__(self, looks: Looks, drawn: DrawnReader, notes: NoteKeys) -> None:
+        self._looks = looks
+        self._drawn = drawn
+        self._notes = notes
+
+    def paragraph(self, element: etree._Element) -> ParagraphContent:
+        """Return what a paragraph holds."""
+        return _Paragraph(self._looks, self._drawn, self._notes, self).content(element)
+
+    def paragraphs(self, parent: etree._Element) -> list[ParagraphContent]:
+        """Return the paragraphs of a cell, a note, a header or a text box, those of tables too."""
+        return [self.paragraph(each) for each in _all_paragraphs(parent)]
+
+
+def _all_paragraphs(parent: etree._Element) -> Iterator[etree._Element]:
+    for child in body_children(parent):
+        if child.tag == PARAGRAPH:
+            yield child
+        elif child.tag == TABLE:
+            for cell in child.iter(f"{W}tc"):
+                # Cells of tables in this one come in their turn.
+                yield from (each for each in body_children(cell) if each.tag == PARAGRAPH)
+
+
+class _Paragraph:
+    """A paragraph while it is read."""
+
+    def __init__(
+        self, looks: Looks, drawn: DrawnReader, notes: NoteKeys, reader: ParagraphReader
+    ) -> None:
+        self._looks, self._drawn, self._notes, self._reader = looks, drawn, notes, reader
+        self._runs: list[Run] = []
+        self._items: list[Item] = []
+        self._marks: list[Mark] = []
+        self._fields: list[list[str]] = []
+        self._tracked: list[Tracked] = []
+        self._rest: list[bytes] = []
+        self._length = 0
+        self._look: tuple[tuple[str, object], ...] = ()
+        self._link = ""
+        self._gone: list[str] | None = None
+
+    def content(self, element: etree._Element) -> ParagraphContent:
+        """Return what it holds."""
+        settings = element.find(f"{W}pPr")
+        numbered = None if settings is None else settings.find(f"{W}numPr")
+        for child in element:
+            self._read(child)
+        if settings is not None:
+            self._read_settings(settings)
+        return ParagraphContent(
+            text="".join(run.text for run in self._runs),
+            runs=tuple(self._runs),
+            look=self._looks.paragraph(settings),
+            style="" if settings is None else value_of(settings, "pStyle"),
+            items=tuple(self._items),
+            marks=tuple(self._marks),
+            fields=tuple("".join(field).strip() for field in self._fields),
+            tracked=tuple(self._tracked),
+            rest=tuple(self._rest),
+            list_id="" if numbered is None else value_of(numbered, "numId"),
+        )
+
+    def _read_settings(self, settings: etree._Element) -> None:
+        """Read the tracked changes of the paragraph's look and end."""
+        mark = settings.find(f"{W}rPr")
+        for child in mark if mark is not None else ():
+            if child.tag in _TRACKED:
+                kind = f"end of paragraph {_TRACKED[child.tag]}"
+                self._tracked.append(Tracked(kind, _author(child)))
+        for changed in settings.iterchildren(f"{W}pPrChange"):
+            self._tracked.append(Tracked("formatted", _author(changed)))
+
+    def _read(self, element: etree._Element) -> None:
+        tag = element.tag
+        if tag == f"{W}r":
+            self._read_run(element)
+        elif tag in _IGNORED or not isinstance(tag, str):
+            return
+        elif tag in (f"{W}t", f"{W}delText"):
+            self._add((element.text or "").replace("\n", " "))
+        elif tag in _SIGNS:
+            self._add(_SIGNS[tag])
+        elif tag in _ENTERED:
+            self._read_children(element)
+        elif tag in _TRACKED:
+            self._read_tracked(element)
+        elif tag in _NOTES:
+            key = (_NOTES[tag], element.get(f"{W}id", ""))
+            self._mark(key[0], self._notes.get(key, "")[:_MAX_KEY_CHARS])
+        elif tag in _DRAWN:
+            self._items.append(self._drawn.item(element, self._length, self._reader.paragraphs))
+        else:
+            self._read_rare(element, tag)
+
+    def _read_children(self, element: etree._Element) -> None:
+        for child in element:
+            self._read(child)
+
+    def _read_run(self, run: etree._Element) -> None:
+        around = self._look
+        properties = run.find(f"{W}rPr")
+        self._look = self._looks.run(properties)
+        if properties is not None:
+            for changed in properties.iterchildren(f"{W}rPrChange"):
+                text = "".join(each.text or "" for each in run.iterchildren(f"{W}t"))
+                self._tracked.append(Tracked("formatted", _author(changed), text))
+        for child in run:
+            self._read(child)
+        self._look = around
+
+    def _read_tracked(self, element: etree._Element) -> None:
+        start, around = len(self._runs), self._gone
+        before = self._length
+        if element.tag in _GONE:
+            self._gone = []
+        self._read_children(element)
+        if element.tag in _GONE:
+            text = "".join(self._gone or ())
+        else:
+            # A run may have grown, so the text is that from the place on where this began.
+            text = "".join(run.text for run in self._runs[max(start - 1, 0) :])
+            text = text[len(text) - (self._length - before) :] if self._length > before else ""
+        self._gone = around
+        self._tracked.append(Tracked(_TRACKED[str(element.tag)], _author(element), text))
+
+    def _read_rare(self, element: etree._Element, tag: str) -> None:
+        """Read what few paragraphs have."""
+        match tag.removeprefix(W):
+            case "hyperlink":
+                around = self._link
+                self._link = self._drawn.link(element)
+                self._read_children(element)
+                self._link = around
+            case "br":
+                self._read_break(element)
+            case "sym":
+                self._add(symbol_text(element.get(f"{W}font", ""), element.get(f"{W}char", "")))
+            case "fldChar":
+                self._read_field_mark(element)
+            case "instrText" | "delInstrText":
+                if self._fields:
+                    self._fields[-1].append(element.text or "")
+                else:
+                    self._fields.append([element.text or ""])
+            case "fldSimple":
+                self._fields.append([element.get(f"{W}instr", "")])
+                self._read_children(element)
+            case "sdt":
+                self._read_control(element)
+            case "bookmarkStart":
+                if element.get(f"{W}name") != _CURSOR:
+                    self._mark("bookmark", element.get(f"{W}name", ""))
+            case "bookmarkEnd":
+                return
+            case "ruby":
+                self._read_ruby(element)
+            case _:
+                self._read_foreign(element, tag)
+
+    def _read_foreign(self, element: etree._Element, tag: str) -> None:
+        if tag in (f"{M}oMath", f"{M}oMathPara"):
+            digest = self._drawn.digest(element)
+            self._items.append(Item("formula", self._length, linear_format(element), digest))
+        elif tag == f"{MC}AlternateContent":
+            for choice in [*element.findall(f"{MC}Choice"), *element.findall(f"{MC}Fallback")][:1]:
+                self._read_children(choice)
+        elif tag in (f"{W}bdo", f"{W}dir"):
+            self._rest.append(element.get(VAL, "").encode())
+            self._read_children(element)
+        else:
+            self._rest.append(self._drawn.digest(element, frozenset((SECTION,))))
+
+    def _read_break(self, element: etree._Element) -> None:
+        kind = element.get(f"{W}type", "")
+        if kind in ("page", "column"):
+            self._items.append(Item(f"{kind} break", self._length, f"[{kind} break]", b""))
+        else:
+            self._add("\n")
+
+    def _read_field_mark(self, element: etree._Element) -> None:
+        kind = element.get(f"{W}fldCharType", "")
+        if kind == "begin":
+            self._fields.append([])
+            form = element.find(f"{W}ffData")
+            if form is not None:
+                digest = self._drawn.digest(form)
+                self._items.append(Item("form field", self._length, form_value(element), digest))
+        self._mark("field", kind)
+
+    def _read_control(self, element: etree._Element) -> None:
+        settings = element.find(f"{W}sdtPr")
+        if settings is not None:
+            self._mark("content control", control_name(settings))
+            self._rest.append(self._drawn.digest(settings, CONTROL_IDS))
+        self._read_children(element)
+
+    def _read_ruby(self, element: etree._Element) -> None:
+        base, above = element.find(f"{W}rubyBase"), element.find(f"{W}rt")
+        if base is not None:
+            self._read_children(base)
+        if above is not None:
+            self._add("(")
+            self._read_children(above)
+            self._add(")")
+
+    def _mark(self, kind: str, key: str) -> None:
+        self._marks.append(Mark(kind, self._length, key))
+
+    def _add(self, text: str) -> None:
+        if self._gone is not None:
+            self._gone.append(text)
+            return
+        if not text:
+            return
+        self._length += len(text)
+        last = self._runs[-1] if self._runs else None
+        if last is not None and last.look == self._look and last.link == self._link:
+            # Where a run ends says nothing; programs divide them as they like.
+            self._runs[-1] = Run(last.text + text, last.look, last.link)
+        else:
+            self._runs.append(Run(text, self._look, self._link))
+
+
+def control_name(settings: etree._Element) -> str:
+    """Return what people know a content control by: its title, else its tag."""
+    return value_of(settings, "alias") or value_of(settings, "tag")
+
+
+def _author(element: etree._Element) -> str:
+    return element.get(f"{W}author", "")
+

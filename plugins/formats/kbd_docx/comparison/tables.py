@@ -1,0 +1,382 @@
+"""Tables of two versions: their rows matched, then the cells of rows that differ.
+
+Rows and columns are counted as the operations on tables count them. Where the numbers of columns
+differ, columns are matched first, so that a new one is one change and not one a row.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from lxml import etree
+
+from kbd.formats import Change, ChangeList
+from kbd_docx.comparison.body import XmlKeys
+from kbd_docx.comparison.contents import Look, look_of
+from kbd_docx.comparison.differences import ParagraphDifferences
+from kbd_docx.comparison.digests import element_digest
+from kbd_docx.comparison.looks import attributes_text, look_difference
+from kbd_docx.comparison.matches import Matches, Side, match_items
+from kbd_docx.comparison.paragraphs import CONTROL_IDS, control_name
+from kbd_docx.comparison.version import DocxVersion, word_count
+from kbd_docx.document import W, local_name
+from kbd_docx.reader.tables import grid_cells, grid_rows
+
+__all__ = ["TableCells", "TableMatch", "compare_tables", "match_tables", "settings_look"]
+
+MAX_LISTED_CELLS = 2_000
+"""Cells of a table that came or went that its change lists."""
+
+_WIDTHS = ("tcW", "tblGrid", "gridCol", "wAfter", "wBefore")
+_NAMES = {
+    "shd": "shading", "vAlign": "vertical_alignment", "gridSpan": "columns_spanned",
+    "vMerge": "vertical_merge", "hMerge": "horizontal_merge", "tblStyle": "style", "jc": "alignment",
+    "trHeight": "height", "tblHeader": "repeats_as_header", "cantSplit": "stays_on_one_page",
+    "tblW": "width", "tblInd": "indent", "tblBorders": "borders", "tcBorders": "border",
+    "noWrap": "no_wrap", "tblLayout": "layout", "tblLook": "style_parts",
+}  # fmt: skip
+_TRACKED = ("ins", "del", "tcPrChange", "trPrChange", "tblPrChange", "tblGridChange", "cellIns",
+            "cellDel", "cellMerge")  # fmt: skip
+
+
+class _Cell(msgspec.Struct, frozen=True):
+    """A cell: where it begins, whether one above or before covers it, its text and its element."""
+
+    column: int
+    is_covered: bool
+    text: str
+    element: etree._Element
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """A row: its number, its cells and its element; a tracked deletion has that of the next one."""
+
+    number: int
+    is_deleted: bool
+    cells: tuple[_Cell, ...]
+    element: etree._Element
+    key: bytes
+
+
+class TableCells:
+    """The rows and cells of a table.
+
+    Args:
+        version: The version that it is in.
+        index: The index of its block.
+    """
+
+    def __init__(self, version: DocxVersion, index: int) -> None:
+        self.version = version
+        self.number = version.block(index).number
+        self.element = version.element(index)
+        keys = XmlKeys(version.parts, version.main, dict(self.element.nsmap))
+        self.rows: list[_Row] = []
+        count = 0
+        for element, is_deleted in grid_rows(self.element):
+            cells = tuple(
+                _Cell(column, is_covered, plain_text(cell), cell)
+                for column, _, is_covered, cell in grid_cells(element)
+            )
+            self.rows.append(_Row(count, is_deleted, cells, element, keys.of(element)[1]))
+            count += not is_deleted
+        self.column_count = max(
+            (cell.column + 1 for row in self.rows for cell in row.cells), default=0
+        )
+
+    def texts(self, row: int, columns: Sequence[int] | None = None) -> tuple[str, ...]:
+        """Return the texts of a row by column, of chosen columns."""
+        found = {cell.column: cell.text for cell in self.rows[row].cells}
+        wanted = range(max(found, default=-1) + 1) if columns is None else columns
+        return tuple(found.get(column, "") for column in wanted)
+
+    def listed(self) -> tuple[list[list[str]], bool]:
+        """Return the texts of as many rows as a change lists, and whether those are not all."""
+        found: list[list[str]] = []
+        left = MAX_LISTED_CELLS
+        for index in range(len(self.rows)):
+            texts = list(self.texts(index))
+            left -= len(texts) + 1
+            if left < 0:
+                return found, True
+            found.append(texts)
+        return found, False
+
+    def column(self, column: int) -> tuple[str, ...]:
+        """Return the texts of a column by row."""
+        return tuple(
+            next((cell.text for cell in row.cells if cell.column == column), "")
+            for row in self.rows
+        )
+
+
+class TableMatch(msgspec.Struct, frozen=True):
+    """Match of a table: its rows, and columns before and after that are the same."""
+
+    rows: Matches
+    columns: tuple[tuple[int, int], ...]
+    has_same_columns: bool
+
+
+def match_tables(before: TableCells, after: TableCells) -> TableMatch:
+    """Return which rows and columns of two versions of a table are the same."""
+    same = before.column_count == after.column_count
+    columns = (
+        tuple((column, column) for column in range(after.column_count))
+        if same
+        else _matched_columns(before, after)
+    )
+    sides = []
+    for cells, chosen in (
+        (before, [one for one, _ in columns]), (after, [other for _, other in columns]),
+    ):  # fmt: skip
+        texts = [cells.texts(index, chosen) for index in range(len(cells.rows))]
+        flags = [row.is_deleted for row in cells.rows]
+        keys = list(zip(texts, flags, strict=True))
+        sides.append(
+            Side(
+                raw=[row.key for row in cells.rows] if same else keys,
+                key=keys.__getitem__,
+                move_key=lambda index, texts=texts: texts[index] if any(texts[index]) else None,
+                words=lambda index, texts=texts: _words(texts[index]),
+            )
+        )
+    return TableMatch(match_items(*sides, fills_gaps=True), columns, same)
+
+
+def compare_tables(
+    before: TableCells, after: TableCells, differences: ParagraphDifferences, out: ChangeList
+) -> None:
+    """Add what differs between two versions of a table."""
+    found = match_tables(before, after)
+    _compare_settings(before, after, out)
+    places = after.version.places
+    _add_columns(before, after, found, out)
+    for event in found.rows.events:
+        if event.kind == "removed":
+            row = before.rows[event.before]
+            place = before.version.places.table(before.number, row.number)
+            out.add(Change(place, "removed", "row", before=list(before.texts(event.before))))
+        elif event.kind == "added":
+            row = after.rows[event.after]
+            place = places.table(after.number, row.number)
+            note = "a tracked insertion" if row.element.find(f"{W}trPr/{W}ins") is not None else ""
+            out.add(Change(place, "added", "row", after=list(after.texts(event.after)), note=note))
+        elif event.kind == "moved":
+            _add_moved(before, after, event.before, event.after, event.length, out)
+    widths: list[tuple[str, str]] = []
+    for i, j in sorted(found.rows.forward.items(), key=lambda pair: pair[1]):
+        if before.rows[i].key != after.rows[j].key or not found.has_same_columns:
+            widths += _compare_rows(before, after, (i, j), found, differences, out)
+    grid = _grid(before.element), _grid(after.element)
+    if found.has_same_columns and (widths or grid[0] != grid[1]):
+        details = {"columns": grid} if grid[0] != grid[1] else {"cell": widths[0]}
+        out.add(Change(places.table(after.number), "changed", "width", details=details))
+
+
+def _add_moved(
+    before: TableCells, after: TableCells, start: int, other: int, length: int, out: ChangeList
+) -> None:
+    place = after.version.places.table(after.number, after.rows[other].number)
+    source = before.version.places.table(before.number, before.rows[start].number)
+    old = [list(before.texts(start + offset)) for offset in range(length)]
+    new = [list(after.texts(other + offset)) for offset in range(length)]
+    out.add(
+        Change(
+            place, "moved", "row", old[0] if length == 1 else old, new[0] if length == 1 else new,
+            moved_from=source, note=f"{length} rows" if length > 1 else "",
+        )
+    )  # fmt: skip
+
+
+def _add_columns(
+    before: TableCells, after: TableCells, found: TableMatch, out: ChangeList
+) -> None:
+    """Add the columns that came or went."""
+    if found.has_same_columns:
+        return
+    old, new = {one for one, _ in found.columns}, {other for _, other in found.columns}
+    for column in range(before.column_count):
+        if column not in old:
+            place = before.version.places.table(before.number, column=column)
+            texts = list(before.column(column)[:MAX_LISTED_CELLS])
+            out.add(Change(place, "removed", "column", before=texts))
+    for column in range(after.column_count):
+        if column not in new:
+            place = after.version.places.table(after.number, column=column)
+            texts = list(after.column(column)[:MAX_LISTED_CELLS])
+            out.add(Change(place, "added", "column", after=texts))
+
+
+def _compare_rows(
+    before: TableCells,
+    after: TableCells,
+    rows: tuple[int, int],
+    found: TableMatch,
+    differences: ParagraphDifferences,
+    out: ChangeList,
+) -> list[tuple[str, str]]:
+    """Add what differs between two rows; return the widths of cells before and after that do."""
+    old, new = before.rows[rows[0]], after.rows[rows[1]]
+    row_place = after.version.places.table(after.number, new.number)
+    details = look_difference(_row_look(old.element), _row_look(new.element))
+    if old.is_deleted != new.is_deleted:
+        details["tracked_deletion"] = (old.is_deleted, new.is_deleted)
+    if details:
+        texts = list(after.texts(rows[1]))
+        out.add(Change(row_place, "changed", "format", texts, texts, details=details))
+    theirs = {cell.column: cell for cell in new.cells}
+    ours = {cell.column: cell for cell in old.cells}
+    widths: list[tuple[str, str]] = []
+    readers = (
+        before.version.reader(before.version.main), after.version.reader(after.version.main),
+    )  # fmt: skip
+    for column, other in found.columns:
+        one, two = ours.get(column), theirs.get(other)
+        place = after.version.places.table(after.number, new.number, other)
+        if one is None or two is None:
+            cell = one or two
+            if cell is not None:
+                kind = "removed" if two is None else "added"
+                change = Change(place, "removed", "cell", before=cell.text)
+                out.add(change if kind == "removed" else Change(place, "added", "cell",
+                                                                after=cell.text))  # fmt: skip
+            continue
+        if _digest(before.version, one.element) == _digest(after.version, two.element):
+            continue
+        details = _cell_difference(one, two)
+        pair = _width(one), _width(two)
+        if pair[0] != pair[1] and "columns_spanned" not in details:
+            widths.append(pair)
+        differences.add_story(
+            readers[0].paragraphs(one.element),
+            readers[1].paragraphs(two.element),
+            place,
+            "cell",
+            details=details,
+        )
+    return widths
+
+
+def _width(cell: _Cell) -> str:
+    found = cell.element.find(f"{W}tcPr/{W}tcW")
+    return "" if found is None else attributes_text(found)
+
+
+def _digest(version: DocxVersion, element: etree._Element) -> bytes:
+    return version.parts.element(element, version.main)
+
+
+def _cell_difference(before: _Cell, after: _Cell) -> dict[str, tuple[Any, Any]]:
+    old, new = before.element.find(f"{W}tcPr"), after.element.find(f"{W}tcPr")
+    found = look_difference(settings_look(old), settings_look(new))
+    nested = [
+        tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)
+    ]
+    if nested[0] != nested[1]:
+        found["tables_inside"] = (len(nested[0]), len(nested[1]))
+    return found
+
+
+_PARAGRAPHS = frozenset((f"{W}p",))
+
+
+def _frame_digest(table: etree._Element) -> bytes:
+    """Return the digest of a table in a cell without what its paragraphs hold."""
+    return element_digest(table, without=_PARAGRAPHS)
+
+
+def _compare_settings(before: TableCells, after: TableCells, out: ChangeList) -> None:
+    old = dict(settings_look(before.element.find(f"{W}tblPr")))
+    new = dict(settings_look(after.element.find(f"{W}tblPr")))
+    for version, look in ((before.version, old), (after.version, new)):
+        if style := look.get("style"):
+            look["style"] = version.looks.style_name("table", style)
+    controls = _controls(before), _controls(after)
+    if controls[0] != controls[1]:
+        old["content_controls"], new["content_controls"] = controls
+    if details := look_difference(look_of(old), look_of(new)):
+        place = after.version.places.table(after.number)
+        out.add(Change(place, "changed", "format", details=details))
+
+
+def _controls(cells: TableCells) -> list[str]:
+    """Return the content controls around rows, cells and their paragraphs, by name and digest."""
+    found = []
+    for control in cells.element.iter(f"{W}sdt"):
+        settings = control.find(f"{W}sdtPr")
+        if settings is not None and local_name(control.getparent()) != "p":
+            name = control_name(settings)
+            found.append(f"{name} {element_digest(settings, without=CONTROL_IDS).hex()}".strip())
+    return found
+
+
+def _row_look(row: etree._Element) -> Look:
+    found = dict(settings_look(row.find(f"{W}trPr")))
+    exceptions = row.find(f"{W}tblPrEx")
+    return look_of(found | {f"row_{name}": value for name, value in settings_look(exceptions)})
+
+
+def settings_look(settings: etree._Element | None) -> Look:
+    """Return what settings of a table, a row, a cell or a page say, by name.
+
+    Args:
+        settings: Their element; None says nothing.
+    """
+    found: dict[str, Any] = {}
+    for child in settings if settings is not None else ():
+        name = local_name(child)
+        if not name or name in _WIDTHS or name == "cnfStyle":
+            continue
+        if name in _TRACKED:
+            found[f"tracked {name}"] = child.get(f"{W}author", "")
+        elif len(child):
+            for each in child:
+                key = f"{_NAMES.get(name, name)}_{local_name(each)}"
+                found[key] = attributes_text(each) or element_digest(each).hex()
+        else:
+            found[_NAMES.get(name, name)] = attributes_text(child) or True
+    return look_of(found)
+
+
+def _matched_columns(before: TableCells, after: TableCells) -> tuple[tuple[int, int], ...]:
+    sides = []
+    for cells in (before, after):
+        texts = [cells.column(column) for column in range(cells.column_count)]
+        sides.append(
+            Side(
+                raw=texts,
+                key=texts.__getitem__,
+                move_key=lambda _: None,
+                words=lambda index, texts=texts: _words(texts[index]),
+            )
+        )
+    found = match_items(*sides, fills_gaps=True)
+    return tuple(sorted(found.forward.items()))
+
+
+def _grid(table: etree._Element) -> list[str]:
+    """Return the widths of a table's columns as they are told."""
+    grid = table.find(f"{W}tblGrid")
+    columns = () if grid is None else grid.iterchildren(f"{W}gridCol")
+    return [attributes_text(each) for each in columns]
+
+
+def _words(texts: Sequence[str]) -> Counter[str]:
+    """Return the texts of cells as words: whole ones, and what they are made of."""
+    found = Counter(text.strip() for text in texts if text.strip())
+    return found if found.total() > 1 else word_count(" ".join(texts))
+
+
+def plain_text(element: etree._Element) -> str:
+    """Return the text of a cell in lines, without what is deleted."""
+    lines = []
+    for paragraph in element.iter(f"{W}p"):
+        pieces = [
+            "\t" if each.tag == f"{W}tab" else each.text or ""
+            for each in paragraph.iter(f"{W}t", f"{W}tab")
+            if each.tag == f"{W}t" or local_name(each.getparent()) == "r"
+        ]
+        lines.append("".join(pieces))
+    return "\n".join(lines).strip("\n")
