@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -11,8 +12,9 @@ from kbd.cli.diff_view import RUN_LENGTH, Line, Segment, Style, render_counts, r
 from kbd.cli.exits import OK
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
+from kbd.cli.new_file import check_new_file
 from kbd.cli.pager import has_color, show_lines
-from kbd.cli.terminal import columns, line, note, render_table, say, size, truncate, wrap
+from kbd.cli.terminal import columns, counted, line, note, render_table, say, size, truncate, wrap
 from kbd.client.blocking import Client
 
 __all__ = ["changed_paths", "command", "read_diff", "render_changes", "render_file", "review_lines"]
@@ -81,6 +83,7 @@ examples:
   kbd review taxes summary-2025          all that it changes inside this file
   kbd review taxes accounts --sheet Q3   only one sheet of it
   kbd review taxes --stat                how much, a line a file
+  kbd review taxes --html changes.html   all of it as one page that opens offline
   kbd review taxes --json
 
 On a terminal the changes go through $KBD_PAGER or $PAGER, else less."""
@@ -96,6 +99,7 @@ On a terminal the changes go through $KBD_PAGER or $PAGER, else less."""
         "--whole", action="store_true", help="the whole text around what changed, not three lines"
     )
     parser.add_argument("--stat", action="store_true", help="only how much changed, a line a file")
+    parser.add_argument("--html", metavar="PAGE", help="write the changes as one page")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="auto: on a terminal"
@@ -107,6 +111,8 @@ On a terminal the changes go through $KBD_PAGER or $PAGER, else less."""
 def _review(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
+        if arguments.html is not None:
+            return _write_page(client, workbench_id, arguments)
         found = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})
         if found["draft_id"] is None:
             say(json.dumps(found) if arguments.json else "There is no draft.")
@@ -117,6 +123,26 @@ def _review(arguments: argparse.Namespace) -> int:
         lines = _review_lines(client, workbench_id, found, arguments)
         show_lines(lines, color=has_color(arguments.color), paged=not arguments.no_pager)
     note(f"Publish: kbd publish {workbench_id}   Throw away: kbd discard {workbench_id}")
+    return OK
+
+
+def _write_page(client: Client, workbench_id: str, arguments: argparse.Namespace) -> int:
+    """Have the daemon write the page, of all files or of one, to a new file.
+
+    Raises:
+        Stop: The page exists, or cannot be written.
+        RequestRefused: There is no draft, or it changes no such file.
+    """
+    check_new_file(arguments.html)
+    # The daemon writes it, and works in another folder.
+    asked = {"workbench_id": workbench_id, "target": os.path.abspath(arguments.html)}
+    if arguments.file is not None:
+        asked["path"] = arguments.file
+    made = call(client, "ReviewGetHtml", asked, slow=True)
+    if arguments.json:
+        say(json.dumps(made))
+    else:
+        say(f"{arguments.html}: {counted(made['files'], 'file')}, {size(made['size_bytes'])}")
     return OK
 
 

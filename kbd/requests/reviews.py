@@ -26,6 +26,8 @@ __all__ = [
     "ReferenceSource",
     "ReviewGetBlame",
     "ReviewGetDiff",
+    "ReviewGetHtml",
+    "ReviewHtml",
     "ReviewRequest",
 ]
 
@@ -235,6 +237,39 @@ class ReviewGetDiff(DiffRequest):
     context_lines: Annotated[int, msgspec.Meta(ge=-1, le=1_000_000)] | Unset = UNSET
 
 
+class ReviewHtml(Answer):
+    """A review as HTML: a page that was written, or a piece to be embedded.
+
+    Args:
+        files: How many files it shows.
+        size_bytes: How large it is.
+        target: Where the page was written.
+        html: The piece: markup of one file, without scripts.
+        style: The style of pieces, in the colors of the reader's system.
+    """
+
+    files: int
+    size_bytes: int
+    target: str | Unset = UNSET
+    html: str | Unset = UNSET
+    style: str | Unset = UNSET
+
+
+class ReviewGetHtml(_ContentRequest):
+    """Write what the draft changes as one HTML page; or answer one file of it as a piece.
+
+    Args:
+        target: The absolute path of a new file; without it the piece of `path` is answered.
+        path: Only this file; all if absent.
+    """
+
+    answer: ClassVar[type[Any]] = ReviewHtml
+
+    workbench_id: WorkbenchParam
+    target: _Path | Unset = UNSET
+    path: _Path | Unset = UNSET
+
+
 class BlameStep(msgspec.Struct, frozen=True, kw_only=True):
     """A step that touched a place: a call, or a person who added or removed the file.
 
@@ -307,5 +342,5 @@ class ReviewGetBlame(_ContentRequest):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_BLAME_STEPS)] = 50
 
 
-ReviewRequest = ReviewGetBlame | ReviewGetDiff
+ReviewRequest = ReviewGetDiff | ReviewGetBlame | ReviewGetHtml
 """The requests of this subject."""

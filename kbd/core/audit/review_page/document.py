@@ -11,7 +11,7 @@ from kbd.core.audit.html.assets import (
     light_style,
     read_asset,
 )
-from kbd.core.audit.html.markup import Html, count, element, joined, plain, text
+from kbd.core.audit.html.markup import Attributes, Html, count, element, joined, plain, text
 from kbd.core.audit.review_page.change_view import SIGNS
 from kbd.core.audit.review_page.file_view import kinds_of, render_file, type_sign
 from kbd.core.audit.review_page.records import DraftReview, FileReview
@@ -116,31 +116,30 @@ def _sum_kinds(files: Sequence[FileReview]) -> Counter[str]:
 
 def _render_questions(review: DraftReview) -> Html:
     """Return what a publish asks for, and what must be seen before it."""
-    lines: list[Html] = []
-    for path in review.deletions.pending:
-        lines.append(_question(review, path, "Deletion to confirm", "publish asks for it"))
-    for path in review.deletions.confirmed:
-        lines.append(_question(review, path, "Deletion", "confirmed"))
-    for row in review.change_set.changes:
-        for warning in row.warnings:
-            lines.append(_question(review, row.path, "Warning", warning))
-    for each in review.files:
-        if each.problem:
-            lines.append(_question(review, each.row.path, "Not compared", each.problem))
+    asked: list[tuple[str, str, str]] = [
+        *((path, "Deletion to confirm", "publish asks") for path in review.deletions.pending),
+        *((path, "Deletion", "confirmed") for path in review.deletions.confirmed),
+        *(
+            (row.path, "Warning", each)
+            for row in review.change_set.changes
+            for each in row.warnings
+        ),
+        *((each.row.path, "Not compared", each.problem) for each in review.files if each.problem),
+    ]
+    numbers = {str(each.row.path): number for number, each in enumerate(review.files, 1)}
+    lines = [_render_question(numbers.get(path), path, what, why) for path, what, why in asked]
     if not lines:
         return Html("")
     title = element("h2", {}, text("Before you publish"))
     return element("section", {"class": "questions"}, title, element("ul", {}, *lines))
 
 
-def _question(review: DraftReview, path: str, what: str, why: str) -> Html:
-    numbers = {each.row.path: number for number, each in enumerate(review.files, 1)}
+def _render_question(number: int | None, path: str, what: str, why: str) -> Html:
     name = element("span", {"dir": "auto"}, text(path))
-    if path in numbers:
-        name = element("a", {"href": f"#f{numbers[path]}"}, name)
-    label = element("b", {}, text(what))
+    if number is not None:
+        name = element("a", {"href": f"#f{number}"}, name)
     reason = element("span", {"dir": "auto"}, text(why))
-    return element("li", {}, label, text(": "), name, text(" — "), reason)
+    return element("li", {}, element("b", {}, text(what)), text(": "), name, text(" — "), reason)
 
 
 def _render_filters(files: Sequence[FileReview]) -> Html:
@@ -163,7 +162,11 @@ def _render_filters(files: Sequence[FileReview]) -> Html:
         element("option", {"value": number}, plain(review.row.path))
         for number, review in enumerate(files, 1)
     ]
-    choice = {"name": "file", "aria-label": "Show only the file", "disabled": len(files) < 2}
+    choice: Attributes = {
+        "name": "file",
+        "aria-label": "Show only the file",
+        "disabled": len(files) < 2,
+    }
     return joined((*parts, element("select", choice, *options)))
 
 

@@ -197,7 +197,9 @@ def _render_group(
     """Return one sheet, slide, page or list; pictures that are used are noted in `shown`."""
     if kind == "list":
         return element("section", {"class": "group"}, render_changes(number, changes))
-    label = {"sheet": name, "table": "Rows"}.get(kind, f"{kind.capitalize()} {name}")
+    is_gone = name.startswith(_GONE)
+    number_text = f"{name.removeprefix(_GONE)} (removed)" if is_gone else name
+    label = {"sheet": name, "table": "Rows"}.get(kind, f"{kind.capitalize()} {number_text}")
     title = element("h3", {"dir": "auto"}, text(label))
     if kind in ("sheet", "table"):
         grids = next((each for each in review.grids if each.sheet == name), None)
@@ -208,7 +210,6 @@ def _render_group(
         )
         return element("section", {"class": f"group {kind}"}, title, body)
     pictures: list[Html] = []
-    is_gone = name.startswith(_GONE)
     for place, pair in enumerate(review.pictures):
         is_it = pair.unit == kind and str(pair.number) == name.removeprefix(_GONE)
         if is_it and place not in shown and (pair.after is None) == is_gone:
@@ -242,7 +243,6 @@ def _render_picture(side: str, label: str, picture: PreviewPicture | None) -> Ht
             "alt": f"{label}, {side.lower()}",
             "width": picture.width,
             "height": picture.height,
-            "loading": "lazy",
         },
     )
     notes = (element("p", {"class": "note"}, text(each)) for each in picture.warnings)

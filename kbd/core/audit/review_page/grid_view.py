@@ -1,5 +1,6 @@
 """View of changed cells: the neighborhood in both versions, side by side, each change marked."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from kbd.core.audit.html.markup import Html, count, element, joined, text
@@ -8,7 +9,14 @@ from kbd.core.audit.review_page.change_view import (
     render_sign,
     value_text,
 )
-from kbd.core.audit.review_page.neighborhood import Block, Mark, Pair, find_blocks
+from kbd.core.audit.review_page.neighborhood import (
+    Block,
+    ColumnNames,
+    Mark,
+    Pair,
+    find_blocks,
+    sheet_of,
+)
 from kbd.core.audit.review_page.records import SheetGrids
 from kbd.requests.base import Unset
 from kbd.requests.formats import PreviewGrid
@@ -21,6 +29,11 @@ MAX_BLOCKS = 40
 
 CELL_CHARACTERS = 120
 """Of a cell's text; the list of changes has more of it."""
+
+_NUMBER = re.compile(r"[-+]?[\d.,]*\d%?")
+
+_CONTENTS = frozenset({"cell", "row", "column", "value", "formula"})
+"""What changes the contents of a cell; everything else changes how it looks."""
 
 _MISMATCHES = 3
 """As many cells around the changes must differ before the two versions count as not aligned."""
@@ -39,6 +52,14 @@ class _Version:
             self.names |= dict(enumerate(window.columns, window.column_start))
             for number, row in enumerate(window.rows, window.row_start):
                 self._rows.setdefault(number, []).append((window.column_start, row))
+
+    def names_in_order(self) -> tuple[str, ...]:
+        """Return the names of the columns from the first one on."""
+        return tuple(self.names.get(n, "") for n in range(1, max(self.names, default=0) + 1))
+
+    def has_row(self, row: int | None) -> bool:
+        """Return whether a row is in a window."""
+        return row in self._rows
 
     def cell(self, row: int, column: int) -> str:
         """Return a cell's text; "" if it is blank or in no window."""
@@ -61,12 +82,16 @@ def render_sheet(
         changes: The sheet's changes, each with its index in the comparison.
     """
     before, after = _Version(grids.before), _Version(grids.after)
-    names = tuple(
-        (after if after.is_there else before).names.get(n, "") for n in _columns(after, before)
+    names = (
+        ColumnNames()
+        if grids.sheet
+        else ColumnNames(before.names_in_order(), after.names_in_order())
     )
-    blocks = find_blocks(changes, () if grids.sheet else names)
-    parts: list[Html] = []
-    listed: set[int] = set()
+    blocks = find_blocks(changes, names)
+    # What is told of the sheet as a whole comes first.
+    whole = [each for each in changes if sheet_of(each[1].place) is None]
+    parts: list[Html] = [render_changes(file, whole)]
+    listed = {index for index, _ in whole}
     by_index = dict(changes)
     for block in blocks[:MAX_BLOCKS]:
         # A change that reaches over several blocks is listed below the first one.
@@ -84,10 +109,6 @@ def render_sheet(
     return joined((*parts, render_changes(file, rest)))
 
 
-def _columns(after: _Version, before: _Version) -> Iterable[int]:
-    return range(1, max([0, *(after.names or before.names)]) + 1)
-
-
 def _render_pair(
     file: int,
     sheet: str,
@@ -99,16 +120,16 @@ def _render_pair(
     """Return both versions of a block; one alone where the sheet is new or gone."""
     columns = [pair for pair in block.columns if _is_within(pair, before, after, "column")]
     rows = [pair for pair in block.rows if _is_within(pair, before, after, "row")]
-    numbers = [pair.after or pair.before or 0 for pair in rows]
-    span = f"rows {numbers[0]}–{numbers[-1]}" if len(numbers) > 1 else f"row {sum(numbers)}"
-    caption = f"{sheet}, {span}" if sheet else span
+    if not any(before.has_row(pair.before) or after.has_row(pair.after) for pair in rows):
+        # So large a file that no window was read for this block.
+        return Html("")
     is_aligned = _is_aligned(block, rows, columns, before, after)
     sides = [
         _Side("before", before, block.cells_before, block, changes, file),
         _Side("after", after, block.cells_after, block, changes, file),
     ]
     parts = [
-        element("figure", {"class": "grid"}, *side.render(caption, rows, columns, sheet))
+        element("figure", {"class": "grid"}, *side.render(rows, columns, sheet))
         for side in sides
         if side.version.is_there and (is_aligned or side.name == "after")
     ]
@@ -174,11 +195,15 @@ class _Side:
         self.name, self.version = name, version
         self._cells, self._block, self._changes, self._file = cells, block, changes, file
 
-    def render(
-        self, caption: str, rows: Sequence[Pair], columns: Sequence[Pair], sheet: str
-    ) -> list[Html]:
+    def render(self, rows: Sequence[Pair], columns: Sequence[Pair], sheet: str) -> list[Html]:
         """Return the caption and the table."""
         is_before = self.name == "before"
+        numbers = [number for pair in rows if (number := self._number(pair)) is not None]
+        span = "no rows here"
+        if numbers:
+            first, last = numbers[0], numbers[-1]
+            span = f"row {first}" if first == last else f"rows {first}–{last}"
+        caption = f"{sheet}, {span}" if sheet else span
         title = element(
             "figcaption",
             {},
@@ -186,7 +211,8 @@ class _Side:
             text(" "),
             element("span", {"dir": "auto"}, text(caption)),
         )
-        shown = [pair for pair in columns if self._number(pair) is not None]
+        total = self.version.total_columns
+        shown = [pair for pair in columns if 0 < (self._number(pair) or 0) <= total]
         heads = [self._render_head(pair, before) for before, pair in _with_last(shown, self)]
         lines: list[Html] = []
         if sheet and all(self._number(pair) != 1 for pair in rows):
@@ -249,11 +275,14 @@ class _Side:
         if mark is not None and (row, number) in self._cells:
             words = self._own_value(self._changes[mark.change], words)
         if mark is None:
-            return element("td", {"dir": "auto"}, text(_cut(words)))
+            return element("td", {"dir": "auto", "class": _form(words)}, text(_cut(words)))
         sign = Html("") if line and mark == line else _render_mark(mark)
+        change = self._changes[mark.change]
+        look = None if change.what in _CONTENTS else "look"
+        kinds = " ".join(filter(None, (mark.kind, look, _form(words))))
         return element(
             "td",
-            {"class": mark.kind, "dir": "auto", "title": _cut(words), **self._link(mark)},
+            {"class": kinds, "dir": "auto", "title": _cut(words), **self._link(mark)},
             sign,
             text(_cut(words)),
         )
@@ -271,6 +300,11 @@ class _Side:
 
 def _render_mark(mark: Mark | None) -> Html:
     return Html("") if mark is None else render_sign(mark.kind)
+
+
+def _form(words: str) -> str | None:
+    """Return the class of a cell: numbers stand at the right, as sheets have them."""
+    return "figure" if _NUMBER.fullmatch(words) else None
 
 
 def _cut(words: str) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "Axis",
     "Block",
     "CellArea",
+    "ColumnNames",
     "Mark",
     "Pair",
     "find_area",
@@ -77,12 +78,22 @@ def sheet_of(place: ChangePlace) -> str | None:
     return "" if is_row or is_column else None
 
 
+class ColumnNames(msgspec.Struct, frozen=True):
+    """Names of the columns of a delimited table in both versions, in order."""
+
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+_NO_NAMES = ColumnNames()
+
+
 def find_area(place: ChangePlace, names: Sequence[str] = ()) -> CellArea | None:
     """Return the cells of a place; None where it has none that could be shown.
 
     Args:
         place: Where.
-        names: The columns of a delimited table, in order.
+        names: The columns of a delimited table, in order, of the version that the place is in.
     """
     if not isinstance(place.cell, Unset):
         return _parse(place.cell)
@@ -240,20 +251,21 @@ the common one, 1 for one that is gone, 2 for a new one; its number."""
 class _Marks:
     """Marks that the changes of one sheet give, as they are collected."""
 
-    def __init__(self, changes: Sequence[tuple[int, ContentChange]], names: Sequence[str]) -> None:
+    def __init__(self, changes: Sequence[tuple[int, ContentChange]], names: ColumnNames) -> None:
         spans: dict[str, list[tuple[str, int, int]]] = {"row": [], "column": []}
         self.lines: dict[str, dict[tuple[str, int], Mark]] = {"row": {}, "column": {}}
         self.cells: dict[str, dict[int, dict[int, Mark]]] = {"before": {}, "after": {}}
         areas: list[tuple[int, ContentChange, CellArea]] = []
         for index, change in changes:
-            area = find_area(change.place, names)
+            own = names.before if change.kind == "removed" else names.after
+            area = find_area(change.place, own)
             if area is None:
                 continue
             axis = "column" if not area.top else "row" if not area.left else ""
             if axis and change.kind != "changed":
                 origin = None
                 if not isinstance(change.moved_from, Unset):
-                    origin = find_area(change.moved_from, names)
+                    origin = find_area(change.moved_from, names.before)
                 spans[axis] += self._take_lines(axis, Mark(change.kind, index), area, origin)
             else:
                 areas.append((index, change, area))
@@ -307,13 +319,13 @@ class _Marks:
 
 
 def find_blocks(
-    changes: Sequence[tuple[int, ContentChange]], names: Sequence[str] = ()
+    changes: Sequence[tuple[int, ContentChange]], names: ColumnNames = _NO_NAMES
 ) -> tuple[Block, ...]:
     """Return the blocks of a sheet's or table's changes, in the order of its rows.
 
     Args:
         changes: Its changes, each with its index in the comparison.
-        names: The columns of a delimited table, in order.
+        names: The columns of a delimited table.
     """
     marks = _Marks(changes, names)
     changed = _changed_rows(marks)
