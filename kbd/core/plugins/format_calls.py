@@ -352,7 +352,7 @@ class FormatCalls(Formats):
         if not isinstance(owned.item, Styled):
             raise unsupported_error(owned.item, "give styles or media", source.name)
         arguments = _file_arguments(source) | {
-            "into": None if into is None else (str(into.path), into.name),
+            "into": None if into is None else (str(into.path), into.name, into.external),
             "picks": msgspec.to_builtins(tuple(picks)),
             "target": str(target),
         }
@@ -373,7 +373,7 @@ class FormatCalls(Formats):
         """
         records = parse_operations(handler, operations)
         plain = [msgspec.to_builtins(record) for record in records]
-        arguments = _file_arguments(source) | {"operations": plain, "target": str(target)}
+        arguments = _edit_arguments(source) | {"operations": plain, "target": str(target)}
         return await self._write(handler, "apply", Applied, arguments)
 
     async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
@@ -398,7 +398,7 @@ class FormatCalls(Formats):
                 handler, "be written as a table", source.name if source else "A new file"
             )
         where = msgspec.to_builtins(placement)
-        arguments = _file_arguments(source) | {
+        arguments = _edit_arguments(source) | {
             "rows": str(rows),
             "placement": where,
             "target": str(target),
@@ -519,3 +519,7 @@ def _version(file: FileRef | None) -> tuple[str, str] | None:
 
 def _file_arguments(file: FileRef | None) -> dict[str, Any]:
     return {"path": str(file.path) if file else None, "name": file.name if file else ""}
+
+
+def _edit_arguments(file: FileRef | None) -> dict[str, Any]:
+    return _file_arguments(file) | {"external": file.external if file else ()}

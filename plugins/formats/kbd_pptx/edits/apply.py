@@ -8,6 +8,7 @@ import pptx
 
 from kbd.formats import Applied, Source
 from kbd.office.operations import OperationTable, apply_in_order
+from kbd.office.reach import external_targets, reach_after
 from kbd.opc import Identity
 from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
@@ -50,7 +51,8 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
         if type_ != identity.type:
             rewriting.add(identity.part, rewriting.read(identity.part), type_)
         rewriting.save(target)
-    return Applied(len(changed), changed, warnings.texts, external)
+        reach = reach_after(external, source, partial(external_targets, rewriting))
+    return Applied(len(changed), changed, warnings.texts, *reach)
 
 
 def _apply_to_new(operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
