@@ -33,7 +33,7 @@ def run_calls(wire: Wired, workbench_id: str, *wanted: tuple[str, dict[str, Any]
             case "implement" if turn_of(body) == 0:
                 made = (call(name, given, f"c{n}") for n, (name, given) in enumerate(wanted))
                 return calls(*made)
-            case "summary":
+            case "no tools":
                 return text(SUMMARY)
             case _:
                 return text("Wrote what was asked.")
@@ -99,7 +99,7 @@ def test_a_removed_file_is_a_deletion_with_what_it_held(wire: Wired, model: Scri
     assert wire.changes(workbench_id) == {"a.txt": "deleted", "b.txt": "modified"}
     found = wire.ask("ReviewGetTextDiff", workbench_id=workbench_id, path="a.txt")
     assert [(each["kind"], each.get("before")) for each in found["changes"]] == [
-        ("removed", "alpha")
+        ("removed", "alpha\n")
     ]
 
 
@@ -222,8 +222,8 @@ def test_a_lost_reference_falls_back_to_what_is_published(wire: Wired, model: Sc
     found = wire.ask("ReviewGetTextDiff", workbench_id=workbench_id, path="a.txt")
     assert found["reference_source"] == "none"
     assert [(each["kind"], each["after"]) for each in found["changes"]] == [
-        ("added", "alpha"), ("added", "gamma"),
-    ]  # fmt: skip
+        ("added", "alpha\ngamma\n")
+    ]
 
 
 def test_one_unreadable_file_spares_the_others(wire: Wired, model: Script) -> None:
