@@ -139,9 +139,7 @@ class DocxVersion:
             return None
         if kind == "paragraph":
             return word_count(self.paragraph(index).shown)
-        found = word_count(
-            " ".join(each.text or "" for each in self.element(index).iter(f"{W}t"))
-        )
+        found = word_count(" ".join(each.text or "" for each in self.element(index).iter(f"{W}t")))
         # A table is never a paragraph, whatever both say.
         return Counter({f"\0{word}": count for word, count in found.items()})
 
