@@ -18,7 +18,16 @@ from pptx.util import Inches
 from deck_edits import FORMAT, talk_deck
 from kbd.formats import Change, CompareOptions, Comparison, Source
 
-__all__ = ["changes_of", "compared", "full_deck", "planted", "rewritten", "source", "told"]
+__all__ = [
+    "changes_of",
+    "chart_data",
+    "compared",
+    "full_deck",
+    "planted",
+    "rewritten",
+    "source",
+    "told",
+]
 
 
 def source(path: Path) -> Source:
@@ -28,8 +37,8 @@ def source(path: Path) -> Source:
 
 def compared(before: Path | None, after: Path | None) -> Comparison:
     """Compare two files."""
-    sides = (None if path is None else source(path) for path in (before, after))
-    return FORMAT.compare(*sides, CompareOptions())
+    old, new = (None if path is None else source(path) for path in (before, after))
+    return FORMAT.compare(old, new, CompareOptions())
 
 
 def changes_of(before: Path, after: Path) -> tuple[Change, ...]:
@@ -40,6 +49,17 @@ def changes_of(before: Path, after: Path) -> tuple[Change, ...]:
 def told(change: Change) -> tuple[str, str, str]:
     """Return what a change says first."""
     return change.kind, change.what, change.place.title
+
+
+def chart_data(last: int) -> Any:
+    """Return the data of the chart, with the last value of its first series."""
+    # python-pptx tells no types of it.
+    made: Any = CategoryChartData
+    data = made()
+    data.categories = ["Q1", "Q2", "Q3"]
+    data.add_series("Sales", (1, 2, last))
+    data.add_series("Cost", (4, 5, 6))
+    return data
 
 
 def full_deck(folder: Path) -> Path:
@@ -64,10 +84,7 @@ def _write_deck(folder: Path) -> Path:
     for row in range(3):
         for column in range(3):
             table.cell(row, column).text = f"r{row}c{column}"
-    data = CategoryChartData()
-    data.categories = ["Q1", "Q2", "Q3"]
-    data.add_series("Sales", (1, 2, 3))
-    data.add_series("Cost", (4, 5, 6))
+    data = chart_data(3)
     where = (Inches(5), Inches(1), Inches(4), Inches(3))
     shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *where, data)
     shapes.add_picture(str(picture), Inches(8), Inches(5))
@@ -76,7 +93,7 @@ def _write_deck(folder: Path) -> Path:
     return folder / "full.pptx"
 
 
-def planted(path: Path, change: Callable[[Any], None]) -> Path:
+def planted(path: Path, change: Callable[[Any], object]) -> Path:
     """Write a deck again with a change made by python-pptx."""
     deck: Any = pptx.Presentation(str(path))
     change(deck)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pptx
 import pytest
-from pptx.chart.data import CategoryChartData
 from pptx.dml.color import RGBColor
 from pptx.util import Inches, Pt
 
 from compared_decks import (
     changes_of,
+    chart_data,
     compared,
     full_deck,
     planted,
@@ -45,11 +45,7 @@ def blue_picture(deck: Any, folder: Path) -> None:
 
 
 def more_cost(deck: Any) -> None:
-    data = CategoryChartData()
-    data.categories = ["Q1", "Q2", "Q3"]
-    data.add_series("Sales", (1, 2, 9))
-    data.add_series("Cost", (4, 5, 6))
-    named(deck, "Chart").chart.replace_data(data)
+    named(deck, "Chart").chart.replace_data(chart_data(9))
 
 
 def row_inserted(deck: Any) -> None:

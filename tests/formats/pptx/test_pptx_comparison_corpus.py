@@ -116,7 +116,7 @@ def check_slides(path: Path, out: Path, slides: list[Any]) -> None:
 
     assert come == {at for at, slide in enumerate(slides) if slide is None}, path.name
     assert gone == set(range(count)) - set(there), path.name
-    assert all(slides[at][0] == was for at, was in moved.items()), path.name
+    assert all(slides[at or 0][0] == was for at, was in moved.items()), path.name
     rest = [slide[0] for at, slide in enumerate(slides) if slide and at not in moved]
     assert rest == sorted(rest), path.name
     touched = {each.place.slide for each in found if each not in whole}
