@@ -80,7 +80,7 @@ async def apply_operations(
     staged = files.stage(PurePosixPath(name).suffix)
     applied = await formats.apply(handler, source, operations, staged)
     external = (*carried, *applied.external)
-    files.put(name, staged, external=external, notes=applied.warnings)
+    files.put(name, staged, external=external, notes=applied.warnings, focus=applied.focus)
     created = source is None or copy_from is not None
     return _edited(name, applied, carried, created=created)
 

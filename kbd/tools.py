@@ -24,7 +24,7 @@ from kbd.formats import (
     Written,
 )
 from kbd.search import Search
-from kbd.types import BlobHash, Effect, FileName
+from kbd.types import BlobHash, Effect, FileName, FocusHint
 
 __all__ = [
     "CallLimits",
@@ -132,6 +132,7 @@ class Files(Protocol):
         *,
         external: Sequence[str] = (),
         notes: Sequence[str] = (),
+        focus: FocusHint | None = None,
     ) -> None:
         """Have a staged file become the draft's version of `name` when the call succeeds.
 
@@ -141,6 +142,7 @@ class Files(Protocol):
             external: What it reaches out to and did not before (`Applied.external`). The review
                 shows it, and it is not published before a person accepts it.
             notes: What else the review should show of this edit; nothing waits for it.
+            focus: Where to look first.
         """
 
 

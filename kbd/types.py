@@ -8,12 +8,15 @@ people read.
 from enum import StrEnum
 from typing import Literal, NewType
 
+import msgspec
+
 __all__ = [
     "BlobHash",
     "CallId",
     "ContextCategory",
     "Effect",
     "FileName",
+    "FocusHint",
     "ForkMode",
     "Phase",
     "RunId",
@@ -42,6 +45,24 @@ FileName = NewType("FileName", str)
 
 BlobHash = NewType("BlobHash", str)
 """The SHA-256 of a file's bytes, 64 lower-case hex digits."""
+
+
+class FocusHint(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where to look first in a file that an edit changed; all counted from 0.
+
+    Args:
+        sheet: The sheet of a workbook; alone if the sheet as a whole changed.
+        row_start: The row of its first cell that changed.
+        col_start: The column of that cell.
+        section_index: The section of a document.
+        slide_index: The slide of a deck.
+    """
+
+    sheet: str | None = None
+    row_start: int | None = None
+    col_start: int | None = None
+    section_index: int | None = None
+    slide_index: int | None = None
 
 
 class Phase(StrEnum):

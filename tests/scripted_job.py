@@ -83,6 +83,19 @@ PUBLISHED = {
     "kept_both": [],
 }
 
+NO_CHANGES: dict[str, Any] = {
+    "path": "summary.xlsx",
+    "reference_source": "draft_start_snapshot",
+    "baseline_missing": False,
+    "reference_label": "Reference (Draft start)",
+    "changes": [],
+    "total": 0,
+    "has_more": False,
+    "counts": [],
+    "warnings": [],
+}
+"""The comparison of a file that is the same inside."""
+
 NO_DELETIONS: dict[str, Any] = {"confirmed": [], "pending": []}
 
 
@@ -118,6 +131,7 @@ def whole_job() -> dict[str, Any]:
         "EngineGetInfo": INFO,
         "ProvidersGetStatus": {"providers": []},
         "ReviewGetChangeSet": {"draft_id": "d1", "changes": [ADDED]},
+        "ReviewGetDiff": NO_CHANGES,
         "ReviewGetDeletionConfirmations": NO_DELETIONS,
         "ReviewSetDeletionConfirmations": NO_DELETIONS,
         "RunGet": run_info(),

@@ -15,6 +15,7 @@ from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
@@ -101,6 +102,7 @@ async def supervised(
             plugins=plugins,
             catalog=Catalog(plugins),
             workers=WorkerPool(plugins, settings),
+            renderer=Renderer(settings),
             engines=EnginePool(tasks),
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
             daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, CLOCK),

@@ -14,6 +14,7 @@ from kbd.cli.exits import FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import MAX_SOCKET_PATH_BYTES, call, connect, resolve_home, resolve_socket
 from kbd.cli.terminal import line, say, size
 from kbd.client.blocking import Client
+from kbd.errors import KbdError, ToolWorkerUnavailable
 
 __all__ = ["command"]
 
@@ -57,6 +58,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
             findings += [
                 _Finding(KNOWN, "daemon", "not running; `kbd up` starts it"),
                 *_check_without_daemon(),
+                _check_renderer(arguments),
             ]
     for finding in findings:
         say(f"{finding.mark:<6}{finding.subject:<10}{line(finding.text, 1000)}")
@@ -147,6 +149,15 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
     text = f"sandbox {sandbox['level']}{_reason_suffix(sandbox)}"
     error = f"; {workers['error']}" if workers.get("error") else ""
     yield _Finding(_mark(workers["available"]), "workers", f"{text}{error}")
+    # One that was started by an older kbd tells nothing of it.
+    if renderer := workers.get("renderer"):
+        yield _renderer_finding(renderer["program"], renderer.get("reason", ""))
+
+
+def _renderer_finding(program: str, reason: str) -> _Finding:
+    # Without one everything else works.
+    text = f"documents are printed by {program}" if program else reason
+    return _Finding(GOOD if program else KNOWN, "previews", text)
 
 
 def _reason_suffix(row: dict[str, Any]) -> str:
@@ -162,6 +173,22 @@ def _check_without_daemon() -> Iterator[_Finding]:
         # Whether, never what: a key must not reach a screen.
         text = "is set" if os.environ.get(name) else "is not set"
         yield _Finding(KNOWN, "provider", f"{name} {text}")
+
+
+def _check_renderer(arguments: argparse.Namespace) -> _Finding:
+    """What a daemon that was started now would print documents with."""
+    from kbd.core.plugins.renderer import Renderer  # noqa: PLC0415 - 150 ms, without a daemon alone
+    from kbd.core.runtime.paths import Home  # noqa: PLC0415 - loaded with it
+    from kbd.core.runtime.settings import Settings  # noqa: PLC0415 - likewise
+
+    try:
+        home = Home.find(os.environ, socket=arguments.socket, home=arguments.home)
+        program = Renderer(Settings.read(home, os.environ)).find()
+    except ToolWorkerUnavailable as error:
+        return _renderer_finding("", error.message)
+    except KbdError as error:
+        return _Finding(WRONG, "settings", error.message)
+    return _renderer_finding(str(program.path), "")
 
 
 def _load_error(plugin: EntryPoint) -> str:

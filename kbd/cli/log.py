@@ -172,6 +172,7 @@ examples:
   kbd log taxes --run 2 --phase implement --item 3
   kbd log taxes --tool '*_operations' --since 2h --grep total
   kbd log taxes --type ToolRefused,ItemRetried,ModelFailed
+  kbd log taxes --changes              what each edit changed, by place
   kbd log taxes --after 120 --json | python -m json.tool --json-lines
   kbd log taxes --head >> heads        for `kbd verify taxes --head`, later
   kbd log daemon                       the daemon's own log
@@ -193,6 +194,9 @@ zone unless they name an offset, or how long ago: 45s, 30m, 2h, 3d."""
     parser.add_argument("--since", metavar="TIME", help="not before")
     parser.add_argument("--until", metavar="TIME", help="before")
     parser.add_argument("--grep", metavar="TEXT", help="with this text anywhere, in any case")
+    parser.add_argument(
+        "--changes", action="store_true", help="below each changed file, what changed inside it"
+    )
     parser.add_argument("--head", action="store_true", help="only its head, to keep elsewhere")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, complete")
     return _log
@@ -209,7 +213,8 @@ def _log(arguments: argparse.Namespace) -> int:
                 selection = selection._replace(run=_run_number(client, workbench, arguments.run))
         if arguments.head:
             return _print_head(client, log, as_json=arguments.json)
-        show = _EventRenderer(selection, arguments.after, as_json=arguments.json)
+        changes = _ChangeReader(client, log) if arguments.changes else None
+        show = _EventRenderer(selection, arguments.after, changes, as_json=arguments.json)
         if arguments.follow:
             _follow(client, log, show)
         else:
@@ -278,10 +283,17 @@ class _EventRenderer:
         count: How many it has shown.
     """
 
-    def __init__(self, selection: EventFilter, after: int, *, as_json: bool) -> None:
+    def __init__(
+        self,
+        selection: EventFilter,
+        after: int,
+        changes: "_ChangeReader | None" = None,
+        *,
+        as_json: bool,
+    ) -> None:
         self.last = after
         self.count = 0
-        self.selection, self._as_json = selection, as_json
+        self.selection, self._changes, self._as_json = selection, changes, as_json
         self._width, self._day = columns(WIDTH), ""
 
     def lines(self, event: dict[str, Any]) -> list[str]:
@@ -291,11 +303,44 @@ class _EventRenderer:
         if not self.selection.matches(event):
             return []
         self.count += 1
+        diff = self._changes.read(event) if self._changes is not None else None
         if self._as_json:
-            return [json.dumps(event)]
-        text = render_event(event, self._width)
+            return [json.dumps(event if diff is None else {**event, "diff": diff})]
+        text = [render_event(event, self._width), *_change_lines(diff, self._width)]
         day, self._day = self._day, event["ts"][:10]
-        return [text] if day == self._day else [f"{self._day} UTC", text]
+        return text if day == self._day else [f"{self._day} UTC", *text]
+
+
+_MAX_CHANGES = 20
+"""Changes of one event that are shown; `kbd review WB FILE` and `--json` have more."""
+
+_INDENT = " " * 14
+
+
+class _ChangeReader:
+    """Reads what recorded changes of files changed inside them."""
+
+    def __init__(self, client: Client, log: str) -> None:
+        self._client, self._log = client, log
+
+    def read(self, event: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the comparison of the versions that an event has; None for another event."""
+        if event["type"] != "FileChanged":
+            return None
+        params = {"workbench_id": self._log, "path": event["data"]["name"], "seq": event["seq"]}
+        limited = {**params, "limit": _MAX_CHANGES}
+        found: dict[str, Any] = call(self._client, "ReviewGetDiff", limited, slow=True)
+        return found
+
+
+def _change_lines(diff: dict[str, Any] | None, width: int) -> Iterator[str]:
+    """Yield the lines of a comparison, in under its event."""
+    if diff is None:
+        return
+    from kbd.cli.diff_view import render_diff  # noqa: PLC0415 - only `--changes` draws them
+
+    for segments in render_diff(diff, max(width - len(_INDENT), 40), is_excerpt=True):
+        yield _INDENT + "".join(text for _, text in segments)
 
 
 def render_event(event: dict[str, Any], width: int) -> str:

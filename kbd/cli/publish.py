@@ -1,16 +1,20 @@
 """`kbd publish`: make the draft's changes the workbench's files; deletions are confirmed before."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, OK, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
-from kbd.cli.terminal import ask, is_interactive, line, note, say
+from kbd.cli.pager import has_color, show_lines
+from kbd.cli.review import review_lines
+from kbd.cli.terminal import ask, ask_text, columns, is_interactive, line, note, say
 from kbd.client.blocking import Client
 
-__all__ = ["command", "publish"]
+__all__ = ["choose_files", "command", "publish"]
+
+_HELP = "y: publish all   v: view the changes   s: select files   N: keep the draft"
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -76,6 +80,55 @@ def publish(
     for both in published["kept_both"]:
         note(f"{line(both['path'])} had changed; yours is {line(both['published_as'])}.")
     return published
+
+
+def choose_files(client: Client, workbench_id: str) -> tuple[str, ...]:
+    """Ask a person what of the draft to publish, until the answer is yes, no or a choice.
+
+    Returns:
+        The files to publish; none for no.
+    """
+    while True:
+        found = call(client, "ReviewGetChangeSet", {"workbench_id": workbench_id})
+        changes = found["changes"]
+        match ask_text("Publish these changes? [y/N, v to view, s to select]").lower():
+            case "y" | "yes":
+                return _names(changes)
+            case "" | "n" | "no":
+                return ()
+            case "v":
+                lines = review_lines(client, workbench_id, found, columns(otherwise=80))
+                show_lines(lines, color=has_color("auto"), paged=True)
+            case "s":
+                if chosen := _select(changes):
+                    return _names(chosen)
+            case _:
+                note(_HELP)
+
+
+def _names(changes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the files' names; of a renamed one both, for it is a deletion and an addition."""
+    both = ((change["path"], change.get("previous_path")) for change in changes)
+    return tuple(str(name) for names in both for name in names if name)
+
+
+def _select(changes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Ask for the numbers of files; none where one of them is not on the list."""
+    for number, change in enumerate(changes, 1):
+        note(f"  {number}. {line(str(change['path']))}")
+    answer = ask_text(f"Which? (1-{len(changes)}, as 1,3-4; empty for none)")
+    chosen: set[int] = set()
+    for part in answer.replace(",", " ").split():
+        first, _, last = part.partition("-")
+        if not first.isdecimal() or not (last or first).isdecimal():
+            note(f"{line(part)} is no number of a file")
+            return []
+        start, end = int(first), int(last or first)
+        if not 1 <= start <= end <= len(changes):
+            note(f"there is no file {line(part)}")
+            return []
+        chosen.update(range(start, end + 1))
+    return [changes[number - 1] for number in sorted(chosen)]
 
 
 def _confirm_deletions(

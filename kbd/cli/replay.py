@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, RequestRefused, Stop
+from kbd.cli.exits import FAILED, OK, UNREACHABLE, RequestRefused, Stop
 from kbd.cli.link import call, connect, connection_lost, request_refused
 from kbd.cli.names import find_run
+from kbd.cli.new_file import check_new_file, write_new_file
 from kbd.cli.run_steps import StepReader, read_moment
 from kbd.cli.step_text import indent_lines, render_facts, render_headline, render_step
 from kbd.cli.terminal import counted, line, note, render_table, say, size
@@ -187,23 +188,14 @@ def write_page(client: Client, run_id: str, path: str) -> None:
         RequestRefused: There is no such run, or its log is damaged.
         Stop: The file exists, or cannot be written.
     """
-    _check_target(path)
+    check_new_file(path)
     from kbd.core.audit.page.document import page_of  # noqa: PLC0415 - 90 ms
 
     found = _read_steps(client, run_id)
     contents = _read_blobs(client, found.run.workbench_id, found.steps)
     page = page_of(found.run, found.request, found.steps, contents).encode()
-    _write_file(path, page)
+    write_new_file(path, page)
     say(f"{path} ({size(len(page))})")
-
-
-def _check_target(path: str) -> None:
-    """See, before anything is read, that the file can be made."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.lexists(path):
-        raise Stop(f"{path} exists; nothing is overwritten", USAGE)
-    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
-        raise Stop(f"{path}: {folder} is not a folder that can be written to", USAGE)
 
 
 def _read_steps(client: Client, run_id: str) -> "StepsFound":
@@ -241,29 +233,6 @@ def _read_blobs(
         contents[blob] = base64.b64decode(part["base64"]).decode("utf-8", "replace")
         room -= len(contents[blob])
     return contents
-
-
-def _write_file(path: str, page: bytes) -> None:
-    """Make a file with these bytes; nobody ever sees half of it, and no other is overwritten."""
-    beside = f"{path}.{os.getpid()}.part"
-    try:
-        try:
-            with open(beside, "xb") as file:
-                file.write(page)
-                file.flush()
-                # Before it gets its name: after a crash the name stands for the whole page.
-                os.fsync(file.fileno())
-            # The name is taken before it is replaced: it may no longer be free.
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            os.replace(beside, path)
-        except BaseException:
-            if os.path.lexists(beside):
-                os.unlink(beside)
-            raise
-    except FileExistsError as error:
-        raise Stop(f"{error.filename} exists; nothing is overwritten", USAGE) from error
-    except OSError as error:
-        raise Stop(f"{path} cannot be written: {error.strerror}", FAILED) from error
 
 
 HASH_DIGITS = 12

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, RequestRefused, Stop
@@ -20,10 +20,10 @@ from kbd.cli.job import (
 from kbd.cli.link import call
 from kbd.cli.names import find_workbench
 from kbd.cli.progress import choose_progress
-from kbd.cli.publish import publish
+from kbd.cli.publish import choose_files, publish
 from kbd.cli.review import changed_paths, render_changes
 from kbd.cli.start import connect_or_start
-from kbd.cli.terminal import ask, is_interactive, line, note, say
+from kbd.cli.terminal import counted, is_interactive, line, note, say
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
@@ -123,13 +123,18 @@ def _deliver_results(
     if arguments.keep:
         note(f"The draft is kept. See it: kbd review {workbench_id}")
         return code
-    _confirm_publish(arguments, workbench_id)
-    publish(client, workbench_id, yes=arguments.yes)
-    report["extracted"] = extract(client, workbench_id, arguments.out, changed_paths(changes))
+    chosen = _confirm_publish(client, arguments, workbench_id, changes)
+    left = sum(str(change["path"]) not in chosen for change in changes)
+    # All of them are not named: a name could have changed meanwhile.
+    publish(client, workbench_id, paths=chosen if left else (), yes=arguments.yes)
+    changed = [path for path in changed_paths(changes) if path in chosen]
+    report["extracted"] = extract(client, workbench_id, arguments.out, changed)
     if not arguments.json:
         for path in report["extracted"]:
             say(f"-> {path}")
         note(f"The workbench is {workbench_id}; `kbd log {workbench_id}` tells all that happened.")
+        if left:
+            note(f"{counted(left, 'file')} stay in the draft: kbd review {workbench_id}")
     return code
 
 
@@ -161,12 +166,24 @@ def _set_up_run(client: Client, workbench_id: str, arguments: argparse.Namespace
     obtain_consent(client, workbench_id, yes=arguments.yes)
 
 
-def _confirm_publish(arguments: argparse.Namespace, workbench_id: str) -> None:
+def _confirm_publish(
+    client: Client,
+    arguments: argparse.Namespace,
+    workbench_id: str,
+    changes: Sequence[Mapping[str, Any]],
+) -> tuple[str, ...]:
+    """Return the files to publish: all, or those that a person chooses.
+
+    Raises:
+        Stop: The answer is no, or nobody can be asked.
+    """
     if arguments.publish or arguments.yes:
-        return
+        return tuple(str(change["path"]) for change in changes)
     later = f"the draft is kept: kbd review {workbench_id}; kbd publish {workbench_id}"
     if not is_interactive():
         msg = f"publishing needs a yes, and nobody can be asked here (--publish); {later}"
         raise Stop(msg, CONFIRMATION_NEEDED)
-    if not ask("Publish these changes?"):
+    chosen = choose_files(client, workbench_id)
+    if not chosen:
         raise Stop(later, CONFIRMATION_NEEDED)
+    return chosen

@@ -16,6 +16,7 @@ from kbd.figures import counted, duration, money, size
 
 __all__ = [
     "ask",
+    "ask_text",
     "can_draw",
     "cell_width",
     "clean",
@@ -178,9 +179,14 @@ def is_interactive() -> bool:
 
 def ask(question: str) -> bool:
     """Ask a person; anything but yes is no."""
+    return ask_text(f"{question} [y/N]").lower() in {"y", "yes"}
+
+
+def ask_text(question: str) -> str:
+    """Ask a person and return the answer, stripped; "" also at the end of the input."""
     # On stderr: stdout may be a file that wants the result alone.
-    print(f"{clean(question)} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    print(f"{clean(question)} ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
 
 
 def format_time(time: str) -> str:

@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.events.base import Fact, FileVersion
 from kbd.events.workbenches import ConversationRewound
-from kbd.types import BlobHash, CallId, FileName
+from kbd.types import BlobHash, CallId, FileName, FocusHint
 
 __all__ = [
     "CheckpointCreated",
@@ -48,6 +48,8 @@ class FileChanged(Fact):
         before_warnings: What it should have shown before.
         notes: What edits of the draft noticed that the review may show, and nothing waits for.
         before_notes: The same before.
+        focus: Where the review should look first.
+        before_focus: The same before.
     """
 
     name: FileName
@@ -61,6 +63,8 @@ class FileChanged(Fact):
     before_warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     before_notes: tuple[str, ...] = ()
+    focus: FocusHint | None = None
+    before_focus: FocusHint | None = None
 
 
 class DraftDiscarded(Fact):

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from kbd.events.base import Fact
-from kbd.types import BlobHash, FileName, ForkMode, WorkbenchId
+from kbd.types import BlobHash, FileName, FocusHint, ForkMode, WorkbenchId
 
 __all__ = [
     "AssistantMessageAdded",
@@ -180,6 +180,7 @@ class DraftedThen(msgspec.Struct, frozen=True, omit_defaults=True):
     items: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    focus: FocusHint | None = None
 
 
 class DraftThen(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,7 +8,9 @@ can do is told by the capabilities it inherits:
     Readable   read(), passages()          the text of a region; all text with its places
     Celled     cells()                     a region's cells as typed values, beside its text
     Composed   objects()                   a region's tables, pictures and shapes, beside its text
-    Previewable  preview()               a page, slide or picture as people see it
+    Previewable preview()                  a page, slide or picture as people see it
+    Printable  (declares, has no method)   pages that an office program prints, shown as pictures
+    Gridded    grid()                      a window of a sheet or table as people see it
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
@@ -34,8 +36,10 @@ from kbd.formats.capabilities import (
     Composed,
     Editable,
     FormatHandler,
+    Gridded,
     Mappable,
     Previewable,
+    Printable,
     Readable,
     Styled,
     Tabular,
@@ -60,6 +64,9 @@ from kbd.formats.records import (
     ChunkInfo,
     Column,
     ColumnType,
+    Grid,
+    GridMerge,
+    GridWindow,
     Passage,
     Placement,
     Preview,
@@ -69,6 +76,7 @@ from kbd.formats.records import (
     Table,
     Written,
 )
+from kbd.types import FocusHint
 
 __all__ = [
     "Applied",
@@ -87,7 +95,12 @@ __all__ = [
     "Comparison",
     "Composed",
     "Editable",
+    "FocusHint",
     "FormatHandler",
+    "Grid",
+    "GridMerge",
+    "GridWindow",
+    "Gridded",
     "Hunk",
     "HunkLine",
     "Mappable",
@@ -96,6 +109,7 @@ __all__ = [
     "Placement",
     "Preview",
     "Previewable",
+    "Printable",
     "Readable",
     "Reading",
     "Region",

@@ -11,6 +11,8 @@ from kbd.formats.comparison import CompareOptions, Comparison, Place, Trace
 from kbd.formats.records import (
     Applied,
     AssetPick,
+    Grid,
+    GridWindow,
     Passage,
     Placement,
     Preview,
@@ -27,8 +29,10 @@ __all__ = [
     "Composed",
     "Editable",
     "FormatHandler",
+    "Gridded",
     "Mappable",
     "Previewable",
+    "Printable",
     "Readable",
     "Styled",
     "Tabular",
@@ -143,6 +147,10 @@ class Previewable(ABC):
     """What one preview shows: the wire method is named for it (`ReviewGetPdfPreviewPage`); "" for a
     format whose files are one picture (`ReviewGetImagePreview`)."""
 
+    print_suffix: ClassVar[str] = ""
+    """The suffix of printed documents in this format (".pdf"): files of formats that are
+    `Printable` are printed so, and shown by `preview`; "" for a format that none are printed in."""
+
     @abstractmethod
     def preview(self, source: Source, index: int, edge_px: int) -> Preview:
         """Return a page, slide or frame as a picture whose longer edge has at most `edge_px`.
@@ -155,6 +163,42 @@ class Previewable(ABC):
         Raises:
             FileReadFailed: The file cannot be read, or is past a limit.
             ValidationFailed: There is no such page, slide or frame.
+        """
+
+
+class Printable:
+    """A format whose files an office program prints, so that a `Previewable` format shows them.
+
+    It has no method: the work is done by the program, where one is installed. Before a file is
+    printed, `FormatHandler.info` is asked for it, and refuses what is damaged or encrypted.
+    """
+
+    preview_unit: ClassVar[Literal["Page", "Slide"]] = "Page"
+    """What one printed page shows; see `Previewable.preview_unit`."""
+
+    print_filters: ClassVar[Mapping[str, str]] = {}
+    """The export filter of LibreOffice, with its options, by the suffix of the printed document
+    ({".pdf": "impress_pdf_Export:{…}"}); where none is named the program chooses."""
+
+    page_count_field: ClassVar[str] = ""
+    """Which field of `FormatHandler.info` tells how many pages must be printed ("slide_count"); ""
+    for a format whose pages are known only when they are printed."""
+
+
+class Gridded(ABC):
+    """A format whose files, or sheets of them, can be shown as a grid of cells."""
+
+    grid_method: ClassVar[str] = ""
+    """What the wire method that answers a window is called after `ReviewGet` ("XlsxPreviewGrid");
+    "" for none."""
+
+    @abstractmethod
+    def grid(self, source: Source, window: GridWindow) -> Grid:
+        """Return the cells of a window as people see them.
+
+        Raises:
+            FileReadFailed: The file cannot be read.
+            ValidationFailed: There is no such sheet.
         """
 
 

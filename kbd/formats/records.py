@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kbd.types import FocusHint
+
 __all__ = [
     "Applied",
     "AssetPick",
@@ -13,6 +15,9 @@ __all__ = [
     "ChunkInfo",
     "Column",
     "ColumnType",
+    "Grid",
+    "GridMerge",
+    "GridWindow",
     "Passage",
     "Placement",
     "Preview",
@@ -125,12 +130,14 @@ class Applied(msgspec.Struct, frozen=True):
         warnings: What was skipped or should be looked at.
         external: What the file reaches out to now and did not before ("Sheet1!B2: WEBSERVICE"); it
             is not published before a person accepts it.
+        focus: Where to look first.
     """
 
     applied: int
     changed: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     external: tuple[str, ...] = ()
+    focus: FocusHint | None = None
 
 
 class AssetPick(msgspec.Struct, frozen=True):
@@ -194,12 +201,16 @@ class Placement(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size."""
+    """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size.
+
+    `focus` says where to look first.
+    """
 
     written_range: str
     row_count: int
     column_count: int
     warnings: tuple[str, ...] = ()
+    focus: FocusHint | None = None
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -219,4 +230,61 @@ class Preview(msgspec.Struct, frozen=True):
     width: int
     height: int
     count: int = 1
+    warnings: tuple[str, ...] = ()
+
+
+class GridWindow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Window of a sheet or table: which cells of it to show.
+
+    Args:
+        sheet: Which sheet, for formats with sheets; None for the first one.
+        row_start: Its first row, from 1; of a delimited table its first data row.
+        row_count: The most rows.
+        column_start: Its first column, from 1.
+        column_count: The most columns.
+    """
+
+    sheet: str | None = None
+    row_start: int = 1
+    row_count: int = 50
+    column_start: int = 1
+    column_count: int = 26
+
+
+class GridMerge(msgspec.Struct, frozen=True):
+    """Merged range: its first cell, which has the value, and its size; counted from 1."""
+
+    row: int
+    column: int
+    row_count: int
+    column_count: int
+
+
+class Grid(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Cells of a window, as people see them.
+
+    Args:
+        sheet: The sheet; "" where there are none.
+        sheets: All sheets, in order.
+        row_start: The first row.
+        column_start: The first column.
+        columns: What the window's columns are called: letters in a sheet, else their names.
+        rows: Of each row its values as text: None for a blank cell, and for all of a merged range
+            but its first one. Fewer rows than were asked for where the cells end, or where the
+            window is full.
+        merged: The merged ranges that reach into the window.
+        total_rows: Rows up to the last one that holds anything.
+        total_columns: Columns, likewise.
+        warnings: What the reader must know: texts that were cut, results that are not stored.
+    """
+
+    sheet: str
+    sheets: tuple[str, ...]
+    row_start: int
+    column_start: int
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    total_rows: int
+    total_columns: int
+    merged: tuple[GridMerge, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -105,8 +105,10 @@ def measure_text(source: Source, *, allow_zeros: bool = False) -> MeasuredText:
     return found
 
 
-def open_at(source: Source, encoding: Encoding, offset: int) -> io.TextIOWrapper:
-    """Open a text at a byte where a line begins; line ends become LF.
+def open_at(
+    source: Source, encoding: Encoding, offset: int, *, newline: str | None = None
+) -> io.TextIOWrapper:
+    """Open a text at a byte where a line begins; with `newline=""` line ends stay as they are.
 
     Raises:
         FileReadFailed: It cannot be opened.
@@ -118,7 +120,7 @@ def open_at(source: Source, encoding: Encoding, offset: int) -> io.TextIOWrapper
         file.seek(offset)
     except OSError as error:
         raise FileReadFailed(f"{source.name} cannot be opened") from error
-    return io.TextIOWrapper(file, encoding=name, errors=errors_of(encoding), newline=None)
+    return io.TextIOWrapper(file, encoding=name, errors=errors_of(encoding), newline=newline)
 
 
 def _measured(source: Source, *, allow_zeros: bool) -> MeasuredText:

@@ -7,14 +7,15 @@ number of items, or past a time, the rest is counted or left out, and it is know
 import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
 
+from kbd.formats.alignment import Block, Move, find_moves
 from kbd.plaintext.differences import Part
 
-__all__ = ["MAX_HELD", "Stretch", "Stretches", "collect"]
+__all__ = ["MAX_HELD", "Stretch", "Stretches", "collect", "find_moved"]
 
 MAX_HELD = 200_000
 """Items of both sides that are held."""
@@ -46,8 +47,8 @@ class Stretch(msgspec.Struct, Generic[Item]):
 
     before_at: int
     after_at: int
-    before: Sequence[Item]
-    after: Sequence[Item]
+    before: list[Item]
+    after: list[Item]
     lead: list[Item] = []
     trail: list[Item] = []
     gap: int = 0
@@ -130,7 +131,7 @@ def collect(
         else:
             held += part.before_count + part.after_count
             size += sum(map(size_of, part.before)) + sum(map(size_of, part.after))
-            stretches.found.append(around.stretch(part))
+            around.add_difference(part, stretches.found)
         if time.monotonic() > until:
             stretches.is_whole = False
             break
@@ -163,12 +164,84 @@ class _Context(Generic[Item]):
                 self._trail = None
         self._lead.extend(part.after[trailing:])
 
-    def stretch(self, part: Part[Item]) -> Stretch[Item]:
-        """Return the next stretch, with the equal items that led to it."""
-        found = Stretch(
-            part.before_at, part.after_at, part.before, part.after, [*self._lead], [], self._gap
+    def add_difference(self, part: Part[Item], found: list[Stretch[Item]]) -> None:
+        """Add what differs, with the equal items that led to it; parts that touch are one."""
+        if found and not self._gap:
+            found[-1].before += part.before
+            found[-1].after += part.after
+            return
+        lead = [*self._lead]
+        stretch = Stretch(
+            part.before_at, part.after_at, [*part.before], [*part.after], lead, [], self._gap
         )
+        found.append(stretch)
         self._lead.clear()
-        self._trail = found.trail
+        self._trail = stretch.trail
         self._gap = 0
-        return found
+
+
+def find_moved(
+    stretches: Sequence[Stretch[Item]], key_of: Callable[[Item], Hashable]
+) -> list[Move]:
+    """Return the runs of items that were removed in one place and added in another.
+
+    Items that were removed or added more than once went along with those beside them.
+
+    Args:
+        stretches: What differs.
+        key_of: Tells by what an item is the same as another.
+
+    Returns:
+        Runs by the numbers of their first items in both versions, from 0.
+    """
+    # Between stretches stands what is on no other side: no run goes from one into the next.
+    old: list[Hashable] = []
+    new: list[Hashable] = []
+    old_numbers: list[int] = []
+    new_numbers: list[int] = []
+    for number, stretch in enumerate(stretches):
+        old += map(key_of, stretch.before)
+        new += map(key_of, stretch.after)
+        old.append((number, None, "before"))
+        new.append((number, None, "after"))
+        old_numbers += range(stretch.before_at, stretch.before_at + len(stretch.before) + 1)
+        new_numbers += range(stretch.after_at, stretch.after_at + len(stretch.after) + 1)
+    found = find_moves([Block("replaced", 0, len(old), 0, len(new))], old, new)
+    return [
+        Move(old_numbers[move.before], new_numbers[move.after], move.length)
+        for move in _extended(found, old, new)
+    ]
+
+
+def _extended(
+    moves: Sequence[Move], old: Sequence[Hashable], new: Sequence[Hashable]
+) -> list[Move]:
+    """Let runs take in the equal lines before and behind them, which occur more than once."""
+    gone = {move.before + step for move in moves for step in range(move.length)}
+    come = {move.after + step for move in moves for step in range(move.length)}
+
+    def is_free(i: int, j: int) -> bool:
+        return (
+            0 <= i < len(old)
+            and 0 <= j < len(new)
+            and old[i] == new[j]
+            and i not in gone
+            and j not in come
+        )
+
+    grown: list[Move] = []
+    for before, after, length in moves:
+        while is_free(before - 1, after - 1):
+            before, after, length = before - 1, after - 1, length + 1
+            gone.add(before)
+            come.add(after)
+        while is_free(before + length, after + length):
+            gone.add(before + length)
+            come.add(after + length)
+            length += 1
+        last = grown[-1] if grown else None
+        if last and (last.before + last.length, last.after + last.length) == (before, after):
+            grown[-1] = last._replace(length=last.length + length)
+        else:
+            grown.append(Move(before, after, length))
+    return grown

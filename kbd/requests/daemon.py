@@ -29,6 +29,7 @@ __all__ = [
     "PluginRow",
     "PluginsFound",
     "PluginsList",
+    "RendererInfo",
     "RpcDiscover",
     "SandboxInfo",
     "SearchInfo",
@@ -92,6 +93,18 @@ class SandboxInfo(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | Unset = UNSET
 
 
+class RendererInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What prints documents, so that their pages can be shown.
+
+    Args:
+        program: Its path; "" for none: then previews of such files are refused.
+        reason: Why there is none.
+    """
+
+    program: str
+    reason: str | Unset = UNSET
+
+
 class ToolWorkerStatus(Answer):
     """Whether files can be worked on.
 
@@ -99,12 +112,14 @@ class ToolWorkerStatus(Answer):
         available: Whether a worker call would be tried.
         workers: How many worker processes there are.
         sandbox: How they are confined.
+        renderer: What prints documents for previews.
         error: Why none can be started.
     """
 
     available: bool
     workers: int
     sandbox: SandboxInfo
+    renderer: RendererInfo
     error: str | Unset = UNSET
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
-from kbd.types import BlobHash, FileName, RunId
+from kbd.types import BlobHash, FileName, FocusHint, RunId
 
 __all__ = [
     "ChangeRow",
@@ -257,7 +257,7 @@ class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     size_before: int | Unset = UNSET
     summary: str | Unset = UNSET
-    focus_hint: str | Unset = UNSET
+    focus_hint: FocusHint | Unset = UNSET
     warnings: tuple[str, ...] = ()
     run_id: RunId | None = None
     items: tuple[int, ...] = ()

@@ -17,10 +17,13 @@ __all__ = [
     "CopyAssets",
     "ExtractText",
     "FileWritten",
+    "GetGrid",
     "GetInfo",
     "GetMap",
     "GetPreview",
     "GetStyles",
+    "MergedCells",
+    "PreviewGrid",
     "PreviewPicture",
     "ReadFileRequest",
     "ReadObjects",
@@ -156,6 +159,65 @@ class GetPreview(ReadFileRequest):
     answer: ClassVar[type[Any]] = PreviewPicture
 
     edge_px: Annotated[int, msgspec.Meta(ge=16, le=4096)] = 1200
+
+
+class MergedCells(msgspec.Struct, frozen=True, kw_only=True):
+    """A merged range: its first cell, which has the value, and its size; counted from 1."""
+
+    row: int
+    column: int
+    row_count: int
+    column_count: int
+
+
+class PreviewGrid(Answer):
+    """Cells of a sheet as people see them.
+
+    Args:
+        sheet: The sheet.
+        sheets: All sheets, in order.
+        row_start: The first row, from 1.
+        column_start: The first column, from 1.
+        columns: What the columns are called.
+        rows: Of each row its values as text; null for a blank cell, and for all of a merged range
+            but its first one. Fewer than were asked for where the cells end, or where the answer
+            is full.
+        merged: The merged ranges that reach into these cells.
+        total_rows: Rows up to the last one that holds anything.
+        total_columns: Columns, likewise.
+        warnings: What the reader must know: texts that were cut, results that are not stored.
+    """
+
+    sheet: str
+    sheets: tuple[str, ...]
+    row_start: int
+    column_start: int
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    merged: tuple[MergedCells, ...]
+    total_rows: int
+    total_columns: int
+    warnings: tuple[str, ...]
+
+
+class GetGrid(ReadFileRequest):
+    """Ask for a window of cells as people see them.
+
+    Args:
+        sheet: Which sheet; the first one if absent.
+        row_start: Its first row.
+        row_count: The most rows.
+        column_start: Its first column.
+        column_count: The most columns.
+    """
+
+    answer: ClassVar[type[Any]] = PreviewGrid
+
+    sheet: str | Unset = UNSET
+    row_start: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] = 1
+    row_count: Annotated[int, msgspec.Meta(ge=1, le=500)] = 50
+    column_start: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)] = 1
+    column_count: Annotated[int, msgspec.Meta(ge=1, le=200)] = 26
 
 
 class TextPlace(msgspec.Struct, frozen=True, kw_only=True):

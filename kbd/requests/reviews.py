@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
+from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
 from kbd.types import FileName, RunId, Seq
 
 __all__ = [
@@ -26,6 +26,8 @@ __all__ = [
     "ReferenceSource",
     "ReviewGetBlame",
     "ReviewGetDiff",
+    "ReviewGetHtml",
+    "ReviewHtml",
     "ReviewRequest",
 ]
 
@@ -202,6 +204,7 @@ class DiffRequest(_ContentRequest):
         offset: The change to begin with, from 0.
         limit: The most changes of the answer.
         made_by: Whether each change names the call that made it.
+        seq: The change that this event recorded, in place of all that the draft changes.
     """
 
     answer: ClassVar[type[Any]] = ContentDiff
@@ -211,6 +214,7 @@ class DiffRequest(_ContentRequest):
     offset: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHANGES_OF_ANSWER)] = 200
     made_by: bool = True
+    seq: SeqParam | Unset = UNSET
 
 
 class GetDiff(DiffRequest):
@@ -231,6 +235,39 @@ class ReviewGetDiff(DiffRequest):
     sheet: str | Unset = UNSET
     key: tuple[str, ...] | Unset = UNSET
     context_lines: Annotated[int, msgspec.Meta(ge=-1, le=1_000_000)] | Unset = UNSET
+
+
+class ReviewHtml(Answer):
+    """A review as HTML: a page that was written, or a piece to be embedded.
+
+    Args:
+        files: How many files it shows.
+        size_bytes: How large it is.
+        target: Where the page was written.
+        html: The piece: markup of one file, without scripts.
+        style: The style of pieces, in the colors of the reader's system.
+    """
+
+    files: int
+    size_bytes: int
+    target: str | Unset = UNSET
+    html: str | Unset = UNSET
+    style: str | Unset = UNSET
+
+
+class ReviewGetHtml(_ContentRequest):
+    """Write what the draft changes as one HTML page; or answer one file of it as a piece.
+
+    Args:
+        target: The absolute path of a new file; without it the piece of `path` is answered.
+        path: Only this file; all if absent.
+    """
+
+    answer: ClassVar[type[Any]] = ReviewHtml
+
+    workbench_id: WorkbenchParam
+    target: _Path | Unset = UNSET
+    path: _Path | Unset = UNSET
 
 
 class BlameStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -305,5 +342,5 @@ class ReviewGetBlame(_ContentRequest):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_BLAME_STEPS)] = 50
 
 
-ReviewRequest = ReviewGetBlame | ReviewGetDiff
+ReviewRequest = ReviewGetDiff | ReviewGetBlame | ReviewGetHtml
 """The requests of this subject."""

@@ -41,7 +41,7 @@ from kbd.formats import (
 )
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
 from kbd.tools import CallLimits, FileRef, Files, FormatCatalog, Tool, ToolResult
-from kbd.types import BlobHash, Effect, FileName
+from kbd.types import BlobHash, Effect, FileName, FocusHint
 
 __all__ = ["PlainSearch", "Workbench", "check_tool"]
 
@@ -176,8 +176,9 @@ class _Files:
         *,
         external: Sequence[str] = (),
         notes: Sequence[str] = (),
+        focus: FocusHint | None = None,
     ) -> None:
-        del notes
+        del notes, focus
         before = self._files.get(name)
         known = before.external if before else ()
         self._staged[name] = staged, tuple(dict.fromkeys((*known, *external)))

@@ -8,7 +8,7 @@ import pytest
 from chatted import answers, said, typed
 from kbd.cli.chat.slash_commands import COMMANDS
 from scripted_daemon import ScriptedDaemon
-from scripted_job import ADDED, WORKBENCH, run_info
+from scripted_job import NO_CHANGES, WORKBENCH, run_info
 
 Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
@@ -109,34 +109,13 @@ def test_what_can_be_shown_is_shown(
     assert "two are missing" in told.err
 
 
-def test_a_review_shows_the_lines_of_texts(
+def test_a_review_shows_what_changed_inside(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: Patch
 ) -> None:
-    """As plain text or as its format reads it; a file that is not changed is refused."""
-    blobs = {"a": "b25lCnR3bwo=", "b": "b25lCnR3byEK", "c": "UEsDBAAA"}
-    daemon.answers["BlobRead"] = lambda params, _: {
-        "base64": blobs[params["hash"]], "size_bytes": 8, "has_more": False,
-    }  # fmt: skip
-    text = {**ADDED, "path": "n.md", "change_type": "modified", "size_before": 8, "size_bytes": 9}
-    daemon.answers["ReviewGetChangeSet"] = {"draft_id": "d", "changes": [text, ADDED]}
-    opened = {"seq": 5, "type": "DraftOpened", "data": {}}
-    daemon.answers["EventsRead"] = {"events": [opened], "last_seq": 5}
-    before = [{"path": "n.md", "state": "published", "hash": "a"}]
-    now = [
-        {"path": "n.md", "state": "modified", "hash": "b"},
-        {"path": "summary.xlsx", "state": "added", "hash": "c"},
-    ]
-    daemon.answers["StateAt"] = lambda params, _: {"files": before if params["seq"] == 4 else now}
-    daemon.answers["XlsxExtractText"] = {"text": "1\tTotal", "has_more": False}
-    typed(monkeypatch, "/review", "/review a.csv")
+    """Of all files, or of one; a file that is not changed is refused."""
+    change = {"place": {"title": "line 2"}, "kind": "changed", "what": "line"}
+    changes = [{**change, "before": "two", "after": "two!"}]
+    daemon.answers["ReviewGetDiff"] = {**NO_CHANGES, "changes": changes, "total": 1}
+    typed(monkeypatch, "/review", "/review summary.xlsx", "/review a.csv")
     assert kbd("chat", "taxes") == 2
-    told = capsys.readouterr().out
-    assert "-two\n+two!\n" in told
-    assert "+1\tTotal\n" in told
-    assert "PK" not in told
-    assert daemon.params_of("XlsxExtractText")["root"] == "draft"
-    daemon.answers["EventsRead"] = {"events": [], "last_seq": 5}
-    del daemon.answers["XlsxExtractText"]
-    typed(monkeypatch, "/review")
-    assert kbd("chat", "taxes") == 0
-    assert "+" not in capsys.readouterr().out
+    assert capsys.readouterr().out.count("line 2  two -> two!") == 2

@@ -76,8 +76,10 @@ def test_a_name_must_be_clear(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
     assert "no workbench nobody" in capsys.readouterr().err
 
 
-def test_a_change_set_is_a_table(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
-    """Kind of change, name, sizes, items; warnings below."""
+def test_a_change_set_is_shown_file_by_file(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Kind of change, name, sizes, items; how much changed, and warnings below."""
     changed = {**ADDED, "change_type": "modified", "size_before": 512, "warnings": ["fetches"]}
     deleted = {**ADDED, "change_type": "deleted", "path": "old\x1b[8m.csv", "size_before": 10}
     deleted["items"] = [5, 1, 2, 3]
@@ -88,10 +90,12 @@ def test_a_change_set_is_a_table(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captu
     assert capsys.readouterr().out.splitlines() == [
         "Done.",
         "",
-        "change    file          size                  items",
-        "modified  summary.xlsx  512 bytes -> 4.0 KiB  1-2",
-        "deleted   old.csv       was 10 bytes          1-3, 5",
-        "  ! summary.xlsx: fetches",
+        "modified summary.xlsx   512 bytes -> 4.0 KiB   items 1-2",
+        "  no change inside",
+        "  ! fetches",
+        "",
+        "deleted old.csv   was 10 bytes   items 1-3, 5",
+        "  no change inside",
     ]
 
 
@@ -204,7 +208,12 @@ def test_doctor_asks_the_daemon(
             "embedders": [local],
         },
         UserGetConsentMode={"mode": "allow_all"},
-        ToolWorkerGetStatus={"available": True, "workers": 2, "sandbox": sandbox},
+        ToolWorkerGetStatus={
+            "available": True,
+            "workers": 2,
+            "sandbox": sandbox,
+            "renderer": {"program": "/opt/soffice"},
+        },
     )
 
     assert kbd("doctor") == 1
@@ -215,7 +224,24 @@ def test_doctor_asks_the_daemon(
     assert "-     provider  other is disabled" in told
     assert "-     consent   files of every workbench may leave unasked" in told
     assert "ok    workers   sandbox limits: no Landlock" in told
+    assert "ok    previews  documents are printed by /opt/soffice" in told
     assert "ok    home" in told
+
+
+def test_doctor_names_what_previews_need(
+    kbd: Kbd, capsys: Captured, short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a daemon: the program that would be run, or what is wrong with the settings."""
+    short_dir.chmod(0o700)
+    program = short_dir / "office"
+    program.write_text("")
+    program.chmod(0o700)
+    monkeypatch.setenv("KBD_PREVIEW_RENDERER", str(program))
+    kbd("doctor")
+    assert f"ok    previews  documents are printed by {program}" in capsys.readouterr().out
+    monkeypatch.setenv("KBD_PREVIEW_WALL_S", "soon")
+    assert kbd("doctor") == 1
+    assert "WRONG settings  setting preview.wall_s" in capsys.readouterr().out
 
 
 def test_doctor_works_alone(
@@ -223,6 +249,7 @@ def test_doctor_works_alone(
 ) -> None:
     """Without a daemon it checks what it can; a key is never printed; an open home is wrong."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("KBD_PREVIEW_RENDERER", "none")
     short_dir.chmod(0o755)
 
     assert kbd("doctor") == 1
@@ -230,6 +257,7 @@ def test_doctor_works_alone(
     assert "WRONG home" in told
     assert "-     daemon    not running" in told
     assert "OPENAI_API_KEY is set" in told
+    assert "-     previews  the setting preview_renderer is none" in told
     assert "sk-secret" not in told
 
 

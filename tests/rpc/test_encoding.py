@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from kbd.errors import DiskFull, EgressConsentRequired
-from kbd.requests.daemon import SandboxInfo, ToolWorkerStatus
+from kbd.requests.daemon import RendererInfo, SandboxInfo, ToolWorkerStatus
 from kbd.requests.notifications import EventsSynced, WorkshopPhaseStarted
 from kbd.rpc import encode_answer, encode_batch, encode_failure, encode_notification, encode_refusal
 from kbd.types import Phase, Seq
@@ -18,11 +18,21 @@ def _read(line: bytes) -> Any:
 
 def test_an_answer_leaves_out_what_there_is_not() -> None:
     """An answer carries the request's id and its record, without the fields that are not set."""
-    status = ToolWorkerStatus(available=True, workers=0, sandbox=SandboxInfo(level="rlimits"))
+    status = ToolWorkerStatus(
+        available=True,
+        workers=0,
+        sandbox=SandboxInfo(level="rlimits"),
+        renderer=RendererInfo(program=""),
+    )
     assert _read(encode_answer("a", status)) == {
         "jsonrpc": "2.0",
         "id": "a",
-        "result": {"available": True, "workers": 0, "sandbox": {"level": "rlimits"}},
+        "result": {
+            "available": True,
+            "workers": 0,
+            "sandbox": {"level": "rlimits"},
+            "renderer": {"program": ""},
+        },
     }
 
 

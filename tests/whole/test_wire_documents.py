@@ -22,7 +22,10 @@ METHODS = {
     "Text": {"GetMap", "ReadLines"},
     "Odt": set(),
 }
-PREVIEWS = {"ReviewGetPdfPreviewPage", "ReviewGetImagePreview"}
+PREVIEWS = {
+    "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdtPreviewPage",
+    "ReviewGetXlsxPreviewPage", "ReviewGetPptxPreviewSlide", "ReviewGetImagePreview",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from kbd.cli.conversation import is_message, read_conversation
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, USAGE, Stop
 from kbd.cli.files import extract
 from kbd.cli.link import call
+from kbd.cli.publish import choose_files
 from kbd.cli.publish import publish as publish_draft
 from kbd.cli.review import changed_paths, render_changes
 from kbd.cli.terminal import ask, counted, is_interactive, line, note, say
@@ -121,8 +122,11 @@ def publish_and_copy(session: ChatSession, argument: str) -> int:
     changes = session.ask("ReviewGetChangeSet")["changes"]
     if changes:
         note(render_changes(changes))
-        _confirm(session, "Publish these changes?")
-        done = publish_draft(session.client, session.workbench_id, yes=session.says_yes)
+        chosen = _choose_files(session)
+        changes = [change for change in changes if not chosen or change["path"] in chosen]
+        done = publish_draft(
+            session.client, session.workbench_id, paths=chosen, yes=session.says_yes
+        )
         for path in done["published"]:
             say(f"published {line(path)}")
     elif not argument:
@@ -163,6 +167,19 @@ def discard_draft(session: ChatSession, argument: str) -> int:
     session.ask("DraftDiscard")
     say("The draft is thrown away.")
     return OK
+
+
+def _choose_files(session: ChatSession) -> tuple[str, ...]:
+    """Return the files of the draft that a person wants published; none for all, unasked."""
+    if session.says_yes:
+        return ()
+    if not is_interactive():
+        msg = "nobody can be asked here; --yes says yes: Publish these changes?"
+        raise Stop(msg, CONFIRMATION_NEEDED)
+    chosen = choose_files(session.client, session.workbench_id)
+    if not chosen:
+        raise Stop("nothing was done; the draft is kept", CONFIRMATION_NEEDED)
+    return chosen
 
 
 def _confirm(session: ChatSession, question: str) -> None:

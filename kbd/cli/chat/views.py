@@ -1,20 +1,14 @@
-"""Slash commands that show something: files, documents, tools, search, history, cost, changes.
+"""Slash commands that show something: files, documents, tools, search, history, cost, changes."""
 
-`/review` shows the changes of the draft, and the lines of text that they change: those of the file
-where it is plain text, else those that its format reads from it.
-"""
-
-import base64
-import difflib
 import json
 from typing import Any
 
 from kbd.cli.chat.session import READING, ChatSession, show_busy
 from kbd.cli.conversation import is_message, read_conversation, read_titles, render_conversation
-from kbd.cli.exits import OK, USAGE, RequestRefused, Stop
+from kbd.cli.exits import OK, USAGE, Stop
 from kbd.cli.link import call
-from kbd.cli.log_reader import read_events
-from kbd.cli.review import render_changes
+from kbd.cli.pager import has_color, show_lines
+from kbd.cli.review import read_diff, render_file, review_lines
 from kbd.cli.terminal import columns, counted, line, money, note, render_table, say, size, wrap
 
 __all__ = [
@@ -176,15 +170,8 @@ def _render_usage(what: str, runs: list[dict[str, Any]]) -> tuple[str, str, str,
     return what, counted(len(runs), "run").split()[0], f"{asked:,}", f"{answered:,}", price
 
 
-MAX_COMPARED_BYTES = 256 * 1024
-"""Larger files are not compared line by line."""
-
-MAX_SHOWN_LINES = 60
-"""Of one file, unless it is named."""
-
-
 def show_review(session: ChatSession, argument: str) -> int:
-    """Show the changes of the draft: all in short, or one file in full.
+    """Show the changes of the draft: of all files the first, or all of one file.
 
     Raises:
         Stop: The draft does not change the file that is named.
@@ -193,87 +180,15 @@ def show_review(session: ChatSession, argument: str) -> int:
     if found["draft_id"] is None:
         say("There is no draft: nothing waits for review.")
         return OK
-    changes = found["changes"]
+    client, workbench_id, width = session.client, session.workbench_id, columns(otherwise=100)
     if argument:
-        changes = [each for each in changes if each["path"] == argument]
+        changes = [each for each in found["changes"] if each["path"] == argument]
         if not changes:
             raise Stop(f"the draft does not change {line(argument, 80)}", USAGE)
-    elif found.get("draft_summary"):
-        say(f"{found['draft_summary']}\n")
-    say(render_changes(changes))
-    versions = _Versions(session)
-    for change in changes:
-        _show_file(versions, change, is_whole=bool(argument))
+        diff = read_diff(client, workbench_id, argument, {})
+        lines = render_file(changes[0], diff, width, is_excerpt=False)
+    else:
+        lines = review_lines(client, workbench_id, found, width)
+    show_lines(lines, color=has_color("auto"), paged=True)
     note("/publish takes it over, /discard throws it away.")
     return OK
-
-
-def _show_file(versions: "_Versions", change: dict[str, Any], *, is_whole: bool) -> None:
-    path = str(change["path"])
-    before_path = str(change.get("previous_path", path))
-    before = "" if change["change_type"] == "added" else versions.published_text(before_path)
-    after = "" if change["change_type"] == "deleted" else versions.draft_text(path)
-    if before is None or after is None:
-        if change.get("summary"):
-            say(f"\n{line(path)}: {line(change['summary'])}")
-        return
-    compared = list(
-        difflib.unified_diff(
-            before.splitlines(), after.splitlines(), before_path, path, lineterm="", n=2
-        )
-    )
-    shown = compared if is_whole else compared[:MAX_SHOWN_LINES]
-    say()
-    for row in shown:
-        say(row)
-    if len(shown) < len(compared):
-        note(f"{counted(len(compared) - len(shown), 'more line')}: /review {line(path)}")
-
-
-class _Versions:
-    """Text of each file, as it was when the draft was opened and as the draft has it."""
-
-    def __init__(self, session: ChatSession) -> None:
-        self._session = session
-        opened = 0
-        for event in read_events(session.client, session.workbench_id, 0):
-            if event["type"] == "DraftOpened":
-                opened = int(event["seq"])
-            elif event["type"] == "ConversationRewound":
-                opened = 0  # what the draft of an earlier moment began with is not told
-        self._before = self._hashes(opened - 1) if opened > 1 else {}
-        self._now = self._hashes(session.ask("LogHead")["seq"])
-
-    def published_text(self, path: str) -> str | None:
-        """Return the text of the published file; None if it has none."""
-        return self._text(path, "published", self._before.get(path))
-
-    def draft_text(self, path: str) -> str | None:
-        """Return the text of the draft's file; None if it has none."""
-        return self._text(path, "draft", self._now.get(path))
-
-    def _hashes(self, seq: int) -> dict[str, str]:
-        files = self._session.ask("StateAt", seq=seq, slow=True)["files"]
-        return {str(file["path"]): str(file["hash"]) for file in files if file["hash"]}
-
-    def _text(self, path: str, root: str, blob: str | None) -> str | None:
-        if blob:
-            part = self._session.ask("BlobRead", hash=blob, limit=MAX_COMPARED_BYTES)
-            data = base64.b64decode(part["base64"])
-            # A NUL is sound UTF-8, and still in no text.
-            if not part["has_more"] and b"\0" not in data:
-                try:
-                    return data.decode()
-                except UnicodeDecodeError:
-                    pass
-        return self._extracted(path, root)
-
-    def _extracted(self, path: str, root: str) -> str | None:
-        """Return what a file's format reads as its text; its methods bear the format's name."""
-        method = f"{path.rpartition('.')[2].capitalize()}ExtractText"
-        limit = MAX_COMPARED_BYTES
-        try:
-            found = self._session.ask(method, path=path, root=root, limit=limit, slow=True)
-        except RequestRefused:
-            return None  # no format of that name, or nothing that it can read
-        return None if found["has_more"] else str(found["text"])

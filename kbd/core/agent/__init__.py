@@ -25,6 +25,7 @@ works with tools, over a history that is text for such a model).
 from kbd.core.agent.controller import DEFAULT_SYSTEM_PROMPT, AgentController
 from kbd.core.agent.readable_copies import (
     clear_unfinished,
+    copy_texts,
     has_tool_log,
     write_copies,
     write_tool_log,
@@ -56,6 +57,7 @@ __all__ = [
     "ToolStarted",
     "Toolcall",
     "clear_unfinished",
+    "copy_texts",
     "find_toolcall",
     "has_tool_log",
     "render_toolcall",

@@ -18,6 +18,7 @@ shown, what is far is counted, and the counts are kept where the plan is.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -298,13 +299,18 @@ def render_results(plan: Plan, room: int) -> dict[str, Any]:
     return summary
 
 
-def render_changes(files: Mapping[FileName, DraftFile], room: int) -> dict[str, Any]:
+def render_changes(
+    files: Mapping[FileName, DraftFile],
+    room: int,
+    contents: Mapping[FileName, dict[str, Any]] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Render the changes of a draft for the summary.
 
     Args:
         files: The draft's files.
         room: The room of the plan in characters, of which the list takes as much; the changes that
             do not fit are counted by kind.
+        contents: What changed inside each, as far as it is known; left out where it does not fit.
     """
     rendered: list[dict[str, Any]] = []
     not_shown: Counter[str] = Counter()
@@ -318,6 +324,14 @@ def render_changes(files: Mapping[FileName, DraftFile], room: int) -> dict[str, 
             not_shown[kind] += 1
         else:
             rendered.append(change)
+    for change in rendered:
+        content = contents.get(FileName(str(change["path"])))
+        if content is None:
+            continue
+        room -= len(msgspec.json.encode(content))
+        if room < 0:
+            break
+        change["content"] = content
     return {"changes": rendered} | ({"not_shown": dict(not_shown)} if not_shown else {})
 
 

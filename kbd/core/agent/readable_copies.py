@@ -6,7 +6,7 @@ meta/workshop/_rpi/plan.md
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import get_ident
 from typing import Any
@@ -24,7 +24,14 @@ from kbd.events.codec import format_time
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.types import Seq
 
-__all__ = ["clear_unfinished", "current_run", "has_tool_log", "write_copies", "write_tool_log"]
+__all__ = [
+    "clear_unfinished",
+    "copy_texts",
+    "current_run",
+    "has_tool_log",
+    "write_copies",
+    "write_tool_log",
+]
 
 _TOOL_LOG = "tool_log.jsonl"
 
@@ -36,21 +43,29 @@ def current_run(state: WorkbenchState) -> Run | None:
     return state.run(state.current) if state.current else None
 
 
-async def write_copies(folder: Path, state: WorkbenchState) -> None:
+def copy_texts(state: WorkbenchState) -> dict[str, str | None]:
+    """Return what research.md and plan.md should hold; None for one that should not be there."""
+    run = current_run(state)
+    return {
+        "research.md": run.research if run else None,
+        "plan.md": plan_markdown(run.plan) if run and run.plan else None,
+    }
+
+
+async def write_copies(folder: Path, texts: Mapping[str, str | None]) -> bool:
     """Bring research.md and plan.md up to date; those of a run that is set aside are removed.
 
     A copy that cannot be written is logged and left: no run fails for it.
 
     Args:
         folder: Where the copies lie.
-        state: What they show.
+        texts: What they should hold, as from `copy_texts`.
+
+    Returns:
+        Whether all are up to date.
     """
-    run = current_run(state)
-    texts: dict[Path, str | None] = {
-        folder / "_rpi" / "research.md": run.research if run else None,
-        folder / "_rpi" / "plan.md": plan_markdown(run.plan) if run and run.plan else None,
-    }
-    await run_sync(_write_all, texts)
+    paths = {folder / "_rpi" / name: text for name, text in texts.items()}
+    return await run_sync(_write_all, paths)
 
 
 def clear_unfinished(folder: Path) -> None:
@@ -100,8 +115,9 @@ def _log_lines(values: Iterable[dict[str, Any]]) -> str:
     return "".join(msgspec.json.encode(value).decode() + "\n" for value in values)
 
 
-def _write_all(texts: dict[Path, str | None]) -> None:
-    """Write each text through a temporary file; None removes the copy."""
+def _write_all(texts: Mapping[Path, str | None]) -> bool:
+    """Write each text through a temporary file; None removes the copy. Return whether all were."""
+    are_written = True
     for path, text in texts.items():
         try:
             if text is None:
@@ -115,3 +131,5 @@ def _write_all(texts: dict[Path, str | None]) -> None:
             os.replace(fresh, path)
         except OSError as fault:
             _log.warning("copy_not_written", copy=path.name, fault=fault.strerror)
+            are_written = False
+    return are_written

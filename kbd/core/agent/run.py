@@ -12,6 +12,7 @@ items stay open and the run can be resumed.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from kbd.core.agent.plan import (
     KnownItems,
@@ -30,7 +31,7 @@ from kbd.core.agent.prompt_messages import (
     research_opening,
     summary_opening,
 )
-from kbd.core.agent.readable_copies import write_copies, write_tool_log
+from kbd.core.agent.readable_copies import write_tool_log
 from kbd.core.agent.run_context import RunContext
 from kbd.core.agent.tool_loop import PHASES, BuildOpening, ChainSpec, run_chain, turn_limit
 from kbd.core.agent.transcript import Objection, accept_any
@@ -38,6 +39,8 @@ from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.workbench.change_text import describe_changes
+from kbd.core.workbench.content_diff import compare_versions
 from kbd.errors import (
     AgentLoopDetected,
     ContextExhausted,
@@ -64,7 +67,8 @@ from kbd.events.vocabulary import Event
 from kbd.events.workbenches import AssistantMessageAdded
 from kbd.messages import Message
 from kbd.providers import MalformedReply
-from kbd.types import Phase
+from kbd.tools import FileRef
+from kbd.types import BlobHash, FileName, Phase
 
 __all__ = ["ATTEMPT_ENDING", "run_agent"]
 
@@ -132,7 +136,6 @@ async def _research(context: RunContext) -> None:
     await _record(
         context, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH)
     )
-    await _copy(context)
 
 
 async def _plan(context: RunContext) -> None:
@@ -156,7 +159,6 @@ async def _plan(context: RunContext) -> None:
     parsed = parse_plan(text, max_items)
     written = PlanWritten(parsed.task, parsed.items, parsed.notes)
     await _record(context, written, PhaseCompleted(Phase.PLAN))
-    await _copy(context)
 
 
 def _plan_fault(max_items: int, text: str) -> str | None:
@@ -232,8 +234,9 @@ async def _summarize(context: RunContext) -> None:
     await _enter_phase(context, Phase.SUMMARY)
 
     async def opening() -> tuple[Message, ...]:
+        contents = await _draft_contents(context)
         room, draft, run = _plan_room(context), context.state.draft, context.current
-        changed = render_changes(draft.files if draft else {}, room)
+        changed = render_changes(draft.files if draft else {}, room, contents)
         return summary_opening(_request(context), _plan_of(run), changed, room, run.notices)
 
     reply = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
@@ -246,7 +249,35 @@ async def _summarize(context: RunContext) -> None:
     finished = RunFinished(has_draft=context.state.draft is not None)
     # One frame: whoever sees that the run has ended finds its answer.
     await context.keeper.submit(EndRun(context.run, finished, facts))
-    await _copy(context)
+
+
+MAX_COMPARED_FILES = 20
+"""Files of a draft whose changes the summary is shown."""
+
+MAX_CHANGES_OF_FILE = 25
+
+
+async def _draft_contents(context: RunContext) -> dict[FileName, dict[str, Any]]:
+    """Return what the draft changes inside its files, those that were there first."""
+    draft = context.state.draft
+    drafted = dict(draft.files) if draft else {}
+    found: dict[FileName, dict[str, Any]] = {}
+    # What was there before can be spoiled: it comes before what is new.
+    for name in sorted(drafted, key=lambda name: (drafted[name].base is None, name)):
+        if len(found) == MAX_COMPARED_FILES:
+            break
+        file = drafted[name]
+        before = _version(context, name, file.base, file.base_size_bytes)
+        after = _version(context, name, file.blob, file.size_bytes)
+        compared = await compare_versions(context.formats, before, after)
+        found[name] = describe_changes(compared, MAX_CHANGES_OF_FILE)
+    return found
+
+
+def _version(
+    context: RunContext, name: FileName, blob: BlobHash | None, size_bytes: int
+) -> FileRef | None:
+    return None if blob is None else FileRef(name, blob, size_bytes, context.blobs.path(blob))
 
 
 async def _enter_phase(context: RunContext, phase: Phase) -> None:
@@ -314,8 +345,3 @@ async def _copy_tool_log(context: RunContext) -> None:
         await write_tool_log(context.copies, context.keeper.journal)
     except KbdError as fault:
         _log.warning("copy_not_written", copy="tool_log", error=fault.message)
-
-
-async def _copy(context: RunContext) -> None:
-    if context.copies is not None:
-        await write_copies(context.copies, context.state)

@@ -6,7 +6,8 @@ administration  the daemon itself, its plugins and its workers
 workbenches     make, list, delete and fork workbenches
 files           add, list, remove and extract files; context that every run is given
 runs            messages and the runs on them; show the conversation, undo, regenerate
-drafts          review, publish, discard; checkpoints
+drafts          change set, publish, discard; checkpoints
+reviews         what the draft changes inside its files
 formats         the methods that formats contribute
 search          a workbench's documents
 logs            reading, following and checking logs; blobs

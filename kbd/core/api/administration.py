@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
+from kbd.errors import ToolWorkerUnavailable
 from kbd.requests import API_VERSION
 from kbd.requests import daemon as wire
 from kbd.requests.base import Request
@@ -52,14 +54,22 @@ class DaemonMethods:
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
         )
 
-    def workers(self, request: wire.ToolWorkerGetStatus, session: Session) -> wire.ToolWorkerStatus:
-        """Return the status of the worker pool."""
+    async def workers(
+        self, request: wire.ToolWorkerGetStatus, session: Session
+    ) -> wire.ToolWorkerStatus:
+        """Return the status of the worker pool, and what prints documents."""
         del request, session
         status = self._context.workers.status()
+        try:
+            program = await run_sync(self._context.renderer.find)
+            renderer = wire.RendererInfo(program=str(program.path))
+        except ToolWorkerUnavailable as error:
+            renderer = wire.RendererInfo(program="", reason=error.message)
         return wire.ToolWorkerStatus(
             available=status.available,
             workers=status.workers,
             sandbox=wire.SandboxInfo(level=status.sandbox.level, reason=status.sandbox.reason),
+            renderer=renderer,
             error=status.error if status.error is not None else msgspec.UNSET,
         )
 

@@ -41,6 +41,7 @@ from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
@@ -162,6 +163,7 @@ async def _serve(
                 plugins=plugins,
                 catalog=catalog,
                 workers=workers,
+                renderer=Renderer(settings),
                 engines=EnginePool(tasks),
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),

@@ -7,7 +7,6 @@ the draft it is refused (`kbd.core.domain.run_decisions` says why); calls of cli
 other, so that each sees what the one before wrote.
 """
 
-from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -27,13 +26,14 @@ from kbd.core.sessions.runs import open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.content_diff import answer_diff
+from kbd.core.workbench.preview_answers import render_grid, render_picture
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.editing import Edited, apply_operations, copy_assets, own_file
 from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolCalled, ToolReturned
-from kbd.formats import AssetPick, Celled, Reading, Region
+from kbd.formats import AssetPick, Celled, GridWindow, Reading, Region
 from kbd.requests import formats as wire
 from kbd.requests.base import UNSET, Request, Unset
 from kbd.requests.formats import FileWritten
@@ -183,6 +183,7 @@ class FormatMethods:
             wire.ReadRegion: self.read,
             wire.ReadObjects: self.objects,
             wire.GetPreview: self.preview,
+            wire.GetGrid: self.grid,
             GetDiff: self.diff,
             wire.ExtractText: self.extract,
             wire.GetStyles: self.styles,
@@ -241,15 +242,22 @@ class FormatMethods:
         # Clients count pages from 1, but slides and frames from 0.
         index = given["page"] - 1 if "page" in given else 0
         index = given.get("slide_index", given.get("frame_index", index))
-        shown = await formats.preview(file, index, request.edge_px)
-        return wire.PreviewPicture(
-            base64=b64encode(shown.data).decode(),
-            mime_type=shown.mime_type,
-            width=shown.width,
-            height=shown.height,
-            count=shown.count,
-            warnings=shown.warnings,
+        return render_picture(await formats.preview(file, index, request.edge_px))
+
+    async def grid(
+        self, method: OwnedMethod, request: wire.GetGrid, session: Session
+    ) -> wire.PreviewGrid:
+        """Show a window of cells."""
+        del session
+        _, formats, file = await self._file(method, request)
+        window = GridWindow(
+            sheet=None if isinstance(request.sheet, Unset) else request.sheet,
+            row_start=request.row_start,
+            row_count=request.row_count,
+            column_start=request.column_start,
+            column_count=request.column_count,
         )
+        return render_grid(await formats.grid(file, window))
 
     async def diff(self, method: OwnedMethod, request: GetDiff, session: Session) -> ContentDiff:
         """Compare the draft's version of a file with its reference.

@@ -2,7 +2,9 @@
 
     steps               folds a run's events into steps that a person can walk through
     step_parts          the records that a step holds
+    html                what the HTML pages share: escaped markup, styles, policy
     page                a run as one HTML page
+    review_page         what a draft changes, as one HTML page, and as pieces for other hosts
     proof               replay proof: repeats every recorded tool call and compares the results
     proof_main          entry point of the proof's process
     proof_process       that process, seen from the daemon, and the messages between the two

@@ -13,7 +13,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -21,7 +21,14 @@ from typing import BinaryIO
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.disk import Disk, is_full
 
-__all__ = ["NewFolder", "PartialFile", "check_target", "create_partial", "resolve_new_folder"]
+__all__ = [
+    "NewFolder",
+    "PartialFile",
+    "check_target",
+    "create_partial",
+    "resolve_new_folder",
+    "write_whole",
+]
 
 _PREFIX, _SUFFIX = ".kbd-case-", ".part"
 _NO_LINK_ERRORS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
@@ -51,7 +58,7 @@ def check_target(text: str, home: Path) -> Path:
             msg = f"there is no folder {target.parent}"
             raise ValidationFailed(msg)
         if Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(home)):
-            msg = "a case file cannot go into the home of kbd: name another folder"
+            msg = "nothing of yours can go into the home of kbd: name another folder"
             raise ValidationFailed(msg)
     except OSError as error:
         msg = f"{text} cannot be written: {error.strerror}"
@@ -136,6 +143,28 @@ def create_partial(target: Path) -> Iterator[PartialFile]:
                 path.unlink(missing_ok=True)
             with suppress(OSError):  # What it could not write was told already.
                 file.close()
+
+
+def write_whole(target: Path, data: bytes, before_naming: Callable[[], None]) -> None:
+    """Write a new file; it is durable, and complete when it has its name. Blocking.
+
+    Args:
+        target: Where to; nothing has the name, and the folder is there.
+        data: Its bytes.
+        before_naming: Called when it is written and before it has its name: a watch must not see
+            the file before kbd said that it is its own.
+
+    Raises:
+        DiskFull: No space is left; nothing of it is there.
+        FileWriteFailed: It cannot be written there; the same.
+        ValidationFailed: Something has the name by now.
+    """
+    with create_partial(target) as made:
+        made.file.write(data)
+        made.file.flush()
+        os.fsync(made.file.fileno())
+        before_naming()
+        made.place()
 
 
 def _create_and_lock(folder: Path) -> tuple[Path, BinaryIO]:

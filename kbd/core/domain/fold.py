@@ -164,6 +164,7 @@ def _draft_then(then: DraftThen) -> Draft:
             items=list(file.items),
             warnings=list(file.warnings),
             notes=list(file.notes),
+            focus=file.focus,
         )
         for file in then.files
     }
@@ -218,6 +219,7 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     drafted.blob, drafted.size_bytes = data.after, data.size_bytes
     drafted.run, drafted.warnings = record.run, list(data.warnings)
     drafted.notes = list(data.notes)
+    drafted.focus = data.focus
     if record.run:
         run = state.run(record.run)
         if data.cause == "edit":

@@ -134,6 +134,7 @@ def _draft_then(draft: Draft) -> DraftThen:
             items=tuple(file.items),
             warnings=tuple(file.warnings),
             notes=tuple(file.notes),
+            focus=file.focus,
         )
         for name, file in sorted(draft.files.items())
     )

@@ -189,6 +189,8 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
                 before_warnings=now.warnings if now else (),
                 notes=first.before_notes,
                 before_notes=now.notes if now else (),
+                focus=first.before_focus,
+                before_focus=now.focus if now else None,
             )
         )
     # The attempt may have brought a file back to what is published, which closed the draft.

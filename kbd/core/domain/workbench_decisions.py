@@ -126,6 +126,7 @@ def remove_files(state: WorkbenchState, command: RemoveFiles) -> Decision:
                     cause="removal",
                     before_warnings=seen.warnings,
                     before_notes=seen.notes,
+                    before_focus=seen.focus,
                 )
             )
     return Decision((*removed, *order_changes(state, deleted)))

@@ -11,7 +11,7 @@ import msgspec
 from kbd.core.domain.run_state import Run, RunStatus
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectIntended, PublishIntended
-from kbd.types import BlobHash, FileName, ForkMode, RunId, Seq, WorkbenchId
+from kbd.types import BlobHash, FileName, FocusHint, ForkMode, RunId, Seq, WorkbenchId
 
 __all__ = [
     "Checkpoint",
@@ -42,6 +42,7 @@ class DraftFile(msgspec.Struct):
         items: The plan items that changed it, in order.
         warnings: What the review should show, and a publish asks about.
         notes: What the review shows beside it.
+        focus: Where the review should look first.
     """
 
     base: BlobHash | None
@@ -52,6 +53,7 @@ class DraftFile(msgspec.Struct):
     items: list[int] = []
     warnings: list[str] = []
     notes: list[str] = []
+    focus: FocusHint | None = None
 
 
 class Draft(msgspec.Struct):
@@ -109,7 +111,7 @@ class SeenFile(msgspec.Struct, frozen=True):
     """Current file of a workbench: the draft's version if there is one.
 
     `warnings` is what the review shows of it: what it reaches out to and nobody has accepted yet.
-    `notes` is what else the review shows.
+    `notes` is what else the review shows, `focus` where it should look first.
     """
 
     name: FileName
@@ -119,6 +121,7 @@ class SeenFile(msgspec.Struct, frozen=True):
     in_draft: bool
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    focus: FocusHint | None = None
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -269,6 +272,7 @@ class WorkbenchState(msgspec.Struct):
                 in_draft=True,
                 warnings=warnings,
                 notes=notes,
+                focus=drafted.focus,
             )
         return self.published(name)
 

@@ -14,7 +14,11 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     forked_call      one call: limit itself, work, answer, die
     worker_messages  what passes between them
     worker_entry     what a call runs for a format
-    format_calls     a format's capabilities as tools and the daemon call them
-    derived_cache    maps and short texts that are kept by content
+    worker_calls     how a format's worker is called for a file
+    review_calls     comparisons, grids and pages, as the review calls them
+    format_calls     a format's other capabilities as tools and the daemon call them
+    renderer         documents printed by an office program, kept by content
+    print_job        the one process that prints
+    derived_cache    maps, short texts and comparisons that are kept by content
     pieces           text cut for an index, and parts of a long text
 """

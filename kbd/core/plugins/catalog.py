@@ -14,7 +14,7 @@ from kbd.core.plugins.host import FormatsByName, Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema, strict_schema
 from kbd.core.plugins.wire_methods import WireMethod
 from kbd.errors import NotFound, StyleSkillLoadFailed
-from kbd.formats import Editable, FormatHandler
+from kbd.formats import Editable, FormatHandler, Previewable
 from kbd.providers import Embedder, Provider, ToolSchema
 from kbd.tools import FormatCatalog, Tool
 from kbd.types import Effect, Phase
@@ -102,6 +102,16 @@ class Catalog(FormatCatalog):
             NotFound: There is none.
         """
         return _find(self._format_owners, name, "format")
+
+    def print_format(self) -> Owned[FormatHandler] | None:
+        """Return the format that documents are printed in, with its owner; None if there is none.
+
+        Of several it is the one that was loaded first.
+        """
+        for owned in self._format_owners.values():
+            if isinstance(owned.item, Previewable) and owned.item.print_suffix:
+                return owned
+        return None
 
     def methods(self) -> tuple[Owned[WireMethod], ...]:
         """Return the wire methods that formats contribute, in the order of loading."""

@@ -4,60 +4,45 @@ Operations come as a client or a model gives them; `parse_operations` makes them
 format's handler.
 """
 
-import copy
 import difflib
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
-from anyio import to_thread
 
 from kbd.arguments import record_of
-from kbd.core.plugins import forked_call
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.derived_cache import DerivedCache, ShelfCache, cache_key
-from kbd.core.plugins.host import Owned, Plugin
+from kbd.core.plugins.derived_cache import cache_key
+from kbd.core.plugins.host import Owned
 from kbd.core.plugins.pieces import CUT_EDITION, Extract
-from kbd.core.plugins.worker_pool import WorkerPool
-from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
+from kbd.core.plugins.review_calls import ReviewCalls
+from kbd.core.plugins.worker_calls import file_arguments, unsupported_error
+from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import (
     Applied,
     AssetPick,
     Celled,
-    Comparable,
-    CompareOptions,
-    Comparison,
     Composed,
     Editable,
     FormatHandler,
     Mappable,
-    Place,
     Placement,
-    Preview,
-    Previewable,
     Readable,
     Reading,
     Region,
     Styled,
     Table,
     Tabular,
-    Trace,
     Written,
 )
 from kbd.tools import FileRef, Formats
 
-__all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition", "unsupported_error"]
+__all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition"]
+
 
 MAX_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
-
-
-def unsupported_error(handler: FormatHandler, what: str, name: str) -> ValidationFailed:
-    """Return the error for a capability that a file's format does not offer."""
-    return ValidationFailed(f"{name} cannot {what}: its format, {handler.name}, does not offer it")
 
 
 def parse_operations(
@@ -125,38 +110,15 @@ class FileOverview(msgspec.Struct, frozen=True):
     error: KbdError | None = None
 
 
-class FormatCalls(Formats):
+class FormatCalls(ReviewCalls, Formats):
     """The formats of one workbench, called in workers.
 
     Args:
         catalog: The formats there are.
         workers: Where they run.
         cache: The workbench's folder of derived files; None keeps maps in memory only.
+        printed: Its printed documents; without them only what needs no printing is previewed.
     """
-
-    def __init__(self, catalog: Catalog, workers: WorkerPool, cache: Path | None = None) -> None:
-        self._catalog = catalog
-        self._workers = workers
-        self._note: Callable[[Plugin], None] | None = None
-        self._shelves = None if cache is None else ShelfCache(cache / "shelves")
-        self._derived = DerivedCache(cache)
-
-    def noted_by(self, note: Callable[[Plugin], None]) -> "FormatCalls":
-        """Return the same, with what it has cached, that names each plugin that it asks to `note`.
-
-        A plugin whose map is cached counts, too: the map is its work.
-        """
-        noted = copy.copy(self)
-        noted._note = note  # noqa: SLF001 - it is its own copy
-        return noted
-
-    def handlers(self) -> Sequence[FormatHandler]:
-        """Return all handlers, sorted by name."""
-        return self._catalog.handlers()
-
-    def for_name(self, name: str) -> FormatHandler | None:
-        """Return the handler for a file's name by its suffix, or None for an opaque file."""
-        return self._catalog.for_name(name)
 
     async def info(self, file: FileRef) -> dict[str, Any]:
         """Return `FormatHandler.info`; empty for a file that no format handles."""
@@ -253,57 +215,6 @@ class FormatCalls(Formats):
             raise unsupported_error(owned.item, "be read by objects", file.name)
         return await self._read_region(owned, owned.item, "objects", file, region)
 
-    async def preview(self, file: FileRef, index: int, edge_px: int) -> Preview:
-        """Return `Previewable.preview`."""
-        owned = self._format_of(file)
-        if not isinstance(owned.item, Previewable):
-            raise unsupported_error(owned.item, "be shown as a picture", file.name)
-        which = {"index": index, "edge_px": edge_px}
-        return await self._read(owned, "preview", Preview, file, which)
-
-    async def compare(
-        self, before: FileRef | None, after: FileRef | None, options: CompareOptions
-    ) -> Comparison:
-        """Return `Comparable.compare`, cached by the contents of both versions; one is given."""
-        owned = self._comparable(after or before)
-        handler = owned.item
-        assert isinstance(handler, Comparable)
-        name = (after or before).name  # type: ignore[union-attr]
-        strange = [each for each in options.named() if each not in handler.compare_options]
-        if strange:
-            offered = ", ".join(handler.compare_options) or "none"
-            msg = f"{', '.join(strange)} cannot be used to compare {name}; it takes: {offered}"
-            raise ValidationFailed(msg)
-        narrowed = msgspec.to_builtins(options)
-        digest = hashlib.sha256(msgspec.json.encode(options)).hexdigest()[:16]
-        key = cache_key(f"compare-{digest}", owned, before, after)
-        known = await self._derived.find(key)
-        if known is not None:
-            return msgspec.convert(known, Comparison)
-        versions = {"before": _version(before), "after": _version(after)}
-        arguments = {"name": name, **versions, "options": narrowed}
-        found = await self._call(owned, "compare", Comparison, arguments, FileReadFailed)
-        await self._derived.store(key, msgspec.to_builtins(found))
-        return found
-
-    async def trace(
-        self, before: FileRef, after: FileRef, places: Sequence[Place], *, forward: bool
-    ) -> tuple[Trace, ...]:
-        """Return `Comparable.trace`."""
-        owned = self._comparable(after)
-        arguments = {
-            "name": after.name,
-            "before": _version(before),
-            "after": _version(after),
-            "places": msgspec.to_builtins(tuple(places)),
-            "forward": forward,
-        }
-        return await self._call(owned, "trace", tuple[Trace, ...], arguments, FileReadFailed)
-
-    async def locate(self, file: FileRef, text: str) -> Place:
-        """Return `Comparable.locate`."""
-        return await self._read(self._comparable(file), "locate", Place, file, {"text": text})
-
     async def extract(
         self, file: FileRef, region: Region, passage: int, character: int, limit: int
     ) -> Extract:
@@ -351,7 +262,7 @@ class FormatCalls(Formats):
         owned = self._format_of(source)
         if not isinstance(owned.item, Styled):
             raise unsupported_error(owned.item, "give styles or media", source.name)
-        arguments = _file_arguments(source) | {
+        arguments = file_arguments(source) | {
             "into": None if into is None else (str(into.path), into.name),
             "picks": msgspec.to_builtins(tuple(picks)),
             "target": str(target),
@@ -373,7 +284,7 @@ class FormatCalls(Formats):
         """
         records = parse_operations(handler, operations)
         plain = [msgspec.to_builtins(record) for record in records]
-        arguments = _file_arguments(source) | {"operations": plain, "target": str(target)}
+        arguments = file_arguments(source) | {"operations": plain, "target": str(target)}
         return await self._write(handler, "apply", Applied, arguments)
 
     async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
@@ -398,33 +309,12 @@ class FormatCalls(Formats):
                 handler, "be written as a table", source.name if source else "A new file"
             )
         where = msgspec.to_builtins(placement)
-        arguments = _file_arguments(source) | {
+        arguments = file_arguments(source) | {
             "rows": str(rows),
             "placement": where,
             "target": str(target),
         }
         return await self._write(handler, "write_table", Written, arguments)
-
-    def _format_of(self, file: FileRef) -> Owned[FormatHandler]:
-        handler = self.for_name(file.name)
-        if handler is None:
-            msg = f"{file.name} cannot be looked into: {self._catalog.kind_of(file.name).reason}"
-            raise ValidationFailed(msg)
-        return self._owner(handler)
-
-    def _comparable(self, file: FileRef | None) -> Owned[FormatHandler]:
-        assert file is not None
-        owned = self._format_of(file)
-        if not isinstance(owned.item, Comparable):
-            raise unsupported_error(owned.item, "be compared by its contents", file.name)
-        return owned
-
-    def _owner(self, handler: FormatHandler) -> Owned[FormatHandler]:
-        """Return a format with the plugin that brings it, which is about to work."""
-        owned = self._catalog.format(handler.name)
-        if self._note is not None:
-            self._note(owned.plugin)
-        return owned
 
     async def _read_region(
         self,
@@ -437,55 +327,6 @@ class FormatCalls(Formats):
         _check_coordinates(handler, file, region)
         more = {"region": msgspec.to_builtins(region)}
         return await self._read(owned, function, Reading, file, more)
-
-    async def _read(
-        self,
-        owned: Owned[FormatHandler],
-        function: str,
-        kind: type[T],
-        file: FileRef,
-        more: Mapping[str, Any] = MappingProxyType({}),
-    ) -> T:
-        """Call what only reads, with a shelf for what the handler derives from these bytes."""
-        if self._shelves is None:
-            arguments = {**_file_arguments(file), "shelf": None, **more}
-            return await self._call(owned, function, kind, arguments, FileReadFailed)
-        plugin = owned.plugin
-        shelf = self._shelves.shelf(plugin.name, plugin.version, owned.item.name, file.blob)
-        arguments = {**_file_arguments(file), "shelf": str(shelf), **more}
-        value = await self._call(owned, function, kind, arguments, FileReadFailed)
-        await to_thread.run_sync(self._shelves.used, shelf)
-        return value
-
-    async def _write(
-        self, handler: FormatHandler, function: str, kind: type[T], arguments: dict[str, Any]
-    ) -> T:
-        return await self._call(self._owner(handler), function, kind, arguments, FileWriteFailed)
-
-    async def _call(
-        self,
-        owned: Owned[FormatHandler],
-        function: str,
-        kind: type[T],
-        arguments: dict[str, Any],
-        failure: type[KbdError],
-    ) -> T:
-        plugin, name = owned.plugin, owned.item.name
-        # Of a key these settings only say that there is one.
-        handle = {"name": name, "package": plugin.package, "settings": dict(plugin.settings)}
-        value = await self._workers.call(
-            plugin.name,
-            f"{forked_call.ENTRY}:{function}",
-            {"handle": handle, **arguments},
-            what=f"{name}: {function.removesuffix('_file')} {arguments['name']}".rstrip(),
-            failure=failure,
-        )
-        try:
-            # A plugin made it, or the file that took its worker over.
-            return msgspec.convert(value, kind)
-        except msgspec.ValidationError as fault:
-            msg = f"format {name} answered {function} with something ill-formed: {fault}"
-            raise failure(msg) from None
 
 
 def text_edition(catalog: Catalog, name: str) -> str:
@@ -511,11 +352,3 @@ def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None
         offered = ", ".join(handler.coordinates) or "none"
         msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}"
         raise ValidationFailed(msg)
-
-
-def _version(file: FileRef | None) -> tuple[str, str] | None:
-    return None if file is None else (str(file.path), file.name)
-
-
-def _file_arguments(file: FileRef | None) -> dict[str, Any]:
-    return {"path": str(file.path) if file else None, "name": file.name if file else ""}

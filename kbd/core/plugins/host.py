@@ -27,7 +27,7 @@ from kbd.core.plugins.hooks import (
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.wire_methods import WireMethod, wire_methods_of
 from kbd.core.runtime.settings import Settings
-from kbd.formats import FormatHandler
+from kbd.formats import FormatHandler, Previewable, Printable
 from kbd.providers import Embedder, Provider
 from kbd.requests import METHODS
 from kbd.tools import CallLimits, FormatCatalog, Tool
@@ -86,6 +86,7 @@ class FormatsByName(FormatCatalog):
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _WIRE_NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
+_SUFFIX = re.compile(r"\.[a-z0-9]{1,9}")
 MAX_TEXTS = 2048
 """What OpenAI takes in one request (2026); more would only make one failure cost more."""
 # What model servers accept as the name of a function.
@@ -110,6 +111,7 @@ def check_format(item: object) -> str:
         fine = isinstance(suffix, str) and isinstance(mime, str) and suffix == suffix.lower()
         _require(item, "suffixes", fine and bool(suffix))
     _check_preload(item, item.preload)
+    _check_prints(item)
     _require(item, "style_file", not item.style_file or bool(_FILE.fullmatch(item.style_file)))
     words = item.style_words
     _require(item, "style_words", isinstance(words, tuple) and all(map(str.strip, words)))
@@ -173,6 +175,18 @@ def _type_error(item: object, due: str) -> str:
 def _check_preload(item: object, preload: Any) -> None:
     fine = isinstance(preload, tuple) and all(isinstance(name, str) for name in preload)
     _require(item, "preload", fine)
+
+
+def _check_prints(item: FormatHandler) -> None:
+    """Check what a format declares of printed documents."""
+    if isinstance(item, Previewable):
+        suffix = item.print_suffix
+        _require(item, "print_suffix", not suffix or bool(_SUFFIX.fullmatch(suffix)))
+    if isinstance(item, Printable):
+        filters = item.print_filters
+        fine = isinstance(filters, Mapping) and all(isinstance(each, str) for each in filters)
+        _require(item, "print_filters", fine and all(map(str.isprintable, filters.values())))
+        _require(item, "page_count_field", isinstance(item.page_count_field, str))
 
 
 def _matching(item: object, attribute: str, form: re.Pattern[str]) -> str:

@@ -2,12 +2,12 @@
 
     GetInfo       every format                 ExtractText   Readable, and each of its `wire_reads`
     GetMap        Mappable                     ApplyOps      Editable
-    preview       Previewable                  GetStyles, CopyAssets   Styled
-    comparison    Comparable
+    preview       Previewable, Printable       GetStyles, CopyAssets   Styled
+    comparison    Comparable                   grid                    Gridded
 
 A method's name is the format's `wire_name` and one of these, its `wire_info` in place of GetInfo;
 that of a preview is `ReviewGet<wire_name>Preview<unit>`, that of a comparison
-`ReviewGet<compare_method>`.
+`ReviewGet<compare_method>`, that of a grid `ReviewGet<grid_method>`.
 """
 
 import inspect
@@ -25,8 +25,10 @@ from kbd.formats import (
     Composed,
     Editable,
     FormatHandler,
+    Gridded,
     Mappable,
     Previewable,
+    Printable,
     Readable,
     Region,
     Styled,
@@ -37,6 +39,7 @@ from kbd.requests.formats import (
     ApplyOps,
     CopyAssets,
     ExtractText,
+    GetGrid,
     GetInfo,
     GetMap,
     GetPreview,
@@ -91,7 +94,7 @@ def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:
             raise PluginError(msg)
         names = {prefix + name for name in (*wanted, *reads)}
         # A review is the daemon's own subject: its methods are not the format's to leave out.
-        reviews = (GetPreview, GetDiff)
+        reviews = (GetPreview, GetDiff, GetGrid)
         given = {
             name: found for name, found in given.items() if name in names or found[1] in reviews
         }
@@ -111,11 +114,16 @@ def _capability_methods(handler: FormatHandler) -> Iterator[tuple[type[Request],
         yield _record(handler, "ExtractText", ExtractText, regions), ExtractText
         base = ReadObjects if isinstance(handler, Composed) else ReadRegion
         yield from ((kind, base) for kind in _reads(handler, base))
-    if isinstance(handler, Previewable):
+    if isinstance(handler, Previewable | Printable):
         unit = handler.preview_unit
         name = f"ReviewGet{handler.wire_name}Preview{unit}"
         kind = _record(handler, name, GetPreview, [_PREVIEWED[unit]], prefix="")
         yield kind, GetPreview
+    if isinstance(handler, Gridded) and handler.grid_method:
+        if not _NAME.fullmatch(handler.grid_method):
+            msg = f"{type(handler).__name__}.grid_method is not as kbd needs it"
+            raise PluginError(msg)
+        yield _record(handler, handler.grid_method, GetGrid, [], prefix="ReviewGet"), GetGrid
     if isinstance(handler, Comparable) and handler.compare_method:
         yield _comparison(handler), GetDiff
     if isinstance(handler, Editable):

@@ -1,8 +1,8 @@
 """Functions that a worker calls for a format: find the handler, call a capability, answer.
 
-Each function is called by keyword with a `handle` to find the handler with, and the capability's
-own arguments as plain values; what reads a file is also told its `shelf`, if it has one. The daemon
-has checked that the handler has the capability.
+Each function of a capability is called by keyword with a `handle` to find the handler with, and the
+capability's own arguments as plain values; what reads a file is also told its `shelf`, if it has
+one. The daemon has checked that the handler has the capability.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ import msgspec
 
 from kbd.core.plugins.hooks import declared_formats
 from kbd.core.plugins.pieces import cut_pieces, extract, short_text, write_pieces
+from kbd.core.plugins.print_job import PrintOrder, print_document
 from kbd.formats import (
     AssetPick,
     Celled,
@@ -22,6 +23,8 @@ from kbd.formats import (
     CompareOptions,
     Composed,
     Editable,
+    Gridded,
+    GridWindow,
     Mappable,
     Passage,
     Place,
@@ -41,12 +44,14 @@ __all__ = [
     "copy_assets",
     "extract_text",
     "get_styles",
+    "grid",
     "info",
     "locate",
     "map_file",
     "objects",
     "pieces",
     "preview",
+    "print_file",
     "read",
     "read_overview",
     "read_table",
@@ -134,6 +139,20 @@ def preview(
     handler = _handler(handle)
     assert isinstance(handler, Previewable)
     return _plain(handler.preview(_file(path, name, shelf), index, edge_px))
+
+
+def print_file(order: dict[str, Any]) -> None:
+    """Print a document by an office program; of no format, it needs no handle."""
+    print_document(msgspec.convert(order, PrintOrder))
+
+
+def grid(
+    handle: dict[str, Any], path: str, name: str, shelf: str | None, window: dict[str, Any]
+) -> Any:
+    """Return `Gridded.grid`."""
+    handler = _handler(handle)
+    assert isinstance(handler, Gridded)
+    return _plain(handler.grid(_file(path, name, shelf), msgspec.convert(window, GridWindow)))
 
 
 def compare(

@@ -32,6 +32,7 @@ __all__ = [
     "EgressSettings",
     "Limits",
     "ModelSettings",
+    "PreviewLimits",
     "RunLimits",
     "SearchSettings",
     "Settings",
@@ -159,6 +160,33 @@ class WorkerLimits(msgspec.Struct, frozen=True):
         )
 
 
+class PreviewLimits(msgspec.Struct, frozen=True):
+    """Limits of the program that prints documents for previews.
+
+    Args:
+        wall_s: Seconds that it may take for one document.
+        cpu_s: Processor seconds of each of its processes.
+        memory_bytes: Address space of each of its processes.
+        file_bytes: The largest file that it may write.
+        cache_bytes: What the printed documents of one workbench take on the disk.
+    """
+
+    wall_s: Seconds = 60.0
+    cpu_s: Count = 60
+    memory_bytes: Count = 2048 * MIB
+    file_bytes: Count = 256 * MIB
+    cache_bytes: Count = 256 * MIB
+
+    def call_limits(self) -> CallLimits:
+        """Return these as the limits of one call."""
+        return CallLimits(
+            wall_s=self.wall_s,
+            cpu_s=self.cpu_s,
+            memory_bytes=self.memory_bytes,
+            file_bytes=self.file_bytes,
+        )
+
+
 class WatchSettings(msgspec.Struct, frozen=True):
     """Settings of the scanner of watched folders; what is done with landed files is each rule's.
 
@@ -222,9 +250,13 @@ class Settings(msgspec.Struct, frozen=True):
     Args:
         default_model: `provider:model`, or None to let kbd choose.
         blocked_plugins: Entry-point names of plugins that are not loaded.
+        preview_renderer: The program that prints documents for previews: an absolute path or the
+            name of a LibreOffice-compatible one, "" for LibreOffice where it is installed, "none"
+            for none.
         limits: For clients and workbenches.
         run: For runs.
         workers: For worker processes.
+        preview: For the program that prints documents for previews.
         watch: For watched folders.
         egress: Settings of egress: the addresses that kbd may connect to.
         search: Settings of the search.
@@ -234,9 +266,11 @@ class Settings(msgspec.Struct, frozen=True):
 
     default_model: str | None = None
     blocked_plugins: tuple[str, ...] = ()
+    preview_renderer: str = ""
     limits: Limits = Limits()
     run: RunLimits = RunLimits()
     workers: WorkerLimits = WorkerLimits()
+    preview: PreviewLimits = PreviewLimits()
     watch: WatchSettings = WatchSettings()
     egress: EgressSettings = EgressSettings()
     search: SearchSettings = SearchSettings()
@@ -362,6 +396,8 @@ def _add_environment(table: dict[str, Any], environment: Mapping[str, str]) -> N
     aliases = {
         "default_model": ("KBD_DEFAULT_MODEL", "KBD_MODEL"),
         "blocked_plugins": ("KBD_BLOCKED_PLUGINS",),
+        # The later one wins.
+        "preview_renderer": ("KEENBENCH_PREVIEW_RENDERER_PATH", "KBD_PREVIEW_RENDERER"),
     }
     for key, names in aliases.items():
         for name in names:

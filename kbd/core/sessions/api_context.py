@@ -9,6 +9,7 @@ from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
@@ -39,6 +40,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         plugins: What was found.
         catalog: What they bring.
         workers: Their processes.
+        renderer: The program that prints documents for previews.
         engines: The searches of workbenches.
         egress: The one door out.
         daily_budget: The day's money.
@@ -54,6 +56,7 @@ class ApiContext(msgspec.Struct, frozen=True):
     plugins: Plugins
     catalog: Catalog
     workers: WorkerPool
+    renderer: Renderer
     engines: EnginePool
     egress: Egress
     daily_budget: DailyBudget

@@ -1,6 +1,8 @@
 """Projections of an open workbench: draft/ and the readable copies follow the log.
 
-They are refreshed after a frame, never before it.
+They are refreshed after a frame, never before it: what a person opens (draft/, research.md and
+plan.md) before anybody is told of the frame, so that an answer finds it on disk; the copies that
+cost more, with pauses.
 
 meta/workshop/conversation.jsonl is the conversation for people, an entry a line. It is a copy: the
 log has everything. What is new is added at its end, so that a message costs the same after a
@@ -9,14 +11,14 @@ line says which event it is of, so a start reads no more of the log than came si
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.agent.readable_copies import write_copies, write_tool_log
+from kbd.core.agent.readable_copies import copy_texts, write_copies, write_tool_log
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.store.journal import Journal
@@ -30,15 +32,18 @@ from kbd.events.runs import (
     ItemFailed,
     ItemRetried,
     ItemsAdded,
+    PlanWritten,
+    ResearchWritten,
     RunCancelled,
     RunFailed,
     RunFinished,
     RunInterrupted,
+    RunStarted,
     ToolReturned,
 )
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
 from kbd.requests.workshop import ConversationMessage
-from kbd.types import Seq
+from kbd.types import BlobHash, FileName, Seq
 
 __all__ = ["ConversationCopy", "Projection"]
 
@@ -163,15 +168,23 @@ def _encode_lines(messages: Iterable[ConversationMessage]) -> bytes:
     return b"".join(msgspec.json.encode(each) + b"\n" for each in messages)
 
 
-_CHANGES_DRAFT = FileChanged | DraftDiscarded | PublishCompleted | ConversationRewound
+_CHANGES_WHOLE_DRAFT = DraftDiscarded | PublishCompleted | ConversationRewound
+_CHANGES_DRAFT = FileChanged | _CHANGES_WHOLE_DRAFT
 _ENDS_EARLY = RunCancelled | RunFailed | RunInterrupted
-_CHANGES_PLAN = ItemCompleted | ItemRetried | ItemFailed | ItemsAdded | RunFinished
-"""What the agent does not write down itself: of a long plan each item would cost all others."""
-
 _CHANGES_COPIES = (
-    UserMessageAdded | DraftDiscarded | ConversationRewound | _ENDS_EARLY | _CHANGES_PLAN
+    UserMessageAdded
+    | RunStarted
+    | ResearchWritten
+    | PlanWritten
+    | ItemCompleted
+    | ItemRetried
+    | ItemFailed
+    | ItemsAdded
+    | RunFinished
+    | DraftDiscarded
+    | ConversationRewound
+    | _ENDS_EARLY
 )
-"""What the agent, which writes the copies at the ends of phases, is not there to see."""
 
 _PAUSE_S = 0.1
 _PAUSE_SHARE = 20
@@ -179,11 +192,17 @@ _PAUSE_SHARE = 20
 all that was said, some even the whole log: at every message of a busy client that would cost more
 than to record the messages, and nobody looks so often."""
 
+_RETRY_S = 2.0
+_MAX_RETRY_S = 60.0
+"""The pause after a refresh that failed, doubled with each one that fails again: a disk has room
+when somebody has made some."""
+
 
 class Projection:
     """Refreshes draft/ and the readable copies in one workbench's folder.
 
-    A refresh that fails is logged and tried again at the next change: the log has everything.
+    A refresh that fails fails nothing else: it is logged and tried again, for the log has
+    everything.
 
     Args:
         workbench: The workbench.
@@ -192,46 +211,72 @@ class Projection:
     def __init__(self, workbench: OpenWorkbench) -> None:
         self._workbench = workbench
         self._changed = Notifier()
-        self._draft = self._copies = self._tool_log = False
+        self._tool_log = False
         self._conversation = ConversationCopy(workbench.folders.workshop, workbench.keeper.journal)
+        # What the disk shows; None where that is not known.
+        self._shown: dict[FileName, BlobHash | None] | None = None
+        self._texts: dict[str, str | None] | None = None
+        self._has_failed = False
+        self._retry_s = _RETRY_S
+        # Two refreshes at once could leave the older version in place.
+        self._showing = anyio.Lock()
 
     async def catch_up(self) -> None:
-        """Bring the copy of the conversation up to date; call it before anything is observed."""
+        """Bring the copy of the conversation up to date, when all else was just recovered.
+
+        Call it before anything is observed.
+        """
         if self._workbench.damage is None:
+            self._shown = dict(draft_view(self._workbench.state))
+            self._texts = copy_texts(self._workbench.state)
             await self._conversation.catch_up()
 
+    async def refresh(self, records: Sequence[Recorded]) -> None:
+        """Bring draft/, research.md and plan.md in line with a frame's events.
+
+        Only what differs is written. Nothing is raised, and a cancellation waits for the end. While
+        it is not known what the disk shows, `run` finds out, for that takes time.
+
+        Args:
+            records: The events; they are folded.
+        """
+        facts = [record.data for record in records]
+        draft = any(isinstance(fact, _CHANGES_DRAFT) for fact in facts)
+        copies = any(isinstance(fact, _CHANGES_COPIES) for fact in facts)
+        if not draft and not copies:
+            return
+        is_all_named = not any(isinstance(fact, _CHANGES_WHOLE_DRAFT) for fact in facts)
+        names = {fact.name for fact in facts if isinstance(fact, FileChanged)}
+        with anyio.CancelScope(shield=True):
+            async with self._showing:
+                if draft and self._shown is not None:
+                    await self._show_draft(names if is_all_named else None)
+                if copies and self._texts is not None:
+                    await self._show_copies()
+
     def observe(self, seq: Seq, record: Recorded) -> None:
-        """Note what an event makes stale, and wake `run`."""
+        """Note what an event makes stale of what has time, and wake `run`."""
         if self._conversation.note(seq, record):
             self._changed.ring()
-        if isinstance(record.data, _CHANGES_DRAFT):
-            self._draft = True
-            self._changed.ring()
-        if isinstance(record.data, _CHANGES_COPIES):
-            self._copies = True
-            self._tool_log |= isinstance(record.data, _ENDS_EARLY)
-            self._changed.ring()
-        if isinstance(record.data, ToolReturned) and not record.run:
-            self._tool_log = True  # a client's own call: no agent is there to write it down
+        is_last_call = isinstance(record.data, _ENDS_EARLY)
+        # A client's own call has no agent that would write it down.
+        is_own_call = isinstance(record.data, ToolReturned) and not record.run
+        if is_last_call or is_own_call:
+            self._tool_log = True
             self._changed.ring()
 
     async def run(self) -> None:
-        """Refresh after every change, for ever; changes that gather are one refresh."""
+        """Refresh what has time, for ever; changes that gather are one refresh."""
         while True:
             while not self._is_behind:
                 await self._changed.wait()
             begun = anyio.current_time()
-            draft, copies, tool_log = self._draft, self._copies, self._tool_log
+            if self._has_failed:
+                await self._show_again()
             # Cleared before the work: what is recorded meanwhile is refreshed in the next round.
-            self._draft = self._copies = self._tool_log = False
+            tool_log, self._tool_log = self._tool_log, False
             try:
-                if draft:
-                    await run_sync(
-                        self._workbench.files.show_draft, draft_view(self._workbench.state)
-                    )
                 await self._conversation.write()
-                if copies:
-                    await write_copies(self._workbench.folders.workshop, self._workbench.state)
                 if tool_log:
                     await write_tool_log(
                         self._workbench.folders.workshop, self._workbench.keeper.journal
@@ -239,8 +284,57 @@ class Projection:
             except (KbdError, OSError) as error:
                 _log.warning("not_shown", workbench=self._workbench.id, error=str(error))
             spent = anyio.current_time() - begun
-            await anyio.sleep(max(_PAUSE_S, _PAUSE_SHARE * spent))
+            pause_s = max(_PAUSE_S, _PAUSE_SHARE * spent)
+            if self._has_failed:
+                pause_s = max(pause_s, self._retry_s)
+                self._retry_s = min(2 * self._retry_s, _MAX_RETRY_S)
+            else:
+                self._retry_s = _RETRY_S
+            await anyio.sleep(pause_s)
+
+    async def _show_again(self) -> None:
+        """Try again what could not be shown."""
+        self._has_failed = False
+        async with self._showing:
+            if self._shown is None:
+                await self._show_draft(None)
+            if self._texts is None:
+                await self._show_copies()
+
+    async def _show_draft(self, names: set[FileName] | None) -> None:
+        """Write what differs in draft/; `names` are those that may, None is all."""
+        files, shown = self._workbench.files, self._shown
+        view = dict(draft_view(self._workbench.state))
+        # Until the work is done nobody knows what the disk shows.
+        self._shown = None
+        try:
+            if shown is None:
+                await run_sync(files.show_draft, view)
+            else:
+                names = view.keys() | shown.keys() if names is None else names
+                stale = {name: view.get(name) for name in names}
+                stale = {name: blob for name, blob in stale.items() if shown.get(name) != blob}
+                if stale:
+                    await run_sync(files.show_drafted, stale)
+        except (KbdError, OSError) as error:
+            self._fail("draft", str(error))
+        else:
+            self._shown = view
+
+    async def _show_copies(self) -> None:
+        """Write research.md and plan.md if they differ."""
+        shown, texts = self._texts, copy_texts(self._workbench.state)
+        self._texts = None
+        if shown == texts or await write_copies(self._workbench.folders.workshop, texts):
+            self._texts = texts
+        else:
+            self._fail("_rpi", "a copy could not be written")
+
+    def _fail(self, what: str, error: str) -> None:
+        _log.warning("not_shown", workbench=self._workbench.id, what=what, error=error)
+        self._has_failed = True
+        self._changed.ring()
 
     @property
     def _is_behind(self) -> bool:
-        return self._draft or self._copies or self._tool_log or self._conversation.is_behind
+        return self._has_failed or self._tool_log or self._conversation.is_behind

@@ -9,6 +9,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.agent.readable_copies import (
     clear_unfinished,
+    copy_texts,
     has_tool_log,
     write_copies,
     write_tool_log,
@@ -117,7 +118,7 @@ async def _recover_steps(
     await run_sync(workbench.files.show_draft, draft_view(workbench.state))
     workshop = workbench.folders.workshop
     await run_sync(clear_unfinished, workshop)
-    await write_copies(workshop, workbench.state)
+    await write_copies(workshop, copy_texts(workbench.state))
     # Only where it is gone: writing it reads the whole log, which a start must not cost.
     if workbench.state.entries and not await run_sync(has_tool_log, workshop):
         await write_tool_log(workshop, workbench.keeper.journal)

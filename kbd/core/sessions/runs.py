@@ -22,6 +22,7 @@ from kbd.core.agent.run_context import (
 from kbd.core.domain.commands import EndRun, InterruptRun, RecordRun
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.plugins.renderer import PrintedDocuments
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.search.lookup import DocumentLookup
 from kbd.core.sessions.api_context import ApiContext
@@ -102,7 +103,9 @@ def open_files(
 
 def open_formats(context: ApiContext, workbench: OpenWorkbench) -> FormatCalls:
     """Return the formats for calls from one workbench, with its cache."""
-    return FormatCalls(context.catalog, context.workers, workbench.folders.cache)
+    cache, stage = workbench.folders.cache, workbench.folders.stage
+    printed = PrintedDocuments(context.renderer, context.workers, cache, stage)
+    return FormatCalls(context.catalog, context.workers, cache, printed)
 
 
 def _progress_notification(workbench: OpenWorkbench, notice: Notice) -> Notification:

@@ -344,6 +344,7 @@ class Workbenches:
         workbench = await open_workbench(folders, context.clock, context.egress.redaction)
         opened = ServedWorkbench(workbench, workbench_id, context.clock.monotonic_s())
         projection = Projection(workbench)
+        workbench.keeper.refresh_first(projection.refresh)
         workbench.keeper.observe(lambda seq, record: self._announce(opened, seq, record))
         workbench.keeper.observe(projection.observe)
         renewal = SnapshotScheduler(workbench.snapshots, workbench.keeper.journal.log)

@@ -10,7 +10,8 @@ thread of its own, which sleeps on a queue.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -146,6 +147,7 @@ class Journal:
         self._writer: WriterThread[object] = WriterThread()
         self._grown = Notifier()
         self._closed = False
+        self._withheld_at: Seq | None = None
 
     @property
     def log(self) -> EventLog:
@@ -156,6 +158,21 @@ class Journal:
     def seq(self) -> Seq:
         """The last durable event."""
         return self._log.seq
+
+    @property
+    def announced(self) -> Seq:
+        """The last durable event that followers get."""
+        return self._log.seq if self._withheld_at is None else self._withheld_at
+
+    @contextmanager
+    def withheld(self) -> Iterator[None]:
+        """Withhold from followers what is appended inside; they get it at the end of this."""
+        self._withheld_at = self._log.seq
+        try:
+            yield
+        finally:
+            self._withheld_at = None
+            self._grown.ring()
 
     async def append(self, records: Sequence[Recorded]) -> Seq:
         """Record events as one frame and return the last one's number; durable on return.
@@ -169,7 +186,8 @@ class Journal:
         """
         await self._writer.call(partial(self._log.append, records))
         # Followers read from the log, so they are woken only when it has the events.
-        self._grown.ring()
+        if self._withheld_at is None:
+            self._grown.ring()
         return self._log.seq
 
     async def read(self, after: Seq, limit: int) -> list[tuple[Seq, Recorded]]:
@@ -196,7 +214,7 @@ class Journal:
 
     async def grown(self, after: Seq) -> bool:
         """Wait until there is an event after a number; False if the log was closed instead."""
-        while self._log.seq <= after:
+        while self.announced <= after:
             if self._closed:
                 return False
             await self._grown.wait()

@@ -2,7 +2,9 @@
 
 The order is always the same: decide, persist, fold, tell. The Keeper takes every command that
 waits, decides each on the state that the ones before it leave, appends all their events as one
-frame, and only then folds them into the state that queries see, tells observers and answers. Nobody
+frame, and only then folds them into the state that queries see, tells observers and answers. What
+people open on disk is brought up to date before anybody is told, observers and followers of the log
+included: who hears of a change and opens the file sees it. Nobody
 sleeps to make a batch: what gathers while the disk syncs is the next one (facts: group commit makes
 64 appends in flight some twenty times faster than one).
 
@@ -10,7 +12,7 @@ After a frame that the log refused (a full disk), commands go one by one until o
 command needs no state that runs ahead of the log, so to refuse it again costs one append.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import anyio
@@ -27,7 +29,7 @@ from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.types import Seq
 
-__all__ = ["Keeper", "Observer", "Outcome", "Redact"]
+__all__ = ["Keeper", "Observer", "Outcome", "Redact", "Refresh"]
 
 
 class _Folded(Protocol):
@@ -41,12 +43,21 @@ Observer = Callable[[Seq, Recorded], None]
 """Told of each event after it is durable and folded; returns at once and never raises."""
 
 
+Refresh = Callable[[Sequence[Recorded]], Awaitable[None]]
+"""Brings what people see on disk in line with a frame's events, which are durable and folded,
+before anybody is told of them. Never raises, and is quick: the next frame waits for it."""
+
+
 Redact = Callable[[Event], Event]
 """Blots what must not be kept out of an event; the same event where there is nothing of it."""
 
 
 def _as_it_is(event: Event) -> Event:
     return event
+
+
+async def _refresh_nothing(records: Sequence[Recorded]) -> None:
+    del records
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -135,6 +146,7 @@ class Keeper(Generic[S, C]):
         self._pending: _Batch[C] = _Batch()
         self._arrived = Notifier()
         self._observers: list[Observer] = []
+        self._refresh: Refresh = _refresh_nothing
         self._stopped: Exception | None = None
 
     @property
@@ -151,6 +163,10 @@ class Keeper(Generic[S, C]):
     def observe(self, observer: Observer) -> None:
         """Register an observer of every event from now on."""
         self._observers.append(observer)
+
+    def refresh_first(self, refresh: Refresh) -> None:
+        """Set what is refreshed after a frame is folded and before anybody is told of it."""
+        self._refresh = refresh
 
     async def load(self, snapshot: tuple[S, S] | None = None) -> None:
         """Fold the log, from a snapshot's two copies of the state if there is one."""
@@ -225,7 +241,8 @@ class Keeper(Generic[S, C]):
         rest = batch
         while rest:
             frame, rest = (rest[:1], rest[1:]) if self._is_refused else (rest, [])
-            await self._record(frame)
+            with self.journal.withheld():
+                await self._record(frame)
 
     async def _record(self, frame: list[_Submission[C]]) -> None:
         """Decide, persist, fold, tell: in this order and no other."""
@@ -253,6 +270,7 @@ class Keeper(Generic[S, C]):
             self._fold(self._state, Seq(seq), record)
             if ahead is None and self._next is not None:
                 self._fold(self._next, Seq(seq), record)
+        await self._refresh(records)
         # In a second pass: an observer is told of an event on the state behind the whole frame.
         for seq, record in enumerate(records, first):
             for observer in self._observers:

@@ -24,7 +24,7 @@ from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
 from kbd.tools import FileRef
-from kbd.types import BlobHash, CallId, FileName, Seq
+from kbd.types import BlobHash, CallId, FileName, FocusHint, Seq
 
 __all__ = ["CallFiles", "LogRecall", "describe_file"]
 
@@ -37,11 +37,12 @@ MAX_NOTES = 20
 
 
 class _StagedVersion(msgspec.Struct, frozen=True):
-    """A staged version of a file, with its external references and notes for the review."""
+    """A staged version of a file, with its external references, notes and focus for the review."""
 
     staged: Path
     external: tuple[str, ...]
     notes: tuple[str, ...]
+    focus: FocusHint | None
 
 
 class CallFiles:
@@ -152,13 +153,14 @@ class CallFiles:
         *,
         external: Sequence[str] = (),
         notes: Sequence[str] = (),
+        focus: FocusHint | None = None,
     ) -> None:
         """Make a staged file the draft's version of `name`, once the call succeeds.
 
         What it reaches out to is added to what the draft's version reached out to already: an edit
         cannot hide what an earlier one brought. Of notes the last ones are kept.
         """
-        self._written[name] = _StagedVersion(staged, tuple(external), tuple(notes))
+        self._written[name] = _StagedVersion(staged, tuple(external), tuple(notes), focus)
 
     async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
         """Make the staged versions durable and return the changes; the caller records them.
@@ -195,6 +197,8 @@ class CallFiles:
             before_warnings=known,
             notes=tuple(dict.fromkeys((*noted, *put.notes)))[-MAX_NOTES:],
             before_notes=noted,
+            focus=put.focus,
+            before_focus=before.focus if before else None,
         )
 
     async def drop(self) -> None:

@@ -49,6 +49,26 @@ def _summary(state: WorkbenchState) -> str | msgspec.UnsetType:
     return msgspec.UNSET
 
 
+SUMMARY_CHARACTERS = 300
+
+
+def _file_summary(state: WorkbenchState, drafted: DraftFile) -> str:
+    """Return what the run itself says of a file: the answers of the items that changed it."""
+    if not drafted.run:
+        return ""
+    plan = state.run(drafted.run).plan
+    items = plan.items if plan is not None else []
+    answers = [items[number - 1] for number in drafted.items if number <= len(items)]
+    first_lines = (
+        next((text.strip() for text in item.answer.splitlines() if text.strip()), item.text)
+        for item in answers
+    )
+    summary = " ".join(dict.fromkeys(first_lines))
+    if len(summary) <= SUMMARY_CHARACTERS:
+        return summary
+    return summary[: SUMMARY_CHARACTERS - 1] + "…"
+
+
 def find_renames(state: WorkbenchState) -> dict[FileName, FileName]:
     """Return new names with the old ones, where a deletion and an addition have equal bytes."""
     files = state.draft.files if state.draft else {}
@@ -81,6 +101,8 @@ def _row(
         preview_kind="none" if kind.is_opaque else kind.kind,
         size_bytes=drafted.size_bytes if drafted.blob is not None else 0,
         size_before=before,
+        summary=_file_summary(state, drafted) or msgspec.UNSET,
+        focus_hint=drafted.focus or msgspec.UNSET,
         warnings=(*drafted.warnings, *drafted.notes),
         run_id=state.run_id(drafted.run) if drafted.run else None,
         items=tuple(drafted.items),

@@ -7,6 +7,7 @@ told by its size and hash.
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.editing import own_file
 from kbd.errors import FileReadFailed, KbdError, NotFound, ToolTimeout, ValidationFailed
+from kbd.events.drafts import FileChanged
 from kbd.formats import (
     Change,
     ChangeList,
@@ -39,7 +41,7 @@ from kbd.formats import (
 from kbd.requests import reviews as wire
 from kbd.requests.base import UNSET, Unset
 from kbd.tools import FileRef
-from kbd.types import BlobHash, FileName
+from kbd.types import BlobHash, FileName, Seq
 
 __all__ = ["DraftVersions", "answer_diff", "compare_versions", "find_versions"]
 
@@ -54,7 +56,7 @@ _LABELS: dict[wire.ReferenceSource, str] = {
 
 
 class DraftVersions(msgspec.Struct, frozen=True):
-    """Both versions of a file of the draft.
+    """Both versions of a file of the draft, or of a change that the log holds.
 
     Args:
         name: The file.
@@ -118,8 +120,8 @@ async def _fall_back(
     if published is not None:
         current = _version(workbench, name, published.blob, published.size_bytes)
         on_disk = msgspec.structs.replace(current, path=workbench.folders.published / name)
-        for file in (current, on_disk):
-            if await run_sync(_is_whole, file):
+        for file, check in ((current, _is_whole), (on_disk, partial(_is_published, workbench))):
+            if await run_sync(check, file):
                 return msgspec.structs.replace(
                     versions,
                     before=file,
@@ -142,6 +144,35 @@ def _is_whole(file: FileRef) -> bool:
             return hashlib.file_digest(opened, "sha256").hexdigest() == file.blob
     except OSError:
         return False
+
+
+def _is_published(workbench: OpenWorkbench, file: FileRef) -> bool:
+    """Return whether published/ holds the bytes of a file, and no link in their place."""
+    try:
+        return workbench.files.published_hash(file.name) == file.blob
+    except KbdError:
+        return False
+
+
+async def find_recorded_versions(workbench: OpenWorkbench, path: str, seq: Seq) -> DraftVersions:
+    """Return both versions of a file as a recorded change has them.
+
+    Raises:
+        NotFound: That event did not change this file.
+        SandboxViolation: The path would leave the workbench.
+    """
+    name = file_name(path)
+    for at, record in await workbench.keeper.journal.read(Seq(seq - 1), 1):
+        if at == seq and isinstance(record.data, FileChanged) and record.data.name == name:
+            changed = record.data
+            before = after = None
+            if changed.before is not None:
+                before = _version(workbench, name, changed.before, changed.before_size_bytes)
+            if changed.after is not None:
+                after = _version(workbench, name, changed.after, changed.size_bytes)
+            return DraftVersions(name, before, after)
+    msg = f"event {seq} did not change {name!r}"
+    raise NotFound(msg)
 
 
 async def compare_versions(
@@ -172,8 +203,9 @@ async def _compare(
     assert file is not None
     handler = formats.for_name(file.name)
     if not isinstance(handler, Comparable):
-        kind = "its format is not known" if handler is None else f"{handler.name} files are not"
-        return _compare_bytes(before, after, f"the contents are not compared: {kind}"), False
+        kind = "of this kind" if handler is None else f"of the format {handler.name}"
+        warning = f"files {kind} are not compared by their contents"
+        return _compare_bytes(before, after, warning), False
     try:
         return await formats.compare(before, after, options), True
     except (FileReadFailed, ToolTimeout) as error:
@@ -239,9 +271,12 @@ async def answer_diff(
     Raises:
         ValidationFailed: No draft is open, or the file is of another format, or an option does not
             fit it.
-        NotFound: There is no such file.
+        NotFound: There is no such file, or the event did not change it.
     """
-    versions = await find_versions(workbench, request.path)
+    if isinstance(request.seq, Unset):
+        versions = await find_versions(workbench, request.path)
+    else:
+        versions = await find_recorded_versions(workbench, request.path, request.seq)
     file = versions.after or versions.before
     if handler is not None and file is not None:
         own_file(formats, handler, file)
@@ -252,7 +287,7 @@ async def answer_diff(
     page = tuple(_page(found.changes[request.offset :], request.limit))
     makers: list[LineageStep | None] = [None] * len(page)
     warnings = found.warnings
-    if page and request.made_by:
+    if page and request.made_by and isinstance(request.seq, Unset):
         makers = await _find_makers(workbench, formats, versions, page, is_compared=is_compared)
         if unknown := makers.count(None):
             warnings += (f"it is not certain who made {unknown:,} of the {len(page):,} changes",)

@@ -99,7 +99,8 @@ class EventRows:
     async def follow(self, after: Seq) -> AsyncIterator[tuple[Seq, tuple[bytes, ...]]]:
         """Yield batches after a number until the log closes, each with its last number."""
         while await self._journal.grown(after):
-            batch = await self.rows(after, FOLLOW_BATCH)
+            limit = min(FOLLOW_BATCH, self._journal.announced - after)
+            batch = await self.rows(after, limit)
             after = Seq(after + len(batch))
             yield after, batch
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from anyio.to_thread import run_sync
@@ -155,12 +156,45 @@ class FileStore:
         try:
             for name in root.names():
                 if files.get(FileName(name)) is None:
-                    (self._draft / name).unlink()
+                    self._remove_drafted(root, FileName(name))
             for name, blob in files.items():
                 if blob is not None and _hash_below(root, name) != blob:
-                    _replace_file(root, name, self._blobs.path(blob), self._stage)
+                    self._write_drafted(root, name, blob)
         finally:
             root.close()
+
+    def show_drafted(self, files: Mapping[FileName, BlobHash | None]) -> None:
+        """Write some of the draft's versions to draft/; None removes one, the others stay.
+
+        Raises:
+            DiskFull: No space is left.
+            FileWriteFailed: draft/ cannot be written.
+            SandboxViolation: A folder on the way is a link.
+        """
+        self._draft.mkdir(mode=0o700, exist_ok=True)
+        root = ConfinedRoot(self._draft)
+        try:
+            # Removed first: a file may stand where another had its folder.
+            for name, blob in files.items():
+                if blob is None:
+                    self._remove_drafted(root, name)
+            for name, blob in files.items():
+                if blob is not None:
+                    self._write_drafted(root, name, blob)
+        finally:
+            root.close()
+
+    def _write_drafted(self, root: ConfinedRoot, name: FileName, blob: BlobHash) -> None:
+        # Not synced, for somebody waits for it: what a crash takes is written anew when the
+        # workbench is next opened.
+        _replace_file(root, name, self._blobs.path(blob), self._stage, sync=False)
+
+    def _remove_drafted(self, root: ConfinedRoot, name: FileName) -> None:
+        with suppress(NotFound, FileNotFoundError), root.parent(name) as (folder, last):
+            os.unlink(last, dir_fd=folder)
+        for above in (self._draft / name).parents:
+            if above == self._draft or not _remove_empty(above):
+                return
 
     def clear_stage(self) -> None:
         """Empty the stage of a stopped daemon's leftovers."""
@@ -179,8 +213,8 @@ def _hash_below(root: ConfinedRoot, name: FileName) -> BlobHash | None:
     try:
         with root.open(name) as held:
             return _hash_file(held)
-    except NotFound:
-        return None
+    except (NotFound, SandboxViolation):
+        return None  # A link in its place is replaced, not followed.
 
 
 def _hash_file(held: int) -> BlobHash:
@@ -197,7 +231,18 @@ def _copy_bytes(source: int, target: int) -> None:
             view = view[os.write(target, view) :]
 
 
-def _replace_file(root: ConfinedRoot, name: FileName, source: Path, stage: Path) -> None:
+def _remove_empty(folder: Path) -> bool:
+    """Remove a folder if it is empty; return whether it was."""
+    try:
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def _replace_file(
+    root: ConfinedRoot, name: FileName, source: Path, stage: Path, *, sync: bool = True
+) -> None:
     """Replace a file atomically: write beside, sync, rename, sync the folder."""
     staged = stage / f"place-{uuid.uuid4().hex}"
     try:
@@ -205,11 +250,13 @@ def _replace_file(root: ConfinedRoot, name: FileName, source: Path, stage: Path)
         with source.open("rb") as original, staged.open("xb") as copy:
             _copy_bytes(original.fileno(), copy.fileno())
             # Bytes before the name: a crash after the rename must not leave an empty file.
-            os.fsync(copy.fileno())
+            if sync:
+                os.fsync(copy.fileno())
         with root.parent(name, create=True) as (folder, last):
             # Atomic, for the stage is on the same file system; durable only with the folder.
             os.rename(staged, last, dst_dir_fd=folder)
-            os.fsync(folder)
+            if sync:
+                os.fsync(folder)
     except OSError as error:
         staged.unlink(missing_ok=True)
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

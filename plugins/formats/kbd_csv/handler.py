@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 
 from kbd.formats import (
     FormatHandler,
+    Grid,
+    Gridded,
+    GridWindow,
     Mappable,
     Passage,
     Placement,
@@ -21,7 +24,7 @@ from kbd.formats import (
 __all__ = ["CsvFormat"]
 
 
-class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
+class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular):
     """Rows of delimited text: read as a table or by lines, written new or added to."""
 
     name = "csv"
@@ -33,7 +36,7 @@ class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
         ".tab": "text/tab-separated-values",
         ".tsv": "text/tab-separated-values",
     }
-    preload = ("kbd_csv.tables",)
+    preload = ("kbd_csv.tables", "kbd_csv.grid")
     guidance = (
         "Use the table tools: count first, then query or fetch windows of rows. read_file shows "
         "the raw lines (line_start, line_count), header and quotes included."
@@ -58,6 +61,12 @@ class CsvFormat(FormatHandler, Mappable, Readable, Tabular):
         from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return tables.passages(source)
+
+    def grid(self, source: Source, window: GridWindow) -> Grid:
+        """Return a window of the data rows, counted from 1."""
+        from kbd_csv import grid  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return grid.read_grid(source, window)
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
         """Write every row in the plain form; what had to be mended is in the warnings."""

@@ -28,6 +28,7 @@ import msgspec
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.plaintext import Encoding, detect, open_text
+from kbd.plaintext.lines import open_at
 
 __all__ = [
     "MAX_COLUMNS",
@@ -187,6 +188,7 @@ class RowReader:
         source: The file.
         encoding: How its bytes are text; detected if not given.
         dialect: How its rows are written; detected if not given.
+        offset: The byte from which to read, where a row begins.
 
     Attributes:
         zeros: Zero characters that were removed so far.
@@ -194,9 +196,14 @@ class RowReader:
     """
 
     def __init__(
-        self, source: Source, encoding: Encoding | None = None, dialect: Dialect | None = None
+        self,
+        source: Source,
+        encoding: Encoding | None = None,
+        dialect: Dialect | None = None,
+        offset: int = 0,
     ) -> None:
         self.encoding = encoding or detect(source.path)
+        self._offset = offset
         self._source = source
         self.dialect = dialect or detect_dialect(self._sample(), source.name)
         self.zeros = 0
@@ -208,7 +215,7 @@ class RowReader:
 
     def __iter__(self) -> Iterator[list[str]]:
         """Yield the rows; an empty line is an empty list. Raises FileReadFailed."""
-        with open_text(self._source.path, self.encoding, newline="") as file:
+        with open_at(self._source, self.encoding, self._offset, newline="") as file:
             lines = self._lines(file)
             while True:
                 # Each repair reads up to 1 MiB again, so their number is bounded.
@@ -225,13 +232,19 @@ class RowReader:
                 first, *others = self._row_lines
                 self.unclosed += 1
                 self._waiting.extendleft(reversed(others))
+                self._row_lines[:] = [first]
+                yield self._checked(next(self._reader(iter([first]), quotes=False)))
                 self._row_lines.clear()
                 self._row_chars = 0
                 self._unclosed = False
-                yield self._checked(next(self._reader(iter([first]), quotes=False)))
                 # The generator of lines ended to stop the reader inside the quote; a new one goes
                 # on.
                 lines = self._lines(file)
+
+    @property
+    def row_text(self) -> str:
+        """The text of the row that was read last, with its line end."""
+        return "".join(self._row_lines)
 
     def first_line(self) -> str:
         """Return the first line with its line end, or "" for an empty file."""

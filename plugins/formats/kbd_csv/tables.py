@@ -8,10 +8,10 @@ like a formula is text, as everything here is.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import msgpack
 import msgspec
@@ -25,11 +25,13 @@ from kbd_csv.rows import Dialect, PlainWriter, RowReader, has_header, suffix_del
 
 __all__ = [
     "ROWS_PER_CHUNK",
+    "RowTaker",
     "TableHead",
     "column_names",
     "passages",
     "read_head",
     "read_lines",
+    "read_rows",
     "read_table",
     "table_map",
     "write_table",
@@ -58,6 +60,16 @@ class TableHead(msgspec.Struct, frozen=True):
     header: list[str] | None
     declared: int
     width: int
+
+
+class RowTaker(Protocol):
+    """What rows are handed to, one after the other."""
+
+    def write(self, row: Sequence[str], /) -> object:
+        """Take a row."""
+
+
+T = TypeVar("T", bound=RowTaker)
 
 
 class _Tally(msgspec.Struct):
@@ -173,8 +185,32 @@ def _read_rows(source: Source, table_head: TableHead, width: int, target: Path |
     return tally
 
 
+def read_rows(source: Source, new_taker: Callable[[], T]) -> tuple[TableHead, T, int, int]:
+    """Hand all data rows on, in order, padded to one width.
+
+    Args:
+        source: The file.
+        new_taker: Makes what takes them; a second one takes all if rows turn out wider.
+
+    Returns:
+        The head of the table, what took the rows, how many there are, and how many columns.
+
+    Raises:
+        FileReadFailed: It cannot be opened, or is no table within the limits.
+    """
+    table_head = read_head(source)
+    width = table_head.width
+    while True:
+        taker, tally = new_taker(), _Tally(widest=width)
+        reader = RowReader(source, table_head.encoding, table_head.dialect)
+        _count(reader, table_head, tally, width, taker)
+        if tally.widest <= width:
+            return table_head, taker, tally.rows, tally.widest
+        width = tally.widest
+
+
 def _count(
-    reader: RowReader, table_head: TableHead, tally: _Tally, width: int, writer: PlainWriter | None
+    reader: RowReader, table_head: TableHead, tally: _Tally, width: int, writer: RowTaker | None
 ) -> None:
     """Go through the rows once, counting, and writing those that fit into `width`."""
     header_to_come = table_head.header is not None
@@ -204,7 +240,7 @@ def _count(
             writer.write(row)
 
 
-def _count_blank_lines(tally: _Tally, blank: int, width: int, writer: PlainWriter | None) -> None:
+def _count_blank_lines(tally: _Tally, blank: int, width: int, writer: RowTaker | None) -> None:
     """Count empty lines between rows; in a table of one column they are empty values."""
     if width > 1 or tally.rows == 0:
         tally.blank += blank if tally.rows else 0

@@ -5,15 +5,26 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Composed, Reading, Region, Source
+from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
+    Composed,
+    Place,
+    Printable,
+    Reading,
+    Region,
+    Source,
+    Trace,
+)
 from kbd.office.handler import OfficeFormat
 from kbd_docx.operations import OPERATIONS
 
 __all__ = ["DocxFormat"]
 
 
-class DocxFormat(OfficeFormat, Composed):
-    """Documents, whoever made them: mapped, read and edited without a loss."""
+class DocxFormat(OfficeFormat, Composed, Comparable, Printable):
+    """Documents, whoever made them: mapped, read, compared, and edited without a loss."""
 
     name = "docx"
     wire_name = "Docx"
@@ -33,6 +44,9 @@ class DocxFormat(OfficeFormat, Composed):
         "apply": "kbd_docx.edits.apply:apply",
         "get_styles": "kbd_docx.styles.style_list:get_styles",
         "copy_assets": "kbd_docx.assets.copy_assets:copy_assets",
+        "compare": "kbd_docx.comparison.document_comparison:compare",
+        "trace": "kbd_docx.comparison.place_traces:trace",
+        "locate": "kbd_docx.comparison.document_comparison:locate",
     }
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
@@ -54,10 +68,31 @@ class DocxFormat(OfficeFormat, Composed):
     coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSectionContent": coordinates}
+    print_filters: ClassVar[Mapping[str, str]] = {".pdf": "writer_pdf_Export"}
+    compare_method = "DocxContentDiff"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search"}
 
     def objects(self, source: Source, region: Region) -> Reading:
         """Return the text of a region with the tables, images and shapes in it."""
         found: Reading = self.function("objects")(source, region)
+        return found
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return what differs between two versions of a document."""
+        found: Comparison = self.function("compare")(before, after, options)
+        return found
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return where places of one version stand in the other."""
+        found: tuple[Trace, ...] = self.function("trace")(before, after, places, forward=forward)
+        return found
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text means."""
+        found: Place = self.function("locate")(source, text)
         return found

@@ -3,12 +3,21 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from kbd.formats import FormatHandler, Mappable, Passage, Readable, Reading, Region, Source
+from kbd.formats import (
+    FormatHandler,
+    Mappable,
+    Passage,
+    Printable,
+    Readable,
+    Reading,
+    Region,
+    Source,
+)
 
 __all__ = ["OdtFormat"]
 
 
-class OdtFormat(FormatHandler, Mappable, Readable):
+class OdtFormat(FormatHandler, Mappable, Readable, Printable):
     """OpenDocument texts, read-only: sections by headings, text, tables."""
 
     name = "odt"
@@ -26,6 +35,7 @@ class OdtFormat(FormatHandler, Mappable, Readable):
     )
     coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
     wire_methods = ()
+    print_filters: ClassVar[Mapping[str, str]] = {".pdf": "writer_pdf_Export"}
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the few facts that cost little."""

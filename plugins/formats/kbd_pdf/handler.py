@@ -33,6 +33,7 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
     coordinates: ClassVar[tuple[str, ...]] = ("pages",)
     wire_methods = ("ExtractText", "GetInfo", "GetMap")
     preview_unit = "Page"
+    print_suffix = ".pdf"
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the number of pages and what the file says of itself."""

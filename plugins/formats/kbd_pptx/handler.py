@@ -11,6 +11,7 @@ from kbd.formats import (
     Comparison,
     Composed,
     Place,
+    Printable,
     Reading,
     Region,
     Source,
@@ -22,7 +23,7 @@ from kbd_pptx.operations import OPERATIONS
 __all__ = ["PptxFormat"]
 
 
-class PptxFormat(OfficeFormat, Composed, Comparable):
+class PptxFormat(OfficeFormat, Composed, Comparable, Printable):
     """Slide decks, whoever made them: mapped, read, compared and edited without a loss."""
 
     name = "pptx"
@@ -65,6 +66,12 @@ class PptxFormat(OfficeFormat, Composed, Comparable):
     wire_methods = ("ApplyOps", "CopyAssets", "ExtractText", "GetMap", "GetStyles")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"GetSlideContent": coordinates}
     compare_method = "PptxContentDiff"
+    preview_unit = "Slide"
+    # Hidden slides, too: a picture is asked for by the slide's index in the deck.
+    print_filters: ClassVar[Mapping[str, str]] = {
+        ".pdf": 'impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
+    }
+    page_count_field = "slide_count"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     aliases: ClassVar[Mapping[str, str]] = {"find": "search", "slide_index": "index"}
 

@@ -6,14 +6,32 @@ from typing import ClassVar
 
 import msgspec
 
-from kbd.formats import Celled, Placement, Reading, Region, Source, Table, Tabular, Written
+from kbd.formats import (
+    Celled,
+    Comparable,
+    CompareOptions,
+    Comparison,
+    Grid,
+    Gridded,
+    GridWindow,
+    Place,
+    Placement,
+    Printable,
+    Reading,
+    Region,
+    Source,
+    Table,
+    Tabular,
+    Trace,
+    Written,
+)
 from kbd.office.handler import OfficeFormat
 from kbd_xlsx.operations import OPERATIONS
 
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Tabular):
+class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -30,12 +48,16 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
         "map": "kbd_xlsx.workbook_map:workbook_map",
         "read": "kbd_xlsx.regions:read_region",
         "cells": "kbd_xlsx.regions:read_cells",
+        "grid": "kbd_xlsx.grid:read_grid",
         "passages": "kbd_xlsx.regions:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
         "write_table": "kbd_xlsx.tables:write_table",
+        "compare": "kbd_xlsx.comparison.book_changes:compare",
+        "trace": "kbd_xlsx.comparison.tracing:trace",
+        "locate": "kbd_xlsx.comparison.tracing:locate",
     }
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "
@@ -51,11 +73,20 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
     style_words = ("workbook", "workbooks", "spreadsheet", "spreadsheets", "excel")
     coordinates: ClassVar[tuple[str, ...]] = ("sheet", "range")
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {"ReadRange": coordinates}
+    print_filters: ClassVar[Mapping[str, str]] = {".pdf": "calc_pdf_Export"}
+    grid_method = "XlsxPreviewGrid"
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
+    compare_method = "XlsxDiff"
+    compare_options: ClassVar[tuple[str, ...]] = ("sheet",)
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""
         found: Reading = self.function("cells")(source, region)
+        return found
+
+    def grid(self, source: Source, window: GridWindow) -> Grid:
+        """Return a window of a sheet as people see it."""
+        found: Grid = self.function("grid")(source, window)
         return found
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
@@ -68,4 +99,23 @@ class XlsxFormat(OfficeFormat, Celled, Tabular):
     ) -> Written:
         """Write rows with their types into a new workbook or one that there is."""
         found: Written = self.function("write_table")(source, rows, placement, target)
+        return found
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Compare two versions by sheet, row and cell."""
+        found: Comparison = self.function("compare")(before, after, options)
+        return found
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Follow cells, rows, columns and sheets from one version to the other."""
+        found: tuple[Trace, ...] = self.function("trace")(before, after, places, forward=forward)
+        return found
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text such as "Data!B7" names."""
+        found: Place = self.function("locate")(source, text)
         return found

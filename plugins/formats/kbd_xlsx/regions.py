@@ -26,7 +26,7 @@ from kbd_xlsx.references import Area, column_letters, parse_area
 from kbd_xlsx.workbook import FAMILY, SheetEntry
 from kbd_xlsx.workbook_map import ROWS_PER_CHUNK
 
-__all__ = ["passages", "read_cells", "read_region"]
+__all__ = ["first_sheet", "passages", "read_cells", "read_region"]
 
 MAX_READ_CHARS = 200_000
 """Characters of one reading: about 50,000 tokens, more than a model uses well."""
@@ -133,7 +133,7 @@ def _read(source: Source, region: Region, *, typed: bool) -> Reading:
     name, wanted = _named(region)
 
     def work(book: WorkbookReader) -> Reading:
-        part = book.find(name) if name else _first(book.workbook.sheets)
+        part = book.find(name) if name else first_sheet(book.workbook.sheets)
         with book.sheet(part) as sheet:
             used = sheet.area
             if used is None:
@@ -160,7 +160,8 @@ def _named(region: Region) -> tuple[str | None, str | None]:
     return name, wanted
 
 
-def _first(sheets: tuple[SheetEntry, ...]) -> SheetEntry:
+def first_sheet(sheets: tuple[SheetEntry, ...]) -> SheetEntry:
+    """Return the sheet that is read where none is named: the first one that people see."""
     for sheet in sheets:
         if sheet.kind == "worksheet" and not sheet.hidden:
             return sheet

@@ -16,7 +16,7 @@ import msgpack
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Column, ColumnType, Placement, Source, Table, Written
+from kbd.formats import Column, ColumnType, FocusHint, Placement, Source, Table, Written
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.reader import blocks
@@ -333,7 +333,10 @@ def _filled(
     notes = fit_tables(book, landing)
     book.save(target)
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
-    return Written(_range(area), count, len(columns), warnings)
+    # An empty result leaves nothing to look at but the sheet's beginning.
+    row, column = (area.top - 1, area.left - 1) if area else (0, 0)
+    focus = FocusHint(sheet=name, row_start=row, col_start=column)
+    return Written(_range(area), count, len(columns), warnings, focus)
 
 
 def _range(area: Area | None) -> str:

@@ -343,5 +343,5 @@ async def _write(
     notes = await export_rows(context, row_export, rows)
     written = await context.formats.write_table(handler, source, rows, placement, target)
     # Last: whatever fails before leaves the draft as it was.
-    context.files.put(name, target, notes=written.warnings)
+    context.files.put(name, target, notes=written.warnings, focus=written.focus)
     return written, notes

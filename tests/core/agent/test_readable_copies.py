@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from agent_rig import Opened, two_items
-from kbd.core.agent.readable_copies import write_copies
+from kbd.core.agent.readable_copies import copy_texts, write_copies
 from kbd.core.domain.commands import SendMessage
 
 pytestmark = pytest.mark.anyio
@@ -15,6 +15,7 @@ async def test_copies_follow_the_newest_message(opened: Opened) -> None:
     async with opened(two_items) as rig:
         await rig.go("first")
         folder = rig.folder / "meta"
+        assert await write_copies(folder, copy_texts(rig.state))
         names = sorted(path.name for path in folder.rglob("*") if path.is_file())
         assert names == ["plan.md", "research.md", "tool_log.jsonl"]
         calls = [
@@ -27,7 +28,7 @@ async def test_copies_follow_the_newest_message(opened: Opened) -> None:
         ]
 
         await rig.keeper.submit(SendMessage("u-2", "second"))
-        await write_copies(folder, rig.state)
+        assert await write_copies(folder, copy_texts(rig.state))
 
         assert list((folder / "_rpi").iterdir()) == []
 
@@ -38,3 +39,4 @@ async def test_a_copy_that_cannot_be_written_stops_nothing(opened: Opened) -> No
         (rig.folder / "meta").write_text("in the way")
 
         assert (await rig.go()).summary == "All done."
+        assert not await write_copies(rig.folder / "meta", copy_texts(rig.state))

@@ -6,6 +6,7 @@ import pytest
 
 from agent_rig import PLAN, Opened, call, item_of, said, say, two_items
 from kbd.core.agent import LoopWarned, TextDelta, ToolStarted
+from kbd.core.agent.readable_copies import copy_texts
 from kbd.core.domain.run_state import ItemState, RunStatus
 from kbd.core.runtime.settings import RunLimits
 from kbd.events.drafts import FileChanged
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_run_goes_through_all_phases(opened: Opened) -> None:
-    """Two items are done, four phases begin and end, copies are written, nothing is left open."""
+    """Two items are done, four phases begin and end, the copies say so, nothing is left open."""
     async with opened(two_items) as rig:
         run = await rig.go("write two files")
 
@@ -37,10 +38,10 @@ async def test_a_run_goes_through_all_phases(opened: Opened) -> None:
         assert phases == list(Phase)
         assert [e.phase for e in rig.events() if isinstance(e, PhaseCompleted)] == list(Phase)
         assert [said.role for said in rig.state.said] == ["user", "assistant"]
-        plan = (rig.folder / "meta/_rpi/plan.md").read_text()
+        plan = copy_texts(rig.state)["plan.md"] or ""
         assert plan.startswith("<!-- original_count: 2 -->")
         assert "- [x] 1. Entity: One — write one\n- [x] 2. Two" in plan
-        assert (rig.folder / "meta/_rpi/research.md").read_text() == "## Files\nnone"
+        assert copy_texts(rig.state)["research.md"] == "## Files\nnone"
 
 
 async def test_each_phase_is_told_what_it_may_know(opened: Opened) -> None:
@@ -124,7 +125,7 @@ async def test_an_item_that_fails_twice_is_marked_and_the_next_runs(opened: Open
         assert run.plan is not None
         assert [item.state for item in run.plan.items] == [ItemState.FAILED, ItemState.DONE]
         assert (rig.content("1.txt"), rig.content("2.txt")) == (None, "item 2.1")
-        plan = (rig.folder / "meta/_rpi/plan.md").read_text()
+        plan = copy_texts(rig.state)["plan.md"] or ""
         assert "- [!] 1. Entity: One — write one [Failed: the model's reply was empty]" in plan
         summary = rig.requests[-1].messages[1].text
         assert '"state":"failed"' in summary
@@ -147,7 +148,7 @@ async def test_additions_are_appended_up_to_the_cap(opened: Opened) -> None:
         assert run.plan.refused == ["five"]
         assert {item.state for item in run.plan.items} == {ItemState.DONE}
         assert [e.items for e in rig.events() if isinstance(e, ItemsRefused)] == [("five",)]
-        assert "## Notes\n- n" in (rig.folder / "meta/_rpi/plan.md").read_text()
+        assert "## Notes\n- n" in (copy_texts(rig.state)["plan.md"] or "")
 
 
 async def test_a_plan_without_items_is_asked_for_once_more(opened: Opened) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbd.core.audit.page.markup import clock, count, data_block, duration, element, size, text
+from kbd.core.audit.html.markup import clock, count, data_block, duration, element, size, text
 from kbd.core.audit.page.step_view import MAX_COLUMNS, format_json
 from kbd.core.audit.page.timeline import TICKS, make_scale
 

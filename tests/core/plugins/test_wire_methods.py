@@ -9,10 +9,10 @@ import pytest
 
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.hooks import EntryPoint, PluginError
-from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.host import Plugins, check_format
 from kbd.core.plugins.wire_methods import wire_methods_of
 from kbd.core.runtime.settings import Settings
-from kbd.formats import FormatHandler
+from kbd.formats import FormatHandler, Printable
 from kbd.requests import formats as wire
 from kbd.requests.openrpc import openrpc_document
 from tools.small_formats import AlbumFormat, BookFormat, LinesFormat, StyledBook
@@ -70,6 +70,24 @@ class Shown(AlbumFormat):
     wire_reads: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
 
+class Printed(LinesFormat, Printable):
+    """Is printed by a program, page by page, and declares no other method."""
+
+    wire_methods = ()
+
+
+class Misprinted(Printed):
+    """Names a filter that no program has."""
+
+    print_filters: ClassVar[Mapping[str, str]] = {".plate": "one\ntwo"}
+
+
+class Missuffixed(AlbumFormat):
+    """Has documents printed under a suffix that is none."""
+
+    print_suffix = "../plate"
+
+
 class Misnamed(LinesFormat):
     """Has a reading with a name that no method has."""
 
@@ -89,6 +107,7 @@ def named(handler: FormatHandler) -> list[str]:
         (Silent(), []),
         (Renamed(), ["LinesGetMetadata"]),
         (Shown(), ["ReviewGetAlbumPreviewSlide"]),
+        (Printed(), ["ReviewGetLinesPreviewPage"]),
         (
             AlbumFormat(),
             ["AlbumGetInfo", "AlbumGetMap", "AlbumExtractText", "AlbumGetLines",
@@ -142,6 +161,15 @@ def test_a_method_is_a_request_like_the_others() -> None:
             msgspec.convert({**asked, strange: 3}, read)
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({**asked, "line_start": "3"}, read)
+
+
+@pytest.mark.parametrize(
+    ("handler", "attribute"), [(Misprinted(), "print_filters"), (Missuffixed(), "print_suffix")]
+)
+def test_what_is_declared_of_prints_is_checked(handler: FormatHandler, attribute: str) -> None:
+    """It becomes part of a program's command line."""
+    with pytest.raises(PluginError, match=f"{attribute} is not as kbd needs it"):
+        check_format(handler)
 
 
 def test_objects_and_previews_have_requests_of_their_own() -> None:

@@ -109,6 +109,17 @@ def test_a_fault_is_named(home: Home, text: str, told: str) -> None:
         read(home, text)
 
 
+def test_the_renderer_has_two_names(home: Home) -> None:
+    """The program of previews is also named by the variable of KeenBench; kbd's own wins."""
+    other, own = "KEENBENCH_PREVIEW_RENDERER_PATH", "KBD_PREVIEW_RENDERER"
+
+    assert Settings.read(home, {other: "/opt/a"}).preview_renderer == "/opt/a"
+    assert Settings.read(home, {other: "/opt/a", own: "b"}).preview_renderer == "b"
+    home.settings_file.write_text('preview_renderer = "c"\n[preview]\nwall_s = 5\n')
+    found = Settings.read(home, {})
+    assert (found.preview_renderer, found.preview.call_limits().wall_s) == ("c", 5.0)
+
+
 def test_a_value_of_the_environment_is_checked_too(home: Home) -> None:
     """It names the setting as the file would."""
     with pytest.raises(ValidationFailed, match=r"setting run\.tool_s: expected"):

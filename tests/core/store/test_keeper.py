@@ -328,3 +328,30 @@ async def test_what_is_durable_is_answered_so_when_the_disk_fails_next(tmp_path:
     assert isinstance(lost, LogPoisoned)
     assert [said.message_id for said in keeper.state.said] == ["u2"]
     await journal.aclose()
+
+
+async def test_what_is_on_disk_comes_before_anybody_is_told(tmp_path: Path) -> None:
+    """While it is refreshed the state is folded, and no observer, follower or caller has heard."""
+    async with _working(tmp_path) as (keeper, journal):
+        heard: list[str] = []
+        keeper.observe(lambda _seq, _record: heard.append("observer"))
+
+        async def refresh(records: Sequence[Recorded]) -> None:
+            assert [len(records), keeper.state.seq, journal.announced] == [1, Seq(1), Seq(0)]
+            for _ in range(20):
+                await anyio.lowlevel.checkpoint()
+            heard.append("refreshed")
+
+        async def follow() -> None:
+            assert await journal.grown(Seq(0))
+            heard.append("follower")
+
+        keeper.refresh_first(refresh)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(follow)
+            await keeper.submit(SendMessage("u1", "x"))
+            heard.append("caller")
+
+        assert heard[:2] == ["refreshed", "observer"]
+        assert sorted(heard[2:]) == ["caller", "follower"]
+        assert journal.announced == journal.seq

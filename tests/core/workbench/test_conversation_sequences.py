@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import msgspec
 import pytest
 
 from agent_rig import call, item_of, said, say
 from backends import on_asyncio
+from kbd.core.agent.readable_copies import copy_texts
 from kbd.core.api.drafts import CheckpointMethods
 from kbd.core.api.files import FileMethods
 from kbd.core.api.runs import ConversationMethods
@@ -102,6 +102,7 @@ class Conversation:
         else:
             self.done.append(chosen.__name__)
         assert files_in(self.bench.folders.published) == self.stands().files, self.done
+        self.check_shown()
 
     async def send(self) -> None:
         """Ask for something."""
@@ -191,7 +192,6 @@ class Conversation:
         folded = state_at(self.bench.folders.log, self.bench.state.heard[message_id].seq)
         assert (folded.files, folded.draft) == (self.bench.state.files, self.bench.state.draft)
         assert folded.said == self.bench.state.said
-        await self.shown()
 
     async def fork(self) -> None:
         """Make another workbench of what was after a message."""
@@ -207,13 +207,13 @@ class Conversation:
         assert tuple(each.message_id for each in other.state.said) == wanted.said
         assert other.state.draft is None
 
-    async def shown(self) -> None:
-        """Wait until draft/ has what it has to have, to the byte."""
+    def check_shown(self) -> None:
+        """Check that draft/ and _rpi/ have what they have to have, to the byte, without a wait."""
         drafted = self.stands().draft or {}
         wanted = {name: text for name, text in drafted.items() if text is not None}
-        with anyio.fail_after(20):
-            while files_in(self.bench.folders.draft) != wanted:  # noqa: ASYNC110 - a folder
-                await anyio.sleep(0.01)
+        assert files_in(self.bench.folders.draft) == wanted, self.done
+        copies = {name: text for name, text in copy_texts(self.bench.state).items() if text}
+        assert files_in(self.bench.folders.workshop / "_rpi") == copies, self.done
 
     def stands(self) -> Stood:
         """Return how the workbench stands."""
@@ -263,7 +263,6 @@ async def _converse(home: Path, seed: int, steps: int) -> Conversation:
         await conversation.run()
         for _ in range(steps):
             await conversation.step()
-        await conversation.shown()
         live: WorkbenchState = conversation.bench.state
         folded = state_at(conversation.bench.folders.log, live.seq)
         assert folded == live

@@ -98,6 +98,36 @@ def test_the_draft_folder_follows(place: _Place) -> None:
     assert list((place.root / "draft").iterdir()) == []
 
 
+def test_single_drafted_files_are_shown(place: _Place) -> None:
+    """Others stay; a file may follow a folder of its name, and a link is replaced, not followed."""
+    folder, outside = place.root / "draft", place.root / "outside.txt"
+    outside.write_text("outside")
+    (folder / "stray.txt").write_text("x")
+    deep = FileName("sub/deep/b.txt")
+    place.files.show_drafted({A: place.blob("1"), deep: place.blob("2")})
+
+    assert (folder / "a.txt").read_text() == "1"
+    assert (folder / deep).read_text() == "2"
+    assert (folder / "stray.txt").exists()
+
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to(outside)
+    sub = FileName("sub")
+    place.files.show_drafted({sub: place.blob("3"), A: place.blob("4"), deep: None})
+    place.files.show_drafted({FileName("never/there.txt"): None, FileName("gone.txt"): None})
+
+    assert (folder / "sub").read_text() == "3"
+    assert not (folder / "a.txt").is_symlink()
+    assert outside.read_text() == "outside"
+
+    (folder / "a.txt").unlink()
+    (folder / "a.txt").symlink_to(outside)
+    place.files.show_draft({A: place.blob("5")})
+
+    assert {p.name: p.read_text() for p in folder.iterdir()} == {"a.txt": "5"}
+    assert outside.read_text() == "outside"
+
+
 def test_a_link_in_published_is_not_followed(place: _Place) -> None:
     """A link is neither read nor written through."""
     outside = place.root / "outside.txt"

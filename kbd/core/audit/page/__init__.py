@@ -2,9 +2,8 @@
 
 Read `document` first: the page as a whole, its head, the list of steps with what filters it, plan
 and files beside it. `run_index` looks up what a step needs of the others, `timeline` draws the run
-to scale, `step_view` shows one step in full with its texts (JSON laid out). `markup` makes text
-HTML, and formats times and sizes: everything from files, models and tools is hostile, and gets in
-only there.
+to scale, `step_view` shows one step in full with its texts (JSON laid out). What the pages share is
+in `kbd.core.audit.html`.
 
 `page.html`, `page.css` and `page.js` lie beside. The page is a document that the script makes
 handier: it shows one step at a time, filters, searches. It makes no markup of text either.

@@ -1,15 +1,13 @@
 """HTML document of a run: head, filters, list of steps, and the plan and files beside them."""
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from string import Template
 
 from msgspec import UNSET
 
-from kbd.core.audit.page.markup import (
+from kbd.core.audit.html.assets import EARLY_SCRIPT, csp_hash, read_asset, shared_style
+from kbd.core.audit.html.markup import (
     Attributes,
     Html,
     count,
@@ -244,10 +242,6 @@ def _render_duration(run: RunInfo, steps: Sequence[Step]) -> str:
     return f"{duration(max(0.0, last_ms - start_ms))} so far"
 
 
-_EARLY_SCRIPT = 'document.documentElement.classList.add("js")'
-"""Runs before anything is drawn, so that nobody with scripts sees the page without."""
-
-
 def page_of(
     run: RunInfo, request: str, steps: Sequence[Step], contents: Mapping[BlobHash, str]
 ) -> str:
@@ -265,20 +259,21 @@ def page_of(
     """
     run_index = index_steps(steps, contents)
     scale = make_scale(step_span_ms(step) for step in steps)
-    style, script = _read_asset("page.css"), _read_asset("page.js")
+    style = shared_style() + read_asset(__file__, "page.css")
+    script = read_asset(__file__, "page.js")
     bottom = f"Written by kbd from the log of workbench {run.workbench_id}."
     if run_index.left_out:
         left = count(len(run_index.left_out), "text is", "texts are")
         bottom += f" {left} not in this page, for its size or because the log lacks them."
     # What is put in is not looked at again: a `$` in a text stays one.
-    return Template(_read_asset("page.html")).substitute(
+    return Template(read_asset(__file__, "page.html")).substitute(
         # No `unsafe-inline`: only scripts with these hashes run (CSP, hash-source), whatever the
         # texts of files and models hold.
-        script_hashes=f"{_csp_hash(_EARLY_SCRIPT)} {_csp_hash(script)}",
-        style_hash=_csp_hash(style),
+        script_hashes=f"{csp_hash(EARLY_SCRIPT)} {csp_hash(script)}",
+        style_hash=csp_hash(style),
         title=plain(f"{first_line(request)} · {run.run_id}"),
         style=style,
-        early=_EARLY_SCRIPT,
+        early=EARLY_SCRIPT,
         icons=render_icons(),
         head=render_head(run, request, steps),
         timeline=render_timeline(steps),
@@ -293,12 +288,3 @@ def page_of(
         data=data_block("data", plan_change_data(run_index)),
         script=script,
     )
-
-
-def _read_asset(name: str) -> str:
-    return (Path(__file__).parent / name).read_text("utf-8")
-
-
-def _csp_hash(part: str) -> str:
-    """Return the hash by which the content security policy allows a script or style."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kbd.core.audit.page.markup import parse_time_ms
+from kbd.core.audit.html.markup import parse_time_ms
 from kbd.messages import Message
 from kbd.requests.replays import FileStep, ItemStep, Step
 from kbd.types import BlobHash, CallId

@@ -11,7 +11,7 @@ from itertools import groupby
 
 import msgspec
 
-from kbd.core.audit.page.markup import Html, clock, count, duration, element, joined, size, text
+from kbd.core.audit.html.markup import Html, clock, count, duration, element, joined, size, text
 from kbd.core.audit.page.run_index import PlanChange, RunIndex
 from kbd.messages import Message
 from kbd.requests.replays import CallStep, FileStep, ModelStep, Step, StepCall

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from kbd.core.audit.page.markup import (
+from kbd.core.audit.html.markup import (
     Attributes,
     Html,
     count,

@@ -4,6 +4,7 @@ What is the same in both versions is not interpreted: of blocks whose keys diffe
 and parsed again. The keys leave out what each save writes anew; what relations lead to is in them.
 """
 
+import posixpath
 import re
 from collections.abc import Mapping
 from typing import Literal
@@ -34,6 +35,10 @@ _SPACES = re.compile(rb'(?: xmlns(?::[\w.-]+)?="[^"]*")+')
 _REFERENCES = re.compile(rb'\b[\w.-]+:(?:id|embed|link|dm|lo|qs|cs|pict|relid)="([^"]*)"')
 
 
+BlockKind = Literal["paragraph", "table", "other"]
+_KINDS: Mapping[str, BlockKind] = {PARAGRAPH: "paragraph", TABLE: "table"}
+
+
 class Block(msgspec.Struct, frozen=True):
     """A block of a body.
 
@@ -44,7 +49,7 @@ class Block(msgspec.Struct, frozen=True):
         raw: The XML.
     """
 
-    kind: Literal["paragraph", "table", "other"]
+    kind: BlockKind
     number: int
     key: bytes
     raw: bytes
@@ -116,6 +121,9 @@ def read_body(data: bytes, name: str, part: str, parts: PartDigests) -> BodyBloc
         if not found.spaces:
             _read_root(child, found, parts, part)
             keys = XmlKeys(parts, part, found.spaces)
+        if child.tag in _KINDS:
+            _add_block(child, found, keys, counts)
+            continue
         if child.tag in _WRAPPERS:
             _read_wrappers(child, found, counts["paragraph"], parts, part)
         for element in body_children([child]):
@@ -141,15 +149,12 @@ def _read_root(
 def _add_block(
     element: etree._Element, found: BodyBlocks, keys: "XmlKeys", counts: dict[str, int]
 ) -> None:
-    kind: Literal["paragraph", "table", "other"] = "other"
-    if element.tag == PARAGRAPH:
-        kind = "paragraph"
+    kind = _KINDS.get(str(element.tag), "other")
+    raw, key = keys.of(element)
+    if b"sectPr" in raw and kind == "paragraph":
         layout = element.find(f"{W}pPr/{SECTION}")
         if layout is not None:
             found.sections.append(PageSection(_copied(layout), counts[kind] + 1))
-    elif element.tag == TABLE:
-        kind = "table"
-    raw, key = keys.of(element)
     if b"Reference" in raw:
         for each in element.iter(*_NOTES):
             found.cited.append((_NOTES[str(each.tag)], each.get(f"{W}id", "")))
@@ -208,6 +213,8 @@ class XmlKeys:
         self._parts = parts
         self._relations = parts.relations(part)
         self._ids = {key.encode() for key in self._relations}
+        # Ids mostly begin alike: what does not hold that holds no reference.
+        self._reference = b'="' + posixpath.commonprefix(sorted(self._ids) or [b""])
         self._count = len(spaces)
         self._declared = b""
 
@@ -216,8 +223,9 @@ class XmlKeys:
         raw = self._without_spaces(
             etree.tostring(element, encoding="utf-8", with_tail=False, xml_declaration=False)
         )
-        found = new_hash(_SAVED_ANEW.sub(b"", raw))
-        if self._ids:
+        is_stamped = b"rsid" in raw or b":paraId" in raw or b":textId" in raw
+        found = new_hash(_SAVED_ANEW.sub(b"", raw) if is_stamped else raw)
+        if self._ids and self._reference in raw:
             for reference in _REFERENCES.findall(raw):
                 if reference in self._ids:
                     found.update(self._parts.target(self._relations[reference.decode()]))

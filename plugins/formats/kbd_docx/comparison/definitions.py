@@ -146,8 +146,8 @@ def _lists(version: DocxVersion) -> dict[str, tuple[bytes, Look]]:
             for level in abstract.iterchildren(f"{W}lvl") if abstract is not None else ():
                 label = f"{value_of(level, 'numFmt') or 'decimal'} {value_of(level, 'lvlText')}"
                 look[f"level_{level.get(f'{W}ilvl', '0')}"] = label.strip()
-            parts = [version.parts.element(each, part) for each in abstract or ()
-                     if isinstance(each.tag, str)]  # fmt: skip
+            children = [] if abstract is None else list(abstract.iterchildren(f"{W}*"))
+            parts = [version.parts.element(child, part) for child in children]
             digests[id(abstract)] = b"".join(parts), look_of(look)
         digest, levels = digests[id(abstract)]
         own = b"".join(element_digest(child, without=ids) for child in element

@@ -6,13 +6,13 @@ have moved; what is left between two matches is paired by likeness.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from kbd.formats.alignment import Block as Stretch
-from kbd.formats.alignment import align, find_moves, pair_similar
+from kbd.formats.alignment import Block as AlignedBlock
+from kbd.formats.alignment import Move, align, find_moves, pair_similar
 
 __all__ = ["Event", "Matches", "Side", "likeness", "match_items"]
 
@@ -82,24 +82,23 @@ def match_items(before: Side, after: Side, *, fills_gaps: bool = False) -> Match
             however unlike they are.
     """
     stretches = tuple(_refined(before, after))
-    moves = {}
-    gone: set[int] = set()
-    came: set[int] = set()
-    for move in _moves(before, after, stretches):
-        moves[move.after] = move
-        gone.update(range(move.before, move.before + move.length))
-        came.update(range(move.after, move.after + move.length))
+    moves = {move.after: move for move in _moves(before, after, stretches)}
+    gone = {move.before + at for move in moves.values() for at in range(move.length)}
+    come = {move.after + at for move in moves.values() for at in range(move.length)}
     found = Matches()
     pairs = _Pairs(before, after, fills_gaps=fills_gaps)
     for stretch in stretches:
-        if stretch.kind == "equal":
-            for offset in range(stretch.i2 - stretch.i1):
-                found.pair(stretch.i1 + offset, stretch.j1 + offset, is_equal=True)
+        block = stretch.block
+        if stretch.is_matched:
+            for at in range(block.i2 - block.i1):
+                if stretch.is_alike:
+                    _note(Event("paired", block.i1 + at, block.j1 + at), before, after, found)
+                else:
+                    found.pair(block.i1 + at, block.j1 + at, is_equal=True)
             continue
-        old = [i for i in range(stretch.i1, stretch.i2) if i not in gone]
-        new = [j for j in range(stretch.j1, stretch.j2) if j not in came]
-        ends = (stretch.i2, stretch.j2)
-        for event in _in_order(old, new, pairs.of(old, new), moves, stretch.j1, ends):
+        old = [i for i in range(block.i1, block.i2) if i not in gone]
+        new = [j for j in range(block.j1, block.j2) if j not in come]
+        for event in _in_order(old, new, pairs.of(old, new), moves, block):
             _note(event, before, after, found)
     return found
 
@@ -112,45 +111,70 @@ def _note(event: Event, before: Side, after: Side, found: Matches) -> None:
             found.pair(i, j, is_equal=before.key(i) == after.key(j))
 
 
-def _refined(before: Side, after: Side) -> Iterator[Stretch]:
+class _Stretch(NamedTuple):
+    """Stretch of an alignment; `is_alike` tells that its items, though not equal, are the same."""
+
+    block: AlignedBlock
+    is_alike: bool = False
+
+    @property
+    def is_matched(self) -> bool:
+        """Whether its items stand on both sides."""
+        return self.block.kind == "equal"
+
+
+def _refined(before: Side, after: Side) -> Iterator[_Stretch]:
     """Yield the stretches of an alignment by contents where it differs by cheap keys."""
-    for stretch in align(before.raw, after.raw):
-        if stretch.kind != "replaced":
-            yield stretch
+    for rough in align(before.raw, after.raw):
+        if rough.kind != "replaced":
+            yield _Stretch(rough)
             continue
-        i1, j1 = stretch.i1, stretch.j1
-        old = [before.key(i) for i in range(i1, stretch.i2)]
-        new = [after.key(j) for j in range(j1, stretch.j2)]
+        old = [before.key(i) for i in range(rough.i1, rough.i2)]
+        new = [after.key(j) for j in range(rough.j1, rough.j2)]
         for inner in align(old, new):
-            yield Stretch(inner.kind, inner.i1 + i1, inner.i2 + i1, inner.j1 + j1, inner.j2 + j1)
+            block = _shifted(inner, rough)
+            if block.kind == "replaced":
+                yield from _alike(before, after, block)
+            else:
+                yield _Stretch(block)
 
 
-class _Move(NamedTuple):
-    before: int
-    after: int
-    length: int
+def _alike(before: Side, after: Side, block: AlignedBlock) -> Iterator[_Stretch]:
+    """Yield a stretch by what its items are known by: texts that only look otherwise now."""
+    old = [before.move_key(i) or ("before", i) for i in range(block.i1, block.i2)]
+    new = [after.move_key(j) or ("after", j) for j in range(block.j1, block.j2)]
+    for inner in align(old, new):
+        yield _Stretch(_shifted(inner, block), is_alike=inner.kind == "equal")
 
 
-def _moves(before: Side, after: Side, stretches: Sequence[Stretch]) -> Iterator[_Move]:
+def _shifted(inner: AlignedBlock, outer: AlignedBlock) -> AlignedBlock:
+    return AlignedBlock(
+        inner.kind, inner.i1 + outer.i1, inner.i2 + outer.i1, inner.j1 + outer.j1,
+        inner.j2 + outer.j1,
+    )  # fmt: skip
+
+
+def _moves(before: Side, after: Side, stretches: Sequence[_Stretch]) -> Iterator[Move]:
     """Yield what moved; what nobody would know elsewhere has a key of its own."""
     old: list[Hashable] = [None] * len(before.raw)
     new: list[Hashable] = [None] * len(after.raw)
     for stretch in stretches:
-        if stretch.kind == "equal":
+        if stretch.is_matched:
             continue
-        for i in range(stretch.i1, stretch.i2):
+        block = stretch.block
+        for i in range(block.i1, block.i2):
             key = before.move_key(i)
             old[i] = ("before", i) if key is None else key
-        for j in range(stretch.j1, stretch.j2):
+        for j in range(block.j1, block.j2):
             key = after.move_key(j)
             new[j] = ("after", j) if key is None else key
-    starts = {stretch.j1 for stretch in stretches}
-    for move in find_moves(stretches, old, new):
+    starts = {stretch.block.j1 for stretch in stretches}
+    for move in find_moves([stretch.block for stretch in stretches], old, new):
         # Divided where a stretch begins, for each has its place in the order.
         start = 0
         for offset in range(1, move.length + 1):
             if offset == move.length or move.after + offset in starts:
-                yield _Move(move.before + start, move.after + start, offset - start)
+                yield Move(move.before + start, move.after + start, offset - start)
                 start = offset
 
 
@@ -158,30 +182,24 @@ def _in_order(
     old: Sequence[int],
     new: Sequence[int],
     pairs: Sequence[tuple[int, int]],
-    moves: dict[int, "_Move"],
-    first: int,
-    ends: tuple[int, int],
+    moves: Mapping[int, Move],
+    block: AlignedBlock,
 ) -> Iterator[Event]:
     """Yield what happened in a stretch in the order of the version after."""
     waiting_old, waiting_new = list(old[::-1]), list(new[::-1])
-    at = first
-
-    def come(until: int) -> Iterator[Event]:
-        nonlocal at
-        while at < until:
+    ends = (block.i2, block.j2)
+    at = block.j1
+    for i, j in [*pairs, ends]:
+        while waiting_old and waiting_old[-1] < i:
+            yield Event("removed", waiting_old.pop(), at)
+        while at < j:
             if at in moves:
-                move = moves[at]
-                yield Event("moved", move.before, move.after, move.length)
-                at += move.length
+                yield Event("moved", *moves[at])
+                at += moves[at].length
                 continue
             if waiting_new and waiting_new[-1] == at:
                 yield Event("added", -1, waiting_new.pop())
             at += 1
-
-    for i, j in [*pairs, ends]:
-        while waiting_old and waiting_old[-1] < i:
-            yield Event("removed", waiting_old.pop(), at)
-        yield from come(j)
         if (i, j) != ends:
             waiting_old.pop()
             waiting_new.pop()

@@ -1,11 +1,11 @@
 """What stands around the body: headers, footers, notes and comments of two versions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from kbd.formats import Change, ChangeList, Place
+from kbd.formats import Change, ChangeList
 from kbd_docx.comparison.contents import ParagraphContent
 from kbd_docx.comparison.definitions import match_pages
 from kbd_docx.comparison.differences import ParagraphDifferences, joined
@@ -16,9 +16,11 @@ from kbd_docx.comparison.version import DocxVersion, Note, word_count
 from kbd_docx.reader.builder import HeaderFooterReferences
 
 __all__ = [
+    "NOTE_KINDS",
     "HeaderFooterContent",
     "compare_headers_footers",
     "compare_notes",
+    "header_pairs",
     "match_notes",
     "read_headers",
 ]
@@ -84,27 +86,25 @@ def compare_headers_footers(
     before: DocxVersion, after: DocxVersion, differences: ParagraphDifferences, out: ChangeList
 ) -> None:
     """Add what differs between the headers and footers of two versions."""
-    old_all, new_all = read_headers(before), read_headers(after)
     same: dict[str, str] = {}
-    for kind in ("header", "footer"):
-        for type_ in ("default", "first", "even"):
-            old = [each for each in old_all if (each.kind, each.type) == (kind, type_)]
-            new = [each for each in new_all if (each.kind, each.type) == (kind, type_)]
-            found = match_items(_header_side(old), _header_side(new), fills_gaps=True)
-            same |= {old[i].part: new[j].part for i, j in found.forward.items()}
-            for event in found.events:
-                if event.kind == "removed":
-                    text = joined(old[event.before].paragraphs).shown
-                    out.add(Change(_place(old[event.before]), "removed", kind, before=text))
-                elif event.kind == "added":
-                    text = joined(new[event.after].paragraphs).shown
-                    out.add(Change(_place(new[event.after]), "added", kind, after=text))
-                elif event.kind == "paired":
-                    one, other = old[event.before], new[event.after]
-                    details = frame_difference(one.frame, other.frame)
-                    differences.add_story(
-                        one.paragraphs, other.paragraphs, _place(other), kind, details=details
-                    )
+    for old, new, found in _matched_headers(before, after):
+        same |= {old[i].part: new[j].part for i, j in found.forward.items()}
+        for event in found.events:
+            if event.kind == "removed":
+                gone = old[event.before]
+                text = joined(gone.paragraphs).shown
+                out.add(Change(part_place(gone.title), "removed", gone.kind, before=text))
+            elif event.kind == "added":
+                come = new[event.after]
+                text = joined(come.paragraphs).shown
+                out.add(Change(part_place(come.title), "added", come.kind, after=text))
+            else:
+                one, other = old[event.before], new[event.after]
+                details = frame_difference(one.frame, other.frame)
+                place = part_place(other.title)
+                differences.add_story(
+                    one.paragraphs, other.paragraphs, place, other.kind, details=details
+                )
     _compare_references(before, after, same, out)
 
 
@@ -140,8 +140,23 @@ def frame_difference(before: bytes, after: bytes) -> dict[str, tuple[Any, Any]]:
     return {} if before == after else {"tables_and_controls": (before.hex(), after.hex())}
 
 
-def _place(header: HeaderFooterContent) -> Place:
-    return part_place(header.title)
+def header_pairs(before: DocxVersion, after: DocxVersion) -> Iterator[tuple[str, str]]:
+    """Yield the titles of headers and footers that are in both versions, before and after."""
+    for old, new, found in _matched_headers(before, after):
+        for i, j in found.forward.items():
+            yield old[i].title, new[j].title
+
+
+def _matched_headers(
+    before: DocxVersion, after: DocxVersion
+) -> Iterator[tuple[list[HeaderFooterContent], list[HeaderFooterContent], Matches]]:
+    """Yield the headers and footers by kind and type, with which of them are the same."""
+    old_all, new_all = read_headers(before), read_headers(after)
+    for kind in ("header", "footer"):
+        for type_ in ("default", "first", "even"):
+            old = [each for each in old_all if (each.kind, each.type) == (kind, type_)]
+            new = [each for each in new_all if (each.kind, each.type) == (kind, type_)]
+            yield old, new, match_items(_header_side(old), _header_side(new), fills_gaps=True)
 
 
 def _story_key(paragraphs: Sequence[ParagraphContent]) -> bytes:

@@ -165,14 +165,14 @@ def compare_tables(
             out.add(Change(place, "added", "row", after=list(after.texts(event.after)), note=note))
         elif event.kind == "moved":
             _add_moved(before, after, event.before, event.after, event.length, out)
-    has_widths = False
+    widths: list[tuple[str, str]] = []
     for i, j in sorted(found.rows.forward.items(), key=lambda pair: pair[1]):
         if before.rows[i].key != after.rows[j].key or not found.has_same_columns:
-            has_widths |= _compare_rows(before, after, (i, j), found, differences, out)
+            widths += _compare_rows(before, after, (i, j), found, differences, out)
     grid = _grid(before.element), _grid(after.element)
-    if found.has_same_columns and (has_widths or grid[0] != grid[1]):
-        place = places.table(after.number)
-        out.add(Change(place, "changed", "width", details={"columns": grid}))
+    if found.has_same_columns and (widths or grid[0] != grid[1]):
+        details = {"columns": grid} if grid[0] != grid[1] else {"cell": widths[0]}
+        out.add(Change(places.table(after.number), "changed", "width", details=details))
 
 
 def _add_moved(
@@ -216,8 +216,8 @@ def _compare_rows(
     found: TableMatch,
     differences: ParagraphDifferences,
     out: ChangeList,
-) -> bool:
-    """Add what differs between two rows; return whether widths of cells do."""
+) -> list[tuple[str, str]]:
+    """Add what differs between two rows; return the widths of cells before and after that do."""
     old, new = before.rows[rows[0]], after.rows[rows[1]]
     row_place = after.version.places.table(after.number, new.number)
     details = look_difference(_row_look(old.element), _row_look(new.element))
@@ -228,7 +228,7 @@ def _compare_rows(
         out.add(Change(row_place, "changed", "format", texts, texts, details=details))
     theirs = {cell.column: cell for cell in new.cells}
     ours = {cell.column: cell for cell in old.cells}
-    has_widths = False
+    widths: list[tuple[str, str]] = []
     readers = (
         before.version.reader(before.version.main), after.version.reader(after.version.main),
     )  # fmt: skip
@@ -245,16 +245,23 @@ def _compare_rows(
             continue
         if _digest(before.version, one.element) == _digest(after.version, two.element):
             continue
-        widths = [cell.element.find(f"{W}tcPr/{W}tcW") for cell in (one, two)]
-        has_widths |= len({attributes_text(each) if each is not None else "" for each in widths}) > 1
+        details = _cell_difference(one, two)
+        pair = _width(one), _width(two)
+        if pair[0] != pair[1] and "columns_spanned" not in details:
+            widths.append(pair)
         differences.add_story(
             readers[0].paragraphs(one.element),
             readers[1].paragraphs(two.element),
             place,
             "cell",
-            details=_cell_difference(one, two),
+            details=details,
         )
-    return has_widths
+    return widths
+
+
+def _width(cell: _Cell) -> str:
+    found = cell.element.find(f"{W}tcPr/{W}tcW")
+    return "" if found is None else attributes_text(found)
 
 
 def _digest(version: DocxVersion, element: etree._Element) -> bytes:
@@ -352,7 +359,8 @@ def _matched_columns(before: TableCells, after: TableCells) -> tuple[tuple[int, 
 def _grid(table: etree._Element) -> list[str]:
     """Return the widths of a table's columns as they are told."""
     grid = table.find(f"{W}tblGrid")
-    return [attributes_text(each) for each in grid or () if local_name(each) == "gridCol"]
+    columns = () if grid is None else grid.iterchildren(f"{W}gridCol")
+    return [attributes_text(each) for each in columns]
 
 
 def _words(texts: Sequence[str]) -> Counter[str]:

@@ -13,7 +13,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RT
 from docx.opc.part import XmlPart
 from lxml import etree
 
-from kbd.formats import Applied, Source
+from kbd.formats import Applied, FocusHint, Source
 from kbd.office.operations import EditWarnings, OperationTable, apply_in_order
 from kbd.opc import Identity, suffix_mismatch
 from kbd.opc.library_bridge import LibraryBridge, library_errors
@@ -69,7 +69,8 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             rewriting, external = lending.returned(whole)
         _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)
-    return Applied(len(changed), changed, edit.warnings.texts, external)
+    focus = FocusHint(section_index=0)
+    return Applied(len(changed), changed, edit.warnings.texts, external, focus)
 
 
 def _operation_table(edit: DocumentEdit) -> OperationTable:

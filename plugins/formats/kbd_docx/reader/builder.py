@@ -188,6 +188,7 @@ class Notes:
 
 
 _BODY = f"{W}body"
+_BLOCKS = (PARAGRAPH, TABLE)
 _LAYOUT = f"{W}sectPr"
 _FEED_BYTES = 1 << 16
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -256,7 +257,8 @@ class _DocumentReader:
     def document(self) -> DocxContents:
         """Read the document and return its contents."""
         for child in parse_body(self._data, self._package.name):
-            for element in body_children([child]):
+            # Most children are blocks themselves, and need no look into them.
+            for element in (child,) if child.tag in _BLOCKS else body_children([child]):
                 self._add_block(element)
         sections = self._sections.sections()
         # Taken now: pictures in headers, and in notes that nothing cites, are in no section.

@@ -1,13 +1,13 @@
 """Changes of charts: what they show, then how they look."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lxml import etree
 
 from kbd.formats import Change, ChangeList, Place
 from kbd_pptx.comparison.format_names import name_differences
-from kbd_pptx.comparison.markup import Fact, differences
+from kbd_pptx.comparison.markup import differences
 from kbd_pptx.comparison.text import add_embedded, add_links, pair_items
 from kbd_pptx.comparison.version import DeckVersion
 from kbd_pptx.presentation import CX, A, C
@@ -48,32 +48,36 @@ def compare_charts(
     if details:
         changes.add(Change(place, "changed", "chart", details=details))
     same_series = _compare_series(old, new, place, changes)
+    skipped = [_shown(root, is_cut=old.is_cut or new.is_cut) for root in roots]
+    if not same_series:
+        for root, apart in zip(roots, skipped, strict=True):
+            apart.update(root.iter(f"{C}ser", f"{CX}series"))
+    if not (old.title and new.title):
+        for root, apart in zip(roots, skipped, strict=True):
+            apart.update(root.iterfind(f"{C}chart/{C}title"))
+            apart.update(root.iterfind(f"{C}chart/{C}autoTitleDeleted"))
     facts = [
-        _look(version, part, root, chart, with_series=same_series)
-        for (version, part), root, chart in zip((before, after), roots, (old, new), strict=True)
+        version.part_facts(part, root, apart)
+        for (version, part), root, apart in zip((before, after), roots, skipped, strict=True)
     ]
     named = name_differences(differences(*facts))
     if named.details:
         changes.add(Change(place, "changed", "format", details=named.details, note="of the chart"))
     add_links(named, place, changes)
-    add_embedded(named, place, changes)
+    add_embedded(named, place, changes, "the file behind the chart")
 
 
-def _look(
-    version: DeckVersion, part: str, root: etree._Element, chart: Chart, *, with_series: bool
-) -> Iterator[Fact]:
-    """Return the facts of a chart without what it shows."""
-    skipped: set[etree._Element] = set()
-    if not with_series:
-        skipped.update(root.iter(f"{C}ser", f"{CX}series"))
+def _shown(root: etree._Element, *, is_cut: bool) -> set[etree._Element]:
+    """Return the elements of a chart that say what it shows, which is compared as such."""
+    found: set[etree._Element] = set()
     # Points past those that are read are compared as all else is.
-    if not chart.is_cut:
+    if not is_cut:
         for values in root.iter(f"{C}tx", f"{C}cat", f"{C}val", f"{C}xVal", f"{C}yVal", f"{CX}lvl"):
-            skipped.update(values.iter(*_POINTS))
+            found.update(values.iter(*_POINTS))
     title = root.find(f"{C}chart/{C}title")
     if title is not None:
-        skipped.update(title.iter(f"{A}t"))
-    return version.part_facts(part, root, skipped)
+        found.update(title.iter(f"{A}t"))
+    return found
 
 
 def _compare_series(old: Chart, new: Chart, place: Place, changes: ChangeList) -> bool:

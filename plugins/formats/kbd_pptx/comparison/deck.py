@@ -206,10 +206,14 @@ def _compare_designs(before: DeckVersion, after: DeckVersion, changes: ChangeLis
         version.compared.update(each.part for each in parts)
     matches = match_designs(old, new)
     moved = moved_items(len(old), len(new), matches)
+    # What came or went with its master is told with it.
+    come = {each.of for j, each in enumerate(new) if _is_master(each) and j not in matches.before}
+    gone = {each.of for i, each in enumerate(old) if _is_master(each) and i not in matches.after}
     for j, each in enumerate(new):
         i = matches.before.get(j)
         if i is None:
-            changes.add(Change(each.place, "added", each.kind, after=each.name or None))
+            if _is_master(each) or each.of not in come:
+                changes.add(Change(each.place, "added", each.kind, after=each.name or None))
             continue
         if j in moved:
             changes.add(Change(each.place, "moved", each.kind, moved_from=old[i].place))
@@ -217,8 +221,12 @@ def _compare_designs(before: DeckVersion, after: DeckVersion, changes: ChangeLis
         if details:
             changes.add(Change(each.place, "changed", each.kind, details=details))
     for i, each in enumerate(old):
-        if i not in matches.after:
+        if i not in matches.after and (_is_master(each) or each.of not in gone):
             changes.add(Change(each.place, "removed", each.kind, before=each.name or None))
+
+
+def _is_master(each: DesignPart) -> bool:
+    return each.kind == "master"
 
 
 def _design_details(
@@ -235,7 +243,8 @@ def _design_details(
             if each.kind == "theme":
                 looks.append(_theme_look(root))
                 skipped.update(_resolved(root))
-            facts.append(list(version.part_facts(each.part, root, skipped)))
+            found = version.part_facts(each.part, root, skipped)
+            facts.append([fact for fact in found if fact[0] not in _NAMES])
     except FileReadFailed as error:
         if before.part_bytes(old.part) == after.part_bytes(new.part):
             return {}
@@ -254,6 +263,10 @@ def _design_details(
     for link, other_link in named.links:
         details["link"] = (link, other_link)
     return {**details, **named.details}
+
+
+_NAMES = ("cSld@name", "@name")
+"""What is told as the name of a layout or a theme."""
 
 
 def _theme_look(root: etree._Element) -> dict[str, str]:

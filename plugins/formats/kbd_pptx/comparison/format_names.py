@@ -68,6 +68,11 @@ def _plain(text: str) -> Any:
 
 _Reading = Callable[[str], Any]
 
+
+def _none(_: str) -> Any:
+    return "none"
+
+
 _LAST: Mapping[str, tuple[str, _Reading]] = {
     "@b": ("bold", _flag),
     "@i": ("italic", _flag),
@@ -95,6 +100,9 @@ _LAST: Mapping[str, tuple[str, _Reading]] = {
     "pPr/buAutoNum@type": ("numbering", _plain),
     "spPr/solidFill/srgbClr@val": ("fill_color", _color),
     "spPr/solidFill/schemeClr@val": ("fill_color", _plain),
+    "spPr/noFill": ("fill_color", _none),
+    "spPr/ln/noFill": ("line_color", _none),
+    "tcPr/noFill": ("fill_color", _none),
     "spPr/prstGeom@prst": ("geometry", _plain),
     "spPr/ln@w": ("line_width", _points),
     "spPr/ln/solidFill/srgbClr@val": ("line_color", _color),
@@ -113,6 +121,7 @@ _LAST: Mapping[str, tuple[str, _Reading]] = {
 """Names with what reads the value, by path."""
 
 _LINK = re.compile(r"(?:^|/)hlink(?:Click|Hover|MouseOver)(?:@|$)")
+_LENGTH = re.compile(r"/(?:off|chOff)@[xy]$|/(?:ext|chExt)@c[xy]$")
 _LINK_TARGET = re.compile(r"@relationships:id$")
 
 
@@ -146,7 +155,8 @@ def _add_link(named: Named, path: str, before: Value | None, after: Value | None
 
 
 def _add_detail(details: Details, path: str, before: Value | None, after: Value | None) -> None:
-    name, reading = _LAST.get(path, (path or "properties", _plain))
+    reading: _Reading = _inches if _LENGTH.search(path) else _plain
+    name, reading = _LAST.get(path, (path or "properties", reading))
     if name in details:
         # One of a theme's colors and one of its own have the same name: the two are one change.
         old, new = details[name]

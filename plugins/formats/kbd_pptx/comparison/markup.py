@@ -7,6 +7,7 @@ leads to stands in for its id.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -75,6 +76,8 @@ _TEXTS = frozenset(("t", "text", "v", "f", "pt"))
 _PLAIN = frozenset((P, A, C))
 """Namespaces whose elements are called by their local names alone."""
 
+_STEP = re.compile(r"[/@#]")
+
 _NO_ELEMENTS: frozenset[etree._Element] = frozenset()
 _NO_ATTRIBUTES: Mapping[str, Collection[str]] = {}
 
@@ -140,11 +143,14 @@ def digest(facts: Iterable[Fact]) -> str:
 def differences(before: Iterable[Fact], after: Iterable[Fact]) -> dict[str, Difference]:
     """Return the facts that differ, by their paths, in the order of the file."""
     old, new = dict(before), dict(after)
-    return {
+    found = {
         path: (old.get(path), new.get(path))
         for path in {**old, **new}
         if old.get(path) != new.get(path)
     }
+    # An element without contents says that it is there; what is in it says so, too.
+    around = {path[: match.start()] for path in found for match in _STEP.finditer(path)}
+    return {path: pair for path, pair in found.items() if path not in around or any(pair)}
 
 
 def _is_unseen(element: etree._Element) -> bool:

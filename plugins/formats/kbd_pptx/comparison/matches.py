@@ -147,18 +147,19 @@ def _pair_sketched(
                 continue
             like = _likeness(old[i], new[j])
             # An id alone is believed only where no slide shows that ids were given anew.
-            if (
-                like >= least
-                if least is not None
-                else _is_believed(old[i], new[j], is_renumbered=is_renumbered)
-            ):
+            is_it = not is_renumbered and _has_same_shapes(old[i], new[j])
+            if is_it if least is None else like >= least:
                 pairing.add(i, j)
         if least is not None:
             _pair_like(pairing, old, new)
 
 
-def _is_believed(old: SlideSketch, new: SlideSketch, *, is_renumbered: bool) -> bool:
-    return not is_renumbered and (old.layout == new.layout or _likeness(old, new) > 0)
+def _has_same_shapes(old: SlideSketch, new: SlideSketch) -> bool:
+    """Tell whether a slide may be another one with all of its words replaced."""
+    total = len(old.shapes) + len(new.shapes)
+    if old.layout != new.layout or not total:
+        return old.layout == new.layout
+    return 2 * len(old.shapes & new.shapes) / total > LIKE
 
 
 def _pair_like(pairing: _Pairing, old: dict[int, SlideSketch], new: dict[int, SlideSketch]) -> None:

@@ -76,7 +76,7 @@ def _id(shape: SlideShape) -> int | str:
     return int(shape.id) if shape.id.isdecimal() and len(shape.id) < 16 else shape.name
 
 
-def paragraph_place(around: Place, index: int, count: int) -> Place:
+def paragraph_place(around: Place, index: int, count: int = 2) -> Place:
     """Return the place of a paragraph of a shape or of notes; a single one is all of it.
 
     Args:
@@ -172,7 +172,7 @@ def _in_shape(deck: DeckReader, shape: SlideShape, place: Place, inner: str) -> 
     if paragraph := _PARAGRAPH.fullmatch(inner):
         count = 0 if shape.body is None else len(shape.body.findall("{*}p"))
         if 1 <= int(paragraph[1]) <= count:
-            return paragraph_place(place, int(paragraph[1]) - 1, count)
+            return paragraph_place(place, int(paragraph[1]) - 1)
         raise ValidationFailed(f"{place.title} has {count} paragraphs; {HOW}")
     cell = _CELL.fullmatch(inner)
     if cell is None or not (cell[1] or cell[2]):
@@ -200,4 +200,4 @@ def _in_notes(deck: DeckReader, slide: Slide, inner: str) -> Place:
             f"slide {slide.index + 1} of {deck.name} has {count} paragraphs of notes, not "
             f'"{inner[:80]}"; {HOW}'
         )
-    return paragraph_place(place, int(paragraph[1]) - 1, count)
+    return paragraph_place(place, int(paragraph[1]) - 1)

@@ -108,7 +108,8 @@ class Route:
         here, there = (pair.before, pair.after) if self._forward else (pair.after, pair.before)
         ranked = [at for at, each in enumerate(here.places) if each.shape == place.shape]
         # Where several have the same id, the name in the title tells which one is meant.
-        ranked.sort(key=lambda at: not place.title.startswith(here.places[at].title))
+        titles = [each.title for each in here.places]
+        ranked.sort(key=lambda at: -len(titles[at]) * place.title.startswith(titles[at]))
         if not ranked:
             named = [at for at, s in enumerate(here.slide.shapes) if s.name == place.shape]
             ranked = named

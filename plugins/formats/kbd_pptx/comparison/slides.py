@@ -128,7 +128,8 @@ def _compare_element(old: SlideSide, new: SlideSide, what: str, changes: ChangeL
     named = name_differences(differences(*facts))
     place = part_of_slide(new.slide.index, what)
     texts = [None if each is None else _told(what, each) for each in elements]
-    details = named.details if kind == "changed" else {}
+    # Of an animation that is new the few words say more than its hundred nodes.
+    details = named.details if kind == "changed" or what == "background" else {}
     changes.add(Change(place, kind, what, before=texts[0], after=texts[1], details=details))
     add_embedded(named, place, changes)
 

@@ -280,12 +280,12 @@ _EMBEDDED = {
 }  # fmt: skip
 
 
-def add_embedded(named: Named, place: Place, changes: ChangeList) -> None:
+def add_embedded(named: Named, place: Place, changes: ChangeList, note: str = "") -> None:
     """Add the parts that differ, each once: a film is named twice where it stands."""
     for old, new in dict.fromkeys(named.parts):
         kind: ChangeKind = "changed" if old and new else "added" if new else "removed"
         what = _EMBEDDED.get((new or old or PartValue("", "", 0)).kind, "part")
-        changes.add(Change(place, kind, what, before=_told(old), after=_told(new)))
+        changes.add(Change(place, kind, what, before=_told(old), after=_told(new), note=note))
 
 
 def _told(part: PartValue | None) -> dict[str, object] | None:

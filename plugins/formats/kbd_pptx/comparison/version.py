@@ -33,8 +33,11 @@ _BORDERS = frozenset(
 )
 """Kinds of relations at which a part ends: what is there is compared for itself."""
 
-_BELONGS = _BORDERS | {"comments", "hyperlink"}
-"""Kinds that say nothing of a slide where nothing on it names them."""
+_BELONGS = _BORDERS | {
+    "comments", "hyperlink", "image", "hdphoto", "media", "video", "audio", "chart", "chartEx",
+    "oleObject", "package", "diagramData", "diagramLayout", "diagramQuickStyle", "diagramColors",
+}  # fmt: skip
+"""Kinds that show nothing where nothing names them: programs leave some behind."""
 
 _XML = (".xml", ".vml")
 _WORD = re.compile(r"\w+")
@@ -48,12 +51,14 @@ class SlideSketch(NamedTuple):
         words: Its words and what is embedded in it, counted.
         creation_id: What PowerPoint named it for good, "" if it did not.
         layout: The name of its layout.
+        shapes: The ids and names of its shapes.
     """
 
     digest: str
     words: Counter[str]
     creation_id: str
     layout: str
+    shapes: frozenset[tuple[str, str]]
 
 
 class DeckVersion:
@@ -210,7 +215,9 @@ class DeckVersion:
         slide = self.slide(index)
         if slide is None:
             part = self.deck.slides[index].part
-            return SlideSketch(self.part_bytes(part).digest if part else "", Counter(), "", "")
+            return SlideSketch(
+                self.part_bytes(part).digest if part else "", Counter(), "", "", frozenset()
+            )
         words: Counter[str] = Counter()
 
         def gathered() -> Iterator[Fact]:
@@ -224,4 +231,5 @@ class DeckVersion:
         found = digest(gathered())
         id_ = slide.root.find(f"{P}cSld/{P}extLst/{P}ext/{P14}creationId")
         creation_id = "" if id_ is None else id_.get("val", "")
-        return SlideSketch(found, words, creation_id, slide.layout.name)
+        shapes = frozenset((shape.id, shape.name) for shape in slide.shapes)
+        return SlideSketch(found, words, creation_id, slide.layout.name, shapes)

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pptx
 
-from kbd.formats import Applied, Source
+from kbd.formats import Applied, FocusHint, Source
 from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc import Identity
 from kbd.opc.library_bridge import LibraryBridge, library_errors
@@ -45,12 +45,13 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     with open_presentation(source) as (package, identity):
         type_ = SUFFIXES.fitting_type(identity.type, target.name)
         warnings = DeckWarnings()
-        rewriting, changed, external = _apply_to(package, identity, operations, warnings)
+        slides, rewriting, changed, external = _apply_to(package, identity, operations, warnings)
         # After the edits, so that the part goes under its new type as they left it.
         if type_ != identity.type:
             rewriting.add(identity.part, rewriting.read(identity.part), type_)
         rewriting.save(target)
-    return Applied(len(changed), changed, warnings.texts, external)
+    focus = _focus(operations, slides)
+    return Applied(len(changed), changed, warnings.texts, external, focus)
 
 
 def _apply_to_new(operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
@@ -59,7 +60,34 @@ def _apply_to_new(operations: tuple[msgspec.Struct, ...], target: Path) -> Appli
     deck = DeckEdit(blank_deck(), warnings, is_strict=False)
     changed = apply_in_order(operations, _operation_table(deck))
     new_package(deck.presentation, target.name, type_).save(target)
-    return Applied(len(changed), changed, warnings.texts)
+    return Applied(len(changed), changed, warnings.texts, focus=_focus(operations, 0))
+
+
+def _focus(operations: tuple[msgspec.Struct, ...], slides: int) -> FocusHint | None:
+    """Return the first slide that operations name or add, of a deck that had so many slides."""
+    named: list[int] = []
+    for operation in operations:
+        match operation:
+            case AddSlide(index=index):
+                named.append(slides if index is None else index)
+                slides += 1
+            case ReplaceText(index=None):
+                continue
+            case DeleteSlide(index=index):
+                slides -= 1
+                # What is gone cannot be looked at: the slide in its place can, or the last one.
+                named.append(max(min(index, slides - 1), 0))
+            case (
+                SetSlideText(index=int(index))
+                | AppendBullets(index=int(index))
+                | ReplaceText(index=int(index))
+                | SetNotes(index=int(index))
+                | MoveSlide(index=int(index))
+            ):
+                named.append(index)
+            case _:
+                continue
+    return FocusHint(slide_index=min(named)) if named else None
 
 
 def _apply_to(
@@ -67,11 +95,14 @@ def _apply_to(
     identity: Identity,
     operations: tuple[msgspec.Struct, ...],
     warnings: DeckWarnings,
-) -> tuple[Rewriting, tuple[str, ...], tuple[str, ...]]:
-    """Apply operations to a package; return it, what changed, and new external targets."""
+) -> tuple[int, Rewriting, tuple[str, ...], tuple[str, ...]]:
+    """Apply operations to a package; return it, what changed, and new external targets.
+
+    The first of what is returned is how many slides there were.
+    """
     # Nothing was asked of the file, so nothing of it is loaded or warned of.
     if not operations:
-        return Rewriting(package), (), ()
+        return 0, Rewriting(package), (), ()
     warn_of_protection(package, identity.part, warnings)
     # python-pptx opens no template and no strict variant, and writes all anew: it is lent a copy
     # that it can open, and only what it changed comes back.
@@ -79,10 +110,11 @@ def _apply_to(
     with library_errors(package.name):
         presentation = pptx.Presentation(lending.copy())
         lending.loaded(presentation.part.package)
+        slides = len(presentation.slides)
         deck = DeckEdit(presentation, warnings, is_strict=lending.is_strict)
         changed = apply_in_order(operations, _operation_table(deck))
         rewriting, external = lending.returned(presentation.part.package)
-    return rewriting, changed, external
+    return slides, rewriting, changed, external
 
 
 def _operation_table(deck: DeckEdit) -> OperationTable:

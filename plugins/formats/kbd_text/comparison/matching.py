@@ -5,14 +5,15 @@ place and added in another has moved.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
 
 from kbd.formats import Span
-from kbd.formats.alignment import Block, Move, diff_words, find_moves, pair_similar
-from kbd.plaintext.stretches import Stretch, Stretches
+from kbd.formats.alignment import Move, diff_words, pair_similar
+from kbd.plaintext.stretches import Stretch, Stretches, find_moved
 from kbd_text.comparison.lines import text_of
 
 __all__ = ["Match", "match_lines"]
@@ -91,10 +92,12 @@ def match_lines(stretches: Stretches[str]) -> Match:
         if len(old) == len(new) == 1:
             pairs.append(((old[0], new[0]),))
             continue
-        left -= len(old) * len(new)
-        if left < 0:
+        # To take a line apart costs as much as some comparisons.
+        cost = len(old) * len(new) + 5 * (len(old) + len(new))
+        if not old or not new or cost > left:
             pairs.append(())
             continue
+        left -= cost
         found = pair_similar(
             [_words(stretch.before[i]) for i in old],
             [_words(stretch.after[j]) for j in new],
@@ -121,57 +124,14 @@ def _similarity(one: _Words, other: _Words) -> float:
     return 2 * shared / (one.size + other.size)
 
 
-def _moves(stretches: Sequence[Stretch[str]]) -> tuple[Move, ...]:
-    """Find the runs that moved, with the lines around them that went along."""
-    # Between stretches stands what is on no other side: no run goes from one into the next.
-    old: list[object] = []
-    new: list[object] = []
-    old_numbers: list[int] = []
-    new_numbers: list[int] = []
-    for number, stretch in enumerate(stretches):
-        old += map(text_of, stretch.before)
-        new += map(text_of, stretch.after)
-        old.append((number, "before"))
-        new.append((number, "after"))
-        old_numbers += range(stretch.before_at, stretch.before_at + len(stretch.before) + 1)
-        new_numbers += range(stretch.after_at, stretch.after_at + len(stretch.after) + 1)
-    found = find_moves([Block("replaced", 0, len(old), 0, len(new))], old, new)
+def _moves(stretches: Sequence[Stretch[str]]) -> list[Move]:
+    """Find the runs that moved, but for those that are as good as empty."""
+    numbers = [stretch.before_at for stretch in stretches]
     moves = []
-    for move in _extended(found, old, new):
-        run = old[move.before : move.before + move.length]
-        if sum(letter.isalnum() for text in run for letter in str(text)[:100]) >= MIN_MOVED:
-            start = old_numbers[move.before], new_numbers[move.after]
-            moves.append(Move(*start, move.length))
-    return tuple(moves)
-
-
-def _extended(moves: Sequence[Move], old: Sequence[object], new: Sequence[object]) -> list[Move]:
-    """Let runs take in the equal lines before and behind them, which occur more than once."""
-    gone = {move.before + step for move in moves for step in range(move.length)}
-    come = {move.after + step for move in moves for step in range(move.length)}
-
-    def is_free(i: int, j: int) -> bool:
-        return (
-            0 <= i < len(old)
-            and 0 <= j < len(new)
-            and old[i] == new[j]
-            and i not in gone
-            and j not in come
-        )
-
-    grown: list[Move] = []
-    for before, after, length in moves:
-        while is_free(before - 1, after - 1):
-            before, after, length = before - 1, after - 1, length + 1
-            gone.add(before)
-            come.add(after)
-        while is_free(before + length, after + length):
-            gone.add(before + length)
-            come.add(after + length)
-            length += 1
-        last = grown[-1] if grown else None
-        if last and (last.before + last.length, last.after + last.length) == (before, after):
-            grown[-1] = last._replace(length=last.length + length)
-        else:
-            grown.append(Move(before, after, length))
-    return grown
+    for move in find_moved(stretches, text_of):
+        stretch = stretches[bisect_right(numbers, move.before) - 1]
+        first = move.before - stretch.before_at
+        run = stretch.before[first : first + move.length]
+        if sum(letter.isalnum() for text in run for letter in text[:100]) >= MIN_MOVED:
+            moves.append(move)
+    return moves

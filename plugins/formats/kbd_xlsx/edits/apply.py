@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kbd.formats import Applied, Source
+from kbd.formats import Applied, FocusHint, Source
 from kbd.office.operations import OperationTable, apply_in_order
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
@@ -35,6 +35,7 @@ from kbd_xlsx.operations import (
     SummarizeByCategory,
     UnmergeCells,
 )
+from kbd_xlsx.references import Area, parse_area, parse_cell
 from kbd_xlsx.workbook import SUFFIXES
 
 __all__ = ["apply"]
@@ -62,7 +63,48 @@ def _applied(book: BookEdit, operations: tuple[msgspec.Struct, ...], target: Pat
     # This comes after all operations, so that widths which any of them set are left alone.
     writer.fit_dates()
     book.save(target)
-    return Applied(len(changed), changed, book.warnings, book.notices.external)
+    focus = _focus(operations)
+    if focus is not None and focus.sheet is not None:
+        # As the workbook writes it: operations may write it in other capitals.
+        focus = msgspec.structs.replace(focus, sheet=book.title(focus.sheet))
+    return Applied(len(changed), changed, book.warnings, book.notices.external, focus)
+
+
+def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
+    """Return the first cell of the last operation that names cells, else the last one's sheet."""
+    hint = None
+    for operation in operations:
+        match operation:
+            case SetCells(sheet=sheet, cells=(first, *_)):
+                hint = _cell_focus(sheet, first.cell)
+            case SetRange(sheet=sheet, start=start):
+                hint = _cell_focus(sheet, start)
+            case (
+                ClearRange(sheet=sheet, range=area)
+                | MergeCells(sheet=sheet, range=area)
+                | UnmergeCells(sheet=sheet, range=area)
+                | AutoFilter(sheet=sheet, range=area)
+            ):
+                found = parse_area(area, Area(1, 1, 1, 1))
+                hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
+            case DeleteSheet(sheet=sheet) if hint is not None and hint.sheet == sheet:
+                hint = None
+            case (
+                EnsureSheet(sheet=sheet)
+                | SetColumnWidths(sheet=sheet)
+                | SetRowHeights(sheet=sheet)
+                | FreezePanes(sheet=sheet)
+                | SummarizeByCategory(sheet=sheet)
+            ) if hint is None or hint.row_start is None or hint.sheet != sheet:
+                hint = FocusHint(sheet=sheet)
+            case _:
+                continue
+    return hint
+
+
+def _cell_focus(sheet: str, cell: str) -> FocusHint:
+    row, column = parse_cell(cell)
+    return FocusHint(sheet=sheet, row_start=row - 1, col_start=column - 1)
 
 
 def _table(book: BookEdit, writer: CellWriter, target: Path) -> OperationTable:

@@ -30,6 +30,7 @@ __all__ = [
     "plain_text",
     "plain_value",
     "shown",
+    "stamped",
     "unpack",
 ]
 
@@ -123,6 +124,15 @@ def _text(value: Raw) -> str:
         return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     assert isinstance(value, dt.date | dt.time)
     return value.isoformat()
+
+
+def stamped(raw: Raw) -> Value:
+    """Return a value with dates, times and durations as their texts."""
+    kind = _KIND_OF.get(type(raw))
+    if kind is not None:
+        return Stamp(kind, _text(raw))
+    assert isinstance(raw, bool | int | float | str)
+    return raw
 
 
 def plain_number(value: float) -> str:

@@ -166,6 +166,11 @@ class SheetReader:
             return ""
         return column_values(columns[number], row - stretch.top, row - stretch.top)[0]
 
+    def merged_areas(self) -> list[Area]:
+        """Return the merged ranges from top to bottom."""
+        found = self._decoded(self._index.merged, list[tuple[int, int, int, int]])
+        return [Area(*area) for area in found]
+
     def hidden_rows(self, area: Area) -> list[tuple[int, int]]:
         """Return the ranges of hidden rows in an area."""
         ranges = self._decoded(self._index.hidden_rows, list[tuple[int, int]])

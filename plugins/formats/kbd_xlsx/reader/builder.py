@@ -313,6 +313,7 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
         batches: Formulas and errors, in the order of the file.
         islands: Their areas, from top to bottom.
         hidden_rows: Ranges of row numbers.
+        merged: Merged ranges from top to bottom.
         features: What else there is.
     """
 
@@ -322,6 +323,7 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
     batches: tuple[PackedBlock, ...]
     islands: FileSection
     hidden_rows: FileSection
+    merged: FileSection
     features: Features
 
 
@@ -346,6 +348,9 @@ def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[Sectio
             msgspec.msgpack.encode([msgspec.structs.astuple(a) for a in find_areas(content)])
         ),
         hidden_rows=sections.add(msgspec.msgpack.encode(scan.hidden_rows)),
+        merged=sections.add(
+            msgspec.msgpack.encode([msgspec.structs.astuple(area) for area in scan.merged])
+        ),
         features=scan.features,
     )
     sections.index = msgspec.msgpack.encode(index)

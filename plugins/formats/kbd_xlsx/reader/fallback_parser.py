@@ -28,7 +28,18 @@ from kbd_xlsx.reader.blocks import BLANK, Cells, Raw
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, parse_cell
 from kbd_xlsx.workbook import find_sheet, read_workbook
 
-__all__ = ["Meaning", "ParsedBook", "meaning_of", "moment", "of_iso"]
+__all__ = [
+    "Meaning",
+    "ParsedBook",
+    "format_meanings",
+    "is_from_1904",
+    "meaning_of",
+    "moment",
+    "of_iso",
+    "related_part",
+    "text_of_item",
+    "without_escapes",
+]
 
 Meaning = Literal["number", "moment", "duration"]
 
@@ -143,9 +154,9 @@ class ParsedBook:
         self._workbook = read_workbook(package)
         self._main = self._workbook.identity.part
         self._texts = self._shared_texts()
-        self._meanings = self._format_meanings()
-        properties = package.root(self._main).find("{*}workbookPr")
-        self._from_1904 = properties is not None and properties.get("date1904") in _TRUE
+        styles = related_part(package, self._main, "styles")
+        self._meanings = format_meanings(package.root(styles)) if styles else []
+        self._from_1904 = is_from_1904(package.root(self._main))
 
     def cells(self, title: str) -> Cells | None:
         """Return a sheet's cells, None if it has none, as that of a chart.
@@ -223,7 +234,7 @@ class ParsedBook:
         stored = None
         for part in cell:
             if part.tag.endswith("is"):
-                return _text(part)
+                return text_of_item(part)
             if part.tag.endswith("v"):
                 stored = part
         if stored is None or kind == "inlineStr":
@@ -236,7 +247,7 @@ class ParsedBook:
             case "s":
                 return self._shared_text(text)
             case "str":
-                return _unescaped(text)
+                return without_escapes(text)
             case "b":
                 return text.strip(_SPACE).lower() not in ("0", "false")
             case "d":
@@ -260,7 +271,7 @@ class ParsedBook:
         return self._texts[place]
 
     def _shared_texts(self) -> list[str]:
-        part = self._related("sharedstrings")
+        part = related_part(self._package, self._main, "sharedstrings")
         if not part:
             return []
         found = []
@@ -270,41 +281,45 @@ class ParsedBook:
                 file, tag=("{*}si", "{*}sstItem"), resolve_entities=False, no_network=True,
                 remove_comments=True, remove_pis=True,
             ):  # fmt: skip
-                found.append(_text(item))
+                found.append(text_of_item(item))
                 free_element(item)
         return found
 
-    def _format_meanings(self) -> list[Meaning]:
-        """Return what the cell formats make of numbers, by their places."""
-        part = self._related("styles")
-        if not part:
-            return []
-        root = self._package.root(part)
-        codes = {
-            element.get("numFmtId"): element.get("formatCode")
-            for element in root.iterfind("{*}numFmts/{*}numFmt")
-        }
-        found: list[Meaning] = []
-        for element in root.iterfind("{*}cellXfs/{*}xf"):
-            number = element.get("numFmtId", "0")
-            found.append(meaning_of(_whole(number, 0), codes.get(number)))
-        return found
-
-    def _related(self, kind: str) -> str:
-        """Return the part of a kind, "" if there is none.
-
-        Trial versions wrote the kind with "xl" before it; without a relation the part counts that
-        has the usual name.
-        """
-        for relation in self._package.relations(self._main):
-            is_it = relation.kind.casefold().removeprefix("xl") == kind
-            if is_it and not relation.external and relation.target in self._package:
-                return relation.target
-        usual = posixpath.join(posixpath.dirname(self._main), f"{kind}.xml")
-        return usual if usual in self._package else ""
-
     def _damaged(self) -> FileReadFailed:
         return FileReadFailed(f"{self._package.name} is damaged: its cells cannot be read")
+
+
+def is_from_1904(workbook: etree._Element) -> bool:
+    """Tell from the root of the workbook part whether days are counted from 1904."""
+    properties = workbook.find("{*}workbookPr")
+    return properties is not None and properties.get("date1904") in _TRUE
+
+
+def format_meanings(styles: etree._Element) -> list[Meaning]:
+    """Return what the cell formats make of numbers, by their places in the root of the styles."""
+    codes = {
+        element.get("numFmtId"): element.get("formatCode")
+        for element in styles.iterfind("{*}numFmts/{*}numFmt")
+    }
+    found: list[Meaning] = []
+    for element in styles.iterfind("{*}cellXfs/{*}xf"):
+        number = element.get("numFmtId", "0")
+        found.append(meaning_of(_whole(number, 0), codes.get(number)))
+    return found
+
+
+def related_part(package: Package, main: str, kind: str) -> str:
+    """Return the part of a kind that the workbook part is related to, "" if there is none.
+
+    Trial versions wrote the kind with "xl" before it; without a relation the part counts that
+    has the usual name.
+    """
+    for relation in package.relations(main):
+        is_it = relation.kind.casefold().removeprefix("xl") == kind
+        if is_it and not relation.external and relation.target in package:
+            return relation.target
+    usual = posixpath.join(posixpath.dirname(main), f"{kind}.xml")
+    return usual if usual in package else ""
 
 
 def _whole(text: str, otherwise: int) -> int:
@@ -331,7 +346,7 @@ def _rows(found: Iterator[Place], area: Area) -> Iterator[list[Raw]]:
         at = row + 1
 
 
-def _text(item: etree._Element) -> str:
+def text_of_item(item: etree._Element) -> str:
     """Return a text, plain or in runs, without its phonetic runs (ECMA-376 part 1, 18.4.6)."""
     found = []
     for part in item.iterfind("*"):
@@ -341,11 +356,11 @@ def _text(item: etree._Element) -> str:
             text = piece.text or ""
             if piece.get(_PRESERVED) != "preserve":
                 text = text.strip(_SPACE)
-            found.append(_unescaped(text))
+            found.append(without_escapes(text))
     return "".join(found)
 
 
-def _unescaped(text: str) -> str:
+def without_escapes(text: str) -> str:
     """Put the signs that XML cannot hold (ECMA-376, ST_Xstring) for their escapes."""
     return _ESCAPED.sub(_sign, text) if "_x" in text else text
 

@@ -7,7 +7,14 @@ from kbd.opc.package import Package
 from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
 
-__all__ = ["RELATION_SPACES", "DrawnObject", "drawing_of", "drawn_objects", "why_not_copied"]
+__all__ = [
+    "RELATION_SPACES",
+    "DrawnObject",
+    "anchored_range",
+    "drawing_of",
+    "drawn_objects",
+    "why_not_copied",
+]
 
 _ANCHORS = ("twoCellAnchor", "oneCellAnchor", "absoluteAnchor")
 _OFFICE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -59,7 +66,7 @@ def drawn_objects(root: etree._Element) -> list[DrawnObject]:
             name = _name(element) or kind.capitalize()
             count = names[kind, name] = names.get((kind, name), 0) + 1
             shown = f"{name}#{count}" if count > 1 else name
-            found.append(DrawnObject(kind, shown, _range(anchor), anchor, element, grouped))
+            found.append(DrawnObject(kind, shown, anchored_range(anchor), anchor, element, grouped))
     return found
 
 
@@ -86,7 +93,8 @@ def _name(element: etree._Element) -> str:
     return properties.get("name", "") if properties is not None else ""
 
 
-def _range(anchor: etree._Element) -> str:
+def anchored_range(anchor: etree._Element) -> str:
+    """Return the cells that an anchor covers, "" where it is not tied to cells."""
     first, last = (_corner(anchor.find(f"{{*}}{name}")) for name in ("from", "to"))
     return f"{first}:{last}" if first and last and first != last else first
 

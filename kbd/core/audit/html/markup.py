@@ -48,7 +48,8 @@ _CONTROLS = (
 )  # fmt: skip
 """What the first 32 characters are called (ISO/IEC 6429)."""
 
-_VOID = frozenset({"br", "hr", "input", "meta", "rect", "circle", "line", "use", "path"})
+_HTML_VOID = frozenset({"br", "hr", "img", "input", "meta"})
+_VOID = _HTML_VOID | {"rect", "circle", "line", "use", "path"}
 
 
 def text(words: str) -> Html:
@@ -82,7 +83,7 @@ def element(name: str, attributes: Attributes, *children: Html) -> Html:
         return Html(
             f"<{name}{rendered}>"
             # The others are of SVG, where an element without an end tag must close itself.
-            if name in {"br", "hr", "input", "meta"}
+            if name in _HTML_VOID
             else f"<{name}{rendered}/>"
         )
     return Html(f"<{name}{rendered}>{''.join(children)}</{name}>")

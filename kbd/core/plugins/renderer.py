@@ -1,0 +1,316 @@
+"""Renderer of previews: the office program that prints documents, and what it has printed.
+
+A document is printed once, whole, one at a time in this daemon, in a worker (`print_job`); its
+pages are shown by the format that printed documents are in. Printed documents are a cache, by the
+content of the file and the program that printed it.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+
+from kbd.core.plugins import forked_call
+from kbd.core.plugins.derived_cache import ShelfCache
+from kbd.core.plugins.print_job import PrintOrder, printed_path, profile_url
+from kbd.core.plugins.worker_pool import WorkerPool
+from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.settings import Settings
+from kbd.errors import (
+    DiskFull,
+    FileReadFailed,
+    FileWriteFailed,
+    KbdError,
+    ToolWorkerUnavailable,
+)
+from kbd.events.disk import is_full
+from kbd.tools import FileRef
+from kbd.types import BlobHash
+
+__all__ = ["PageCounts", "PrintRequest", "PrintedDocuments", "Renderer", "RendererProgram"]
+
+PROGRAMS = ("soffice", "libreoffice")
+"""Names under which LibreOffice is looked for on the search path."""
+
+NONE = "none"
+"""The setting that turns previews by a program off."""
+
+PRINT_EDITION = 1
+"""Part of what a printed document is kept under: another one where the program is run otherwise."""
+
+_ACTIONS = (
+    "install LibreOffice",
+    "name a program in the setting preview_renderer (KBD_PREVIEW_RENDERER), then restart kbd",
+)
+
+_log = get_logger(__name__)
+
+
+class RendererProgram(msgspec.Struct, frozen=True):
+    """Program that prints documents.
+
+    Args:
+        path: Where it lies.
+        name: What it is called, for people.
+        identity: Its path, size and time of change: another one may print otherwise.
+    """
+
+    path: Path
+    name: str
+    identity: str
+
+
+class _SharedJob:
+    """Job that several may wait for: one does it, and the others take what it made, or failed."""
+
+    def __init__(self) -> None:
+        self.lock = anyio.Lock()
+        self.waiting = 0
+        self.failure: KbdError | None = None
+
+
+class Renderer:
+    """The renderer of one daemon: finds the program, and lets it print one document at a time.
+
+    Args:
+        settings: Names the program, and has its limits.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._named = settings.preview_renderer
+        self.limits = settings.preview
+        self.slot = anyio.CapacityLimiter(1)
+        self._jobs: dict[str, _SharedJob] = {}
+
+    def find(self) -> RendererProgram:
+        """Find the program. Looks at the disk each time, so that one installed now is found.
+
+        Raises:
+            ToolWorkerUnavailable: There is none, or it is turned off.
+        """
+        if self._named == NONE:
+            msg = "the setting preview_renderer is none, so that documents are not printed"
+            raise ToolWorkerUnavailable(msg, retryable=False)
+        names = (os.path.expanduser(self._named),) if self._named else PROGRAMS
+        for name in names:
+            # A path that hangs on the daemon's folder means nothing to who sets it.
+            is_meant = "/" not in name or name.startswith("/")
+            found = shutil.which(name) if is_meant else None
+            if found is None:
+                continue
+            with contextlib.suppress(OSError):
+                path = Path(found).absolute()
+                facts = path.stat()
+                marks = (str(path.resolve()), facts.st_size, facts.st_mtime_ns)
+                return RendererProgram(path, path.name, msgspec.json.encode(marks).decode())
+        if self._named:
+            msg = (
+                f"the preview renderer {Path(self._named).name!r} is not a program that can be run;"
+                " the setting preview_renderer takes an absolute path, or a name on the search path"
+            )
+        else:
+            msg = (
+                "no office program is there to print the document; install LibreOffice, or name "
+                "another in the setting preview_renderer"
+            )
+        raise ToolWorkerUnavailable(msg, retryable=False, actions=_ACTIONS)
+
+    @asynccontextmanager
+    async def shared(self, key: str) -> AsyncIterator[None]:
+        """Do a job alone; whoever waited while it failed gets the same error.
+
+        One who is cancelled leaves the job to the next.
+
+        Args:
+            key: What the job is about.
+
+        Raises:
+            KbdError: With which the job failed while this one waited.
+        """
+        job = self._jobs.setdefault(key, _SharedJob())
+        job.waiting += 1
+        try:
+            async with job.lock:
+                if job.failure is not None:
+                    raise job.failure
+                try:
+                    yield
+                except KbdError as failure:
+                    job.failure = failure
+                    raise
+        finally:
+            job.waiting -= 1
+            if not job.waiting:
+                del self._jobs[key]
+
+
+class PrintRequest(msgspec.Struct, frozen=True):
+    """Request for a printed document.
+
+    Args:
+        file: The file.
+        suffix: The suffix that tells its format.
+        target_suffix: That of the printed document.
+        export_filter: The program's export filter with its options.
+        plugin: The plugin in whose workers the program is run.
+    """
+
+    file: FileRef
+    suffix: str
+    target_suffix: str
+    export_filter: str
+    plugin: str
+
+
+class PageCounts(msgspec.Struct, frozen=True):
+    """Counts of pages, each asked for where a document is printed anew.
+
+    Args:
+        due: Checks the file, and returns how many pages must be printed; None if that is not known.
+        printed: Returns how many a printed document has.
+    """
+
+    due: Callable[[], Awaitable[int | None]]
+    printed: Callable[[FileRef], Awaitable[int]]
+
+
+class PrintedDocuments:
+    """Cache of one workbench's printed documents, which prints those that are not in it.
+
+    Args:
+        renderer: Prints them.
+        workers: Where it is run.
+        cache: The workbench's folder of derived files.
+        stage: Its folder of files that are being written.
+    """
+
+    def __init__(self, renderer: Renderer, workers: WorkerPool, cache: Path, stage: Path) -> None:
+        self._renderer, self._workers = renderer, workers
+        self._shelves = ShelfCache(cache / "printed", renderer.limits.cache_bytes)
+        self._stage = stage
+
+    async def print(
+        self, request: PrintRequest, counts: PageCounts
+    ) -> tuple[FileRef, RendererProgram]:
+        """Return a file's printed document, under the file's name, and what has printed it.
+
+        Raises:
+            FileReadFailed: The file cannot be read, or the program cannot print it, or not so that
+                its pages are those of the file.
+            ToolTimeout: The program passed a limit.
+            ToolWorkerUnavailable: There is no program, or it cannot be run.
+        """
+        program = await run_sync(self._renderer.find)
+        file = request.file
+        parts = (request.suffix, request.target_suffix, request.export_filter, program.identity)
+        shelf = self._shelves.shelf(str(PRINT_EDITION), file.blob, *parts)
+        document = shelf / f"document{request.target_suffix}"
+        async with self._renderer.shared(str(shelf)):
+            if not await run_sync(document.is_file):
+                await self._print(request, program, counts, document)
+        await run_sync(self._shelves.used, shelf)
+        return _printed_file(request, document), program
+
+    async def _print(
+        self, request: PrintRequest, program: RendererProgram, counts: PageCounts, document: Path
+    ) -> None:
+        """Print a document to its place in the cache."""
+        # First, for a damaged file is told by its own format in better words, and a fake of another
+        # format never gets to the program's many parsers.
+        due = await counts.due()
+        order = PrintOrder(
+            program=str(program.path),
+            source=str(request.file.path),
+            name=request.file.name,
+            suffix=request.suffix,
+            target_suffix=request.target_suffix,
+            export_filter=request.export_filter,
+            folder=str(self._stage / f"print-{uuid.uuid4().hex}"),
+        )
+        async with self._renderer.slot:
+            try:
+                await run_sync(_make_folder, Path(order.folder))
+                await self._call(request, program, order)
+                made = _printed_file(request, printed_path(order))
+                await _check_pages(made, program, due, counts)
+                await run_sync(_store, made.path, document)
+            finally:
+                # Also after a cancel; by now all processes of the call are dead.
+                with anyio.CancelScope(shield=True):
+                    await run_sync(_clear, order)
+
+    async def _call(
+        self, request: PrintRequest, program: RendererProgram, order: PrintOrder
+    ) -> None:
+        try:
+            await self._workers.call(
+                request.plugin,
+                f"{forked_call.ENTRY}:print_file",
+                {"order": msgspec.to_builtins(order)},
+                self._renderer.limits.call_limits(),
+                what=f"{program.name}: print {order.name}",
+                failure=FileReadFailed,
+            )
+        except KbdError as error:
+            printed = error.detail.pop("trace", "")
+            _log.warning("renderer.failed", reason=error.message, printed=printed)
+            raise
+
+
+async def _check_pages(
+    made: FileRef, program: RendererProgram, due: int | None, counts: PageCounts
+) -> None:
+    """Check that a printed document can be shown, and has the pages that are due."""
+    try:
+        printed = await counts.printed(made)
+    except FileReadFailed:
+        msg = f"what {program.name} printed of {made.name} is no document that can be shown"
+        raise FileReadFailed(msg) from None
+    # Else a picture would be that of another slide than the one that was asked for.
+    if due is not None and printed != due:
+        msg = f"{program.name} printed {printed} pages of {made.name}, which has {due}"
+        raise FileReadFailed(f"{msg}; a newer version may print all of them")
+
+
+def _printed_file(request: PrintRequest, path: Path) -> FileRef:
+    """Return a printed document as a file that a format can be asked about."""
+    name = hashlib.sha256(str(path).encode()).hexdigest()
+    return FileRef(request.file.name, BlobHash(name), 0, path)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        if is_full(error):
+            msg = "no space is left to print a document"
+            raise DiskFull(msg) from None
+        msg = f"a document cannot be printed: {os.strerror(error.errno or 0)}"
+        raise FileWriteFailed(msg) from None
+
+
+def _store(made: Path, document: Path) -> None:
+    """Move a printed document to its place; what is there is whole."""
+    try:
+        document.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made.replace(document)
+    except OSError as error:
+        msg = f"a printed document cannot be kept: {os.strerror(error.errno or 0)}"
+        raise (DiskFull if is_full(error) else FileWriteFailed)(msg) from None
+
+
+def _clear(order: PrintOrder) -> None:
+    shutil.rmtree(order.folder, ignore_errors=True)
+    # LibreOffice makes a socket, named by its profile, and removes it only if it ends by itself.
+    digest = hashlib.md5(profile_url(order).encode("utf-16-le"), usedforsecurity=False).hexdigest()
+    for folder in ("/tmp", "/var/tmp"):
+        with contextlib.suppress(OSError):
+            Path(folder, f"OSL_PIPE_{os.getuid()}_SingleOfficeIPC_{digest}").unlink()

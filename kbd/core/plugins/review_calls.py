@@ -1,0 +1,158 @@
+"""Calls of the capabilities that a review shows: comparisons, grids, pages as pictures."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from kbd.core.plugins.derived_cache import cache_key
+from kbd.core.plugins.host import Owned
+from kbd.core.plugins.renderer import PageCounts, PrintRequest
+from kbd.core.plugins.worker_calls import WorkerCalls, unsupported_error
+from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
+    FormatHandler,
+    Grid,
+    Gridded,
+    GridWindow,
+    Place,
+    Preview,
+    Previewable,
+    Printable,
+    Trace,
+)
+from kbd.tools import FileRef
+
+__all__ = ["ReviewCalls"]
+
+MIN_EDGE_PX = 16
+"""The smallest preview: of one that is only made to see that it can be."""
+
+
+class ReviewCalls(WorkerCalls):
+    """The calls by which files of one workbench are compared and shown."""
+
+    async def preview(self, file: FileRef, index: int, edge_px: int) -> Preview:
+        """Return `Previewable.preview`; that of the printed document where a format is printed.
+
+        Raises:
+            FileReadFailed: The file cannot be read, or not printed.
+            ToolTimeout: The renderer passed a limit.
+            ToolWorkerUnavailable: There is no renderer.
+            ValidationFailed: There is no such page, slide or frame.
+        """
+        owned = self._format_of(file)
+        if isinstance(owned.item, Previewable):
+            return await self._preview_page(owned, file, index, edge_px)
+        shown_by = self._catalog.print_format()
+        if not isinstance(owned.item, Printable) or self._printed is None or shown_by is None:
+            raise unsupported_error(owned.item, "be shown as a picture", file.name)
+        if self._note is not None:
+            self._note(shown_by.plugin)
+        request = _print_request(owned.item, shown_by, file)
+        field = owned.item.page_count_field
+
+        async def due() -> int | None:
+            # Whoever prints a file that its own format cannot read prints something else.
+            facts = await self._read(owned, "info", dict[str, Any], file)
+            return int(facts[field]) if field in facts else None
+
+        async def printed(document: FileRef) -> int:
+            return (await self._preview_page(shown_by, document, 0, MIN_EDGE_PX)).count
+
+        document, program = await self._printed.print(request, PageCounts(due, printed))
+        shown = await self._preview_page(shown_by, document, index, edge_px)
+        warning = f"Printed by {program.name}: breaks of lines and pages, and fonts, may differ "
+        warnings = (*shown.warnings, f"{warning}from what other programs show.")
+        return msgspec.structs.replace(shown, warnings=warnings)
+
+    async def grid(self, file: FileRef, window: GridWindow) -> Grid:
+        """Return `Gridded.grid`."""
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Gridded):
+            raise unsupported_error(owned.item, "be shown as a grid", file.name)
+        which = {"window": msgspec.to_builtins(window)}
+        return await self._read(owned, "grid", Grid, file, which)
+
+    async def compare(
+        self, before: FileRef | None, after: FileRef | None, options: CompareOptions
+    ) -> Comparison:
+        """Return `Comparable.compare`, cached by the contents of both versions; one is given."""
+        owned = self._comparable(after or before)
+        handler = owned.item
+        assert isinstance(handler, Comparable)
+        name = (after or before).name  # type: ignore[union-attr]
+        strange = [each for each in options.named() if each not in handler.compare_options]
+        if strange:
+            offered = ", ".join(handler.compare_options) or "none"
+            msg = f"{', '.join(strange)} cannot be used to compare {name}; it takes: {offered}"
+            raise ValidationFailed(msg)
+        narrowed = msgspec.to_builtins(options)
+        digest = hashlib.sha256(msgspec.json.encode(options)).hexdigest()[:16]
+        key = cache_key(f"compare-{digest}", owned, before, after)
+        known = await self._derived.find(key)
+        if known is not None:
+            return msgspec.convert(known, Comparison)
+        versions = {"before": _version(before), "after": _version(after)}
+        arguments = {"name": name, **versions, "options": narrowed}
+        found = await self._call(owned, "compare", Comparison, arguments, FileReadFailed)
+        await self._derived.store(key, msgspec.to_builtins(found))
+        return found
+
+    async def trace(
+        self, before: FileRef, after: FileRef, places: Sequence[Place], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return `Comparable.trace`."""
+        owned = self._comparable(after)
+        arguments = {
+            "name": after.name,
+            "before": _version(before),
+            "after": _version(after),
+            "places": msgspec.to_builtins(tuple(places)),
+            "forward": forward,
+        }
+        return await self._call(owned, "trace", tuple[Trace, ...], arguments, FileReadFailed)
+
+    async def locate(self, file: FileRef, text: str) -> Place:
+        """Return `Comparable.locate`."""
+        return await self._read(self._comparable(file), "locate", Place, file, {"text": text})
+
+    async def _preview_page(
+        self, owned: Owned[FormatHandler], file: FileRef, index: int, edge_px: int
+    ) -> Preview:
+        which = {"index": index, "edge_px": edge_px}
+        return await self._read(owned, "preview", Preview, file, which)
+
+    def _comparable(self, file: FileRef | None) -> Owned[FormatHandler]:
+        assert file is not None
+        owned = self._format_of(file)
+        if not isinstance(owned.item, Comparable):
+            raise unsupported_error(owned.item, "be compared by its contents", file.name)
+        return owned
+
+
+def _print_request(
+    handler: Printable, shown_by: Owned[FormatHandler], file: FileRef
+) -> PrintRequest:
+    """Return the request for a file's printed document, which a format shows."""
+    assert isinstance(handler, FormatHandler)
+    assert isinstance(shown_by.item, Previewable)
+    suffix = PurePath(file.name.casefold()).suffix
+    target_suffix = shown_by.item.print_suffix
+    return PrintRequest(
+        file=file,
+        # By it the program knows the format, so it is none of the file's own words.
+        suffix=suffix if suffix in handler.suffixes else next(iter(handler.suffixes)),
+        target_suffix=target_suffix,
+        export_filter=handler.print_filters.get(target_suffix, ""),
+        plugin=shown_by.plugin.name,
+    )
+
+
+def _version(file: FileRef | None) -> tuple[str, str] | None:
+    return None if file is None else (str(file.path), file.name)

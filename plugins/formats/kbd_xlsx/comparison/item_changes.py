@@ -1,0 +1,165 @@
+"""Changes of things of a kind of which a workbook has several: names, merged ranges, links, charts.
+
+Equal ones belong together, then those of the same name; what is left is gone, or new.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from kbd.formats import Change, ChangeKind, ChangeList, Place
+from kbd.formats.alignment import diff_words
+from kbd_xlsx.comparison.line_maps import NO_SHIFT, Shift
+from kbd_xlsx.parts.style_elements import local_name
+
+__all__ = ["Item", "add_item_changes", "attribute_changes", "content_of"]
+
+_FORMULAS = frozenset(("formula", "formula1", "formula2", "f"))
+_RANGES = frozenset(("ref", "sqref"))
+_IGNORED = frozenset(("id", "uid", "priority", "dxfId", "count"))
+
+
+class Item(NamedTuple):
+    """A thing of some kind.
+
+    Args:
+        name: What it is known by; equal in both versions for the same thing.
+        content: What it is; equal in both versions if nothing of it changed.
+        place: Where it is.
+        value: How it is listed.
+        details: What of it is compared by name.
+    """
+
+    name: Hashable
+    content: Any
+    place: Place
+    value: Any
+    details: Mapping[str, Any] = {}
+
+
+def add_item_changes(
+    what: str, before: Sequence[Item], after: Sequence[Item], changes: ChangeList
+) -> None:
+    """Add what was added, removed and changed.
+
+    Args:
+        what: What the things are.
+        before: Those of the older version, their names and contents as of the newer one.
+        after: Those of the newer version.
+        changes: Where the changes go.
+    """
+    equal = Counter((item.name, item.content) for item in before)
+    equal &= Counter((item.name, item.content) for item in after)
+    gone, new = _without(before, equal), _without(after, equal)
+    by_name: dict[Hashable, list[Item]] = {}
+    for item in gone:
+        by_name.setdefault(item.name, []).append(item)
+    paired: set[int] = set()
+    found: list[tuple[Item | None, Item]] = []
+    for item in new:
+        same = by_name.get(item.name)
+        old = same.pop(0) if same else None
+        if old is not None:
+            paired.add(id(old))
+        found.append((old, item))
+    for item in gone:
+        if id(item) not in paired:
+            _add(changes, what, "removed", item.place, item.value, None)
+    for old, item in found:
+        if old is None:
+            _add(changes, what, "added", item.place, None, item.value)
+        else:
+            _add(
+                changes, what, "changed", item.place, old.value, item.value,
+                _details(old.details, item.details),
+            )  # fmt: skip
+
+
+def _without(items: Sequence[Item], equal: Counter[Any]) -> list[Item]:
+    """Return the items but for as many of each as are equal in both versions."""
+    left = Counter(equal)
+    found = []
+    for item in items:
+        key = item.name, item.content
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            found.append(item)
+    return found
+
+
+def _add(
+    changes: ChangeList,
+    what: str,
+    kind: ChangeKind,
+    place: Place,
+    before: Any,
+    after: Any,
+    details: Mapping[str, tuple[Any, Any]] | None = None,
+) -> None:
+    is_text = isinstance(before, str) and isinstance(after, str)
+    note = "its looks changed" if kind == "changed" and before == after and not details else ""
+    changes.add(
+        Change(
+            place=place,
+            kind=kind,
+            what=what,
+            before=before,
+            after=after,
+            words=diff_words(before, after) if is_text and before != after else (),
+            details=details or {},
+            note=note,
+        )
+    )
+
+
+def _details(before: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, tuple[Any, Any]]:
+    return {
+        name: (before.get(name), after.get(name))
+        for name in (*before, *(name for name in after if name not in before))
+        if before.get(name) != after.get(name)
+    }
+
+
+def content_of(element: etree._Element, shift: Shift = NO_SHIFT) -> tuple[Any, ...]:
+    """Return what is equal for elements of equal contents, whatever their prefixes and ids."""
+    name = local_name(element)
+    attributes = []
+    for key, value in element.attrib.items():
+        text = str(key)
+        # Those of other namespaces are ids of relations and of revisions.
+        if text.startswith("{") or text in _IGNORED:
+            continue
+        if text in _RANGES:
+            value = shift.ranges(str(value))
+        attributes.append((text, str(value)))
+    text = (element.text or "").strip()
+    if name in _FORMULAS:
+        text = shift.formula(text)
+    elif name in _RANGES:
+        text = shift.ranges(text)
+    children = tuple(content_of(child, shift) for child in element if isinstance(child.tag, str))
+    return name, tuple(sorted(attributes)), text, children
+
+
+def attribute_changes(
+    before: etree._Element | None, after: etree._Element | None
+) -> dict[str, tuple[Any, Any]]:
+    """Return the attributes and texts of children that differ, by name."""
+    one, two = _named(before), _named(after)
+    return dict(_details(one, two))
+
+
+def _named(element: etree._Element | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if element is None:
+        return found
+    for key, value in element.attrib.items():
+        if not str(key).startswith("{"):
+            found[str(key)] = str(value)
+    for child in element:
+        if isinstance(child.tag, str) and not len(child) and child.text:
+            found[local_name(child)] = child.text
+    return found

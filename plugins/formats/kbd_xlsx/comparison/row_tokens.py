@@ -1,0 +1,191 @@
+"""Tokens of rows: what they are aligned by, and whether two are equal in everything.
+
+Rows are aligned by what people put in: constants, and the shapes of formulas. Looks, results of
+formulas and the numbers of rows in them do not count, so that an edit of one cell, which makes
+other results old, leaves the alignment as it is.
+"""
+
+import re
+from array import array
+from collections.abc import Container, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from kbd_xlsx.comparison.book_side import SheetSide
+from kbd_xlsx.comparison.cell_values import is_recalculated
+from kbd_xlsx.comparison.formula_texts import shape_of
+from kbd_xlsx.comparison.raw_cells import RawCell, raw_cells
+
+__all__ = ["RowTokens", "Sketch", "plain_hashes", "similarity", "tokenize", "without_number"]
+
+MAX_SKETCHED = 3_000_000
+"""Cells of which rows are remembered, for finding similar ones."""
+
+_PLACE = re.compile(rb'(<c r="[A-Z]{1,3})\d{1,7}"')
+_FIXED = re.compile(rb'\s(?:si|ref|ca)="[^"]*"')
+_NOT_IN_SHAPES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class Sketch(NamedTuple):
+    """A row's filled cells: their columns, and a hash of what each holds."""
+
+    columns: tuple[int, ...]
+    hashes: "array[int]"
+
+
+class RowTokens(msgspec.Struct):
+    """Tokens of rows, by their numbers from 1 on.
+
+    Args:
+        by_row: What to align by; 0 for a row without values.
+        exact: What is equal only if nothing differs; of a row with formulas, at this very place.
+        sketches: What rows hold, of those that were taken apart.
+    """
+
+    by_row: list[int]
+    exact: list[int]
+    sketches: dict[int, Sketch]
+
+
+def tokenize(
+    side: SheetSide,
+    wanted: Container[int],
+    count: int,
+    *,
+    unchanged: Container[int] = (),
+    columns: Mapping[int, int] | None = None,
+) -> RowTokens:
+    """Return the tokens of rows.
+
+    Args:
+        side: The sheet.
+        wanted: The numbers of the rows; others have 0.
+        count: How many rows there are.
+        unchanged: Hashes of plain rows that the other version has, too: these are not taken apart.
+        columns: What columns are called instead, where columns were inserted or removed; those
+            that are not named are left out. None for no change.
+
+    Raises:
+        FileReadFailed: The sheet is damaged.
+    """
+    found = RowTokens([0] * (count + 1), [0] * (count + 1), {})
+    row_of = _RowReader(side, columns)
+    sketched = 0
+    for number, _, cells in side.rows():
+        if number not in wanted or not cells or number > count:
+            continue
+        if unchanged and b"<f" not in cells:
+            plain = hash(without_number(cells, number))
+            if plain in unchanged:
+                found.by_row[number] = found.exact[number] = plain
+                continue
+        by_row, exact, sketch = row_of.tokens(number, raw_cells(cells))
+        found.by_row[number] = by_row
+        found.exact[number] = exact
+        if by_row and sketched < MAX_SKETCHED:
+            sketched += len(sketch.columns)
+            found.sketches[number] = sketch
+    return found
+
+
+def plain_hashes(side: SheetSide, wanted: Container[int]) -> set[int]:
+    """Return hashes of rows without formulas, wherever they stand; raises FileReadFailed."""
+    return {
+        hash(without_number(cells, number))
+        for number, _, cells in side.rows()
+        if number in wanted and b"<f" not in cells and b"<v" in cells
+    }
+
+
+def without_number(cells: bytes, number: int) -> bytes:
+    """Return the cells of a row without its number."""
+    mark = b'%d"' % number
+    # Each cell has the mark once; if there are no more, all of them are numbers of rows.
+    if cells.count(mark) == cells.count(b'<c r="'):
+        return cells.replace(mark, b'"')
+    return _PLACE.sub(rb'\1"', cells)
+
+
+class _RowReader:
+    """Reads tokens of rows of one sheet."""
+
+    def __init__(self, side: SheetSide, columns: Mapping[int, int] | None) -> None:
+        self._side = side
+        self._columns = columns
+        self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._has_groups = bool(side.scan.groups)
+
+    def tokens(self, number: int, cells: Sequence[RawCell]) -> tuple[int, int, Sketch]:
+        """Return a row's token, its exact token and what it holds."""
+        side, values = self._side, self._side.book.values
+        style_key = side.book.looks.key
+        parts: list[tuple[int, int]] = []
+        exact: list[object] = []
+        held = array("q")
+        has_formula = False
+        for cell in cells:
+            column: int | None = cell.column
+            if self._columns is not None:
+                column = self._columns.get(cell.column)
+                if column is None:
+                    continue
+            assert column is not None
+            if cell.formula is not None:
+                has_formula = True
+                shape, loose, key = self._formula(cell, number)
+                exact.append((column, style_key(cell.style), key))
+                parts.append((column, shape if self._columns is None else loose))
+                held.append(loose)
+                continue
+            if cell.value is None:
+                exact.append((column, style_key(cell.style)))
+                continue
+            content = values.content(cell)
+            markup = values.text(cell)[1] if isinstance(content, str) else b""
+            exact.append((column, style_key(cell.style), content, markup, cell.metadata))
+            if not (self._has_groups and side.is_member(number, cell.column)):
+                parts.append((column, hash(content)))
+                held.append(parts[-1][1])
+        if has_formula:
+            exact.append(number)
+        columns = tuple([column for column, _ in parts])
+        columns = self._known.setdefault(columns, columns)
+        sketch = Sketch(columns, held)
+        token = (hash(tuple(parts)) or 1) if parts else 0
+        return token, hash(tuple(exact)) or 1, sketch
+
+    def _formula(self, cell: RawCell, number: int) -> tuple[int, int, tuple[object, ...]]:
+        """Return hashes of a formula's shape, with and without columns, and what its cell holds."""
+        formula = self._side.formula(cell, number)
+        shape = shape_of(formula.text.encode())
+        loose = shape.translate(None, _NOT_IN_SHAPES)
+        details = cell.details
+        if b'"shared"' in details:
+            details = b""
+        elif b"array" not in details and b"dataTable" not in details:
+            details = _FIXED.sub(b"", details)
+        key = (
+            cell.column,
+            formula,
+            details,
+            self._side.book.values.content(cell),
+            is_recalculated(cell),
+            cell.metadata,
+        )
+        return hash((b"=", shape)), hash((b"=", loose)), key
+
+
+def similarity(one: Sketch | None, two: Sketch | None) -> float:
+    """Return how much of two rows is equal, from 0 to 1."""
+    if one is None or two is None:
+        return 1.0 if one is two else 0.0
+    most = max(len(one.columns), len(two.columns))
+    if not most:
+        return 1.0
+    if one.columns == two.columns:
+        pairs = zip(one.hashes, two.hashes, strict=True)
+        return sum(first == second for first, second in pairs) / most
+    other = dict(zip(two.columns, two.hashes, strict=True))
+    own = zip(one.columns, one.hashes, strict=True)
+    return sum(other.get(column) == content for column, content in own) / most

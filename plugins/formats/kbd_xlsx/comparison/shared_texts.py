@@ -1,0 +1,111 @@
+"""Texts of cells: those that a workbook's cells share, and those that stand in the cell itself.
+
+The shared ones are cut, not parsed; each is read when it is asked for.
+"""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+
+from lxml import etree
+
+from kbd.opc.package import Package, free_element, reading_errors
+from kbd_xlsx.comparison.sheet_rows import plain_markup
+from kbd_xlsx.reader.fallback_parser import text_of_item, without_escapes
+from kbd_xlsx.reader.parts import UTF_16
+
+__all__ = ["CellText", "SharedTexts", "read_text"]
+
+_ITEM = re.compile(rb"<si(?:\s[^>]*)?(?:/>|>(.*?)</si>)", re.DOTALL)
+_ITEM_TAG = re.compile(rb"<(?:[\w.-]+:)?si[\s/>]")
+_PLAIN = re.compile(rb'\s*<t(?:\s+(xml:space="preserve"))?>([^<]*)</t>\s*')
+_SPACE = " \t\r\n"
+
+CellText = tuple[str, bytes]
+"""A text, and its markup if that says more than the text (runs that look different)."""
+
+
+def read_text(markup: bytes) -> CellText:
+    """Return the text of what is inside of `si` or `is`."""
+    found = _PLAIN.fullmatch(markup)
+    if found is not None:
+        text = found[2].decode("utf-8", "replace")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if not found[1]:
+            text = text.strip(_SPACE)
+        if "&" in text:
+            text = unescape(text)
+        return without_escapes(text), b""
+    if not markup.strip():
+        return "", b""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, recover=True, remove_comments=True,
+        remove_pis=True, huge_tree=True,
+    )  # fmt: skip
+    root = etree.fromstring(b"<si>" + markup + b"</si>", parser)
+    if root is None:
+        return "", markup
+    rich = any(child.tag != "t" for child in root)
+    written = "".join(map(plain_markup, root)).encode("utf-8", "replace") if rich else b""
+    return text_of_item(root), written
+
+
+class SharedTexts:
+    """The texts that the cells of a workbook share.
+
+    Args:
+        package: The workbook, None for none.
+        part: The part that holds them, "" if there is none.
+
+    Raises:
+        FileReadFailed: The part is damaged.
+    """
+
+    def __init__(self, package: Package | None, part: str) -> None:
+        self._items = _items(package, part) if package is not None and part else []
+        self._known: dict[int, CellText] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def markup(self) -> Sequence[bytes]:
+        """The markup of all."""
+        return self._items
+
+    def get(self, index: int) -> CellText:
+        """Return a text; "" for one that there is not."""
+        found = self._known.get(index)
+        if found is None:
+            there = 0 <= index < len(self._items)
+            found = self._known[index] = read_text(self._items[index]) if there else ("", b"")
+        return found
+
+    def agrees(self, other: "SharedTexts") -> bool:
+        """Tell whether each number that both have stands for the same text in both."""
+        pairs = zip(self._items, other.markup, strict=False)
+        return all(
+            one == two or self.get(place) == other.get(place)
+            for place, (one, two) in enumerate(pairs)
+        )
+
+
+def _items(package: Package, part: str) -> list[bytes]:
+    data = package.read(part)
+    if data[:2] not in UTF_16 and b"<!" not in data:
+        found = _ITEM.findall(data)
+        if len(found) == len(_ITEM_TAG.findall(data)):
+            return found
+    del data
+    parsed = []
+    with package.open(part) as file, reading_errors(package.name):
+        # The trial versions before the standard wrote sstItem.
+        for _, item in etree.iterparse(
+            file, tag=("{*}si", "{*}sstItem"), resolve_entities=False, no_network=True,
+            remove_comments=True, remove_pis=True,
+        ):  # fmt: skip
+            written = "".join(plain_markup(child) for child in item)
+            parsed.append(written.encode("utf-8", "replace"))
+            free_element(item)
+    return parsed

@@ -1,0 +1,314 @@
+"""Changes of what is related to a sheet: tables, comments, charts, pictures and shapes."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from lxml import etree
+
+from kbd.formats import ChangeList, Place
+from kbd.opc.package import Package
+from kbd_xlsx.comparison.book_side import SheetSide
+from kbd_xlsx.comparison.item_changes import Item, add_item_changes, content_of
+from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
+from kbd_xlsx.comparison.places import cell_place, object_place, range_place
+from kbd_xlsx.parts.markup import area_of
+from kbd_xlsx.parts.style_elements import local_name
+from kbd_xlsx.styles.drawings import DrawnObject, anchored_range, drawing_of, drawn_objects
+
+__all__ = ["compare_objects", "find_object", "own_parts"]
+
+_ANCHORS = ("twoCellAnchor", "oneCellAnchor", "absoluteAnchor")
+_CACHES = frozenset((
+    "numCache", "strCache", "multiLvlStrCache", "extLst", "AlternateContent", "printSettings",
+    "lvl", "userShapes", "externalData", "date1904", "lang",
+))  # fmt: skip
+_KINDS = {"image": "picture", "chart": "chart"}
+_PRIVATE = frozenset((
+    "comments", "vmlDrawing", "threadedComment", "drawing", "table", "image", "chart", "hyperlink",
+    "printerSettings", "chartStyle", "chartColorStyle", "chartUserShapes", "chartEx",
+))  # fmt: skip
+_EMU = 12_700
+"""Units of a drawing in a point."""
+
+
+def compare_objects(
+    before: SheetSide, after: SheetSide, maps: BookMaps, sheet: SheetMap, changes: ChangeList
+) -> None:
+    """Add the changes of what is related to a sheet; raises FileReadFailed."""
+    shift = Shift(maps, sheet)
+    for what, read in (
+        ("table", _tables), ("comment", _comments), ("chart", _charts), ("picture", _pictures),
+        ("shape", _shapes),
+    ):  # fmt: skip
+        add_item_changes(what, list(read(before, shift)), list(read(after, NO_SHIFT)), changes)
+
+
+def find_object(side: SheetSide, part: str) -> Place | None:
+    """Return a chart, picture or shape by the `part` of its place; raises FileReadFailed."""
+    for read in (_charts, _pictures, _shapes):
+        for item in read(side, NO_SHIFT):
+            if (item.place.part or "").casefold() == part.casefold():
+                return item.place
+    return None
+
+
+def own_parts(side: SheetSide) -> dict[str, bool]:
+    """Return the parts that belong to a sheet alone, and whether they are compared in its terms.
+
+    Raises:
+        FileReadFailed: The relations are damaged.
+    """
+    package = side.book.package
+    found: dict[str, bool] = {}
+    if package is None or not side.part:
+        return found
+    found[side.part] = True
+    waiting = [side.part]
+    while waiting:
+        part = waiting.pop()
+        for relation in package.relations(part):
+            if relation.external or relation.target not in package or relation.target in found:
+                continue
+            # Printer settings are of a program and a printer, not of the workbook's contents.
+            is_told = relation.kind in _PRIVATE and relation.kind not in (
+                "chartEx", "chartUserShapes", "vmlDrawing"
+            )  # fmt: skip
+            if relation.kind == "vmlDrawing":
+                is_told = _holds_notes_only(package, relation.target)
+            if relation.kind in (
+                "slicer",
+                "pivotTable",
+                "oleObject",
+                "control",
+                "ctrlProp",
+                "package",
+                *_PRIVATE,
+            ):
+                found[relation.target] = is_told
+                waiting.append(relation.target)
+    return found
+
+
+def _holds_notes_only(package: Package, part: str) -> bool:
+    data = package.read(part)
+    return b"ObjectType=" not in data.replace(b'ObjectType="Note"', b"")
+
+
+def _related(side: SheetSide, kind: str) -> Iterator[str]:
+    package = side.book.package
+    if package is None or not side.part:
+        return
+    for relation in package.relations(side.part):
+        if relation.kind == kind and not relation.external and relation.target in package:
+            yield relation.target
+
+
+def _tables(side: SheetSide, shift: Shift) -> Iterator[Item]:
+    assert side.book.package is not None or not side.part
+    for part in _related(side, "table"):
+        root = _root(side, part)
+        name = root.get("displayName") or root.get("name") or ""
+        ref = root.get("ref", "")
+        columns = [each.get("name", "") for each in root.iterfind("{*}tableColumns/{*}tableColumn")]
+        style = root.find("{*}tableStyleInfo")
+        value = {
+            "name": name,
+            "range": ref,
+            "columns": columns,
+            "style": style.get("name", "") if style is not None else "",
+            "has_totals": root.get("totalsRowCount", "0") != "0",
+        }
+        yield Item(name, content_of(root, shift), range_place(side.name, ref), value, value)
+
+
+def _root(side: SheetSide, part: str) -> etree._Element:
+    assert side.book.package is not None
+    return side.book.package.root(part)
+
+
+def _comments(side: SheetSide, shift: Shift) -> Iterator[Item]:
+    threaded: set[str] = set()
+    for part in _related(side, "threadedComment"):
+        for element in _root(side, part).iterfind("{*}threadedComment"):
+            ref = element.get("ref", "")
+            threaded.add(ref)
+            text = element.findtext("{*}text") or ""
+            done = element.get("done", "0")
+            yield _comment(side, shift, ref, text, (element.get("personId", ""), done))
+    for part in _related(side, "comments"):
+        root = _root(side, part)
+        authors = [author.text or "" for author in root.iterfind("{*}authors/{*}author")]
+        for element in root.iterfind("{*}commentList/{*}comment"):
+            ref = element.get("ref", "")
+            # Beside a thread stands a copy of it for programs that know none.
+            if ref in threaded:
+                continue
+            number = element.get("authorId", "")
+            known = number.isdigit() and len(number) < 6 and int(number) < len(authors)
+            text = "".join(each.text or "" for each in element.iter("{*}t"))
+            yield _comment(side, shift, ref, text, authors[int(number)] if known else "")
+
+
+def _comment(side: SheetSide, shift: Shift, ref: str, text: str, author: Any) -> Item:
+    area = area_of(ref)
+    place = cell_place(side.name, area.top, area.left) if area else range_place(side.name, ref)
+    details = {"author": author} if isinstance(author, str) else {}
+    name = shift.ranges(ref)
+    return Item(name, (text, author), place, text, details)
+
+
+def _drawn(side: SheetSide) -> tuple[str, etree._Element | None]:
+    package = side.book.package
+    part = drawing_of(package, side.part) if package is not None and side.part else ""
+    return part, _root(side, part) if part else None
+
+
+def _charts(side: SheetSide, shift: Shift) -> Iterator[Item]:
+    part, root = _drawn(side)
+    package = side.book.package
+    if root is None or package is None:
+        return
+    targets = {each.id: each.target for each in package.relations(part) if not each.external}
+    for drawn in drawn_objects(root):
+        if drawn.kind != "chart":
+            continue
+        frame = drawn.element.find(".//{*}graphicData/{*}chart")
+        target = targets.get(_relation(frame, "id"), "")
+        chart = package.root(target) if target in package else None
+        details = {"range": drawn.range, **_chart_details(chart)}
+        content: list[Any] = [_position(drawn, shift)]
+        if chart is not None:
+            content.append(_chart_content(chart, shift))
+        value = {"name": drawn.name, **details}
+        place = object_place(side.name, "chart", drawn.name, drawn.range)
+        yield Item(drawn.name, tuple(content), place, value, details)
+
+
+def _relation(element: etree._Element | None, name: str) -> str:
+    if element is None:
+        return ""
+    return next((str(v) for k, v in element.attrib.items() if str(k).endswith("}" + name)), "")
+
+
+def _chart_details(chart: etree._Element | None) -> dict[str, Any]:
+    """Return what a chart shows: its kinds, title and series."""
+    if chart is None:
+        return {}
+    area = chart.find("{*}chart/{*}plotArea")
+    title = chart.find("{*}chart/{*}title")
+    found: dict[str, Any] = {
+        "kind": [name for child in (area if area is not None else ())
+                 if (name := local_name(child)).endswith("Chart")],
+        "title": "".join(each.text or "" for each in title.iter("{*}t"))
+        if title is not None else "",
+    }  # fmt: skip
+    for number, series in enumerate(chart.iter("{*}ser"), 1):
+        found[f"series {number}"] = {
+            key: (series.findtext(f"{{*}}{tag}/*/{{*}}f") or series.findtext(f"{{*}}{tag}/{{*}}v")
+                  or "")
+            for key, tag in (("name", "tx"), ("categories", "cat"), ("values", "val"),
+                             ("x", "xVal"), ("y", "yVal"), ("sizes", "bubbleSize"))
+            if series.find(f"{{*}}{tag}") is not None
+        }  # fmt: skip
+    return found
+
+
+def _chart_content(element: etree._Element, shift: Shift) -> tuple[Any, ...]:
+    """Return what a chart is made of, without what is stored of the cells that it shows."""
+    name = local_name(element)
+    text = (element.text or "").strip()
+    if name == "f":
+        text = shift.formula(text)
+    attributes = tuple(sorted(
+        (str(key), str(value)) for key, value in element.attrib.items()
+        if not str(key).startswith("{")
+    ))  # fmt: skip
+    children = tuple(
+        _chart_content(child, shift)
+        for child in element
+        if isinstance(child.tag, str) and local_name(child) not in _CACHES
+    )
+    return name, attributes, text, children
+
+
+def _position(drawn: DrawnObject, shift: Shift) -> tuple[Any, ...]:
+    """Return where an object is, and how large."""
+    return shift.ranges(drawn.range), *_offsets(drawn.anchor)
+
+
+def _offsets(anchor: etree._Element) -> tuple[int, ...]:
+    """Return the offsets of an anchor in points: programs round them in their own ways."""
+    paths = ("from/{*}colOff", "from/{*}rowOff", "to/{*}colOff", "to/{*}rowOff")
+    found = [_points(anchor.findtext("{*}" + path)) for path in paths]
+    for name, keys in (("ext", ("cx", "cy")), ("pos", ("x", "y"))):
+        element = anchor.find(f"{{*}}{name}")
+        found.extend(_points(element.get(key) if element is not None else None) for key in keys)
+    return tuple(found)
+
+
+def _points(text: str | None) -> int:
+    try:
+        return round(int(text or "0") / _EMU)
+    except ValueError:
+        return 0
+
+
+def _pictures(side: SheetSide, shift: Shift) -> Iterator[Item]:
+    part, root = _drawn(side)
+    package = side.book.package
+    if root is not None and package is not None:
+        relations = {each.id: each for each in package.relations(part)}
+        for drawn in drawn_objects(root):
+            if drawn.kind != "image":
+                continue
+            blip = drawn.element.find(".//{*}blip")
+            key = _relation(blip, "embed") or _relation(blip, "link")
+            relation = relations.get(key)
+            digest, size = "", 0
+            if relation is not None and not relation.external and relation.target in package:
+                data = package.read(relation.target)
+                digest, size = hashlib.sha256(data).hexdigest(), len(data)
+            value = {"name": drawn.name, "range": drawn.range, "size_bytes": size,
+                     "sha256": digest}  # fmt: skip
+            linked = relation.target if relation is not None and relation.external else ""
+            content = digest, linked, _position(drawn, shift), content_of(drawn.element)
+            place = object_place(side.name, "picture", drawn.name, drawn.range)
+            yield Item(drawn.name, content, place, value, value)
+    for target in _related(side, "image"):
+        # A picture of the sheet itself lies behind its cells.
+        data = package.read(target) if package is not None else b""
+        digest = hashlib.sha256(data).hexdigest()
+        value = {"size_bytes": len(data), "sha256": digest}
+        yield Item("", digest, object_place(side.name, "picture", "background"), value, value)
+
+
+def _shapes(side: SheetSide, shift: Shift) -> Iterator[Item]:
+    """Yield the anchors that hold neither a picture nor a chart alone."""
+    _, root = _drawn(side)
+    if root is None:
+        return
+    count = 0
+    for anchor in root:
+        if local_name(anchor) not in _ANCHORS:
+            continue
+        shapes = [
+            each for each in anchor
+            if local_name(each) in ("sp", "cxnSp", "grpSp", "graphicFrame", "contentPart",
+                                    "AlternateContent")
+        ]  # fmt: skip
+        for shape in shapes:
+            is_chart = shape.find("{*}graphic/{*}graphicData/{*}chart") is not None
+            if local_name(shape) == "graphicFrame" and is_chart:
+                continue
+            count += 1
+            properties = shape.find(".//{*}cNvPr")
+            name = properties.get("name", "") if properties is not None else f"#{count}"
+            drawn = DrawnObject(
+                "shape", name, anchored_range(anchor), anchor, shape, is_grouped=False
+            )
+            text = "".join(each.text or "" for each in shape.iter("{*}t"))
+            value = {"name": name, "text": text, "range": drawn.range}
+            content = _position(drawn, shift), content_of(shape)
+            place = object_place(side.name, "shape", name, drawn.range)
+            yield Item(name, content, place, value, value)
