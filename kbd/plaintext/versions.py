@@ -50,8 +50,8 @@ class EndCount(msgspec.Struct):
     first: int = 0
 
     def add(self, number: int, before: str, after: str) -> None:
-        """Add a line that is equal but for its end; a missing one is no other one."""
-        if before and after:
+        """Add an equal line by its ends, if they differ; a missing one is no other one."""
+        if before != after and before and after:
             self.first = self.first or number
             self.count += 1
 

@@ -5,12 +5,16 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
     FormatHandler,
     Grid,
     Gridded,
     GridWindow,
     Mappable,
     Passage,
+    Place,
     Placement,
     Readable,
     Reading,
@@ -18,13 +22,14 @@ from kbd.formats import (
     Source,
     Table,
     Tabular,
+    Trace,
     Written,
 )
 
 __all__ = ["CsvFormat"]
 
 
-class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular):
+class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable):
     """Rows of delimited text: read as a table or by lines, written new or added to."""
 
     name = "csv"
@@ -36,12 +41,19 @@ class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular):
         ".tab": "text/tab-separated-values",
         ".tsv": "text/tab-separated-values",
     }
-    preload = ("kbd_csv.tables", "kbd_csv.grid")
+    preload = (
+        "kbd_csv.tables",
+        "kbd_csv.grid",
+        "kbd_csv.comparison.changes",
+        "kbd_csv.comparison.places",
+    )
     guidance = (
         "Use the table tools: count first, then query or fetch windows of rows. read_file shows "
         "the raw lines (line_start, line_count), header and quotes included."
     )
     coordinates: ClassVar[tuple[str, ...]] = ("line_start", "line_count")
+    compare_method = "TableDiff"
+    compare_options = ("key",)
     wire_methods = ()
 
     def map(self, source: Source) -> dict[str, Any]:
@@ -81,3 +93,25 @@ class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular):
         from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return tables.write_table(source, rows, placement, target)
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return the rows, cells and columns that differ, and how the file is written."""
+        from kbd_csv.comparison import changes  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return changes.compare(before, after, options)
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Follow rows, cells and columns through what was inserted, removed and moved."""
+        from kbd_csv.comparison import places as cells  # noqa: PLC0415 - 100 ms, as above
+
+        return cells.trace(before, after, places, forward=forward)
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Understand "row 7, amount", "row 7", "column amount" and "amount"."""
+        from kbd_csv.comparison import places as cells  # noqa: PLC0415 - 100 ms, as above
+
+        return cells.locate(source, text)

@@ -7,6 +7,7 @@ plugin cannot give is left out, for a page that lacks a picture is better than n
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+from anyio import create_task_group
 
 from kbd.core.audit.review_page.file_view import MAX_DRAWN, drawn_changes
 from kbd.core.audit.review_page.neighborhood import (
@@ -25,7 +26,7 @@ from kbd.core.workbench.content_diff import DraftVersions, answer_diff, find_ver
 from kbd.core.workbench.preview_answers import render_grid, render_picture
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, ValidationFailed
-from kbd.formats import Gridded, GridWindow, Previewable
+from kbd.formats import Gridded, GridWindow, Previewable, Printable
 from kbd.requests.base import Unset
 from kbd.requests.drafts import ChangeRow
 from kbd.requests.formats import PreviewGrid, PreviewPicture
@@ -214,7 +215,8 @@ async def _gather_pictures(
     Of a file whose changes name no pages the first pages are shown, those that differ first.
     """
     handler = formats.for_name(versions.name)
-    if not isinstance(handler, Previewable):
+    # The cells of a sheet say more than a picture of its pages, if they are shown.
+    if not isinstance(handler, Previewable | Printable) or isinstance(handler, Gridded):
         return (), 0
     unit = handler.preview_unit.lower() or "picture"
     numbers = list(_numbers(unit, changes))
@@ -274,8 +276,16 @@ async def _picture_pair(
     after: int | None,
 ) -> PicturePair | None:
     """Return both pictures; None if there is neither."""
-    older = await _picture(formats, versions.before, before)
-    newer = await _picture(formats, versions.after, after)
+    found: dict[str, PreviewPicture | None] = {}
+
+    async def take(side: str, file: FileRef | None, number: int | None) -> None:
+        found[side] = await _picture(formats, file, number)
+
+    # At once: where an office program prints them, each version takes seconds.
+    async with create_task_group() as tasks:
+        tasks.start_soon(take, "before", versions.before, before)
+        tasks.start_soon(take, "after", versions.after, after)
+    older, newer = found["before"], found["after"]
     if older is None and newer is None:
         return None
     return PicturePair(

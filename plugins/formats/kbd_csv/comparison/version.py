@@ -1,0 +1,218 @@
+"""A version of a table as it is compared: its rows in batches, with keys and sizes."""
+
+import csv
+import io
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from kbd.formats import Source
+from kbd.plaintext.differences import Batch
+from kbd.plaintext.versions import TextVersion, read_version
+from kbd_csv.rows import RowReader
+from kbd_csv.tables import TableHead, column_names, read_head
+
+__all__ = [
+    "Row",
+    "RowsCannotBeSkipped",
+    "TableVersion",
+    "read_rows",
+    "read_table_version",
+    "read_table_versions",
+    "trimmed",
+    "whole_rows",
+]
+
+_MARK_BYTES = 3
+"""Of a byte order mark in UTF-8."""
+
+_BATCH_ROWS = 256
+
+HEADER_KEY = ("header", None)
+"""Of no row of data: their keys are texts."""
+
+
+class RowsCannotBeSkipped(Exception):
+    """A quote is never closed: how a row is read depends on all rows before it."""
+
+
+class Row(NamedTuple):
+    """Row as it was read: its fields, its text with the line end, and what it is compared by.
+
+    Empty lines before it belong to its text.
+    """
+
+    fields: list[str]
+    text: str
+    key: Hashable
+
+
+class TableVersion(msgspec.Struct, frozen=True):
+    """A version of a table.
+
+    Args:
+        source: The file.
+        text: What it is as a text.
+        head: Its dialect and header.
+        has_header: Whether its first row names the columns.
+        names: Its columns.
+    """
+
+    source: Source
+    text: TextVersion
+    head: TableHead
+    has_header: bool
+    names: list[str]
+
+    def name(self, column: int) -> str:
+        """Return a column's name, also of one that only a longer row has."""
+        return self.names[column] if column < len(self.names) else f"column_{column + 1}"
+
+    @property
+    def start(self) -> int:
+        """The byte at which the first row begins."""
+        return _MARK_BYTES if self.text.encoding.name == "utf-8-sig" else 0
+
+    def number(self, item: int) -> int:
+        """Return the number of a data row, from 1, by its place among all rows, from 0."""
+        return item if self.has_header else item + 1
+
+    def item(self, number: int) -> int:
+        """Return the place of a data row among all rows, from 0, by its number, from 1."""
+        return number if self.has_header else number - 1
+
+
+def read_table_versions(before: Source, after: Source) -> tuple[TableVersion, TableVersion]:
+    """Read what two versions are, but for their rows.
+
+    Where both begin with the same row it is a header in both or in neither: whether it looks like
+    one depends on the rows below.
+
+    Raises:
+        FileReadFailed: One cannot be opened, or is no table within the limits.
+    """
+    old, new = read_table_version(before), read_table_version(after)
+    if old.has_header != new.has_header:
+        one, other = _first_row(old), _first_row(new)
+        if one is not None and one == other:
+            header = one if new.has_header else None
+            names = column_names(header, old.head.width)
+            old = msgspec.structs.replace(old, has_header=new.has_header, names=names)
+    return old, new
+
+
+def read_table_version(source: Source) -> TableVersion:
+    """Read what a version is, but for its rows.
+
+    Raises:
+        FileReadFailed: It cannot be opened, or is no table within the limits.
+    """
+    text = read_version(source, allow_zeros=True)
+    head = read_head(source)
+    names = column_names(head.header, head.width)
+    return TableVersion(source, text, head, head.header is not None, names)
+
+
+def _first_row(version: TableVersion) -> list[str] | None:
+    reader = RowReader(version.source, version.head.encoding, version.head.dialect)
+    return next((row for row in reader if row), None)
+
+
+def trimmed(fields: Sequence[str]) -> tuple[str, ...]:
+    """Return fields without the empty ones at their end: a row may be written with or without."""
+    size = len(fields)
+    while size and not fields[size - 1]:
+        size -= 1
+    return tuple(fields[:size])
+
+
+def read_rows(
+    version: TableVersion,
+    offset: int,
+    key_of: Callable[[Sequence[str]], Hashable],
+    *,
+    may_skip: bool = False,
+) -> Iterator[Batch[Row]]:
+    """Yield the rows from a byte on at which one begins, the header first; empty lines are none.
+
+    The header's key is the same in every version: columns are compared apart from rows.
+
+    Args:
+        version: What to read.
+        offset: The byte.
+        key_of: Tells what a row's fields are compared by.
+        may_skip: Whether rows are skipped elsewhere, so that each must be read for itself.
+
+    Raises:
+        FileReadFailed: It cannot be read, or is no table within the limits.
+        RowsCannotBeSkipped: They are skipped, and a quote is never closed.
+    """
+    is_first = offset <= version.start
+    has_values_in_empty_lines = version.head.width <= 1
+    keys: list[Hashable] = []
+    rows: list[Row] = []
+    sizes: list[int] = []
+    blank: list[str] = []
+    reader = RowReader(version.source, version.head.encoding, version.head.dialect, offset)
+    for fields in reader:
+        if may_skip and reader.unclosed:
+            raise RowsCannotBeSkipped
+        text = reader.row_text
+        if not fields:
+            blank.append(text)
+            continue
+        if blank and has_values_in_empty_lines and not is_first:
+            keys += [()] * len(blank)
+            rows += [Row([""], line, ()) for line in blank]
+            sizes += map(len, blank)
+            blank = []
+        key = HEADER_KEY if is_first and version.has_header else key_of(fields)
+        is_first = False
+        keys.append(key)
+        if blank:
+            # Empty lines before a row belong to it.
+            text = "".join((*blank, text))
+            blank = []
+        rows.append(Row(fields, text, key))
+        sizes.append(len(text) if text.isascii() else len(text.encode()))
+        if len(rows) >= _BATCH_ROWS:
+            yield Batch(keys, rows, sizes)
+            keys, rows, sizes = [], [], []
+    if may_skip and reader.unclosed:
+        raise RowsCannotBeSkipped
+    if rows:
+        yield Batch(keys, rows, sizes)
+
+
+def whole_rows(version: TableVersion, data: bytes) -> tuple[int, int]:
+    """Count the rows that a piece of a file surely begins with, and their bytes.
+
+    Args:
+        version: What it is a piece of, in UTF-8.
+        data: The piece; it begins with a row.
+    """
+    end = data.rfind(b"\n") + 1
+    quote = version.head.dialect.quote_char.encode()
+    # Without quotes a line is a row, and without empty lines each counts.
+    has_empty = data.startswith((b"\n", b"\r")) or b"\n\n" in data or b"\n\r" in data
+    if quote not in data and not has_empty:
+        return data.count(b"\n", 0, end), end
+    return _parsed_rows(version, data[:end])
+
+
+def _parsed_rows(version: TableVersion, data: bytes) -> tuple[int, int]:
+    """Count rows as they are parsed, but for the last one, which may go on."""
+    lines = io.StringIO(data.decode("utf-8"), newline="")
+    dialect = version.head.dialect
+    reader = csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote_char)
+    count = start = end = 0
+    is_filled = False
+    for row in reader:
+        is_filled = bool(row)
+        count += is_filled
+        start, end = end, reader.line_num
+    size = len(data)
+    for _ in range(end - start):
+        size = data.rfind(b"\n", 0, size - 1) + 1
+    return count - is_filled, size
