@@ -24,6 +24,7 @@ COMMANDS = {
     "send": "ask for something in a workbench, or resume its run",
     "chat": "talk with a workbench, or with a folder of files",
     "review": "show what the draft would change",
+    "blame": "show who touched a cell, paragraph or shape, and why",
     "publish": "make the draft's changes the workbench's files",
     "discard": "throw the draft away",
     "conversation": "show what was said in a workbench, with the ids of the messages",

@@ -46,7 +46,8 @@ _UNREADABLE = (FileReadFailed, NotFound, ToolTimeout, ToolWorkerUnavailable)
 
 def place_key(place: Place) -> tuple[object, ...]:
     """Return a place's coordinates, which are equal for equal places of one version."""
-    return tuple(getattr(place, name) for name in Place.__struct_fields__ if name != "title")
+    assert place.__struct_fields__[0] == "title"
+    return msgspec.structs.astuple(place)[1:]
 
 
 def same_place(one: Place, other: Place) -> bool:
