@@ -139,7 +139,7 @@ def _render_diff(number: int, review: FileReview, diff: ContentDiff) -> Html:
         parts.append(_render_group(number, review, kind, name, changes, shown))
     left = [pair for place, pair in enumerate(review.pictures) if place not in shown]
     parts.append(_render_gallery(left, review.pictures_left_out))
-    parts += [element("p", {"class": "note"}, text(each)) for each in _picture_notes(review)]
+    parts += [element("p", {"class": "note"}, text(each)) for each in _notes(review)]
     if diff.total > len(drawn_changes(review)):
         drawn = count(len(drawn_changes(review)))
         words = f"Of {count(diff.total, 'change')} the first {drawn} are shown here."
@@ -250,10 +250,11 @@ def _render_picture(side: str, label: str, picture: PreviewPicture | None) -> Ht
     return element("figure", {}, caption, image)
 
 
-def _picture_notes(review: FileReview) -> dict[str, None]:
-    """Return what must be known of a file's pictures, each once."""
+def _notes(review: FileReview) -> dict[str, None]:
+    """Return why something is not shown, and what must be known of the pictures, each once."""
     pictures = (each for pair in review.pictures for each in (pair.before, pair.after))
-    return dict.fromkeys(words for each in pictures if each is not None for words in each.warnings)
+    found = dict.fromkeys(review.notes)
+    return found | dict.fromkeys(words for each in pictures if each for words in each.warnings)
 
 
 def _render_gallery(pairs: Sequence[PicturePair], left_out: int) -> Html:
