@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import align, diff_words, find_moves, pair_similar
-from kbd_pdf.comparison.version import PageFacts, PdfVersion
+from kbd_pdf.comparison.version import MAX_DRAWN, PageFacts, PdfVersion
 
 __all__ = [
     "ItemPair",
@@ -72,9 +72,8 @@ def annotation_place(page: int, number: int) -> Place:
 def match_pages(before: PdfVersion, after: PdfVersion) -> PageMatches:
     """Return which pages are the same: equal ones, those that moved, similar ones."""
     old, new = before.pages, after.pages
-    # Pages that were not drawn in one version are not told apart by their look in the other.
-    is_drawn = [bool(one.look and other.look) for one, other in zip(old, new, strict=False)]
-    drawn = all(is_drawn) and len(old) > 0
+    # Past the last page that is drawn a page that shifts would lose its look.
+    drawn = max(len(old), len(new)) <= MAX_DRAWN
     old_keys = [_key(page, with_look=drawn) for page in old]
     new_keys = [_key(page, with_look=drawn) for page in new]
     blocks = align(old_keys, new_keys)
