@@ -57,7 +57,7 @@ def workbooks(folder: Path, count: int) -> Path:
     chance = random.Random(3)
     handler = XlsxFormat()
     cells = [{"cell": f"G{chance.randrange(2, count)}", "value": n} for n in range(CHANGED)]
-    edit = {"op": "set_cells", "sheet": "Sheet1", "cells": cells}
+    edit = {"op": "set_cells", "sheet": "Data", "cells": cells}
     record = next(each for each in handler.operations if each.__struct_config__.tag == edit["op"])
     handler.apply(Source(before, before.name), (msgspec.convert(edit, record),), after)
     return after

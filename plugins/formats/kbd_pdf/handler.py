@@ -40,11 +40,8 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
     coordinates: ClassVar[tuple[str, ...]] = ("pages",)
     wire_methods = ("ExtractText", "GetInfo", "GetMap")
     preview_unit = "Page"
-<<<<<<< HEAD
     print_suffix = ".pdf"
-=======
     compare_method = "PdfDiff"
->>>>>>> diff_pptx
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the number of pages and what the file says of itself."""
