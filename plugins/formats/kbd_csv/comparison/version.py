@@ -16,6 +16,7 @@ from kbd_csv.rows import MAX_COLUMNS, MAX_ROW_CHARS, RowReader
 from kbd_csv.tables import TableHead, column_names, read_head
 
 __all__ = [
+    "BATCH_CHARS",
     "Row",
     "RowsCannotBeSkipped",
     "TableVersion",
@@ -30,7 +31,8 @@ _MARK_BYTES = 3
 """Of a byte order mark in UTF-8."""
 
 _BATCH_ROWS = 256
-_BATCH_CHARS = 64 * 1024
+BATCH_CHARS = 64 * 1024
+"""How much is read at a time."""
 
 HEADER_KEY = ("header", None)
 """Of no row of data: their keys are texts."""
@@ -235,7 +237,7 @@ def _plain_pieces(
     quote = dialect.quote_char
     open_lines: list[str] = []
     with open_at(version.source, version.head.encoding, offset, newline="") as file:
-        while lines := file.readlines(_BATCH_CHARS):
+        while lines := file.readlines(BATCH_CHARS):
             lines = open_lines + lines
             reader = csv.reader(lines, delimiter=dialect.delimiter, quotechar=quote)
             open_lines = []
