@@ -15,6 +15,8 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     worker_messages  what passes between them
     worker_entry     what a call runs for a format
     format_calls     a format's capabilities as tools and the daemon call them
+    renderer         the office program that prints documents, and what it has printed
+    print_job        one print: a copy, a profile, the program and its end
     derived_cache    maps and short texts that are kept by content
     pieces           text cut for an index, and parts of a long text
 """
