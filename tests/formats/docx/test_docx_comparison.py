@@ -1,10 +1,11 @@
 """What differs between two versions of a document: each edit is told once, by the place it has."""
 
 import copy
-import datetime
+import datetime as dt
 import io
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ def picture(color: str) -> io.BytesIO:
     return found
 
 
-def contract() -> Document:
+@cache
+def contract_bytes() -> bytes:
     """Return a document with sections, a table, a header, a picture and formatting."""
     document = docx.Document()
     document.add_heading("Pricing", 1)
@@ -51,7 +53,15 @@ def contract() -> Document:
     paragraph.add_run("30 days.")
     document.sections[0].header.paragraphs[0].text = "Acme Confidential"
     document.add_picture(picture("red"), width=Inches(1))
-    return document
+    found = io.BytesIO()
+    document.save(found)
+    return found.getvalue()
+
+
+def contract(path: Path) -> Path:
+    """Write that document, and return its path."""
+    path.write_bytes(contract_bytes())
+    return path
 
 
 def source(path: Path | None) -> Source | None:
@@ -67,7 +77,7 @@ def compared(before: Path | None, after: Path | None) -> Comparison:
 def changes(folder: Path, change: Callable[[Document], Any]) -> tuple[Change, ...]:
     """Return what a change of the contract makes differ."""
     before, after = folder / "before.docx", folder / "after.docx"
-    contract().save(str(before))
+    contract(before)
     document = docx.Document(str(before))
     change(document)
     document.save(str(after))
@@ -88,7 +98,7 @@ def shaded(element: str) -> etree._Element:
 def test_equal_contents_differ_in_nothing(tmp_path: Path) -> None:
     """However the package is zipped, and whatever order attributes have."""
     before, after = tmp_path / "before.docx", tmp_path / "after.docx"
-    contract().save(str(before))
+    contract(before)
     with zipfile.ZipFile(before) as old, zipfile.ZipFile(after, "w", zipfile.ZIP_STORED) as new:
         for name in reversed(old.namelist()):
             data = old.read(name)
@@ -97,7 +107,7 @@ def test_equal_contents_differ_in_nothing(tmp_path: Path) -> None:
                 data = data.replace(b"<w:r>", b'<w:r w:rsidRPr="00AB12CD">', 3)
             new.writestr(name, data)
 
-    assert (0, ()) == (compared(before, after).total, compared(before, after).changes)
+    assert (compared(before, after).total, compared(before, after).changes) == (0, ())
 
 
 def test_a_transposed_amount_in_a_table_is_one_change(tmp_path: Path) -> None:
@@ -108,9 +118,9 @@ def test_a_transposed_amount_in_a_table_is_one_change(tmp_path: Path) -> None:
 
     found = only(changes(tmp_path, transpose))
 
-    assert ("cell", "changed", "341.60", "314.60") == (
+    assert (
         found.what, found.kind, found.before, found.after,
-    )  # fmt: skip
+    ) == ("cell", "changed", "341.60", "314.60")  # fmt: skip
     assert found.place == Place(
         "Pricing, table 1, row 1, column 1", section=0, table=0, row=0, column=0
     )
@@ -119,7 +129,7 @@ def test_a_transposed_amount_in_a_table_is_one_change(tmp_path: Path) -> None:
 
 def test_a_changed_paragraph_is_one_change_with_its_words(tmp_path: Path) -> None:
     """Its number is that of the operations, from 0 in the place and from 1 in the title."""
-    contract().save(str(tmp_path / "before.docx"))
+    contract(tmp_path / "before.docx")
     edit(
         tmp_path / "before.docx", {"op": "replace_text", "search": "item 14", "replace": "item 41"}
     )
@@ -142,7 +152,7 @@ def test_formatting_is_told_apart_from_text(tmp_path: Path) -> None:
 
     found = only(changes(tmp_path, look))
 
-    assert ("format", 2) == (found.what, found.place.paragraph)
+    assert (found.what, found.place.paragraph) == ("format", 2)
     assert found.before == found.after == f"Paragraph number 1 {SAID} 7."
     assert found.details == {
         "color": (None, "#FF0000"), "italic": (False, True), "size": (11.0, 14.0),
@@ -157,7 +167,7 @@ def test_formatting_names_the_text_concerned(tmp_path: Path) -> None:
 
     found = only(changes(tmp_path, look))
 
-    assert ("within ", {"bold": (True, False)}) == (found.after, dict(found.details))
+    assert (found.after, dict(found.details)) == ("within ", {"bold": (True, False)})
 
 
 def test_text_and_formatting_of_a_paragraph_are_one_change(tmp_path: Path) -> None:
@@ -169,14 +179,15 @@ def test_text_and_formatting_of_a_paragraph_are_one_change(tmp_path: Path) -> No
 
     found = only(changes(tmp_path, both))
 
-    assert ("paragraph", {"bold": (True, False)}) == (found.what, dict(found.details))
+    assert (found.what, dict(found.details)) == ("paragraph", {"bold": (True, False)})
 
 
 @pytest.mark.parametrize(
     ("change", "details"),
     [
         (lambda d: setattr(d.paragraphs[3], "alignment", 1), {"alignment": (None, "center")}),
-        (lambda d: setattr(d.paragraphs[3], "style", "Heading 2"), {"style": ("Normal", "heading 2")}),
+        (lambda d: setattr(d.paragraphs[3], "style", "Heading 2"),
+         {"style": ("Normal", "heading 2")}),
         (lambda d: setattr(d.paragraphs[3].paragraph_format, "space_after", Pt(3)),
          {"space_after": (10.0, 3.0)}),
         (lambda d: setattr(d.paragraphs[3].paragraph_format, "left_indent", Inches(1)),
@@ -210,7 +221,7 @@ def test_paragraphs_that_moved_together_are_one_move(tmp_path: Path) -> None:
     """It tells where they stood, and nothing was removed or added."""
     found = only(changes(tmp_path, move))
 
-    assert ("moved", 7) == (found.kind, found.place.paragraph)
+    assert (found.kind, found.place.paragraph) == ("moved", 7)
     assert found.moved_from == Place("Pricing, paragraph 3", section=0, paragraph=2)
     assert found.after == f"Paragraph number 1 {SAID} 7.\nParagraph number 2 {SAID} 14."
 
@@ -264,9 +275,9 @@ def test_a_column_is_one_change(tmp_path: Path) -> None:
 
     found = only(changes(tmp_path, widen))
 
-    assert ("added", "column", 3, ["7"] * 4) == (
+    assert (
         found.kind, found.what, found.place.column, found.after,
-    )  # fmt: skip
+    ) == ("added", "column", 3, ["7"] * 4)  # fmt: skip
 
 
 def replace_picture(document: Document) -> None:
@@ -313,7 +324,7 @@ def test_times_of_saving_are_one_property(tmp_path: Path) -> None:
     """However many of them a save writes anew."""
 
     def stamp(document: Document) -> None:
-        document.core_properties.modified = datetime.datetime(2030, 1, 1)  # noqa: DTZ001 - its kind
+        document.core_properties.modified = dt.datetime(2030, 1, 1)  # noqa: DTZ001 - its kind
         document.core_properties.revision = 9
 
     found = only(changes(tmp_path, stamp))
@@ -339,7 +350,10 @@ FIELD = (
 )
 INSERTED = "<w:p><w:ins w:author='Ann'><w:r><w:t>one</w:t></w:r></w:ins></w:p>"
 DELETED = "<w:p>{}<w:del w:author='Ann'><w:r><w:delText>two</w:delText></w:r></w:del></w:p>"
-CONTROL = "<w:p><w:sdt><w:sdtPr><w:tag w:val='{}'/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt></w:p>"
+CONTROL = (
+    "<w:p><w:sdt><w:sdtPr><w:tag w:val='{}'/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
+    "</w:p>"
+)
 LINK = "<w:p><w:hyperlink w:anchor='{}'><w:r><w:t>see</w:t></w:r></w:hyperlink></w:p>"
 MARKED = "<w:p><w:bookmarkStart w:id='1' w:name='{}'/><w:r><w:t>x</w:t></w:r></w:p>"
 FORMULA = "<w:p><m:oMath><m:r><m:t>{}</m:t></m:r></m:oMath></w:p>"
@@ -360,8 +374,8 @@ NOTE = "<w:footnote w:id='{}'><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:footnote>"
         (FORMULA.format("a+b"), FORMULA.format("a-b"), ("changed", "formula", "a+b", "a-b")),
         (CONTROL.format("a", RUN.format("x")), f"<w:p>{RUN.format('x')}</w:p>",
          ("removed", "content control", "a", None)),
-        (f"<w:sdt><w:sdtPr><w:tag w:val='t'/></w:sdtPr><w:sdtContent>{para('x')}</w:sdtContent>"
-         "</w:sdt>", para("x"), ("removed", "content control", "t", None)),
+        ((f"<w:sdt><w:sdtPr><w:tag w:val='t'/></w:sdtPr><w:sdtContent>{para('x')}</w:sdtContent>"
+         "</w:sdt>"), para("x"), ("removed", "content control", "t", None)),
         (para("x"), "<w:p><w:r><w:t>x</w:t><w:br w:type='page'/></w:r></w:p>",
          ("added", "page break", None, "[page break]")),
         (para("x"), "<w:p><w:r><w:t>x</w:t><w:unknown w:val='1'/></w:r></w:p>",
@@ -383,7 +397,8 @@ def test_what_is_in_a_paragraph_beside_text(
         (para("one two"), f"<w:p>{RUN.format('one ')}{RUN.format('two')}</w:p>"),
         (para("one"), "<w:p><w:r><w:lastRenderedPageBreak/><w:t>one</w:t></w:r></w:p>"),
         (MARKED.format("_GoBack"), f"<w:p>{RUN.format('x')}</w:p>"),
-        (f"<w:p>{RUN.format('x')}</w:p>", f"<w:p><w:r><w:rPr><w:noProof/></w:rPr><w:t>x</w:t></w:r></w:p>"),
+        (f"<w:p>{RUN.format('x')}</w:p>",
+         "<w:p><w:r><w:rPr><w:noProof/></w:rPr><w:t>x</w:t></w:r></w:p>"),
     ],
 )  # fmt: skip
 def test_how_a_paragraph_is_written_does_not_count(tmp_path: Path, before: str, after: str) -> None:
@@ -403,9 +418,9 @@ def test_notes_are_told_by_their_numbers_whatever_their_ids(tmp_path: Path) -> N
         )
     )
 
-    assert ("added", "note", "footnote 1", "New.") == (
+    assert (
         found.kind, found.what, found.place.title, found.after,
-    )  # fmt: skip
+    ) == ("added", "note", "footnote 1", "New.")  # fmt: skip
 
 
 def test_a_note_that_is_cited_elsewhere_is_told(tmp_path: Path) -> None:
@@ -417,9 +432,9 @@ def test_a_note_that_is_cited_elsewhere_is_told(tmp_path: Path) -> None:
         footnotes=NOTE.format(1, "See the annex."),
     )
 
-    assert [("note", 0), ("note", 1)] == [
+    assert [
         (each.what.replace("footnote", "note"), each.place.paragraph) for each in found
-    ]
+    ] == [("note", 0), ("note", 1)]
 
 
 def test_a_relation_counts_as_what_it_leads_to(tmp_path: Path) -> None:
@@ -446,7 +461,7 @@ def test_a_relation_counts_as_what_it_leads_to(tmp_path: Path) -> None:
     found = only(compared(paths[0], paths[2]).changes)
 
     assert compared(paths[0], paths[1]).total == 0
-    assert ("link", "http://one", "http://two") == (found.what, found.before, found.after)
+    assert (found.what, found.before, found.after) == ("link", "http://one", "http://two")
 
 
 def test_prefixes_that_mean_something_else_make_other_contents(tmp_path: Path) -> None:
@@ -476,7 +491,7 @@ def test_parts_that_nothing_reads_are_told_by_size_and_digest(tmp_path: Path) ->
         paths.append(path)
     found = only(compared(paths[0], paths[1]).changes)
 
-    assert ("part", "customXml/item1.xml") == (found.what, found.place.part)
+    assert (found.what, found.place.part) == ("part", "customXml/item1.xml")
     assert found.before["size_bytes"] == found.after["size_bytes"] == len("<a x='1'/>")
     assert found.before["sha256"] != found.after["sha256"]
     assert compared(paths[0], paths[2]).total == 0
@@ -485,7 +500,7 @@ def test_parts_that_nothing_reads_are_told_by_size_and_digest(tmp_path: Path) ->
 def test_a_version_that_is_not_there(tmp_path: Path) -> None:
     """All of a new document was added, a change a paragraph and a table; removed the other way."""
     path = tmp_path / "a.docx"
-    contract().save(str(path))
+    contract(path)
     added, removed = compared(None, path), compared(path, None)
 
     assert {"added"} == {each.kind for each in added.changes}
@@ -498,7 +513,7 @@ def test_a_version_that_is_not_there(tmp_path: Path) -> None:
 def test_places_are_found_by_their_titles(tmp_path: Path) -> None:
     """And in other spellings; what is in another section, or nowhere, is refused."""
     path = tmp_path / "a.docx"
-    contract().save(str(path))
+    contract(path)
     here = Source(path, path.name)
 
     for place in [
@@ -526,7 +541,7 @@ def test_places_are_found_by_their_titles(tmp_path: Path) -> None:
 def test_places_are_followed_both_ways(tmp_path: Path) -> None:
     """Through insertions, deletions and moves of paragraphs, rows and columns."""
     before, after = tmp_path / "before.docx", tmp_path / "after.docx"
-    contract().save(str(before))
+    contract(before)
     document = docx.Document(str(before))
     move(document)
     insert_row(document)
@@ -554,8 +569,8 @@ def test_places_are_followed_both_ways(tmp_path: Path) -> None:
         assert found is not None
         assert (there, is_changed) == (found.title, differs)
         assert (here, is_changed) == followed(found, forward=False)
-    assert (None, False) == followed(FORMAT.locate(new, "paragraph 1"), forward=False)
-    assert (None, False) == followed(FORMAT.locate(new, "table 1, row 3"), forward=False)
+    assert followed(FORMAT.locate(new, "paragraph 1"), forward=False) == (None, False)
+    assert followed(FORMAT.locate(new, "table 1, row 3"), forward=False) == (None, False)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def match_bodies(before: DocxVersion, after: DocxVersion) -> Matches:
                 key=version.key,
                 move_key=version.move_key,
                 words=version.words,
+                shape=version.shape,
             )
         )
     return match_items(*sides)

@@ -41,12 +41,15 @@ class Side(msgspec.Struct, frozen=True):
         key: Returns the key of an item's contents.
         move_key: Returns that by which it is known elsewhere, None if nobody would know it.
         words: Returns the words by which its likeness is judged, None for what is like nothing.
+        shape: Returns what items have in common that may be the same whatever they say; None for
+            those that have nothing.
     """
 
     raw: Sequence[Hashable]
     key: Callable[[int], Hashable]
     move_key: Callable[[int], Hashable | None]
     words: Callable[[int], Counter[str] | None]
+    shape: Callable[[int], Hashable | None] = lambda _: None
 
 
 def listed_side(
@@ -287,7 +290,12 @@ class _Pairs:
         )
 
     def _likeness(self, old: int, new: int) -> float:
-        return likeness(self._of(self._before, old), self._of(self._after, new))
+        found = likeness(self._of(self._before, old), self._of(self._after, new))
+        if found < LEAST_LIKENESS:
+            shape = self._before.shape(old)
+            if shape is not None and shape == self._after.shape(new):
+                return LEAST_LIKENESS
+        return found
 
     def _of(self, side: Side, index: int) -> Counter[str] | None:
         key = (side is self._after, index)

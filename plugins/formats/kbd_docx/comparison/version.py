@@ -143,6 +143,14 @@ class DocxVersion:
         # A table is never a paragraph, whatever both say.
         return Counter({f"\0{word}": count for word, count in found.items()})
 
+    def shape(self, index: int) -> tuple[int, int] | None:
+        """Return the numbers of a table's rows and columns, None of other blocks."""
+        block = self.block(index)
+        if block.kind != "table" or block.number >= len(self.contents.tables):
+            return None
+        table = self.contents.tables[block.number]
+        return table.row_count, table.column_count
+
     def frame(self, element: etree._Element, part: str) -> bytes:
         """Return the digest of what holds paragraphs, without these; nothing if nothing else is."""
         if not isinstance(element.tag, str) or element.tag == PARAGRAPH:
