@@ -3,6 +3,9 @@
 `encodings` finds out how bytes are text; `lines` counts a text's lines, notes where they begin and
 reads a text by them. All stream: no file is held in memory. Only modules that a worker preloads
 import them.
+
+For comparisons of two versions: `versions` has what no line shows, `differences` finds in windows
+what differs in two long files, `stretches` collects that within bounds.
 """
 
 from kbd.plaintext.encodings import LOW_CONFIDENCE, Encoding, bounded_lines, detect, open_text
