@@ -11,7 +11,7 @@ from kbd_xlsx.comparison.line_maps import LineMap, LineRun
 from kbd_xlsx.comparison.row_tokens import (
     RowTokens,
     Sketch,
-    plain_hashes,
+    plain_tokens,
     similarity,
     tokenize,
 )
@@ -193,12 +193,13 @@ class _Aligner:
     def _tokenized(self, columns: "_ColumnChanges | None") -> tuple[RowTokens, RowTokens]:
         wanted = [row for start, end in self._windows for row in range(start, end)]
         before, after = self._sides
-        known: list[dict[int, int]] = [{}, {}]
+        known: list[dict[int, tuple[int, int]]] = [{}, {}]
         if self._is_comparable and columns is None and len(wanted) > MANY_ROWS:
-            found = [plain_hashes(side, wanted) for side in self._sides]
-            both = set(found[0].values()) & set(found[1].values())
+            found = [plain_tokens(side, wanted) for side in self._sides]
+            both = {each[0] for each in found[0].values()}
+            both &= {each[0] for each in found[1].values()}
             known = [
-                {number: each for number, each in rows.items() if each in both} for rows in found
+                {number: each for number, each in rows.items() if each[0] in both} for rows in found
             ]
         renamed = (None, None) if columns is None else (columns.before, columns.after)
         return (
