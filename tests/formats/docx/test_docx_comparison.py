@@ -432,9 +432,10 @@ def test_a_note_that_is_cited_elsewhere_is_told(tmp_path: Path) -> None:
         footnotes=NOTE.format(1, "See the annex."),
     )
 
-    assert [
-        (each.what.replace("footnote", "note"), each.place.paragraph) for each in found
-    ] == [("note", 0), ("note", 1)]
+    assert [(each.what.replace("footnote", "note"), each.place.paragraph) for each in found] == [
+        ("note", 0),
+        ("note", 1),
+    ]
 
 
 def test_a_relation_counts_as_what_it_leads_to(tmp_path: Path) -> None:
