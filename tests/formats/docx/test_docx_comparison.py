@@ -1,11 +1,8 @@
 """What differs between two versions of a document: each edit is told once, by the place it has."""
 
-import copy
 import datetime as dt
-import io
 import zipfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,62 +13,14 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from docx.shared import Inches, Pt, RGBColor
 from lxml import etree
-from PIL import Image
 
-from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Change, CompareOptions, Comparison, Place, Source
+from compared_documents import SAID, compared, contract, insert_row, move, picture
+from kbd.formats import Change, Place
 from kbd_docx import DocxFormat
 from made_documents import edit, made, para
 
 FORMAT = DocxFormat()
-SAID = "says something about item"
 TRACKED = '<w:ins {ns} w:id="8" w:author="Ann"><w:r><w:t>{text}</w:t></w:r></w:ins>'
-
-
-def picture(color: str) -> io.BytesIO:
-    """Return a small picture."""
-    found = io.BytesIO()
-    Image.new("RGB", (20, 20), color).save(found, "PNG")
-    found.seek(0)
-    return found
-
-
-@cache
-def contract_bytes() -> bytes:
-    """Return a document with sections, a table, a header, a picture and formatting."""
-    document = docx.Document()
-    document.add_heading("Pricing", 1)
-    for index in range(8):
-        document.add_paragraph(f"Paragraph number {index} {SAID} {index * 7}.")
-    table = document.add_table(4, 3, style="Table Grid")
-    for row in range(4):
-        for column in range(3):
-            table.cell(row, column).text = f"{341.60 + row * 10 + column:.2f}"
-    document.add_heading("Terms", 1)
-    paragraph = document.add_paragraph("We pay ")
-    paragraph.add_run("within ").bold = True
-    paragraph.add_run("30 days.")
-    document.sections[0].header.paragraphs[0].text = "Acme Confidential"
-    document.add_picture(picture("red"), width=Inches(1))
-    found = io.BytesIO()
-    document.save(found)
-    return found.getvalue()
-
-
-def contract(path: Path) -> Path:
-    """Write that document, and return its path."""
-    path.write_bytes(contract_bytes())
-    return path
-
-
-def source(path: Path | None) -> Source | None:
-    """Return a file as a source."""
-    return None if path is None else Source(path, path.name)
-
-
-def compared(before: Path | None, after: Path | None) -> Comparison:
-    """Compare two files."""
-    return FORMAT.compare(source(before), source(after), CompareOptions())
 
 
 def changes(folder: Path, change: Callable[[Document], Any]) -> tuple[Change, ...]:
@@ -209,14 +158,6 @@ def test_each_formatting_has_a_name(
     assert ("format", details) == (found.what, dict(found.details))
 
 
-def move(document: Document) -> None:
-    """Move two paragraphs below the others."""
-    paragraphs = document.paragraphs
-    first, second = paragraphs[2]._p, paragraphs[3]._p
-    paragraphs[8]._p.addnext(second)
-    paragraphs[8]._p.addnext(first)
-
-
 def test_paragraphs_that_moved_together_are_one_move(tmp_path: Path) -> None:
     """It tells where they stood, and nothing was removed or added."""
     found = only(changes(tmp_path, move))
@@ -224,14 +165,6 @@ def test_paragraphs_that_moved_together_are_one_move(tmp_path: Path) -> None:
     assert (found.kind, found.place.paragraph) == ("moved", 7)
     assert found.moved_from == Place("Pricing, paragraph 3", section=0, paragraph=2)
     assert found.after == f"Paragraph number 1 {SAID} 7.\nParagraph number 2 {SAID} 14."
-
-
-def insert_row(document: Document) -> None:
-    """Put a row into the table."""
-    table = document.tables[0]
-    table.rows[1]._tr.addnext(copy.deepcopy(table.rows[1]._tr))
-    for cell in table.rows[2].cells:
-        cell.text = "new"
 
 
 def delete_row(document: Document) -> None:
@@ -432,9 +365,10 @@ def test_a_note_that_is_cited_elsewhere_is_told(tmp_path: Path) -> None:
         footnotes=NOTE.format(1, "See the annex."),
     )
 
-    assert [
-        (each.what.replace("footnote", "note"), each.place.paragraph) for each in found
-    ] == [("note", 0), ("note", 1)]
+    assert [(each.what.replace("footnote", "note"), each.place.paragraph) for each in found] == [
+        ("note", 0),
+        ("note", 1),
+    ]
 
 
 def test_a_relation_counts_as_what_it_leads_to(tmp_path: Path) -> None:
@@ -495,114 +429,3 @@ def test_parts_that_nothing_reads_are_told_by_size_and_digest(tmp_path: Path) ->
     assert found.before["size_bytes"] == found.after["size_bytes"] == len("<a x='1'/>")
     assert found.before["sha256"] != found.after["sha256"]
     assert compared(paths[0], paths[2]).total == 0
-
-
-def test_a_version_that_is_not_there(tmp_path: Path) -> None:
-    """All of a new document was added, a change a paragraph and a table; removed the other way."""
-    path = tmp_path / "a.docx"
-    contract(path)
-    added, removed = compared(None, path), compared(path, None)
-
-    assert {"added"} == {each.kind for each in added.changes}
-    assert [each.after for each in added.changes] == [each.before for each in removed.changes]
-    assert [each.what for each in added.changes] == [
-        *["paragraph"] * 9, "table", *["paragraph"] * 2, "picture", "header",
-    ]  # fmt: skip
-
-
-def test_places_are_found_by_their_titles(tmp_path: Path) -> None:
-    """And in other spellings; what is in another section, or nowhere, is refused."""
-    path = tmp_path / "a.docx"
-    contract(path)
-    here = Source(path, path.name)
-
-    for place in [
-        Place("Pricing, paragraph 3", section=0, paragraph=2),
-        Place("Terms, paragraph 11", section=1, paragraph=10),
-        Place("Pricing, table 1, row 2, column 3", section=0, table=0, row=1, column=2),
-        Place("header 1", part="header 1"),
-    ]:
-        assert place == FORMAT.locate(here, place.title)
-    assert FORMAT.locate(here, "paragraph 3").paragraph == 2
-    assert FORMAT.locate(here, "PRICING: Paragraph 3").paragraph == 2
-    assert FORMAT.locate(here, "Terms").paragraph == 9
-    for wrong in (
-        "Terms, paragraph 3",
-        "paragraph 99",
-        "table 1, row 9",
-        "",
-        "nonsense",
-        "table 4",
-    ):
-        with pytest.raises(ValidationFailed):
-            FORMAT.locate(here, wrong)
-
-
-def test_places_are_followed_both_ways(tmp_path: Path) -> None:
-    """Through insertions, deletions and moves of paragraphs, rows and columns."""
-    before, after = tmp_path / "before.docx", tmp_path / "after.docx"
-    contract(before)
-    document = docx.Document(str(before))
-    move(document)
-    insert_row(document)
-    document.tables[0].cell(3, 1).text = "9"
-    document.paragraphs[0].insert_paragraph_before("A new beginning")
-    document.save(str(after))
-    old, new = Source(before, before.name), Source(after, after.name)
-
-    def followed(place: Place, *, forward: bool) -> tuple[Place | None, bool]:
-        (found,) = FORMAT.trace(old, new, (place,), forward=forward)
-        return found.place, found.is_changed
-
-    for title, there, is_changed in (
-        ("paragraph 1", "Pricing, paragraph 2", False),
-        ("paragraph 3", "Pricing, paragraph 9", False),
-        ("table 1, row 3, column 2", "Pricing, table 1, row 4, column 2", True),
-        ("table 1, row 3, column 3", "Pricing, table 1, row 4, column 3", False),
-        ("table 1, row 3", "Pricing, table 1, row 4", True),
-        ("table 1, row 2", "Pricing, table 1, row 2", False),
-        ("table 1", "Pricing, table 1", True),
-        ("header 1", "header 1", False),
-    ):
-        here = FORMAT.locate(old, title)
-        found, differs = followed(here, forward=True)
-        assert found is not None
-        assert (there, is_changed) == (found.title, differs)
-        assert (here, is_changed) == followed(found, forward=False)
-    assert followed(FORMAT.locate(new, "paragraph 1"), forward=False) == (None, False)
-    assert followed(FORMAT.locate(new, "table 1, row 3"), forward=False) == (None, False)
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"no zip", b"PK\x05\x06" + bytes(18)], ids=["empty", "text", "no parts"]
-)
-def test_damaged_files_are_refused(tmp_path: Path, data: bytes) -> None:
-    """With the error that says so, on either side."""
-    good, bad = tmp_path / "good.docx", tmp_path / "bad.docx"
-    made(good, para("x"))
-    bad.write_bytes(data)
-
-    for pair in ((good, bad), (bad, good), (None, bad), (bad, None)):
-        with pytest.raises(FileReadFailed):
-            compared(*pair)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "<w:sdt/><w:sdt><w:sdtPr/><w:sdtContent/></w:sdt>" * 50,
-        "<w:tbl/><w:tbl><w:tr/><w:tr><w:tc/></w:tr></w:tbl>",
-        "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val='99999999'/></w:tcPr></w:tc></w:tr></w:tbl>",
-        "<w:p><w:r><w:fldChar/><w:drawing/><w:pict/><w:object/></w:r><w:hyperlink/><w:ruby/></w:p>",
-        "<w:p><w:pPr><w:numPr><w:numId w:val='x'/><w:ilvl w:val='y'/></w:numPr></w:pPr></w:p>",
-        "<mc:AlternateContent/><m:oMath/><w:altChunk r:id='nowhere'/>",
-        "<w:p><w:r><w:footnoteReference/></w:r></w:p><w:sectPr><w:pgSz w:w='?'/></w:sectPr>",
-    ],
-)
-def test_odd_bodies_are_compared(tmp_path: Path, body: str) -> None:
-    """What no program writes is compared all the same; with itself it differs in nothing."""
-    odd = made(tmp_path / "odd.docx", body + para("x"))
-    plain = made(tmp_path / "plain.docx", para("x"))
-
-    assert compared(odd, odd).total == 0
-    assert compared(odd, plain).total == compared(plain, odd).total > 0

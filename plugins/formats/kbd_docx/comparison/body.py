@@ -18,7 +18,7 @@ from kbd_docx.comparison.paragraphs import CONTROL_IDS, control_name
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, body_children
 from kbd_docx.reader.builder import parse_body
 
-__all__ = ["Block", "BlockKind", "BodyBlocks", "Control", "PageSection", "XmlKeys", "read_body"]
+__all__ = ["BlockKind", "BodyBlock", "BodyBlocks", "Control", "PageSection", "XmlKeys", "read_body"]
 
 _NOTES = {
     f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote",
@@ -43,7 +43,7 @@ BlockKind = Literal["paragraph", "table", "other"]
 _KINDS: Mapping[str, BlockKind] = {PARAGRAPH: "paragraph", TABLE: "table"}
 
 
-class Block(msgspec.Struct, frozen=True):
+class BodyBlock(msgspec.Struct, frozen=True):
     """A block of a body.
 
     Args:
@@ -88,7 +88,7 @@ class BodyBlocks:
     """
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[BodyBlock] = []
         self.spaces: Mapping[str | None, str] = {}
         self.controls: list[Control] = []
         self.sections: list[PageSection] = []
@@ -98,7 +98,7 @@ class BodyBlocks:
         self._head = b""
         self._parser: etree.XMLParser | None = None
 
-    def element(self, block: Block) -> etree._Element:
+    def element(self, block: BodyBlock) -> etree._Element:
         """Return a block's element, parsed anew."""
         if not self._head:
             names = "".join(
@@ -166,7 +166,7 @@ def _add_block(
             found.cited.append((_NOTES[str(each.tag)], each.get(f"{W}id", "")))
     found.places[kind].append(len(found.blocks))
     number = counts["paragraph"] if kind == "other" else counts[kind]
-    found.blocks.append(Block(kind, number, key, raw))
+    found.blocks.append(BodyBlock(kind, number, key, raw))
     if kind != "other":
         counts[kind] += 1
 

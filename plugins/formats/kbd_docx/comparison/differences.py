@@ -12,7 +12,7 @@ import msgspec
 
 from kbd.formats import Change, ChangeList, Place
 from kbd.formats.alignment import align, diff_words
-from kbd_docx.comparison.contents import Item, Look, ParagraphContent, Run, Tracked
+from kbd_docx.comparison.contents import InlineObject, Look, ParagraphContent, TextRun, Tracked
 from kbd_docx.comparison.looks import LookDifference, look_difference
 from kbd_docx.comparison.version import DocxVersion
 
@@ -251,12 +251,12 @@ def joined(paragraphs: Sequence[ParagraphContent]) -> ParagraphContent:
     """Return paragraphs as one, whose lines they are; its own formatting is none."""
     if len(paragraphs) == 1:
         return paragraphs[0]
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     at = 0
     items, marks = [], []
     for number, each in enumerate(paragraphs):
         if number:
-            runs.append(Run("\n"))
+            runs.append(TextRun("\n"))
             at += 1
         runs += each.runs
         items += [msgspec.structs.replace(item, at=item.at + at) for item in each.items]
@@ -313,7 +313,7 @@ def _common(before: str, after: str) -> Iterator[tuple[int, int, int]]:
         j += len(text) if kind != "removed" else 0
 
 
-def _looks_between(runs: Sequence[Run], start: int, length: int) -> Iterator[tuple[str, Look]]:
+def _looks_between(runs: Sequence[TextRun], start: int, length: int) -> Iterator[tuple[str, Look]]:
     """Yield the runs of a stretch of text, cut to it."""
     at = 0
     for run in runs:
@@ -349,7 +349,7 @@ def _gathered(
         yield difference, " … ".join(texts)
 
 
-def _links(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def _links(runs: Sequence[TextRun]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     last = ""
     for run in runs:
@@ -361,12 +361,12 @@ def _links(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return found
 
 
-def _item_value(item: Item) -> Any:
+def _item_value(item: InlineObject) -> Any:
     facts = dict(item.facts)
     return facts.get("text", facts) if facts else item.label
 
 
-def _changed_item(before: Item, after: Item, place: Place) -> Change:
+def _changed_item(before: InlineObject, after: InlineObject, place: Place) -> Change:
     old, new = _item_value(before), _item_value(after)
     words = diff_words(old, new) if isinstance(old, str) and isinstance(new, str) else ()
     note = "how it is drawn or placed differs" if old == new else ""

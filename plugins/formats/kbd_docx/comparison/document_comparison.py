@@ -23,6 +23,7 @@ from kbd_docx.comparison.surroundings import (
 )
 from kbd_docx.comparison.tables import TableCells, compare_tables
 from kbd_docx.comparison.version import DocxVersion, open_version
+from kbd_docx.document import local_name
 from kbd_docx.reader.builder import read_contents
 
 __all__ = ["compare", "locate", "match_bodies"]
@@ -197,8 +198,7 @@ def _what(version: DocxVersion, index: int) -> str:
     block = version.block(index)
     if block.kind != "other":
         return block.kind
-    name = version.element(index).tag.rpartition("}")[2]
-    return _OTHERS.get(name, "mark between paragraphs")
+    return _OTHERS.get(local_name(version.element(index)), "mark between paragraphs")
 
 
 def _place(version: DocxVersion, index: int) -> Place:
@@ -217,4 +217,6 @@ def _block_text(version: DocxVersion, index: int) -> str:
     if block.kind == "table":
         rows, _ = TableCells(version, index).listed()
         return "\n".join(" | ".join(row) for row in rows)
-    return " ".join(str(text) for text in version.element(index).itertext()).strip()
+    element = version.element(index)
+    text = " ".join(str(text) for text in element.itertext()).strip()
+    return text or local_name(element)

@@ -271,11 +271,15 @@ def _cell_difference(before: _Cell, after: _Cell) -> dict[str, tuple[Any, Any]]:
     old, new = before.element.find(f"{W}tcPr"), after.element.find(f"{W}tcPr")
     found = look_difference(settings_look(old), settings_look(new))
     nested = [tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)]
+    controls = [_controls(cell.element, ("tc",)) for cell in (before, after)]
+    if controls[0] != controls[1]:
+        found["content_controls"] = _named_controls(*controls)
     if nested[0] != nested[1]:
         found["tables_inside"] = (len(nested[0]), len(nested[1]))
     return found
 
 
+_AROUND_CELLS = ("tbl", "tr")
 _PARAGRAPHS = frozenset((f"{W}p",))
 
 
@@ -290,23 +294,46 @@ def _compare_settings(before: TableCells, after: TableCells, out: ChangeList) ->
     for version, look in ((before.version, old), (after.version, new)):
         if style := look.get("style"):
             look["style"] = version.looks.style_name("table", style)
-    controls = _controls(before), _controls(after)
-    if controls[0] != controls[1]:
-        old["content_controls"], new["content_controls"] = controls
+    rows = [_controls(cells.element, _AROUND_CELLS) for cells in (before, after)]
+    if rows[0] != rows[1]:
+        old["content_controls"], new["content_controls"] = _named_controls(*rows)
     if details := look_difference(look_of(old), look_of(new)):
         place = after.version.places.table(after.number)
         out.add(Change(place, "changed", "format", details=details))
 
 
-def _controls(cells: TableCells) -> list[str]:
-    """Return the content controls around rows, cells and their paragraphs, by name and digest."""
+Controls = list[tuple[str, bytes]]
+"""Content controls by name and digest."""
+
+
+def _controls(element: etree._Element, parents: tuple[str, ...]) -> Controls:
+    """Return the content controls in an element that stand right in some others."""
     found = []
-    for control in cells.element.iter(f"{W}sdt"):
+    for control in element.iter(f"{W}sdt"):
         settings = control.find(f"{W}sdtPr")
-        if settings is not None and not _is_in(control, "p"):
-            name = control_name(settings)
-            found.append(f"{name} {element_digest(settings, without=CONTROL_IDS).hex()}".strip())
+        around = _first_around(control)
+        if settings is not None and around in parents:
+            digest = element_digest(settings, without=CONTROL_IDS)
+            found.append((control_name(settings) or "unnamed", digest))
     return found
+
+
+def _first_around(control: etree._Element) -> str:
+    """Return the name of what a control stands in, whatever other controls are between."""
+    for around in control.iterancestors():
+        name = local_name(around)
+        if name not in ("sdt", "sdtContent", "customXml"):
+            return name
+    return ""
+
+
+def _named_controls(before: Controls, after: Controls) -> tuple[list[str], list[str]]:
+    """Return controls by their names; with their digests where the names are the same."""
+    names = [[name for name, _ in controls] for controls in (before, after)]
+    if names[0] != names[1]:
+        return names[0], names[1]
+    told = [[f"{name} {digest.hex()}" for name, digest in each] for each in (before, after)]
+    return told[0], told[1]
 
 
 def _row_look(row: etree._Element) -> Look:

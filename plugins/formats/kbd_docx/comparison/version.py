@@ -11,7 +11,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc import Identity, read_transitional
 from kbd.opc.package import Package
-from kbd_docx.comparison.body import Block, BodyBlocks, read_body
+from kbd_docx.comparison.body import BodyBlock, BodyBlocks, read_body
 from kbd_docx.comparison.contents import ParagraphContent
 from kbd_docx.comparison.digests import PartDigests
 from kbd_docx.comparison.drawn import DrawnReader
@@ -98,7 +98,7 @@ class DocxVersion:
             self._readers[part] = ParagraphReader(self.looks, drawn, self.note_texts)
         return self._readers[part]
 
-    def block(self, index: int) -> Block:
+    def block(self, index: int) -> BodyBlock:
         """Return a block of the body by its index among all."""
         return self.body.blocks[index]
 
