@@ -163,13 +163,17 @@ def _frame_change(
             details["differing_share"] = (0.0, round(found.share, 6))
             details["differing_box"] = (None, box)
             note = (
-                f"{max(0.1, 100 * found.share):.1f} % of its pixels differ, by at most "
+                f"{_percent(found.share)} of its pixels differ, by at most "
                 f"{found.most} of 255, within {width} x {height} pixels from {left}, {top}"
             )
     if not details and not note:
         return None
     what = "frame" if count > 1 else "picture"
     return Change(_frame_place(j, count), "changed", what, details=details, note=note)
+
+
+def _percent(share: float) -> str:
+    return "under 0.01 %" if share < 0.0001 else f"{100 * share:.3g} %"
 
 
 def _markup(source: Source) -> list[str]:
