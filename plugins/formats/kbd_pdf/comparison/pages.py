@@ -95,7 +95,13 @@ def match_pages(before: PdfVersion, after: PdfVersion) -> PageMatches:
             continue
         olds = [i for i in range(block.i1, block.i2) if i not in gone]
         news = [j for j in range(block.j1, block.j2) if j not in moves]
-        pairs += pair_stretch(olds, news, like)
+        for i, j in pair_stretch(olds, news, like):
+            # A page that took the place of another one, with nothing of it, is another page.
+            is_other = i is not None and j is not None and not like(i, j)
+            if is_other and i is not None and j is not None and words[0][i] and words[1][j]:
+                pairs += [(i, None), (None, j)]
+            else:
+                pairs.append((i, j))
     return PageMatches(
         _in_order([*pairs, *((i, j) for j, i in moves.items())], len(old)), frozenset(moves)
     )
@@ -205,8 +211,8 @@ def _note(before: PdfVersion, i: int, after: PdfVersion, j: int) -> str:
     if share is None:
         return ""
     if share:
-        # Less than a tenth of a percent is still something.
-        return f"{max(0.1, 100 * share):.1f} % of its pixels differ"
+        part = "under 0.01 %" if share < 0.0001 else f"{100 * share:.3g} %"
+        return f"{part} of its pixels differ"
     return "it looks the same: people do not see what differs" if old.text != new.text else ""
 
 
