@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kbd.cli.diff_view import render_value
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
@@ -92,7 +93,7 @@ def _render_values(step: dict[str, Any]) -> str:
 
 
 def _render_value(value: Any) -> str:
-    return "empty" if value is None else line(json.dumps(value, ensure_ascii=False), 100)
+    return line(render_value(value), 100)
 
 
 def _blame(arguments: argparse.Namespace) -> int:

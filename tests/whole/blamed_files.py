@@ -140,7 +140,8 @@ class TextFile(BlamedFile):
         old = list(self.lines)
         if chance.random() < 0.4:
             self.lines.insert(chance.randint(0, len(self.lines)), self.part(edit))
-        if chance.random() < 0.4 and len(self.lines) > 6:
+        # Not both: a line in the place of another one would be that one, changed.
+        elif chance.random() < 0.4 and len(self.lines) > 6:
             gone = chance.choice(old)
             self.lines.remove(gone)
             old.remove(gone)
@@ -236,7 +237,8 @@ class XlsxFile(_Rows):
 
     def change(self, edit: int) -> tuple[str, dict[str, Any]]:
         """Change and empty cells; add a row at the end."""
-        chance, operations = self.chance, []
+        chance = self.chance
+        operations: list[dict[str, Any]] = []
         cells = list(self.parts())
         if chance.random() < 0.3:
             self.rows.append(self.row(edit))
@@ -300,13 +302,15 @@ class DocxFile(BlamedFile):
 
     def change(self, edit: int) -> tuple[str, dict[str, Any]]:
         """Change, add and take out paragraphs."""
-        chance, operations = self.chance, []
+        chance = self.chance
+        operations: list[dict[str, Any]] = []
         old = list(self.paragraphs)
         if chance.random() < 0.4:
             at = chance.randint(0, len(self.paragraphs))
             self.paragraphs.insert(at, new := self.part(edit))
             operations.append({"op": "insert_paragraph", "at": at + 1, "text": new.text})
-        if chance.random() < 0.4 and len(self.paragraphs) > 5:
+        # Not both: a paragraph in the place of another one would be that one, changed.
+        elif chance.random() < 0.4 and len(self.paragraphs) > 5:
             gone = chance.choice(old)
             old.remove(gone)
             at = self.paragraphs.index(gone)
@@ -355,7 +359,8 @@ class PptxFile(BlamedFile):
 
     def change(self, edit: int) -> tuple[str, dict[str, Any]]:
         """Change texts; add, take out or move a slide."""
-        chance, operations = self.chance, []
+        chance = self.chance
+        operations: list[dict[str, Any]] = []
         for part in self.touched(edit, list(self.parts())):
             at = next(n for n, slide in enumerate(self.slides) if any(p is part for p in slide))
             name = "title" if self.slides[at][0] is part else "body"
