@@ -21,9 +21,13 @@ TABLE = "id,item,price\n" + "".join(f"{n},thing {n},{n * 10}\n" for n in range(1
 @pytest.fixture(scope="module", params=mostly("asyncio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here; files may be as large as office files are."""
-    with wired(
-        str(request.param), more={"KBD_LIMITS_FILE_BYTES": "200000", "KBD_LIMITS_FILES": "9"}
-    ) as made:
+    more = {
+        "KBD_LIMITS_FILE_BYTES": "200000",
+        "KBD_LIMITS_FILES": "9",
+        # An office program takes seconds a file; how prints are shown is proven with them.
+        "KBD_PREVIEW_RENDERER": "none",
+    }
+    with wired(str(request.param), more=more) as made:
         yield made
 
 
@@ -136,6 +140,7 @@ def test_a_page_is_written_whole(wire: Wired, changed: str, tmp_path: Path) -> N
     assert "<code>write_text_file</code>" in page
     assert "<code>XlsxApplyOps</code>" in page
     assert "Deletion to confirm" in page
+    assert "Pictures are left out: the setting preview_renderer is none" in page
     assert wire.ask("LogHead", workbench_id=changed)["seq"] == seq
 
 
