@@ -67,11 +67,9 @@ async def apply_operations(
     """
     if not operations and copy_from is None:
         raise ValidationFailed("operations is empty; give at least one")
-    carried: tuple[str, ...] = ()
     if copy_from is not None:
         source: FileRef | None = own_file(formats, handler, files.get(copy_from))
         name = _new(files, formats, handler, path)
-        carried = source.external if source else ()
     elif create_new or (create_if_missing and files.find(path) is None):
         source, name = None, _new(files, formats, handler, path)
     else:
@@ -79,8 +77,23 @@ async def apply_operations(
         name = source.name
     staged = files.stage(PurePosixPath(name).suffix)
     applied = await formats.apply(handler, source, operations, staged)
+    if copy_from is None:
+        carried: tuple[str, ...] = ()
+        remaining = applied.remaining
+    else:
+        # What the copy has of it is new under its name.
+        known = source.external if source else ()
+        carried = known if applied.remaining is None else applied.remaining
+        remaining = ()
     external = (*carried, *applied.external)
-    files.put(name, staged, external=external, notes=applied.warnings, focus=applied.focus)
+    files.put(
+        name,
+        staged,
+        external=external,
+        remaining=remaining,
+        notes=applied.warnings,
+        focus=applied.focus,
+    )
     created = source is None or copy_from is not None
     return _edited(name, applied, carried, created=created)
 
@@ -119,7 +132,13 @@ async def copy_assets(
         name = own_file(formats, handler, into).name
     staged = files.stage(PurePosixPath(name).suffix)
     applied = await formats.copy_assets(source, into, picks, staged)
-    files.put(name, staged, external=applied.external, notes=applied.warnings)
+    files.put(
+        name,
+        staged,
+        external=applied.external,
+        remaining=applied.remaining,
+        notes=applied.warnings,
+    )
     return _edited(name, applied, (), created=into is None)
 
 

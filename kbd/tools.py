@@ -131,6 +131,7 @@ class Files(Protocol):
         staged: Path,
         *,
         external: Sequence[str] = (),
+        remaining: Sequence[str] | None = None,
         notes: Sequence[str] = (),
         focus: FocusHint | None = None,
     ) -> None:
@@ -141,6 +142,9 @@ class Files(Protocol):
             staged: What it will be.
             external: What it reaches out to and did not before (`Applied.external`). The review
                 shows it, and it is not published before a person accepts it.
+            remaining: Of what the draft's version reached out to already (`FileRef.external`), what
+                it still does; none where the file is written whole. None where that is not known:
+                then all of it counts.
             notes: What else the review should show of this edit; nothing waits for it.
             focus: Where to look first.
         """

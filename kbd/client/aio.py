@@ -260,14 +260,15 @@ class AsyncClient:
         where to follow on. Who takes events slowly holds up nobody, and misses none.
 
         Args:
-            workbench_id: The log: a workbench's id, or "daemon".
-            after: The last event that the caller has.
+            workbench_id: The log: a workbench's id, or "daemon"; "*" for all, whose events say by
+                their `id` where they are from.
+            after: The last event that the caller has; with "*" in each log.
 
         Raises:
             RemoteError: There is no such log, or no such place in it.
             ConnectionLostError: The connection ended.
         """
-        follower = Follower(FollowedEvents(workbench_id, {workbench_id: after}))
+        follower = Follower(FollowedEvents.of(workbench_id, after))
         async with self._following(follower):
             yield PolledIterator(partial(self._next_event, follower))
 

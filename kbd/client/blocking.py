@@ -78,10 +78,11 @@ class FollowedEvents:
     Args:
         log: A workbench's id, "daemon", or "*" for all logs.
         cursors: The last event that the caller has, by log.
+        after: The same of each log that `cursors` does not name.
     """
 
-    def __init__(self, log: str, cursors: dict[str, int]) -> None:
-        self.log = log
+    def __init__(self, log: str, cursors: dict[str, int], after: int = 0) -> None:
+        self.log, self._after = log, after
         self.delivered = dict(cursors)
         self.is_over = False
         self._read = dict(cursors)
@@ -89,6 +90,13 @@ class FollowedEvents:
 
     def __len__(self) -> int:
         return len(self._events)
+
+    @classmethod
+    def of(cls, log: str, after: int) -> "Self":
+        """Return the subscription to a log, or with "*" to each, after an event."""
+        # No log is called "*", so the cursor is none for the daemon: what each log has up to it is
+        # passed over here. One that is shorter could not be asked for from there.
+        return cls(log, {}, after) if log == EVERY_LOG else cls(log, {log: after})
 
     @property
     def subscription(self) -> "Event":
@@ -103,10 +111,13 @@ class FollowedEvents:
 
     def add(self, log: str, events: "list[Event]") -> None:
         """Add the events of an EventsAppended that are next in their log."""
-        after = self._read.get(log, 0)
-        if events and events[0]["seq"] <= after + 1:
-            self._events.extend((log, event) for event in events if event["seq"] > after)
-            self._read[log] = max(after, events[-1]["seq"])
+        read = self._read.get(log, 0)
+        if events and events[0]["seq"] <= read + 1:
+            had, last = max(read, self._after), max(read, events[-1]["seq"])
+            self._events.extend((log, event) for event in events if event["seq"] > had)
+            self._read[log] = last
+            if last <= self._after:
+                self.delivered[log] = last
 
     def pop(self) -> "tuple[str, Event]":
         """Return the next event and its log; there must be one."""
@@ -267,14 +278,15 @@ class Client:
         kept. Whoever stops early, with `break`, ends the subscription.
 
         Args:
-            workbench_id: The log: a workbench's id, or "daemon".
-            after: The last event that the caller has.
+            workbench_id: The log: a workbench's id, or "daemon"; "*" for all, whose events say by
+                their `id` where they are from.
+            after: The last event that the caller has; with "*" in each log.
 
         Raises:
             RemoteError: There is no such log, or no such place in it.
             ConnectionLostError: The connection ended; `cursors` says where to follow on.
         """
-        for _, event in self._follow(FollowedEvents(workbench_id, {workbench_id: after})):
+        for _, event in self._follow(FollowedEvents.of(workbench_id, after)):
             yield event
 
     def follow_all(

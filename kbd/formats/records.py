@@ -44,11 +44,14 @@ class Source(msgspec.Struct, frozen=True):
         shelf: A folder, perhaps not there yet, for what a handler derives from these very bytes and
             wants again in a later call. It may be emptied at any time, and several calls may write
             to it at once: write beside and rename. None where nothing is kept.
+        external: What the edits of the draft made it reach out to (`Applied.external`), in an edit:
+            what is left of that is `Applied.remaining`.
     """
 
     path: Path
     name: str
     shelf: Path | None = None
+    external: tuple[str, ...] = ()
 
 
 class Region(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -130,6 +133,8 @@ class Applied(msgspec.Struct, frozen=True):
         warnings: What was skipped or should be looked at.
         external: What the file reaches out to now and did not before ("Sheet1!B2: WEBSERVICE"); it
             is not published before a person accepts it.
+        remaining: Of `Source.external`, what the file still reaches out to after the edit. None
+            where that is not known: then all of it counts.
         focus: Where to look first.
     """
 
@@ -137,6 +142,7 @@ class Applied(msgspec.Struct, frozen=True):
     changed: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     external: tuple[str, ...] = ()
+    remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None
 
 
@@ -203,13 +209,15 @@ class Placement(msgspec.Struct, frozen=True):
 class Written(msgspec.Struct, frozen=True):
     """What `write_table` wrote: the range ("A1:C40", "" where there are no cells) and its size.
 
-    `focus` says where to look first.
+    `remaining` is that of `Applied`, where a part of a file was written; `focus` says where to look
+    first.
     """
 
     written_range: str
     row_count: int
     column_count: int
     warnings: tuple[str, ...] = ()
+    remaining: tuple[str, ...] | None = None
     focus: FocusHint | None = None
 
 

@@ -17,13 +17,13 @@ from kbd.plaintext.differences import Part
 
 __all__ = ["MAX_HELD", "Stretch", "Stretches", "collect", "find_moved"]
 
-MAX_HELD = 200_000
+MAX_HELD = 100_000
 """Items of both sides that are held."""
 
 MAX_HELD_SIZE = 48 * 1024 * 1024
 """Characters of the items that are held."""
 
-MAX_SECONDS = 18
+MAX_SECONDS = 14
 """When a comparison ends, at the latest; a worker has 30 seconds for all of it."""
 
 Item = TypeVar("Item")

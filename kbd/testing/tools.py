@@ -175,12 +175,15 @@ class _Files:
         staged: Path,
         *,
         external: Sequence[str] = (),
+        remaining: Sequence[str] | None = None,
         notes: Sequence[str] = (),
         focus: FocusHint | None = None,
     ) -> None:
         del notes, focus
         before = self._files.get(name)
         known = before.external if before else ()
+        if remaining is not None:
+            known = tuple(each for each in known if each in remaining)
         self._staged[name] = staged, tuple(dict.fromkeys((*known, *external)))
 
     def store(self, name: FileName, data: bytes, external: tuple[str, ...] = ()) -> FileRef:
@@ -422,7 +425,7 @@ def _legal(path: str) -> FileName:
 
 def _source(file: FileRef) -> Source:
     """Return a file as handlers see it."""
-    return Source(path=file.path, name=file.name)
+    return Source(path=file.path, name=file.name, external=file.external)
 
 
 def _crossed(value: Any) -> Any:

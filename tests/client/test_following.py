@@ -36,6 +36,22 @@ def test_an_event_counts_once_and_if_it_comes_next() -> None:
     assert followed.delivered == {"a": 5, "b": 1}
 
 
+def test_all_logs_after_one_number() -> None:
+    """Of each what comes behind it; a shorter log is gone on with at its own end."""
+    followed = FollowedEvents.of("*", 2)
+    assert followed.subscription == {"workbench_id": "*", "cursors": {}}
+    for log, seqs in {"a": (1, 2, 3), "b": (1,), "c": (1, 2)}.items():
+        followed.add(log, [{"seq": seq} for seq in seqs])
+
+    assert followed.delivered == {"b": 1, "c": 2}
+    assert [(log, event["seq"]) for log, event in _given(followed)] == [("a", 3)]
+    assert followed.delivered == {"a": 3, "b": 1, "c": 2}
+    assert followed.subscription["cursors"] == followed.delivered
+    followed.add("b", [{"seq": 2}, {"seq": 3}])
+    assert [(log, event["seq"]) for log, event in _given(followed)] == [("b", 3)]
+    assert FollowedEvents.of("a", 2).subscription == {"workbench_id": "a", "after": 2}
+
+
 def _given(followed: FollowedEvents) -> Iterator[tuple[str, Any]]:
     while len(followed):
         yield followed.pop()
@@ -151,6 +167,25 @@ async def test_all_logs_are_followed_at_once(short_dir: Path) -> None:
             served.logs.append(WORKBENCH, "z", 1)
             assert [(await anext(one))["seq"] for _ in range(4)] == [1, 2, 3, 4]
             assert (await anext(every))[1]["data"] == "z"
+
+
+@on_asyncio
+async def test_all_logs_are_followed_by_their_sign(short_dir: Path) -> None:
+    """With either client `follow("*")` is answered: recorded events, then new ones."""
+    async with serving(short_dir) as served, connect(str(served.path)) as client:
+        served.logs.append(WORKBENCH, "x", 3)
+        served.logs.append(OTHER, "y", 1)
+        async with client.follow("*", after=2) as every:
+            assert (await anext(every))["data"] == "x"
+            served.logs.append(OTHER, "z", 2)
+            assert (await anext(every))["seq"] == 3
+
+        def work(blocking: Client) -> list[tuple[str, int]]:
+            every = blocking.follow("*", after=2)
+            found = [next(every) for _ in range(2)]
+            return sorted((event["data"], event["seq"]) for event in found)
+
+        assert await _blocking(served, work) == [("x", 3), ("z", 3)]
 
 
 @on_asyncio

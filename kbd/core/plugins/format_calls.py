@@ -263,7 +263,7 @@ class FormatCalls(ReviewCalls, Formats):
         if not isinstance(owned.item, Styled):
             raise unsupported_error(owned.item, "give styles or media", source.name)
         arguments = file_arguments(source) | {
-            "into": None if into is None else (str(into.path), into.name),
+            "into": None if into is None else (str(into.path), into.name, into.external),
             "picks": msgspec.to_builtins(tuple(picks)),
             "target": str(target),
         }
@@ -284,7 +284,7 @@ class FormatCalls(ReviewCalls, Formats):
         """
         records = parse_operations(handler, operations)
         plain = [msgspec.to_builtins(record) for record in records]
-        arguments = file_arguments(source) | {"operations": plain, "target": str(target)}
+        arguments = _edit_arguments(source) | {"operations": plain, "target": str(target)}
         return await self._write(handler, "apply", Applied, arguments)
 
     async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
@@ -309,7 +309,7 @@ class FormatCalls(ReviewCalls, Formats):
                 handler, "be written as a table", source.name if source else "A new file"
             )
         where = msgspec.to_builtins(placement)
-        arguments = file_arguments(source) | {
+        arguments = _edit_arguments(source) | {
             "rows": str(rows),
             "placement": where,
             "target": str(target),
@@ -352,3 +352,7 @@ def _check_coordinates(handler: Readable, file: FileRef, region: Region) -> None
         offered = ", ".join(handler.coordinates) or "none"
         msg = f"{', '.join(strange)} cannot be used with {file.name}; it takes: {offered}"
         raise ValidationFailed(msg)
+
+
+def _edit_arguments(file: FileRef | None) -> dict[str, Any]:
+    return file_arguments(file) | {"external": file.external if file else ()}

@@ -240,14 +240,14 @@ def copy_assets(
     handle: dict[str, Any],
     path: str,
     name: str,
-    into: tuple[str, str] | None,
+    into: tuple[str, str, Sequence[str]] | None,
     picks: Sequence[Mapping[str, Any]],
     target: str,
 ) -> Any:
-    """Return `Styled.copy_assets`; `into` is the path and the name of what gets the assets."""
+    """Return `Styled.copy_assets`; `into` is what gets the assets: path, name, what it reaches."""
     handler = _handler(handle)
     assert isinstance(handler, Styled)
-    getter = None if into is None else Source(Path(into[0]), into[1])
+    getter = None if into is None else _source(*into)
     chosen = msgspec.convert(tuple(picks), tuple[AssetPick, ...])
     source = Source(Path(path), name)
     return _plain(handler.copy_assets(source, getter, chosen, Path(target)))
@@ -257,6 +257,7 @@ def apply(
     handle: dict[str, Any],
     path: str | None,
     name: str,
+    external: Sequence[str],
     operations: Sequence[Mapping[str, Any]],
     target: str,
 ) -> Any:
@@ -265,7 +266,7 @@ def apply(
     assert isinstance(handler, Editable)
     record = Union[handler.operations]  # type: ignore[name-defined] # noqa: UP007
     records = msgspec.convert(tuple(operations), tuple[record, ...])
-    return _plain(handler.apply(_source(path, name), records, Path(target)))
+    return _plain(handler.apply(_source(path, name, external), records, Path(target)))
 
 
 def read_table(
@@ -286,6 +287,7 @@ def write_table(
     handle: dict[str, Any],
     path: str | None,
     name: str,
+    external: Sequence[str],
     rows: str,
     placement: dict[str, Any],
     target: str,
@@ -294,7 +296,8 @@ def write_table(
     handler = _handler(handle)
     assert isinstance(handler, Tabular)
     where = msgspec.convert(placement, Placement)
-    return _plain(handler.write_table(_source(path, name), Path(rows), where, Path(target)))
+    source = _source(path, name, external)
+    return _plain(handler.write_table(source, Path(rows), where, Path(target)))
 
 
 def _handler(handle: dict[str, Any]) -> Any:
@@ -312,8 +315,8 @@ def _file(path: str, name: str, shelf: str | None) -> Source:
     return Source(Path(path), name, None if shelf is None else Path(shelf))
 
 
-def _source(path: str | None, name: str) -> Source | None:
-    return None if path is None else Source(Path(path), name)
+def _source(path: str | None, name: str, external: Sequence[str]) -> Source | None:
+    return None if path is None else Source(Path(path), name, external=tuple(external))
 
 
 def _version(version: tuple[str, str] | None) -> Source | None:

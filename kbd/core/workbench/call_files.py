@@ -37,10 +37,14 @@ MAX_NOTES = 20
 
 
 class _StagedVersion(msgspec.Struct, frozen=True):
-    """A staged version of a file, with its external references, notes and focus for the review."""
+    """A staged version of a file, with its external references, notes and focus for the review.
+
+    `remaining` is what is left of those of the version before; None is all.
+    """
 
     staged: Path
     external: tuple[str, ...]
+    remaining: tuple[str, ...] | None
     notes: tuple[str, ...]
     focus: FocusHint | None
 
@@ -152,15 +156,19 @@ class CallFiles:
         staged: Path,
         *,
         external: Sequence[str] = (),
+        remaining: Sequence[str] | None = None,
         notes: Sequence[str] = (),
         focus: FocusHint | None = None,
     ) -> None:
         """Make a staged file the draft's version of `name`, once the call succeeds.
 
-        What it reaches out to is added to what the draft's version reached out to already: an edit
-        cannot hide what an earlier one brought. Of notes the last ones are kept.
+        What it reaches out to is added to what remains of what the draft's version reached out to
+        already: an edit cannot hide what an earlier one brought, but take it out. Of notes the last
+        ones are kept.
         """
-        self._written[name] = _StagedVersion(staged, tuple(external), tuple(notes), focus)
+        left = None if remaining is None else tuple(remaining)
+        version = _StagedVersion(staged, tuple(external), left, tuple(notes), focus)
+        self._written[name] = version
 
     async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
         """Make the staged versions durable and return the changes; the caller records them.
@@ -185,6 +193,9 @@ class CallFiles:
     ) -> FileChanged:
         before = self._files.get(name)
         known = before.warnings if before else ()
+        remaining = (
+            known if put.remaining is None else [each for each in known if each in put.remaining]
+        )
         noted = before.notes if before else ()
         return FileChanged(
             name=name,
@@ -193,7 +204,7 @@ class CallFiles:
             size_bytes=size_bytes,
             before_size_bytes=before.size_bytes if before else 0,
             call_id=call_id,
-            warnings=tuple(dict.fromkeys((*known, *put.external))),
+            warnings=tuple(dict.fromkeys((*remaining, *put.external))),
             before_warnings=known,
             notes=tuple(dict.fromkeys((*noted, *put.notes)))[-MAX_NOTES:],
             before_notes=noted,

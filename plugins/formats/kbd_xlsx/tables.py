@@ -19,6 +19,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, ColumnType, FocusHint, Placement, Source, Table, Written
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.reader import blocks
 from kbd_xlsx.reader.blocks import plain_number, plain_text
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
@@ -273,7 +274,9 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
             book.fit(target.name)
         is_made = _ensure(book, placement)
         spot = prepare_spot(book, package, placement, columns)
-        return _filled(book, placement.sheet, spot, columns, stream, target, is_made=is_made)
+        written = _filled(book, placement.sheet, spot, columns, stream, target, is_made=is_made)
+        _, remaining = reach_after(book, None if book.is_new else source)
+        return msgspec.structs.replace(written, remaining=remaining)
 
 
 def _columns(stream: Iterator[Any]) -> list[Column]:
@@ -335,8 +338,8 @@ def _filled(
     warnings = (*spot.warnings, *notes, *typed.warnings(), *book.warnings)
     # An empty result leaves nothing to look at but the sheet's beginning.
     row, column = (area.top - 1, area.left - 1) if area else (0, 0)
-    focus = FocusHint(sheet=name, row_start=row, col_start=column)
-    return Written(_range(area), count, len(columns), warnings, focus)
+    focus = FocusHint(sheet=title, row_start=row, col_start=column)
+    return Written(_range(area), count, len(columns), warnings, focus=focus)
 
 
 def _range(area: Area | None) -> str:

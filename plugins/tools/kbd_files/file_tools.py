@@ -267,7 +267,7 @@ class WriteTextFile(Tool):
             raise ValidationFailed("content holds a lone surrogate, which is no text") from None
         staged = context.files.stage()
         await anyio.Path(staged).write_bytes(data)
-        context.files.put(name, staged)
+        context.files.put(name, staged, remaining=())
         value = {"path": name, "bytes": len(data), "created": existing is None}
         return ToolResult(value, is_action=True)
 

@@ -343,5 +343,9 @@ async def _write(
     notes = await export_rows(context, row_export, rows)
     written = await context.formats.write_table(handler, source, rows, placement, target)
     # Last: whatever fails before leaves the draft as it was.
-    context.files.put(name, target, notes=written.warnings, focus=written.focus)
+    is_whole = source is None or placement.mode == "new_file"
+    remaining = () if is_whole else written.remaining
+    context.files.put(
+        name, target, remaining=remaining, notes=written.warnings, focus=written.focus
+    )
     return written, notes

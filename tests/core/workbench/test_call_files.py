@@ -68,6 +68,31 @@ async def test_what_an_edit_brings_is_added_to_what_is_there(blobs: Blobs, tmp_p
     assert harmless.warnings == second.warnings
 
 
+async def test_what_an_edit_takes_out_is_not_warned_of(blobs: Blobs, tmp_path: Path) -> None:
+    """Of what was there just that stays which the edit says is left; what it brings is added."""
+    folded = Folded()
+    folded.add(A, "a")
+    files = opened(folded.state, blobs, tmp_path)
+    put(files, A, "one", "B2: WEBSERVICE", "C3: a link")
+    folded.apply(DraftOpened("d"), *await files.land(CALL))
+
+    files = opened(folded.state, blobs, tmp_path)
+    staged = files.stage()
+    staged.write_text("two")
+    files.put(A, staged, external=("D4: a link",), remaining=("C3: a link", "never: there"))
+    (change,) = await files.land(CALL)
+    assert change.warnings == ("C3: a link", "D4: a link")
+    assert change.before_warnings == ("B2: WEBSERVICE", "C3: a link")
+    folded.apply(change)
+
+    files = opened(folded.state, blobs, tmp_path)
+    staged = files.stage()
+    staged.write_text("whole")
+    files.put(A, staged, remaining=())
+    (change,) = await files.land(CALL)
+    assert change.warnings == ()
+
+
 async def test_a_new_file_has_what_it_was_put_with(blobs: Blobs, tmp_path: Path) -> None:
     """Nothing is known of it from before."""
     files = opened(Folded().state, blobs, tmp_path)

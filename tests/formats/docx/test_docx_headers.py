@@ -8,6 +8,8 @@ import pytest
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.formats import AssetPick, Source
+from kbd_docx.operations import AppendParagraph
 from styled_documents import (
     FORMAT,
     W,
@@ -288,6 +290,33 @@ def test_what_fetches_is_told(tmp_path: Path) -> None:
         'header:section0/default: field INCLUDEPICTURE "http://far/a.png"',
         "header:section0/default: image http://far/b.png",
     )
+
+
+def test_what_is_replaced_does_not_reach_out_any_more(tmp_path: Path) -> None:
+    """What an edit brought remains through others, and is gone with the header that had it."""
+    inside = (
+        '<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>INCLUDE'
+        "</w:instrText></w:r><w:r><w:instrText>TEXT  far.docx</w:instrText></w:r><w:r>"
+        f'<w:fldChar w:fldCharType="end"/></w:r>{picture("", link="rF")}</w:p>'
+    )
+    far = with_header(tmp_path / "a.docx", inside, [("rF", "image", "http://far/b.png")])
+    first, found = copy(far, plain(tmp_path / "into.docx", 1), "header:section0/default")
+    reached = (
+        "header:section0/default: field INCLUDETEXT far.docx",
+        "header:section0/default: image http://far/b.png",
+    )
+    assert (found.external, found.remaining) == (reached, ())
+
+    more = tmp_path / "more.docx"
+    known = Source(first, first.name, external=reached)
+    appended = FORMAT.apply(known, (AppendParagraph("more"),), more)
+    assert (appended.external, appended.remaining) == ((), reached)
+
+    near = with_header(tmp_path / "b.docx", "<w:p><w:r><w:t>Near</w:t></w:r></w:p>")
+    known = Source(more, more.name, external=reached)
+    picks = (AssetPick("header:section0/default"),)
+    replaced = FORMAT.copy_assets(source(near), known, picks, tmp_path / "last.docx")
+    assert (replaced.external, replaced.remaining) == ((), ())
 
 
 def test_what_leads_elsewhere_stays_behind(tmp_path: Path) -> None:

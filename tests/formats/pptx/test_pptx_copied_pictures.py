@@ -9,8 +9,11 @@ from pptx.util import Inches
 
 from deck_judge import DeckFile, tree_without
 from kbd.errors import ValidationFailed
+from kbd.formats import Source
 from kbd.office.assets import MAX_RELATIONS
 from kbd.opc import strict
+from kbd_pptx import PptxFormat
+from kbd_pptx.operations import AddSlide, DeleteSlide
 from styled_decks import (
     A,
     P,
@@ -171,6 +174,21 @@ def test_what_reaches_out_is_named(brand: Path, plain: Path, made: Path) -> None
     source = with_photo(brand, film, link("video", "https://example.com/v.mp4"))
     found = copied(source, made.with_name("c.pptx"), ("image:slide:0/Photo", None), into=plain)
     assert found.external == ("https://example.com/v.mp4",)
+
+
+def test_what_is_deleted_does_not_reach_out_any_more(brand: Path, plain: Path, made: Path) -> None:
+    """What an edit brought remains through others, and is gone with the slide that had it."""
+    click = {'descr="A red field"/>': f'descr="A red field">{CLICK}r:id="rId90"/></p:cNvPr>'}
+    far = with_photo(brand, click, link("hyperlink", "https://example.com/a"))
+    reached = copied(far, made, ("image:slide:0/Photo", None), into=plain).external
+    known, more = Source(made, made.name, external=reached), made.with_name("more.pptx")
+    slide = AddSlide(layout="blank")
+
+    added = PptxFormat().apply(known, (slide,), more)
+    assert (added.external, added.remaining) == ((), reached)
+    known = Source(more, more.name, external=reached)
+    deleted = PptxFormat().apply(known, (DeleteSlide(index=0),), made.with_name("last.pptx"))
+    assert (deleted.external, deleted.remaining) == ((), ())
 
 
 def test_a_click_within_its_own_deck_is_taken_off(brand: Path, plain: Path, made: Path) -> None:

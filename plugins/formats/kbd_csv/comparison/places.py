@@ -17,8 +17,8 @@ from kbd_csv.comparison.version import (
 
 __all__ = ["locate", "trace"]
 
-_ROW = re.compile(r"\s*(?:row|line|r|#)?\s*(\d+)\s*", re.IGNORECASE)
-_ROW_FIRST = re.compile(r"\s*(?:row|r)?\s*#?(\d+)\s*[,:;/]?\s+(.+?)\s*", re.IGNORECASE)
+_ROW = re.compile(r"\s*(?:row|line|r)?\s*#?(\d+)\s*", re.IGNORECASE)
+_ROW_FIRST = re.compile(r"\s*(?:row|r)?\s*#?(\d+)(?:\s*[,:;/]\s*|\s+)(.+?)\s*", re.IGNORECASE)
 _ROW_LAST = re.compile(r"\s*(.+?)\s*[,:;/@]?\s+(?:(?:in|of)\s+)?row\s*#?(\d+)\s*", re.IGNORECASE)
 _COLUMN_WORD = re.compile(r"\s*(?:column|col\.?|field)\s+(.+?)\s*", re.IGNORECASE)
 

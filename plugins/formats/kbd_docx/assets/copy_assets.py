@@ -23,6 +23,7 @@ from kbd_docx.assets.target import (
 )
 from kbd_docx.document import FAMILY, SUFFIXES, DocxParts, W, open_document
 from kbd_docx.edits.blank import TEMPLATE, strip_template, update_settings
+from kbd_docx.edits.reach import reach_after
 from kbd_docx.styles.properties import ensure_child, insert_child
 from kbd_docx.styles.sections import page_sections
 from kbd_docx.styles.stylesheet import DocxStyleSheet, Style, StyleType
@@ -78,7 +79,8 @@ def copy_assets(
         changed = tuple(copying.copy(pick) for pick in wanted)
         copying.finish()
         rewriting.save(target)
-    return Applied(len(changed), changed, made.warnings.texts, made.warnings.external)
+        reach = reach_after(rewriting, made.warnings.external, into)
+    return Applied(len(changed), changed, made.warnings.texts, *reach)
 
 
 def _copy_theme(theirs: DocxParts, made: Target, copier: DocumentPartCopier) -> None:

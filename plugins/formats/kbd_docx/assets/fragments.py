@@ -12,6 +12,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
 from kbd_docx.assets.target import Target
 from kbd_docx.document import MC, PARAGRAPH, WP, W, local_name
+from kbd_docx.edits.reach import field_instructions, field_text
 from kbd_docx.styles.properties import (
     Properties,
     difference,
@@ -136,15 +137,14 @@ class FragmentImporter:
             raise ValidationFailed(
                 f"{place} holds a drawing of the older form, which a strict document may not have"
             )
-        for instruction in _instructions(root):
+        for instruction in field_instructions(root):
             if found := _RUNS_CODE.match(instruction) or _DDE_ANYWHERE.search(instruction):
                 raise ValidationFailed(
                     f"{place} holds the field {found[1].upper()}, which runs another program; take "
                     "it out in the source first"
                 )
             if _FETCHES.match(instruction):
-                instruction_text = " ".join(instruction.split())[:300]
-                self._target.warnings.note_external(f"{place}: field {instruction_text}")
+                self._target.warnings.note_external(f"{place}: {field_text(instruction)}")
 
     def _preserve_formatting(self, paragraph: etree._Element) -> None:
         """Write into a paragraph and its runs what the target's styles would change."""
@@ -211,23 +211,3 @@ def _add_missing(owner: etree._Element, name: str, more: Properties, present: se
     wanted = {key: value for key, value in more.items() if key not in present}
     if wanted:
         write_properties(ensure_child(owner, name), wanted)
-
-
-def _instructions(root: etree._Element) -> Iterator[str]:
-    """Yield the instructions of fields, those spread over several runs joined."""
-    # Joined before they are judged: a word that is cut into runs would pass piece by piece.
-    open_: list[list[str]] = []
-    for each in root.iter(f"{W}fldSimple", f"{W}fldChar", f"{W}instrText"):
-        if each.tag == f"{W}fldSimple":
-            yield each.get(f"{W}instr", "")
-        elif each.tag == f"{W}instrText":
-            if open_:
-                open_[-1].append(each.text or "")
-            else:
-                yield each.text or ""
-        elif each.get(f"{W}fldCharType") == "begin":
-            open_.append([])
-        elif each.get(f"{W}fldCharType") == "end" and open_:
-            yield "".join(open_.pop())
-    for left in open_:
-        yield "".join(left)

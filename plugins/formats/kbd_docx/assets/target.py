@@ -18,6 +18,7 @@ from kbd.opc import is_strict_part, strict, transitional
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_docx.document import MC, PARAGRAPH, DocxParts, R, W, blocks
+from kbd_docx.edits.reach import SHOWN_CHARACTERS
 from kbd_docx.styles.stylesheet import folded
 
 __all__ = [
@@ -263,7 +264,6 @@ def _with_ignorable(root: etree._Element, spaces: dict[str, str]) -> etree._Elem
 
 
 _XML = re.compile(r"[+/]xml$")
-_SHOWN_TARGET_CHARS = 300
 
 
 class DocumentPartCopier(PartCopier):
@@ -293,7 +293,7 @@ class DocumentPartCopier(PartCopier):
 
     def note_external(self, relation: Relation) -> None:
         """Note an external target, with the asset that refers to it."""
-        reached = f"{self.place}: {relation.kind} {relation.target[:_SHOWN_TARGET_CHARS]}"
+        reached = f"{self.place}: {relation.kind} {relation.target[:SHOWN_CHARACTERS]}"
         self.warnings.note_external(reached)
 
     def relate(self, part: str, relation: Relation) -> str:

@@ -99,7 +99,8 @@ class ParagraphContent(msgspec.Struct, frozen=True, array_like=True):
         """The text, with labels of what is none."""
         if not self.items:
             return self.text
-        pieces, start = [], 0
+        pieces: list[str] = []
+        start = 0
         for item in self.items:
             pieces += (self.text[start : item.at], item.label)
             start = item.at

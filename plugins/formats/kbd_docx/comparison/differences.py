@@ -79,10 +79,14 @@ class ParagraphDifferences:
             moved_from: Where it stood before if it moved.
             details: What differs of it beside its paragraphs.
         """
-        if self._out.is_full:
-            self._out.count("changed" if moved_from is None else "moved", what, 1)
-            return
         old, new = joined(before), joined(after)
+        if self._out.is_full:
+            self._made += 1
+            is_format = old.text == new.text and moved_from is None
+            self._out.count(
+                "changed" if moved_from is None else "moved", "format" if is_format else what, 1
+            )
+            return
         start = self._made
         formats = list(self._paragraph_looks(before, after))
         if old.text != new.text or moved_from is not None:
@@ -221,14 +225,14 @@ class ParagraphDifferences:
     def _add_marks(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
         before = Counter((each.kind, each.key) for each in old.marks if each.kind != "field")
         after = Counter((each.kind, each.key) for each in new.marks if each.kind != "field")
-        for (kind, key), _ in (before - after).items():
+        for kind, key in before - after:
             # What was written into or taken out of a note is told where the note is.
             if kind not in _NOTES:
                 self._put(Change(place, "removed", kind, before=key))
             elif key in self._in_both:
                 note = "it is not cited here any more"
                 self._put(Change(place, "changed", kind, key, key, note=note))
-        for (kind, key), _ in (after - before).items():
+        for kind, key in after - before:
             if kind not in _NOTES:
                 self._put(Change(place, "added", kind, after=key))
             elif key in self._in_both:
@@ -278,6 +282,8 @@ def _run_differences(
     value_of: Callable[[LookDifference, ParagraphContent, ParagraphContent], LookDifference],
 ) -> Iterator[tuple[LookDifference, str]]:
     """Yield how the formatting of text that is there before and after differs, with that text."""
+    if len({run.look for run in (*old.runs, *new.runs)}) < 2:
+        return
     for start, other, length in _common(old.text, new.text):
         looks = _looks_between(old.runs, start, length)
         others = _looks_between(new.runs, other, length)

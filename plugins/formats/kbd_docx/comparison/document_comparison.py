@@ -64,6 +64,7 @@ def match_bodies(before: DocxVersion, after: DocxVersion) -> Matches:
                 key=version.key,
                 move_key=version.move_key,
                 words=version.words,
+                shape=version.shape,
             )
         )
     return match_items(*sides)
@@ -169,7 +170,6 @@ def _add_block(version: DocxVersion, index: int, out: ChangeList, *, is_after: b
     out.add(change)
 
 
-
 def _add_whole(version: DocxVersion, out: ChangeList, *, is_after: bool) -> None:
     """Add all that a document holds as added or removed; blank paragraphs are none."""
     for index, block in enumerate(version.body.blocks):
@@ -218,4 +218,3 @@ def _block_text(version: DocxVersion, index: int) -> str:
         rows, _ = TableCells(version, index).listed()
         return "\n".join(" | ".join(row) for row in rows)
     return " ".join(str(text) for text in version.element(index).itertext()).strip()
-

@@ -71,7 +71,9 @@ class DrawnReader:
             text = "\n".join(content.shown for content in paragraphs)
             return Item("text box", at, f"[text box: {text}]", digest, (("text", text),))
         frame = next(iter(element), None)
-        for found in element.iter(f"{PIC}pic", f"{V}imagedata", f"{O}OLEObject", *_CHARTS, _DIAGRAM):
+        for found in element.iter(
+            f"{PIC}pic", f"{V}imagedata", f"{O}OLEObject", *_CHARTS, _DIAGRAM
+        ):
             told = self._picture(found, frame)
             if told is not None:
                 picture, content = told

@@ -3,7 +3,7 @@
 ECMA-376, part 1, 17.3 (paragraphs and runs), 17.13.5 (tracked changes), 17.16 (fields).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
@@ -39,13 +39,12 @@ _IGNORED = frozenset((
     f"{W}proofErr", f"{W}lastRenderedPageBreak", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}sdtEndPr",
     f"{W}footnoteRef", f"{W}endnoteRef", f"{W}annotationRef", f"{W}separator",
     f"{W}continuationSeparator", f"{W}smartTagPr", f"{W}customXmlPr", f"{W}fldData",
+    f"{W}bookmarkEnd",
 ))  # fmt: skip
 _ENTERED = frozenset((f"{W}smartTag", f"{W}customXml", f"{W}sdtContent", f"{W}r"))
 CONTROL_IDS = frozenset((f"{W}id", f"{W}placeholder", f"{W}showingPlcHdr"))
 _CURSOR = "_GoBack"
 _MAX_KEY_CHARS = 200
-
-Handler = Callable[["etree._Element"], None]
 
 
 class ParagraphReader:
@@ -210,10 +209,6 @@ class _Paragraph:
             case "bookmarkStart":
                 if element.get(f"{W}name") != _CURSOR:
                     self._mark("bookmark", element.get(f"{W}name", ""))
-            case "bookmarkEnd":
-                return
-            case "ruby":
-                self._read_ruby(element)
             case _:
                 self._read_foreign(element, tag)
 
@@ -224,6 +219,8 @@ class _Paragraph:
         elif tag == f"{MC}AlternateContent":
             for choice in [*element.findall(f"{MC}Choice"), *element.findall(f"{MC}Fallback")][:1]:
                 self._read_children(choice)
+        elif tag == f"{W}ruby":
+            self._read_ruby(element)
         elif tag in (f"{W}bdo", f"{W}dir"):
             self._rest.append(element.get(VAL, "").encode())
             self._read_children(element)
@@ -288,4 +285,3 @@ def control_name(settings: etree._Element) -> str:
 
 def _author(element: etree._Element) -> str:
     return element.get(f"{W}author", "")
-

@@ -139,11 +139,17 @@ class DocxVersion:
             return None
         if kind == "paragraph":
             return word_count(self.paragraph(index).shown)
-        found = word_count(
-            " ".join(each.text or "" for each in self.element(index).iter(f"{W}t"))
-        )
+        found = word_count(" ".join(each.text or "" for each in self.element(index).iter(f"{W}t")))
         # A table is never a paragraph, whatever both say.
         return Counter({f"\0{word}": count for word, count in found.items()})
+
+    def shape(self, index: int) -> tuple[int, int] | None:
+        """Return the numbers of a table's rows and columns, None of other blocks."""
+        block = self.block(index)
+        if block.kind != "table" or block.number >= len(self.contents.tables):
+            return None
+        table = self.contents.tables[block.number]
+        return table.row_count, table.column_count
 
     def frame(self, element: etree._Element, part: str) -> bytes:
         """Return the digest of what holds paragraphs, without these; nothing if nothing else is."""

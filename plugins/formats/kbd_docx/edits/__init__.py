@@ -7,6 +7,7 @@ tables       operations on tables
 replacement  text replaced in body, headers, footers and notes
 formatting   formatting of runs and paragraphs as operations give it, and styles that they name
 texts        text as documents hold it, and values that the strict variant spells otherwise
+reach        what the document still reaches out to after an edit
 removal      content taken out without breaking what goes on around it, and what goes with it
 blank        the document that new ones begin as
 """

@@ -28,6 +28,7 @@ from kbd_docx.edits.paragraphs import (
     insert_paragraph,
     set_paragraphs,
 )
+from kbd_docx.edits.reach import reach_after
 from kbd_docx.edits.tables import add_table, set_table_cells
 from kbd_docx.operations import (
     AddTable,
@@ -69,8 +70,9 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
             rewriting, external = lending.returned(whole)
         _fit_suffix(package, identity, source, rewriting, edit, target)
         rewriting.save(target)
+        reach = reach_after(rewriting, external, source)
     focus = FocusHint(section_index=0)
-    return Applied(len(changed), changed, edit.warnings.texts, external, focus)
+    return Applied(len(changed), changed, edit.warnings.texts, *reach, focus)
 
 
 def _operation_table(edit: DocumentEdit) -> OperationTable:

@@ -4,11 +4,13 @@ A theme copied into another deck, where a master takes it in place of its own.
 """
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Applied, AssetPick, Source
+from kbd.office.reach import external_targets, reach_after
 from kbd.opc.rewriter import Rewriting
 from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, SourceDeck, find_master, parse_ref
 from kbd_pptx.assets.copy_images import ImageCopier
@@ -108,7 +110,9 @@ def copy_assets(
             SUFFIXES.fit(edit.rewriting, kind.part, target.name)
         changed = _Copying(having, edit, DeckPartCopier(package, edit)).copy(wanted)
         edit.rewriting.save(target)
-    return Applied(len(changed), changed, edit.warnings.texts, edit.warnings.external)
+        targets = partial(external_targets, edit.rewriting)
+        reach = reach_after(edit.warnings.external, into, targets)
+    return Applied(len(changed), changed, edit.warnings.texts, *reach)
 
 
 def _rank(pick: PptxAssetRef) -> int:

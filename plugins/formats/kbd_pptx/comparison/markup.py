@@ -8,10 +8,9 @@ leads to stands in for its id.
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lxml import etree
 
@@ -102,30 +101,40 @@ def read_facts(
         tag = element.tag
         left_out = (*_IDS.get(tag, ()), *omitted.get(tag, ()))
         says_nothing = True
-        for name, value in sorted(element.attrib.items()):
-            key, text = str(name), str(value)
+        for key, text in sorted(cast("list[tuple[str, str]]", element.items())):
             if key in left_out or key in _UNSEEN_ATTRIBUTES:
                 continue
             says_nothing = False
             is_relation = key.startswith(R) and text
             yield f"{path}@{_short(key)}", resolve(text) if is_relation else text
-        children: list[tuple[etree._Element, str]] = []
-        counts: Counter[str] = Counter()
-        for child in element:
-            if not isinstance(child.tag, str) or child in skipped or _is_unseen(child):
-                continue
-            counts[child.tag] += 1
-            count = counts[child.tag]
-            name = f"{_short(child.tag)}[{count}]" if count > 1 else _short(child.tag)
-            children.append((child, f"{path}/{name}" if path else name))
+        children = _children(element, path, skipped) if len(element) else []
         text = element.text or ""
-        if children or _short(tag).rpartition(":")[2] not in _TEXTS:
+        if text and (children or _short(tag).rpartition(":")[2] not in _TEXTS):
             text = text.strip()
         if text:
             yield f"{path}#", text
         elif says_nothing and not children:
             yield path, ""
         waiting.extend(reversed(children))
+
+
+def _children(
+    element: etree._Element, path: str, skipped: Collection[etree._Element]
+) -> list[tuple[etree._Element, str]]:
+    """Return what is in an element and is not left out, with paths."""
+    found: list[tuple[etree._Element, str]] = []
+    counts: dict[str, int] = {}
+    prefix = f"{path}/" if path else ""
+    for child in element:
+        tag = child.tag
+        if not isinstance(tag, str) or child in skipped:
+            continue
+        if (tag in _WRAPS or tag in _UNSEEN_ELEMENTS) and _is_unseen(child):
+            continue
+        count = counts[tag] = counts.get(tag, 0) + 1
+        name = f"{prefix}{_short(tag)}"
+        found.append((child, f"{name}[{count}]" if count > 1 else name))
+    return found
 
 
 def digest(facts: Iterable[Fact]) -> str:

@@ -83,6 +83,7 @@ class DeckVersion:
         self.compared: set[str] = {identity.part}
         self._bytes: dict[str, PartValue] = {}
         self._digests: dict[str, str] = {}
+        self._targets: dict[str, dict[str, Value]] = {}
         self._depth = 0
 
     @property
@@ -131,6 +132,13 @@ class DeckVersion:
             return relation.kind
         size = self.package.entry(relation.target).file_size
         return PartValue(relation.kind, self.part_digest(relation.target), size)
+
+    def targets(self, part: str) -> dict[str, Value]:
+        """Return what a part's relations lead to, by their ids."""
+        if part not in self._targets:
+            relations = self.deck.parts.relations(part)
+            self._targets[part] = {id_: self._target(each) for id_, each in relations.items()}
+        return self._targets[part]
 
     def part_digest(self, part: str) -> str:
         """Return what identifies a part with all that it leads to; that of XML by its contents."""

@@ -8,6 +8,7 @@ import pptx
 
 from kbd.formats import Applied, FocusHint, Source
 from kbd.office.operations import OperationTable, apply_in_order
+from kbd.office.reach import external_targets, reach_after
 from kbd.opc import Identity
 from kbd.opc.library_bridge import LibraryBridge, library_errors
 from kbd.opc.package import Package
@@ -50,8 +51,9 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
         if type_ != identity.type:
             rewriting.add(identity.part, rewriting.read(identity.part), type_)
         rewriting.save(target)
+        reach = reach_after(external, source, partial(external_targets, rewriting))
     focus = _focus(operations, slides)
-    return Applied(len(changed), changed, warnings.texts, external, focus)
+    return Applied(len(changed), changed, warnings.texts, *reach, focus)
 
 
 def _apply_to_new(operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:

@@ -15,12 +15,20 @@ from kbd.plaintext.encodings import errors_of
 from kbd.plaintext.stretches import Observer, Stretches, collect
 from kbd.plaintext.versions import TextVersion
 
-__all__ = ["MAX_LINE_CHARS", "collect_stretches", "line_end", "read_lines", "text_of"]
+__all__ = [
+    "BATCH_CHARS",
+    "MAX_LINE_CHARS",
+    "collect_stretches",
+    "line_end",
+    "read_lines",
+    "text_of",
+]
 
 MAX_LINE_CHARS = 1024 * 1024
 """Of a longer line the beginning is compared word by word, the rest as a whole."""
 
-_BATCH_CHARS = 64 * 1024
+BATCH_CHARS = 64 * 1024
+"""How much is read at a time."""
 
 _MARK_BYTES = 3
 """Of a byte order mark in UTF-8."""
@@ -69,7 +77,7 @@ def read_lines(
 
 def _lines(text: io.TextIOWrapper) -> Iterator[tuple[list[str], list[int]]]:
     """Yield lines of which none is very long, many at once."""
-    while lines := text.readlines(_BATCH_CHARS):
+    while lines := text.readlines(BATCH_CHARS):
         if all(map(str.isascii, lines)):
             yield lines, [*map(len, lines)]
         else:

@@ -16,6 +16,7 @@ from kbd.opc.package import Package
 from kbd_xlsx.assets.copy_formatting import FormattingCopier, Restyling
 from kbd_xlsx.assets.copy_objects import ObjectCopier, WorkbookPartCopier
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.references import Area, parse_area
 from kbd_xlsx.styles.theme import workbook_parts
 from kbd_xlsx.workbook import SUFFIXES, find_sheet, read_workbook
@@ -117,7 +118,8 @@ def copy_assets(
         changed = tuple(copying.copied(pick) for pick in wanted)
         copying.finish()
         book.save(target)
-    return Applied(len(changed), changed, book.warnings, book.notices.external)
+        reach = reach_after(book, into)
+    return Applied(len(changed), changed, book.warnings, *reach)
 
 
 def _copy_theme(package: Package, book: BookEdit) -> None:

@@ -43,7 +43,7 @@ class _Cursor:
     """Rows of a sheet as they are asked for, mostly in rising order."""
 
     def __init__(self, side: SheetSide, wanted: set[int]) -> None:
-        self._rows = ((row.number, row.cells) for row in side.rows() if row.number in wanted)
+        self._rows = ((row.number, row.cells) for row in side.rows(sorted(wanted)))
         self._passed: dict[int, bytes] = {}
         self._at = 0
 
@@ -76,7 +76,7 @@ def compare_cells(
 
 def list_rows(side: SheetSide, kind: ChangeKind, changes: ChangeList) -> None:
     """Add all rows of a sheet that is new, or gone; raises FileReadFailed."""
-    for number, _, cells in side.rows():
+    for number, _, cells in side.rows(range(1, len(side.scan.hashes) + 1)):
         if not cells:
             continue
         found = {cell.column: cell for cell in raw_cells(cells) if cell.is_filled}
@@ -433,9 +433,7 @@ def _column_values(side: SheetSide, columns: Any) -> dict[int, list[CellValue]]:
     found: dict[int, list[CellValue]] = {column: [] for column in columns}
     if not found:
         return found
-    for number, _, cells in side.rows():
-        if number > MAX_COLUMN_VALUES:
-            break
+    for number, _, cells in side.rows(range(1, MAX_COLUMN_VALUES + 1)):
         for cell in raw_cells(cells):
             values = found.get(cell.column)
             if values is not None and cell.is_filled:

@@ -12,6 +12,7 @@ from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.categories import summarize_by_category
 from kbd_xlsx.edits.cells import CellWriter
+from kbd_xlsx.edits.reach import reach_after
 from kbd_xlsx.edits.sheets import (
     delete_sheet,
     filter_rows,
@@ -50,14 +51,16 @@ def apply(source: Source | None, operations: tuple[msgspec.Struct, ...], target:
     """
     if source is None:
         SUFFIXES.type_of_new(target.name)
-        return _applied(BookEdit.blank(target.name), operations, target)
+        return _applied(BookEdit.blank(target.name), None, operations, target)
     with Package(source) as package:
         book = BookEdit.opened(package)
         book.fit(target.name)
-        return _applied(book, operations, target)
+        return _applied(book, source, operations, target)
 
 
-def _applied(book: BookEdit, operations: tuple[msgspec.Struct, ...], target: Path) -> Applied:
+def _applied(
+    book: BookEdit, source: Source | None, operations: tuple[msgspec.Struct, ...], target: Path
+) -> Applied:
     writer = CellWriter(book)
     changed = apply_in_order(operations, _table(book, writer, target), partial(_prepare, book))
     # This comes after all operations, so that widths which any of them set are left alone.
@@ -67,7 +70,8 @@ def _applied(book: BookEdit, operations: tuple[msgspec.Struct, ...], target: Pat
     if focus is not None and focus.sheet is not None:
         # As the workbook writes it: operations may write it in other capitals.
         focus = msgspec.structs.replace(focus, sheet=book.title(focus.sheet))
-    return Applied(len(changed), changed, book.warnings, book.notices.external, focus)
+    reach = reach_after(book, source)
+    return Applied(len(changed), changed, book.warnings, *reach, focus)
 
 
 def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:

@@ -73,14 +73,6 @@ class WorkbookWarnings(EditWarnings):
         note = f"Text that looks like a formula was written as text: {places}."
         return (*super().texts, note)
 
-    @property
-    def external(self) -> tuple[str, ...]:
-        """Targets outside of the workbook that it now refers to, the first ones if many."""
-        found = super().external
-        if len(found) <= _MAX_LISTED:
-            return found
-        return (*found[:_MAX_LISTED], f"and {len(found) - _MAX_LISTED} more")
-
 
 def is_protected(part: bytes) -> bool:
     """Tell whether a sheet's part asks programs to keep people from changing it."""

@@ -9,6 +9,7 @@ import msgspec
 from kbd.errors import ValidationFailed
 from kbd_xlsx.calculation import names_column
 from kbd_xlsx.edits.book import BookEdit
+from kbd_xlsx.edits.reach import reach_text
 from kbd_xlsx.operations import (
     CellSetting,
     ClearRange,
@@ -29,7 +30,7 @@ from kbd_xlsx.references import (
     parse_area,
     parse_cell,
 )
-from kbd_xlsx.values import cell_value, content_of, looks_like_formula, reach_of, spills
+from kbd_xlsx.values import cell_value, content_of, looks_like_formula, spills
 
 __all__ = ["CellWriter"]
 
@@ -159,8 +160,8 @@ class CellWriter:
         # Kept, for only what was written before this call is in the parts.
         if "[" in text:
             self._structured.append(text)
-        if found := reach_of(text):
-            notices.note_external(f"{place}: {found} reaches out of the workbook")
+        if reach := reach_text(place, text):
+            notices.note_external(reach)
         if function := spills(text):
             notices.warn(
                 f"{place}: {function} gives more than one cell; only its first value is shown "
