@@ -6,8 +6,9 @@ plugin cannot give is left out, for a page that lacks a picture is better than n
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import anyio
 import msgspec
-from anyio import create_task_group
+from anyio import CancelScope, create_task_group
 
 from kbd.core.audit.review_page.file_view import MAX_DRAWN, drawn_changes
 from kbd.core.audit.review_page.neighborhood import (
@@ -41,6 +42,9 @@ MAX_PICTURES = 40
 MAX_PICTURE_BYTES = 24 * 1024 * 1024
 """Bytes of all of them together, as they stand in the page."""
 
+PICTURES_S = 60.0
+"""Seconds for all pictures of a page: where an office program prints them, each file takes some."""
+
 EDGE_PX = 1000
 """The longer edge of a picture."""
 
@@ -62,6 +66,7 @@ class _Room:
 
     def __init__(self) -> None:
         self.pictures, self.characters = MAX_PICTURES, MAX_PICTURE_BYTES
+        self.deadline = anyio.current_time() + PICTURES_S
 
     def take(self, picture: PreviewPicture | None) -> bool:
         """Take room for a picture; False if there is none."""
@@ -225,7 +230,14 @@ class _Looks:
             numbers = [(number, number) for number in range(1, pages + 1)]
         pairs: list[PicturePair] = []
         for place, (before, after) in enumerate(numbers):
-            pair = await self._pair(unit, before, after)
+            pair = None
+            with CancelScope(deadline=room.deadline) as scope:
+                pair = await self._pair(unit, before, after)
+            if scope.cancelled_caught:
+                self.notes[f"Pictures are left out: they took longer than {PICTURES_S:.0f} s"] = (
+                    None
+                )
+                return _in_order(pairs, named=named), len(numbers) - place if named else 0
             if pair is None:
                 # No renderer, or no such page: the others would fail likewise.
                 if not named or not pairs:
