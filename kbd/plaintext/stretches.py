@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from kbd.formats.alignment import Block, Move, find_moves
-from kbd.plaintext.differences import Part
+from kbd.plaintext.differences import SequencePart
 
 __all__ = ["MAX_HELD", "Stretch", "Stretches", "collect", "find_moved"]
 
@@ -100,7 +100,7 @@ class Stretches(msgspec.Struct, Generic[Item]):
 
 
 def collect(
-    parts: Iterable[Part[Item]],
+    parts: Iterable[SequencePart[Item]],
     size_of: Callable[[Item], int],
     *,
     context: int | None = 0,
@@ -147,7 +147,7 @@ class _Context(Generic[Item]):
         self._trail: list[Item] | None = None
         self._gap = 0
 
-    def add(self, part: Part[Item]) -> None:
+    def add(self, part: SequencePart[Item]) -> None:
         """Add equal items to what trails the last stretch, then to what leads to the next one."""
         self._gap += part.after_count
         if len(part.after) < part.after_count:
@@ -164,7 +164,7 @@ class _Context(Generic[Item]):
                 self._trail = None
         self._lead.extend(part.after[trailing:])
 
-    def add_difference(self, part: Part[Item], found: list[Stretch[Item]]) -> None:
+    def add_difference(self, part: SequencePart[Item], found: list[Stretch[Item]]) -> None:
         """Add what differs, with the equal items that led to it; parts that touch are one."""
         if found and not self._gap:
             found[-1].before += part.before

@@ -20,7 +20,7 @@ from kbd.formats.alignment import diff_words
 from kbd.plaintext.stretches import Stretch
 from kbd.plaintext.versions import EndCount, add_bytes, add_facts, is_same_file
 from kbd_csv.comparison.columns import column_changes
-from kbd_csv.comparison.matching import RowPair, TableMatch, match_tables
+from kbd_csv.comparison.row_match import RowPair, TableMatch, match_tables
 from kbd_csv.comparison.version import (
     Row,
     TableVersion,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kbd.errors import ValidationFailed
 from kbd.formats import CompareOptions, Place, Source, Trace
 from kbd_csv.comparison.changes import cell_place, changed_columns, row_place
-from kbd_csv.comparison.matching import TableMatch, match_tables
+from kbd_csv.comparison.row_match import TableMatch, match_tables
 from kbd_csv.comparison.version import (
     TableVersion,
     read_rows,

@@ -16,6 +16,7 @@ from kbd.plaintext.differences import common_length
 from kbd.plaintext.stretches import Stretches
 from kbd.plaintext.versions import EndCount, add_bytes, add_facts, is_same_file, read_version
 from kbd_text.comparison.hunks import HunkWriter, make_hunks
+from kbd_text.comparison.line_match import Match, match_lines
 from kbd_text.comparison.lines import (
     MAX_LINE_CHARS,
     collect_stretches,
@@ -23,7 +24,6 @@ from kbd_text.comparison.lines import (
     read_lines,
     text_of,
 )
-from kbd_text.comparison.matching import Match, match_lines
 
 __all__ = ["compare", "line_place"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from kbd.errors import FileReadFailed
-from kbd.plaintext.differences import Batch, Part, Side, Skipper, differences
+from kbd.plaintext.differences import Batch, SequencePart, Side, Skipper, differences
 from kbd.plaintext.encodings import errors_of
 from kbd.plaintext.stretches import Observer, Stretches, collect
 from kbd.plaintext.versions import TextVersion
@@ -121,7 +121,9 @@ def collect_stretches(
     return collect(parts, len, context=context, observe=observe)
 
 
-def _parts(before: TextVersion, after: TextVersion, context: int | None) -> Iterator[Part[str]]:
+def _parts(
+    before: TextVersion, after: TextVersion, context: int | None
+) -> Iterator[SequencePart[str]]:
     skipper = None
     if context is not None and before.is_bytewise and after.is_bytewise:
         paths = before.source.path, after.source.path

@@ -14,7 +14,7 @@ import msgspec
 
 from kbd.formats import CompareOptions
 from kbd.formats.alignment import align, pair_similar
-from kbd.plaintext.differences import Part, Side, Skipper, differences
+from kbd.plaintext.differences import SequencePart, Side, Skipper, differences
 from kbd.plaintext.stretches import Observer, Stretch, Stretches, collect, find_moved
 from kbd_csv.comparison.columns import Columns, match_columns
 from kbd_csv.comparison.keys import Key, find_key, named_key
@@ -120,7 +120,7 @@ def _collect(
         key_of = trimmed if columns.is_same else _shared(places, len(version.names))
         read = partial(read_rows, version, key_of=key_of, may_skip=may_skip)
         sides.append(Side(read, version.start))
-    parts: Iterator[Part[Row]] = differences(sides[0], sides[1], skipper=skipper)
+    parts: Iterator[SequencePart[Row]] = differences(sides[0], sides[1], skipper=skipper)
     return collect(parts, lambda row: len(row.text), observe=observe)
 
 
