@@ -91,7 +91,7 @@ def test_pieces_are_nested_and_hold_every_change(made: Any) -> None:
         index = int(str(each["data-change"]))
         assert each["data-kind"] == review.diff.changes[index].kind
     for index, each in enumerate(review.diff.changes):
-        if not outline.having("id", f"f1c{index}")[0].get("class", "").endswith("change"):
+        if not str(outline.having("id", f"f1c{index}")[0].get("class")).endswith("change"):
             assert each.place.title in outline.text
 
 

@@ -21,6 +21,7 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import RunLimits, Settings
 from kbd.core.store.journal import Journal
+from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.event_rows import (
     CHECKPOINT_EVENTS,
@@ -29,7 +30,6 @@ from kbd.core.workbench.event_rows import (
     EventRows,
 )
 from kbd.core.workbench.notifications import notification_of
-from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.rows import run_budget, run_info, workshop_state
 from kbd.events.base import Recorded
 from kbd.events.codec import wrap_event

@@ -328,7 +328,7 @@ def test_what_a_comparison_of_each_format_answers(wire: Wired, tmp_path: Path) -
         ("pptx_operations", {"path": "a.pptx", "operations": [title]}),
         ("write_text_file", {"path": "a.csv", "content": "id,amount\n1,10\n2,314.60\n"}),
     )  # fmt: skip
-    expected = {
+    expected: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
         "ReviewGetXlsxDiff": ("a.xlsx", {"sheet": "Sheet", "cell": "B7"}, 341.6, 314.6),
         "ReviewGetDocxContentDiff": (
             "a.docx", {"section": 0, "table": 0, "row": 0, "column": 1}, "341.60", "314.60",
