@@ -18,6 +18,7 @@ __all__ = ["Item", "add_item_changes", "attribute_changes", "content_of"]
 
 _FORMULAS = frozenset(("formula", "formula1", "formula2", "f"))
 _RANGES = frozenset(("ref", "sqref"))
+_FALSE_BY_DEFAULT = frozenset(("dataValidation", "cfRule", "table", "tableColumn"))
 _IGNORED = frozenset(("id", "uid", "priority", "dxfId", "count"))
 
 
@@ -131,6 +132,9 @@ def content_of(element: etree._Element, shift: Shift = NO_SHIFT) -> tuple[Any, .
         text = str(key)
         # Those of other namespaces are ids of relations and of revisions.
         if text.startswith("{") or text in _IGNORED:
+            continue
+        # Programs write what is so by default, or do not.
+        if value in ("0", "false") and name in _FALSE_BY_DEFAULT:
             continue
         if text in _RANGES:
             value = shift.ranges(str(value))

@@ -5,7 +5,7 @@ have no counterpart, it may name any that took their place.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,7 +14,16 @@ from kbd_xlsx.comparison.formula_texts import FormulaText, ParsedFormula, Refere
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letters
 
-__all__ = ["NO_SHIFT", "BookMaps", "LineMap", "LineRun", "SheetMap", "Shift"]
+__all__ = [
+    "NO_SHIFT",
+    "BookMaps",
+    "LineMap",
+    "LineRun",
+    "SheetMap",
+    "Shift",
+    "joined_runs",
+    "last_shift",
+]
 
 
 class LineRun(NamedTuple):
@@ -295,3 +304,26 @@ def _quoted(name: str) -> str:
     if name.replace("_", "a").isalnum() and not name[0].isdigit():
         return name
     return "'" + name.replace("'", "''") + "'"
+
+
+def last_shift(runs: Sequence[LineRun], moved: Sequence[LineRun]) -> int:
+    """Return how far the last lines were shifted that did not move by themselves."""
+    moves = set(moved)
+    last = max((run for run in runs if run not in moves), default=LineRun(0, 0, 0))
+    return last.after - last.before
+
+
+def joined_runs(runs: list[LineRun]) -> list[LineRun]:
+    """Join runs that go on one another."""
+    found: list[LineRun] = []
+    for run in sorted(runs):
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and last.before + last.length == run.before
+            and last.after + last.length == run.after
+        ):
+            found[-1] = last._replace(length=last.length + run.length)
+        else:
+            found.append(run)
+    return found

@@ -18,7 +18,7 @@ from kbd_xlsx.comparison.cell_values import is_recalculated
 from kbd_xlsx.comparison.formula_texts import shape_of
 from kbd_xlsx.comparison.raw_cells import RawCell, raw_cells
 
-__all__ = ["RowTokens", "Sketch", "plain_tokens", "similarity", "tokenize"]
+__all__ = ["RowTokens", "Sketch", "count_differences", "plain_tokens", "similarity", "tokenize"]
 
 MAX_SKETCHED = 3_000_000
 """Cells of which rows are remembered, for finding similar ones."""
@@ -228,6 +228,13 @@ class _RowReader:
             cell.metadata,
         )
         return hash((b"=", shape)), hash((b"=", loose)), key
+
+
+def count_differences(one: Sketch | None, two: Sketch | None) -> int:
+    """Return in how many columns two rows differ."""
+    ours = dict(zip(one.columns, one.hashes, strict=True)) if one is not None else {}
+    theirs = dict(zip(two.columns, two.hashes, strict=True)) if two is not None else {}
+    return sum(ours.get(column) != theirs.get(column) for column in ours.keys() | theirs.keys())
 
 
 def similarity(one: Sketch | None, two: Sketch | None) -> float:

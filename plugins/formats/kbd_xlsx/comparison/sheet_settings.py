@@ -319,7 +319,8 @@ class _Settings:
             ours, theirs = one.get(name), two.get(name)
             mine = None if ours is None else content_of(ours, self._shift)
             other = None if theirs is None else content_of(theirs)
-            if mine == other:
+            nothing = None, (name, (), "", ())
+            if mine == other or (mine in nothing and other in nothing):
                 continue
             what = "page" if name in _PAGE else "protection" if name in _PROTECTION else "setting"
             kind = "added" if ours is None else "removed" if theirs is None else "changed"
@@ -381,7 +382,7 @@ def _usual_sizes(root: etree._Element) -> dict[str, Any]:
     outline = root.find("{*}sheetPr/{*}outlinePr")
     is_fixed = sizes is not None and sizes.get("customHeight") in _TRUE
     return {
-        "usual_width": _number(sizes, "defaultColWidth") or _number(sizes, "baseColWidth"),
+        "usual_width": _number(sizes, "defaultColWidth") or _number(sizes, "baseColWidth") or 8,
         "usual_height": _number(sizes, "defaultRowHeight") if is_fixed else None,
         "hides_rows": sizes is not None and sizes.get("zeroHeight") in _TRUE,
         "fits_page": fit is not None and fit.get("fitToPage") in _TRUE,
