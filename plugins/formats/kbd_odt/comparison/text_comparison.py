@@ -1,6 +1,7 @@
 """Comparison of two versions of an OpenDocument text; places followed, and found by titles."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -11,7 +12,7 @@ from kbd.formats import Change, ChangeList, CompareOptions, Comparison, Place, S
 from kbd.formats.alignment import align, diff_words
 from kbd_odt.comparison.text_matches import BlockMatches, match_blocks, match_rows
 from kbd_odt.comparison.text_version import Inset, Look, TextBlock, TextVersion, read_version
-from kbd_odt.document import Margin, OdtDocument, read_document
+from kbd_odt.document import Margin, OdtDocument, Section, read_document
 
 __all__ = ["compare", "locate", "trace"]
 
@@ -84,7 +85,7 @@ def locate(source: Source, text: str) -> Place:
     if found is None:
         folded = "".join(wanted.split()).casefold()
         for section in document.sections:
-            first = next((chunk.first for chunk in section.chunks if chunk.first), 0)
+            first = _first(section)
             if first and folded and "".join(section.heading.split()).casefold() == folded:
                 return _paragraph_place(document, first - 1)
         raise ValidationFailed(
@@ -325,13 +326,15 @@ def _place(document: OdtDocument, block: TextBlock) -> Place:
 
 
 def _paragraph_place(document: OdtDocument, number: int) -> Place:
-    index = 0
-    for at, section in enumerate(document.sections):
-        first = next((chunk.first for chunk in section.chunks if chunk.first), 0)
-        if first and first <= number + 1:
-            index = at
+    # Only the first section can be without a paragraph: each other one has its heading.
+    index = max(0, bisect_right(document.sections, number + 1, key=_first) - 1)
     title = _titled(document, index, f"paragraph {number + 1}")
     return Place(title, section=index, paragraph=number)
+
+
+def _first(section: Section) -> int:
+    """Return the number of a section's first paragraph, 0 if it has none."""
+    return next((chunk.first for chunk in section.chunks if chunk.first), 0)
 
 
 def _table_place(
