@@ -12,6 +12,7 @@ import msgspec
 
 from kbd import hookimpl
 from kbd.core.agent import Notice, run_agent
+from kbd.core.agent.readable_copies import copy_texts, write_copies
 from kbd.core.agent.run_context import RunContext
 from kbd.core.domain.commands import Command, InterruptRun, SendMessage, StartRun
 from kbd.core.domain.decide import decide
@@ -327,6 +328,8 @@ class Rig:
         outcome = await self.keeper.submit(StartRun(None, "scripted:script"))
         if outcome.events:
             await run_agent(self.context())
+            # As the daemon does after each frame.
+            await write_copies(self.folder / "meta", copy_texts(self.state))
         return self.run
 
     @asynccontextmanager

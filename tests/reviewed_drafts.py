@@ -1,4 +1,4 @@
-"""Reviews made by hand, for the page: all that a change can tell, and what hostile texts would do."""
+"""Reviews made by hand, for the page: all that a change can tell, and hostile texts."""
 
 import base64
 import struct
@@ -172,28 +172,74 @@ def workbook() -> FileReview:
     ]
     old_row: list[Any] = ["Capital 2", 205, 216, 227, 238, 249, 260, 1395]
     changes = [
-        change("changed", "cell", "Sales!E4", place={**where, "cell": "E4"}, before=147, after=1250,
-               made_by=BY_RUN),
-        change("changed", "cell", "Sales!H4", place={**where, "cell": "H4"},
-               before={"formula": "=SUM(B4:G4)", "value": 849, "current": True},
-               after={"formula": "=SUM(B4:G4)", "value": 1881, "current": False},
-               note="the stored result is out of date"),
-        change("added", "row", "Sales!7:7", place={**where, "range": "7:7"}, after=new_row,
-               made_by=BY_RUN),
-        change("removed", "row", "Sales!15:15", place={**where, "range": "15:15"}, before=old_row,
-               made_by=BY_RUN),
-        change("moved", "row", "Sales!21:21", place={**where, "range": "21:21"},
-               moved_from=ChangePlace(title="Sales!30:30", sheet="Sales", range="30:30"),
-               made_by=BY_CLIENT),
-        change("changed", "format", "Sales!A1:H1", place={**where, "range": "A1:H1"},
-               details={"font_bold": (False, True), "fill_color": (None, "1C5D8C")},
-               made_by=BY_RUN),
+        change(
+            "changed",
+            "cell",
+            "Sales!E4",
+            place={**where, "cell": "E4"},
+            before=147,
+            after=1250,
+            made_by=BY_RUN,
+        ),
+        change(
+            "changed",
+            "cell",
+            "Sales!H4",
+            place={**where, "cell": "H4"},
+            before={"formula": "=SUM(B4:G4)", "value": 849, "current": True},
+            after={"formula": "=SUM(B4:G4)", "value": 1881, "current": False},
+            note="the stored result is out of date",
+        ),
+        change(
+            "added",
+            "row",
+            "Sales!7:7",
+            place={**where, "range": "7:7"},
+            after=new_row,
+            made_by=BY_RUN,
+        ),
+        change(
+            "removed",
+            "row",
+            "Sales!15:15",
+            place={**where, "range": "15:15"},
+            before=old_row,
+            made_by=BY_RUN,
+        ),
+        change(
+            "moved",
+            "row",
+            "Sales!21:21",
+            place={**where, "range": "21:21"},
+            moved_from=ChangePlace(title="Sales!30:30", sheet="Sales", range="30:30"),
+            made_by=BY_CLIENT,
+        ),
+        change(
+            "changed",
+            "format",
+            "Sales!A1:H1",
+            place={**where, "range": "A1:H1"},
+            details={"font_bold": (False, True), "fill_color": (None, "1C5D8C")},
+            made_by=BY_RUN,
+        ),
         change("added", "sheet", "Notes", place={"sheet": "Notes"}),
-        change("added", "cell", "Notes!A1", place={"sheet": "Notes", "cell": "A1"},
-               after="Figures of the second quarter", made_by=BY_RUN),
-        change("changed", "name", "name TaxRate", place={"part": "names"}, before="=Sales!$A$1",
-               after="=Sales!$B$1"),
-    ]  # fmt: skip
+        change(
+            "added",
+            "cell",
+            "Notes!A1",
+            place={"sheet": "Notes", "cell": "A1"},
+            after="Figures of the second quarter",
+            made_by=BY_RUN,
+        ),
+        change(
+            "changed",
+            "name",
+            "name TaxRate",
+            place={"part": "names"},
+            before="=Sales!$A$1",
+            after="=Sales!$B$1",
+        ),
+    ]
     letters = tuple("ABCDEFGH")
     grids = (
         SheetGrids(
@@ -205,32 +251,76 @@ def workbook() -> FileReview:
             sheet="Notes", after=(grid("Notes", ("A",), [["Figures of the second quarter"]]),)
         ),
     )
-    return file_of("sales 2026.xlsx", "spreadsheet", changes, grids=grids,
-                   warnings=("Sales!K2 fetches from the web: WEBSERVICE",))  # fmt: skip
+    return file_of(
+        "sales 2026.xlsx",
+        "spreadsheet",
+        changes,
+        grids=grids,
+        warnings=("Sales!K2 fetches from the web: WEBSERVICE",),
+    )
 
 
 def letter() -> FileReview:
     """A document: changed words, formatting, a table's cell, a footnote that is gone."""
     changes = [
-        change("changed", "paragraph", "Pricing, paragraph 3", place={"section": 2, "paragraph": 11},
-               before="We offer the package for 4,200 EUR.",
-               after="We offer the complete package for 4,650 EUR.",
-               words=(("equal", "We offer the "), ("added", "complete "),
-                      ("equal", "package for "), ("removed", "4,200"), ("added", "4,650"),
-                      ("equal", " EUR.")), made_by=BY_RUN),
-        change("changed", "format", "Pricing, paragraph 3", place={"section": 2, "paragraph": 11},
-               details={"bold": (False, True), "style": ("Normal", "Intense Quote")}),
-        change("changed", "cell", "Pricing, table 1, row 2, column 3",
-               place={"table": 0, "row": 1, "column": 2}, before="4,200", after="4,650",
-               made_by=BY_RUN),
-        change("moved", "paragraph", "Terms, paragraph 1", place={"section": 3, "paragraph": 14},
-               after="Payment is due within 30 days.",
-               moved_from=ChangePlace(title="Terms, paragraph 4", section=3, paragraph=17)),
-        change("removed", "footnote", "footnote 2", place={"part": "footnote 2"},
-               before="Prices of 2025.", made_by=BY_CLIENT),
-        change("added", "picture", "Pricing, paragraph 6", place={"section": 2, "paragraph": 14},
-               after={"size_bytes": 48_120, "sha256": "ab" * 32}, note="it has no alternative text"),
-    ]  # fmt: skip
+        change(
+            "changed",
+            "paragraph",
+            "Pricing, paragraph 3",
+            place={"section": 2, "paragraph": 11},
+            before="We offer the package for 4,200 EUR.",
+            after="We offer the complete package for 4,650 EUR.",
+            words=(
+                ("equal", "We offer the "),
+                ("added", "complete "),
+                ("equal", "package for "),
+                ("removed", "4,200"),
+                ("added", "4,650"),
+                ("equal", " EUR."),
+            ),
+            made_by=BY_RUN,
+        ),
+        change(
+            "changed",
+            "format",
+            "Pricing, paragraph 3",
+            place={"section": 2, "paragraph": 11},
+            details={"bold": (False, True), "style": ("Normal", "Intense Quote")},
+        ),
+        change(
+            "changed",
+            "cell",
+            "Pricing, table 1, row 2, column 3",
+            place={"table": 0, "row": 1, "column": 2},
+            before="4,200",
+            after="4,650",
+            made_by=BY_RUN,
+        ),
+        change(
+            "moved",
+            "paragraph",
+            "Terms, paragraph 1",
+            place={"section": 3, "paragraph": 14},
+            after="Payment is due within 30 days.",
+            moved_from=ChangePlace(title="Terms, paragraph 4", section=3, paragraph=17),
+        ),
+        change(
+            "removed",
+            "footnote",
+            "footnote 2",
+            place={"part": "footnote 2"},
+            before="Prices of 2025.",
+            made_by=BY_CLIENT,
+        ),
+        change(
+            "added",
+            "picture",
+            "Pricing, paragraph 6",
+            place={"section": 2, "paragraph": 14},
+            after={"size_bytes": 48_120, "sha256": "ab" * 32},
+            note="it has no alternative text",
+        ),
+    ]
     pages = tuple(
         PicturePair(
             unit="page",
@@ -247,42 +337,72 @@ def letter() -> FileReview:
 def deck() -> FileReview:
     """A deck: a changed title, a new slide, one that is gone, an order that changed."""
     changes = [
-        change("changed", "text", "slide 2, Title 1", place={"slide": 1, "shape": 2},
-               before="Results of Q1", after="Results of Q2",
-               words=(("equal", "Results of "), ("removed", "Q1"), ("added", "Q2")),
-               made_by=BY_RUN),
-        change("changed", "shape", "slide 2, Chart 4", place={"slide": 1, "shape": 5},
-               details={"width_pt": (320, 410)}),
+        change(
+            "changed",
+            "text",
+            "slide 2, Title 1",
+            place={"slide": 1, "shape": 2},
+            before="Results of Q1",
+            after="Results of Q2",
+            words=(("equal", "Results of "), ("removed", "Q1"), ("added", "Q2")),
+            made_by=BY_RUN,
+        ),
+        change(
+            "changed",
+            "shape",
+            "slide 2, Chart 4",
+            place={"slide": 1, "shape": 5},
+            details={"width_pt": (320, 410)},
+        ),
         change("added", "slide", "slide 3", place={"slide": 2}, after="Outlook", made_by=BY_RUN),
         change("removed", "slide", "slide 5", place={"slide": 4}, before="Old outlook"),
-    ]  # fmt: skip
+    ]
     pictures = (
-        PicturePair(unit="slide", number=2, before=picture(320, 180, (210, 225, 240)),
-                    after=picture(320, 180, (240, 225, 210))),
+        PicturePair(
+            unit="slide",
+            number=2,
+            before=picture(320, 180, (210, 225, 240)),
+            after=picture(320, 180, (240, 225, 210)),
+        ),
         PicturePair(unit="slide", number=3, after=picture(320, 180, (210, 240, 215))),
         PicturePair(unit="slide", number=5, before=picture(320, 180, (235, 215, 235))),
-    )  # fmt: skip
+    )
     return file_of("quarter.pptx", "presentation", changes, pictures=pictures)
 
 
 def notes() -> FileReview:
     """A text: a line that changed with its words, one that is new, in a hunk of context."""
     changes = [
-        change("changed", "line", "line 12", place={"line": 12}, before="beta = 1", after="gamma = 1",
-               made_by=BY_RUN),
-        change("added", "line", "line 14", place={"line": 14}, after="delta = 4", made_by=BY_CLIENT),
-    ]  # fmt: skip
+        change(
+            "changed",
+            "line",
+            "line 12",
+            place={"line": 12},
+            before="beta = 1",
+            after="gamma = 1",
+            made_by=BY_RUN,
+        ),
+        change(
+            "added", "line", "line 14", place={"line": 14}, after="delta = 4", made_by=BY_CLIENT
+        ),
+    ]
     lines = (
         DiffHunkLine(kind="context", text="[numbers]"),
         DiffHunkLine(kind="context", text="alpha = 0"),
-        DiffHunkLine(kind="removed", text="beta = 1",
-                     words=(("removed", "beta"), ("added", "gamma"), ("equal", " = 1"))),
-        DiffHunkLine(kind="added", text="gamma = 1",
-                     words=(("removed", "beta"), ("added", "gamma"), ("equal", " = 1"))),
+        DiffHunkLine(
+            kind="removed",
+            text="beta = 1",
+            words=(("removed", "beta"), ("added", "gamma"), ("equal", " = 1")),
+        ),
+        DiffHunkLine(
+            kind="added",
+            text="gamma = 1",
+            words=(("removed", "beta"), ("added", "gamma"), ("equal", " = 1")),
+        ),
         DiffHunkLine(kind="context", text="epsilon = 2"),
         DiffHunkLine(kind="added", text="delta = 4"),
         DiffHunkLine(kind="context", text=""),
-    )  # fmt: skip
+    )
     hunk = DiffHunk(before_start=10, before_count=5, after_start=10, after_count=6, lines=lines)
     return file_of("numbers.ini", "text", changes, hunks=(hunk,))
 
@@ -292,11 +412,18 @@ def table() -> FileReview:
     before = [["1", "desk", "120", "x"], ["2", "chair", "80", "y"], ["4", "lamp", "35", "z"]]
     after = [["1", "desk", "120"], ["2", "chair", "85"], ["3", "shelf", "60"], ["4", "lamp", "35"]]
     changes = [
-        change("changed", "cell", "row 2, price", place={"row": 2, "column": "price"},
-               before="80", after="85", made_by=BY_RUN),
+        change(
+            "changed",
+            "cell",
+            "row 2, price",
+            place={"row": 2, "column": "price"},
+            before="80",
+            after="85",
+            made_by=BY_RUN,
+        ),
         change("added", "row", "row 3", place={"row": 3}, after=["3", "shelf", "60"]),
         change("removed", "column", "column code", place={"column": "code"}),
-    ]  # fmt: skip
+    ]
     grids = SheetGrids(
         sheet="",
         before=(grid("", ("id", "item", "price", "code"), [list(row) for row in before]),),
@@ -308,33 +435,66 @@ def table() -> FileReview:
 def scan() -> FileReview:
     """A paged file: words of a page."""
     changes = [
-        change("changed", "page", "page 3", place={"page": 3}, before="Total 120", after="Total 125",
-               words=(("equal", "Total "), ("removed", "120"), ("added", "125"))),
-    ]  # fmt: skip
+        change(
+            "changed",
+            "page",
+            "page 3",
+            place={"page": 3},
+            before="Total 120",
+            after="Total 125",
+            words=(("equal", "Total "), ("removed", "120"), ("added", "125")),
+        ),
+    ]
     pages = (
-        PicturePair(unit="page", number=3, before=picture(210, 297, (245, 245, 235)),
-                    after=picture(210, 297, (235, 245, 245))),
-    )  # fmt: skip
+        PicturePair(
+            unit="page",
+            number=3,
+            before=picture(210, 297, (245, 245, 235)),
+            after=picture(210, 297, (235, 245, 245)),
+        ),
+    )
     return file_of("scan.pdf", "pdf", changes, pictures=pages)
 
 
 def hostile() -> FileReview:
     """A file whose every text means harm."""
     changes = [
-        change("changed", HOSTILE, HOSTILE, before=HOSTILE, after={HOSTILE: HOSTILE},
-               details={HOSTILE: (HOSTILE, [HOSTILE])}, note=HOSTILE,
-               made_by=ChangeMaker(seq=Seq(1), tool=HOSTILE, reason=HOSTILE)),
-        change("changed", "cell", HOSTILE, place={"sheet": HOSTILE, "cell": "A1"},
-               before=HOSTILE, after=HOSTILE),
+        change(
+            "changed",
+            HOSTILE,
+            HOSTILE,
+            before=HOSTILE,
+            after={HOSTILE: HOSTILE},
+            details={HOSTILE: (HOSTILE, [HOSTILE])},
+            note=HOSTILE,
+            made_by=ChangeMaker(seq=Seq(1), tool=HOSTILE, reason=HOSTILE),
+        ),
+        change(
+            "changed",
+            "cell",
+            HOSTILE,
+            place={"sheet": HOSTILE, "cell": "A1"},
+            before=HOSTILE,
+            after=HOSTILE,
+        ),
         change("changed", "paragraph", HOSTILE, words=(("removed", HOSTILE), ("added", HOSTILE))),
         change("added", "line", HOSTILE, place={"line": 1}, after=HOSTILE),
-    ]  # fmt: skip
+    ]
     line = DiffHunkLine(kind="added", text=HOSTILE, words=(("added", HOSTILE),))
     hunk = DiffHunk(before_start=1, before_count=0, after_start=1, after_count=1, lines=(line,))
     cells = grid(HOSTILE, (HOSTILE,), [[HOSTILE]])
     grids = SheetGrids(sheet=HOSTILE, before=(cells,), after=(cells,))
-    return file_of(HOSTILE, HOSTILE, changes, grids=(grids,), hunks=(hunk,), warnings=(HOSTILE,),
-                   problem=HOSTILE, previous_path=FileName(HOSTILE), change_type="renamed")  # fmt: skip
+    return file_of(
+        HOSTILE,
+        HOSTILE,
+        changes,
+        grids=(grids,),
+        hunks=(hunk,),
+        warnings=(HOSTILE,),
+        problem=HOSTILE,
+        previous_path=FileName(HOSTILE),
+        change_type="renamed",
+    )
 
 
 def review_of(*files: FileReview, pending: tuple[str, ...] = (), summary: str = "") -> DraftReview:
@@ -365,7 +525,14 @@ def varied_review() -> DraftReview:
         change_type="deleted",
     )
     return review_of(
-        workbook(), letter(), deck(), table(), notes(), scan(), gone, hostile(),
+        workbook(),
+        letter(),
+        deck(),
+        table(),
+        notes(),
+        scan(),
+        gone,
+        hostile(),
         pending=("old plan.txt",),
         summary="The second quarter is in all files; the old plan is no longer needed.",
-    )  # fmt: skip
+    )

@@ -12,6 +12,7 @@ from kbd.cli.chat import prompt
 from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
 from kbd.core.domain import watch_decisions
+from kbd.core.plugins import renderer
 from kbd.core.runtime import paths
 from kbd.core.server.dispatch import ServerLimits
 from kbd.core.watch import dry_run
@@ -74,6 +75,7 @@ def test_limits_are_documented() -> None:
         "depth of a watched folder": [MAX_DEPTH],
         "patterns of a watch": [most_patterns["maxItems"]],
         "files of a watched folder that are left alone": [watch_decisions.MAX_PASSED],
+        "documents printed for previews at once": [renderer.PRINTS_AT_ONCE],
         "trial of a watch": [dry_run.MAX_COMPARED, dry_run.MAX_COMPARED_BYTES],
     }
     rows = {row["what"]: row["limit"] for row in tables("reference/limits.md", "Limits")[0]}

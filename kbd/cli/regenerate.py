@@ -44,7 +44,7 @@ def _regenerate(arguments: argparse.Namespace) -> int:
             message_id = resolve_message(read_conversation(client, workbench_id), arguments.message)
         choose_model(client, workbench_id, arguments.model)
         obtain_consent(client, workbench_id, yes=arguments.yes)
-        progress = choose_progress(silent=False)
+        progress = choose_progress(sparse=False)
         run = run_until_ended(
             client, workbench_id, message_id, progress, begin="WorkshopRegenerate"
         )

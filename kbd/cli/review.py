@@ -14,7 +14,7 @@ from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
 from kbd.cli.new_file import check_new_file
 from kbd.cli.pager import has_color, show_lines
-from kbd.cli.terminal import columns, counted, line, note, render_table, say, size, truncate, wrap
+from kbd.cli.terminal import columns, counted, line, note, render_table, say, size, wrap
 from kbd.client.blocking import Client
 
 __all__ = ["changed_paths", "command", "read_diff", "render_changes", "render_file", "review_lines"]
@@ -221,7 +221,7 @@ def render_file(
         return
     yield from _render_head(change, diff, width)
     for warning in change.get("warnings") or ():
-        yield (("warning", truncate(f"  ! {warning}", width)),)
+        yield from ((("warning", f"  {text}"),) for text in wrap(f"! {warning}", width - 2))
     yield from render_diff(diff, width, is_excerpt=is_excerpt)
 
 

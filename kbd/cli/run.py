@@ -49,7 +49,7 @@ published, then copied to --out under free names. Ctrl-C cancels; --resume goes 
     parser.add_argument("--publish", action="store_true", help="publish without asking")
     parser.add_argument("--keep", action="store_true", help="leave the draft, for `kbd review`")
     parser.add_argument("--resume", metavar="WB", help="go on with the run of this workbench")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of progress")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _run
 
 
@@ -93,7 +93,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _job(client: Client, arguments: argparse.Namespace, report: dict[str, Any]) -> int:
     workbench_id, message_id = _prepare_workbench(client, arguments, report)
-    progress = choose_progress(silent=arguments.json)
+    progress = choose_progress(sparse=arguments.json)
     run = run_until_ended(client, workbench_id, message_id, progress)
     report.update(run_id=run["run_id"], status=run["status"], error=run.get("error"))
     report.update(usage=run["usage"], cost=run["cost"], elapsed_s=run["elapsed_s"])

@@ -46,5 +46,5 @@ def _send(arguments: argparse.Namespace) -> int:
         if arguments.text:
             params = {"workbench_id": workbench_id, "text": arguments.text}
             message_id = call(client, "WorkshopSendUserMessage", params)["message_id"]
-        run = run_until_ended(client, workbench_id, message_id, choose_progress(silent=False))
+        run = run_until_ended(client, workbench_id, message_id, choose_progress(sparse=False))
         return show_result(client, run)

@@ -20,7 +20,7 @@ from typing import IO, AnyStr, Generic, NamedTuple, TypeVar
 from kbd.formats.alignment import Block, align
 from kbd.plaintext.encodings import BLOCK_BYTES
 
-__all__ = ["Batch", "Part", "Side", "Skipper", "common_length", "differences"]
+__all__ = ["Batch", "SequencePart", "Side", "Skipper", "common_length", "differences"]
 
 FIRST_ITEMS = 4_096
 """Items of a side that are aligned at first."""
@@ -57,7 +57,7 @@ class Batch(NamedTuple, Generic[Item]):
     sizes: Sequence[int]
 
 
-class Part(NamedTuple, Generic[Item]):
+class SequencePart(NamedTuple, Generic[Item]):
     """Part of both sequences: items that are equal, or those that differ.
 
     The items of a part that was skipped are not given; there are as many on both sides then.
@@ -230,14 +230,14 @@ def _sample(file: IO[bytes], offset: int) -> tuple["array[int]", "array[int]"]:
 
 def common_length(one: AnyStr, other: AnyStr) -> int:
     """Return how many bytes or characters both begin with."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
+    at, step, end = 0, BLOCK_BYTES, min(len(one), len(other))
+    while step:
+        # Slices are compared in C: by long steps, then by ever shorter ones.
+        if at + step <= end and one[at : at + step] == other[at : at + step]:
+            at += step
         else:
-            high = middle - 1
-    return low
+            step //= 2
+    return at
 
 
 def _ending(file: IO[bytes], end: int, size: int) -> bytes:
@@ -254,7 +254,7 @@ def _same_lines(one: bytes, other: bytes) -> int:
 
 def differences(
     before: Side[Item], after: Side[Item], *, margin: int = 0, skipper: Skipper | None = None
-) -> Iterator[Part[Item]]:
+) -> Iterator[SequencePart[Item]]:
     """Yield the parts of two sequences, in order, without gaps.
 
     Args:
@@ -268,7 +268,7 @@ def differences(
         if skipper is not None and not before.keys and not after.keys:
             i, j = before.at, after.at
             if count := skipper.skip(before, after):
-                yield Part(
+                yield SequencePart(
                     is_equal=True,
                     before_at=i,
                     after_at=j,
@@ -316,7 +316,7 @@ def _settled(
 
 def _far_apart(
     before: Side[Item], after: Side[Item], blocks: Sequence[Block], skipper: Skipper | None
-) -> Iterator[Part[Item]]:
+) -> Iterator[SequencePart[Item]]:
     """Yield what differs up to the next place where both sides meet, without looking closer."""
     meeting = skipper.meeting(before.offset, after.offset) if skipper is not None else None
     if meeting is None:
@@ -333,10 +333,12 @@ def _far_apart(
         after.fill(MAX_ITEMS)
 
 
-def _parts(before: Side[Item], after: Side[Item], blocks: Sequence[Block]) -> Iterator[Part[Item]]:
+def _parts(
+    before: Side[Item], after: Side[Item], blocks: Sequence[Block]
+) -> Iterator[SequencePart[Item]]:
     """Yield the blocks of the windows with their items, and leave them behind."""
     for kind, i1, i2, j1, j2 in blocks:
-        yield Part(
+        yield SequencePart(
             kind == "equal",
             before.at + i1,
             after.at + j1,

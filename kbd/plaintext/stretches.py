@@ -13,17 +13,17 @@ from typing import Generic, TypeVar
 import msgspec
 
 from kbd.formats.alignment import Block, Move, find_moves
-from kbd.plaintext.differences import Part
+from kbd.plaintext.differences import SequencePart
 
 __all__ = ["MAX_HELD", "Stretch", "Stretches", "collect", "find_moved"]
 
-MAX_HELD = 200_000
+MAX_HELD = 100_000
 """Items of both sides that are held."""
 
 MAX_HELD_SIZE = 48 * 1024 * 1024
 """Characters of the items that are held."""
 
-MAX_SECONDS = 18
+MAX_SECONDS = 14
 """When a comparison ends, at the latest; a worker has 30 seconds for all of it."""
 
 Item = TypeVar("Item")
@@ -100,7 +100,7 @@ class Stretches(msgspec.Struct, Generic[Item]):
 
 
 def collect(
-    parts: Iterable[Part[Item]],
+    parts: Iterable[SequencePart[Item]],
     size_of: Callable[[Item], int],
     *,
     context: int | None = 0,
@@ -147,7 +147,7 @@ class _Context(Generic[Item]):
         self._trail: list[Item] | None = None
         self._gap = 0
 
-    def add(self, part: Part[Item]) -> None:
+    def add(self, part: SequencePart[Item]) -> None:
         """Add equal items to what trails the last stretch, then to what leads to the next one."""
         self._gap += part.after_count
         if len(part.after) < part.after_count:
@@ -164,7 +164,7 @@ class _Context(Generic[Item]):
                 self._trail = None
         self._lead.extend(part.after[trailing:])
 
-    def add_difference(self, part: Part[Item], found: list[Stretch[Item]]) -> None:
+    def add_difference(self, part: SequencePart[Item], found: list[Stretch[Item]]) -> None:
         """Add what differs, with the equal items that led to it; parts that touch are one."""
         if found and not self._gap:
             found[-1].before += part.before

@@ -82,6 +82,7 @@ def test_progress_is_told_in_words(daemon: ScriptedDaemon, kbd: Kbd, capsys: Cap
 
     assert kbd("run", "do it", "--keep") == 0
     lines = capsys.readouterr().err.splitlines()
+    assert lines.pop(-4).startswith("  item 3 of 13 took ")
     assert lines[:-2] == [
         "Analyzing files…",
         "  | It has twelve categories.",
@@ -192,6 +193,41 @@ def test_no_changes_are_no_error(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captu
 
     assert kbd("run", "how many?") == 0
     assert "No changes." in capsys.readouterr().out
+
+
+def test_json_leaves_signs_of_life_to_stderr(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Phases and items are told there, and nothing of what the model says; stdout is the object."""
+
+    def run(_params: dict[str, Any], notify: Notify) -> dict[str, Any]:
+        for method, params in (
+            ("WorkshopPhaseStarted", {"phase": "research"}),
+            ("WorkshopAssistantStreamDelta", {"token_delta": "Some words.\n"}),
+            ("WorkshopImplementProgress", _item(1, 2, "One")),
+            ("WorkshopToolExecuting", {"tool_name": "table_export", "path": "summary.xlsx"}),
+            ("WorkshopToolComplete", {"tool_name": "table_export", "success": False}),
+            ("WorkshopImplementProgress", _item(2, 2, "Two")),
+            ("WorkshopPhaseStarted", {"phase": "summary"}),
+            ("WorkshopRunFinished", {"status": "finished", "run_id": RUN}),
+        ):
+            notify(method, {"workbench_id": WORKBENCH, **params})
+        return {"run_id": RUN, "status": "running"}
+
+    daemon.answers["WorkshopRunAgent"] = run
+
+    assert kbd("run", "do it", "--json", "--keep") == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["status"] == "finished"
+    assert told.out.count("\n") == 1
+    assert [line.partition(" took ")[0] for line in told.err.splitlines()[:-1]] == [
+        "Analyzing files…",
+        "Working on item 1 of 2: One",
+        "  item 1 of 2",
+        "Working on item 2 of 2: Two",
+        "  item 2 of 2",
+        "Summarizing results…",
+    ]
 
 
 def test_json_is_one_object(

@@ -131,10 +131,11 @@ def test_an_undo_is_told_and_clears_what_was_planned(bench: Wired) -> None:
         assert files["updated"] == ["a.txt"]
         assert not heard.until("DraftStateChanged")[-1]["has_draft"]
     assert [each["type"] for each in _entries(bench, wb)] == ["user_message", "system_event"]
-    # So do the readable copies, soon.
+    # So do the readable copies: research and plan at once, the conversation soon.
     copies = bench.published(wb).parent / "meta" / "workshop"
+    assert list((copies / "_rpi").iterdir()) == []
     deadline = time.monotonic() + 20
-    while list((copies / "_rpi").iterdir()) or len(_lines(copies)) != 2:
+    while len(_lines(copies)) != 2:
         assert time.monotonic() < deadline, _lines(copies)
         time.sleep(0.02)
     assert _lines(copies) == _entries(bench, wb)

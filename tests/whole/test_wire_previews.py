@@ -214,11 +214,9 @@ def test_a_document_reaches_nothing(daemon: RealDaemon, tmp_path: Path) -> None:
 
 @pytest.mark.libreoffice
 def test_nothing_is_left_of_a_print(daemon: RealDaemon, tmp_path: Path) -> None:
-    """No socket of LibreOffice, no folder, no process; what is kept is the printed document."""
+    """No folder that was worked in; what is kept is the printed document."""
     workbench_id = daemon.workbench(deck(tmp_path))
-    before = set(os.listdir("/tmp"))
     daemon.ask("ReviewGetPptxPreviewSlide", workbench_id=workbench_id, path="a.pptx")
-    assert not {name for name in set(os.listdir("/tmp")) - before if name.startswith("OSL_PIPE")}
     folder = daemon.home / "workbenches" / workbench_id
     assert os.listdir(folder / "stage") == []
     (kept,) = (folder / "cache" / "printed").iterdir()

@@ -1,5 +1,7 @@
 """Runs and consent over the socket: phases, progress, conversation, failures, what may leave."""
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import pytest
 
 from backends import mostly, on_trio
+from model_server import phase_of
 from real_daemon import RealDaemon
 from wired import MODEL, PLAN, Heard, Script, Wired, wired
 
@@ -202,3 +205,28 @@ def test_nothing_leaves_without_consent(away: RealDaemon, tmp_path: Path) -> Non
     written = [path for path in away.home.rglob("*") if path.is_file()]
     assert not [path for path in written if b"sk-not-to-be-seen" in path.read_bytes()]
     assert b"sk-not-to-be-seen" not in away.log.read_bytes()
+
+
+def test_a_model_is_told_of_no_tool_that_it_has_not(wire: Wired) -> None:
+    """In each phase, by prompt, files, style and the tools' own words: only what is offered."""
+    workbench_id = wire.workbench(a__csv="id,name\n1,a\n", long__txt="line\n" * 150)
+    cells = [{"cell": "A1", "value": 1}]
+    for path, kind, operation in (
+        ("b.xlsx", "Xlsx", {"op": "set_cells", "sheet": "S", "cells": cells}),
+        ("c.docx", "Docx", {"op": "append_paragraph", "text": "x"}),
+        ("d.pptx", "Pptx", {"op": "add_slide", "layout": "blank"}),
+    ):
+        asked = {"workbench_id": workbench_id, "path": path, "ops": [operation]}
+        wire.ask(f"{kind}ApplyOps", **asked, create_new=True)
+    before = len(wire.script.requests)
+    wire.daemon.run_prompt(workbench_id, "make slides of it")
+
+    every = {row["name"] for row in wire.ask("ToolsList")["tools"]}
+    sent = wire.script.requests[before:]
+    assert {phase_of(body) for body in sent} == {"research", "plan", "implement", "no tools"}
+    for body in sent:
+        tools = [tool["function"] for tool in body.get("tools", ())]
+        told = json.dumps([body["messages"][:2], [tool["description"] for tool in tools]])
+        refused = every - {tool["name"] for tool in tools}
+        named = {name for name in refused if re.search(rf"\b{name}\b", told)}
+        assert named == set(), phase_of(body)

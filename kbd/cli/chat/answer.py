@@ -241,6 +241,7 @@ class _StatusBar(BarProgress):
     def on_status(self, run: dict[str, Any]) -> None:
         """Show the tokens beside the bar; a missing price is reported at the end."""
         self._bars.update(self._bar, consumed=render_usage(run).partition(", no")[0])
+        self.show_left()
 
     def step(self, text: str) -> None:
         """Print a line of progress only if the display is verbose."""

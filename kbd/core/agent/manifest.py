@@ -213,7 +213,7 @@ class Manifest:
         entries = [self._entry(files, file, light=light) for file in listed]
         steps = _choose_steps(entries, named, room - _HEAD_BYTES)
         listing: dict[str, Any] = {}
-        if note := _shortening_note(entries, steps):
+        if note := _shortening_note(entries, steps, light=light):
             listing["note"] = note
         if context_items:
             listing["context_items"] = list(context_items)
@@ -340,8 +340,11 @@ def _shorten(
     return size
 
 
-def _shortening_note(entries: Sequence[_Entry], steps: list[int]) -> str:
-    """Return a note of what was shortened and how to see the rest; "" if nothing was."""
+def _shortening_note(entries: Sequence[_Entry], steps: list[int], *, light: bool) -> str:
+    """Return a note of what was shortened and how to see the rest; "" if nothing was.
+
+    The tools that it names are those of the phase: where files are listed lightly that is the plan.
+    """
     pairs = list(zip(entries, steps, strict=True))
     counts = {
         "without their text or whole map": sum(
@@ -353,9 +356,12 @@ def _shortening_note(entries: Sequence[_Entry], steps: list[int]) -> str:
     cuts = [f"{count} of {len(steps)} files {how}" for how, count in counts.items() if count]
     if not cuts:
         return ""
+    shortened = f"Shortened, for there is no room for more: {', '.join(cuts)}."
+    if light:
+        return f"{shortened} read_file returns the content of any file."
     return (
-        f"Shortened, for there is no room for more: {', '.join(cuts)}. get_file_map returns the map"
-        " of any file, read_file its content, list_files kind and size of all."
+        f"{shortened} get_file_map returns the map of any file, read_file its content, list_files"
+        " kind and size of all."
     )
 
 

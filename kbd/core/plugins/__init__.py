@@ -17,8 +17,8 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     worker_calls     how a format's worker is called for a file
     review_calls     comparisons, grids and pages, as the review calls them
     format_calls     a format's other capabilities as tools and the daemon call them
-    renderer         documents printed by an office program, kept by content
-    print_job        the one process that prints
+    renderer         the office program that prints documents, and what it has printed
+    print_job        one print: a copy, a profile, the program and its end
     derived_cache    maps, short texts and comparisons that are kept by content
     pieces           text cut for an index, and parts of a long text
 """

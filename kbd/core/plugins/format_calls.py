@@ -111,14 +111,7 @@ class FileOverview(msgspec.Struct, frozen=True):
 
 
 class FormatCalls(ReviewCalls, Formats):
-    """The formats of one workbench, called in workers.
-
-    Args:
-        catalog: The formats there are.
-        workers: Where they run.
-        cache: The workbench's folder of derived files; None keeps maps in memory only.
-        printed: Its printed documents; without them only what needs no printing is previewed.
-    """
+    """The formats of one workbench, called in workers, with all their capabilities."""
 
     async def info(self, file: FileRef) -> dict[str, Any]:
         """Return `FormatHandler.info`; empty for a file that no format handles."""

@@ -40,6 +40,9 @@ __all__ = ["PageCounts", "PrintRequest", "PrintedDocuments", "Renderer", "Render
 PROGRAMS = ("soffice", "libreoffice")
 """Names under which LibreOffice is looked for on the search path."""
 
+PRINTS_AT_ONCE = 1
+"""Documents that a daemon has printed at once: the program takes a processor and 200 MB."""
+
 NONE = "none"
 """The setting that turns previews by a program off."""
 
@@ -87,7 +90,7 @@ class Renderer:
     def __init__(self, settings: Settings) -> None:
         self._named = settings.preview_renderer
         self.limits = settings.preview
-        self.slot = anyio.CapacityLimiter(1)
+        self.slot = anyio.CapacityLimiter(PRINTS_AT_ONCE)
         self._jobs: dict[str, _SharedJob] = {}
 
     def find(self) -> RendererProgram:
@@ -309,8 +312,16 @@ def _store(made: Path, document: Path) -> None:
 
 def _clear(order: PrintOrder) -> None:
     shutil.rmtree(order.folder, ignore_errors=True)
-    # LibreOffice makes a socket, named by its profile, and removes it only if it ends by itself.
-    digest = hashlib.md5(profile_url(order).encode("utf-16-le"), usedforsecurity=False).hexdigest()
     for folder in ("/tmp", "/var/tmp"):
         with contextlib.suppress(OSError):
-            Path(folder, f"OSL_PIPE_{os.getuid()}_SingleOfficeIPC_{digest}").unlink()
+            Path(folder, _socket_name(profile_url(order))).unlink()
+
+
+def _socket_name(profile: str) -> str:
+    """Return the name of the socket that LibreOffice makes for a profile.
+
+    It removes the socket only if it ends by itself.
+    """
+    digest = hashlib.md5(profile.encode("utf-16-le"), usedforsecurity=False).digest()
+    # Its own way to write a hash: a byte below 16 has one digit.
+    return f"OSL_PIPE_{os.getuid()}_SingleOfficeIPC_{''.join(f'{byte:x}' for byte in digest)}"

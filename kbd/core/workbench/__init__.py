@@ -11,6 +11,7 @@ lineage        the steps that made a file what it is, from the log
 attribution    which of them made each change
 blame          which of them touched one place
 change_text    the same as text for a model
+preview_answers  pictures and grids of a file
 publish        makes the draft's files the published ones
 rewind         undo to a message, and restore of a checkpoint
 conversation, event_rows, rows, notifications

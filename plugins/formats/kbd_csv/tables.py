@@ -160,9 +160,9 @@ def _scan(source: Source, target: Path | None) -> tuple[TableHead, _Tally]:
         width = tally.widest
 
 
-def read_head(source: Source) -> TableHead:
+def read_head(source: Source, encoding: Encoding | None = None) -> TableHead:
     """Read the first rows and decide what the others will be compared with."""
-    reader = RowReader(source)
+    reader = RowReader(source, encoding)
     head = [row for row in islice(reader, _HEAD_ROWS) if row]
     header = head[0] if head and has_header(head) else None
     width = max((_filled(row) for row in head), default=0)

@@ -1,8 +1,9 @@
-"""Pictures: their facts and what they show; never written.
+"""Pictures: their facts, what they show and what differs in two versions; never written.
 
 `handler` declares the format. `decoder` knows by its bytes what a file is, and whether its end is
 there, and opens one of the kinds that are allowed, within limits. `facts` is what `metadata`
 answers, also as text; of svg it reads the markup. `previews` draws a picture, upright and small.
+`comparison` tells two versions of a picture apart.
 """
 
 from collections.abc import Sequence

@@ -4,22 +4,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
     FormatHandler,
     Mappable,
     Passage,
+    Place,
     Preview,
     Previewable,
     Readable,
     Reading,
     Region,
     Source,
+    Trace,
 )
 
 __all__ = ["ImageFormat"]
 
 
-class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
-    """Pictures, read-only: their facts, and what they show."""
+class ImageFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
+    """Pictures, read-only: their facts, what they show, and what differs in two versions."""
 
     name = "image"
     wire_name = "Image"
@@ -35,13 +40,14 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
         ".tiff": "image/tiff",
         ".svg": "image/svg+xml",
     }
-    preload = ("kbd_image.facts", "kbd_image.previews")
+    preload = ("kbd_image.facts", "kbd_image.previews", "kbd_image.comparison.compare")
     guidance = (
         "Read-only. A picture is read as its facts: format, size in pixels, depth, orientation; an "
         "svg as its markup, too. What a picture shows is not read."
     )
     wire_info = "GetMetadata"
     wire_methods = ("GetMetadata",)
+    compare_method = "ImageDiff"
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return format, width, height, mode and what else is known without decoding."""
@@ -72,3 +78,25 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable):
         from kbd_image import previews  # noqa: PLC0415 - 40 ms for Pillow
 
         return previews.preview(source, index, edge_px)
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return what differs between two versions: size, metadata, frames, pixels."""
+        from kbd_image.comparison import compare  # noqa: PLC0415 - 40 ms for Pillow
+
+        return compare.compare(before, after, options)
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return where places of one version stand in the other."""
+        from kbd_image.comparison import compare  # noqa: PLC0415 - 40 ms for Pillow
+
+        return compare.trace(before, after, places, forward=forward)
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text means."""
+        from kbd_image.comparison import compare  # noqa: PLC0415 - 40 ms for Pillow
+
+        return compare.locate(source, text)

@@ -20,6 +20,9 @@ from kbd_odt.text_renderer import BLOCKS, WRAPPERS, OdtNotices, OdtTextRenderer
 
 __all__ = [
     "CHUNK_CHARS",
+    "HEADING",
+    "LIST_ITEMS",
+    "MARGINS",
     "Margin",
     "OdtChunk",
     "OdtDocument",
@@ -29,6 +32,7 @@ __all__ = [
     "Sections",
     "document_warnings",
     "read_document",
+    "read_pieces",
 ]
 
 CHUNK_CHARS = 4_000
@@ -237,12 +241,12 @@ class Sections:
 
 _MAX_LEVEL = 10
 
-_HEADING = f"{TEXT}h"
-_LIST, _ITEMS = f"{TEXT}list", (f"{TEXT}list-item", f"{TEXT}list-header")
+HEADING = f"{TEXT}h"
+_LIST, LIST_ITEMS = f"{TEXT}list", (f"{TEXT}list-item", f"{TEXT}list-header")
 _SECTION = f"{TEXT}section"
 _BODY, _MASTER = f"{OFFICE}text", f"{STYLE}master-page"
 _STYLE_ELEMENTS = (f"{STYLE}style", f"{TEXT}list-style")
-_MARGINS = {
+MARGINS = {
     f"{STYLE}{kind}{ending}": (kind, type_)
     for kind in ("header", "footer")
     for ending, type_ in (("", "default"), ("-left", "left"), ("-first", "first"))
@@ -250,7 +254,7 @@ _MARGINS = {
 _CHANGES = f"{TEXT}tracked-changes"
 _KINDS = {f"{OFFICE}{name}": name for name in ("spreadsheet", "presentation", "drawing", "chart")}
 
-_PIECES = (*BLOCKS, f"{DRAW}*", *_STYLE_ELEMENTS, *_MARGINS, _CHANGES)
+_PIECES = (*BLOCKS, f"{DRAW}*", *_STYLE_ELEMENTS, *MARGINS, _CHANGES)
 _WATCHED = (*_PIECES, *sorted(WRAPPERS), _BODY, _MASTER, f"{OFFICE}document", *_KINDS)
 
 
@@ -287,7 +291,7 @@ class _Reader:
 
     def read(self, file: IO[bytes]) -> None:
         """Read a part; raises FileReadFailed if it is damaged."""
-        for event, element in _pieces(file, self._name):
+        for event, element in read_pieces(file, self._name):
             if event == "piece":
                 self._read_piece(element)
             elif event == "start":
@@ -321,7 +325,7 @@ class _Reader:
             self._page_style = element.get(f"{STYLE}display-name", element.get(f"{STYLE}name", ""))
         elif tag == _LIST:
             self._lists.open_list(element)
-        elif tag in _ITEMS:
+        elif tag in LIST_ITEMS:
             self._lists.begin_item(element)
         # Sections inside a hidden one are hidden, whatever they say, and have to be counted to its
         # end.
@@ -340,8 +344,8 @@ class _Reader:
         tag = str(element.tag)
         if tag in _STYLE_ELEMENTS:
             self._styles.add(element)
-        elif tag in _MARGINS:
-            self._add_margin(element, *_MARGINS[tag])
+        elif tag in MARGINS:
+            self._add_margin(element, *MARGINS[tag])
         elif not self._is_body:
             # Styles hold drawn things as well, such as gradients and ends of lines.
             return
@@ -354,7 +358,7 @@ class _Reader:
         elif tag in BLOCKS:
             text = self._lists.label() + self._renderer.paragraph(element)
             level = count(element.get(f"{TEXT}outline-level"), _MAX_LEVEL)
-            self._sections.paragraph(self._shown(text), level if tag == _HEADING else 0)
+            self._sections.paragraph(self._shown(text), level if tag == HEADING else 0)
             self._add_pictures()
         elif text := self._renderer.other(element):
             self._sections.line(self._shown(text))
@@ -390,7 +394,7 @@ class _Reader:
             self._margins.append(Margin(kind, type_, self._page_style, text))
 
 
-def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
+def read_pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
     """Yield ("piece", element) for each that is whole, "start" and "end" for what holds them.
 
     A piece within a piece is not yielded. What was yielded is emptied afterwards.
@@ -424,4 +428,4 @@ def _pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:
             free_element(element)
 
 
-_WHOLE = frozenset((*BLOCKS, *_STYLE_ELEMENTS, *_MARGINS, _CHANGES))
+_WHOLE = frozenset((*BLOCKS, *_STYLE_ELEMENTS, *MARGINS, _CHANGES))

@@ -4,20 +4,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
     FormatHandler,
     Mappable,
     Passage,
+    Place,
     Printable,
     Readable,
     Reading,
     Region,
     Source,
+    Trace,
 )
 
 __all__ = ["OdtFormat"]
 
 
-class OdtFormat(FormatHandler, Mappable, Readable, Printable):
+class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable):
     """OpenDocument texts, read-only: sections by headings, text, tables."""
 
     name = "odt"
@@ -28,7 +33,7 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable):
         ".ott": "application/vnd.oasis.opendocument.text-template",
         ".fodt": "application/vnd.oasis.opendocument.text-flat-xml",
     }
-    preload = ("kbd_odt.reader",)
+    preload = ("kbd_odt.reader", "kbd_odt.comparison.text_comparison")
     guidance = (
         "Read-only; to change such a text, write a new document. The map lists sections; then "
         "read_file with section (a heading, or its index from 0) and, for a long one, chunk."
@@ -36,6 +41,7 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable):
     coordinates: ClassVar[tuple[str, ...]] = ("section", "chunk")
     wire_methods = ()
     print_filters: ClassVar[Mapping[str, str]] = {".pdf": "writer_pdf_Export"}
+    compare_method = "OdtContentDiff"
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the few facts that cost little."""
@@ -60,3 +66,25 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable):
         from kbd_odt import reader  # noqa: PLC0415 - 30 ms for lxml
 
         return reader.passages(source)
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return what differs between two versions of a text."""
+        from kbd_odt.comparison import text_comparison  # noqa: PLC0415 - 30 ms for lxml
+
+        return text_comparison.compare(before, after, options)
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return where places of one version stand in the other."""
+        from kbd_odt.comparison import text_comparison  # noqa: PLC0415 - 30 ms for lxml
+
+        return text_comparison.trace(before, after, places, forward=forward)
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text means."""
+        from kbd_odt.comparison import text_comparison  # noqa: PLC0415 - 30 ms for lxml
+
+        return text_comparison.locate(source, text)

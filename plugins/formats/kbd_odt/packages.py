@@ -34,6 +34,7 @@ __all__ = [
     "XML",
     "count",
     "open_metadata",
+    "open_package",
     "open_parts",
 ]
 
@@ -70,7 +71,7 @@ def open_parts(source: Source) -> Iterator[Parts]:
             _check_size(source.name, source.path.stat().st_size)
             yield (file,)
         return
-    with _open_package(source) as package:
+    with open_package(source) as package:
         parts = [part for part in ("styles.xml", "content.xml") if part in package]
         if "content.xml" not in parts:
             raise FileReadFailed(f"{source.name} is damaged: it has no part content.xml")
@@ -91,13 +92,17 @@ def open_metadata(source: Source) -> Iterator[etree._Element | None]:
         with open_parts(source):
             yield None
         return
-    with _open_package(source) as package:
+    with open_package(source) as package:
         yield package.root("meta.xml") if "meta.xml" in package else None
 
 
 @contextmanager
-def _open_package(source: Source) -> Iterator[Package]:
-    """Open a text that is a zip, and is what its name says."""
+def open_package(source: Source) -> Iterator[Package]:
+    """Open a text that is a zip, and is what its name says.
+
+    Raises:
+        FileReadFailed: It is not, or it is encrypted or damaged.
+    """
     with Package(source) as package, reading_errors(source.name):
         _check_kind(package)
         _check_encryption(package)

@@ -1,10 +1,10 @@
-"""PDF files: mapped, read and shown; never written.
+"""PDF files: mapped, read, shown and compared; never written.
 
 `handler` declares the format. `documents` guards the file before a library sees it, and opens it
 with pdfium, and with pypdf where that fails. `pages` is the text of a page, what people cannot see
 of it, and numbers like "2,7-9"; `reader` puts them together with the notes. `structure` is forms,
 annotations and what the file would do, `file_map` the map with the table of contents. `previews`
-draws a page.
+draws a page. `comparison` tells two versions of a file apart.
 """
 
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ from kbd_pdf.pages import (
 )
 from kbd_pdf.structure import Structure, read_structure
 
-__all__ = ["MAX_ENTRIES", "contents", "contents_by_pypdf", "facts", "file_map"]
+__all__ = ["MAX_ENTRIES", "contents", "contents_by_pypdf", "document_info", "facts", "file_map"]
 
 MAX_ENTRIES = 1000
 """Entries that a map lists."""
@@ -94,7 +94,7 @@ def facts(source: Source) -> dict[str, Any]:
     with open_pdf(source) as found:
         result: dict[str, Any] = {"format": "pdf", "page_count": found.page_count}
         if found.document is not None:
-            result |= _document_info(found.document)
+            result |= document_info(found.document)
         if found.warnings:
             result["warnings"] = list(found.warnings)
         return result
@@ -135,7 +135,8 @@ def file_map(source: Source) -> dict[str, Any]:
         return result
 
 
-def _document_info(document: pdfium.PdfDocument) -> dict[str, Any]:
+def document_info(document: pdfium.PdfDocument) -> dict[str, Any]:
+    """Return what a file says of itself, whether it is encrypted, and its first page's size."""
     values = {
         name: " ".join(clean(document.get_metadata_value(key)).split())[:300]
         for key, name in _INFO_FIELDS.items()

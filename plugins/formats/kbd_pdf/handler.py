@@ -4,28 +4,35 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Comparison,
     FormatHandler,
     Mappable,
     Passage,
+    Place,
     Preview,
     Previewable,
     Readable,
     Reading,
     Region,
     Source,
+    Trace,
 )
 
 __all__ = ["PdfFormat"]
 
 
-class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
-    """PDF files, read-only: structure, text by pages, pages as pictures."""
+class PdfFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
+    """PDF files, read-only: structure, text by pages, pages as pictures, comparison."""
 
     name = "pdf"
     wire_name = "Pdf"
     kind = "pdf"
     suffixes: ClassVar[Mapping[str, str]] = {".pdf": "application/pdf"}
-    preload = ("kbd_pdf.file_map", "kbd_pdf.reader", "kbd_pdf.previews")
+    preload = (
+        "kbd_pdf.file_map", "kbd_pdf.reader", "kbd_pdf.previews", "kbd_pdf.comparison.compare",
+    )  # fmt: skip
     guidance = (
         "Read-only. The map gives the number of pages, the table of contents and the pages without "
         "text; then read_file with pages, counted from 1: 1-5, 3, or 2,7-9."
@@ -34,6 +41,7 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
     wire_methods = ("ExtractText", "GetInfo", "GetMap")
     preview_unit = "Page"
     print_suffix = ".pdf"
+    compare_method = "PdfDiff"
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return the number of pages and what the file says of itself."""
@@ -64,3 +72,25 @@ class PdfFormat(FormatHandler, Mappable, Readable, Previewable):
         from kbd_pdf import previews  # noqa: PLC0415 - 20 ms for pypdfium2
 
         return previews.preview(source, index, edge_px)
+
+    def compare(
+        self, before: Source | None, after: Source | None, options: CompareOptions
+    ) -> Comparison:
+        """Return what differs between two versions: pages by text and look, what the file says."""
+        from kbd_pdf.comparison import compare  # noqa: PLC0415 - 120 ms for pypdf and pypdfium2
+
+        return compare.compare(before, after, options)
+
+    def trace(
+        self, before: Source, after: Source, places: tuple[Place, ...], *, forward: bool
+    ) -> tuple[Trace, ...]:
+        """Return where places of one version stand in the other."""
+        from kbd_pdf.comparison import compare  # noqa: PLC0415 - 120 ms for pypdf and pypdfium2
+
+        return compare.trace(before, after, places, forward=forward)
+
+    def locate(self, source: Source, text: str) -> Place:
+        """Return the place that a text means."""
+        from kbd_pdf.comparison import compare  # noqa: PLC0415 - 120 ms for pypdf and pypdfium2
+
+        return compare.locate(source, text)

@@ -9,9 +9,9 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Preview, Source
-from kbd_pdf.documents import open_pdf
+from kbd_pdf.documents import OpenedPdf, open_pdf
 
-__all__ = ["preview"]
+__all__ = ["draw_page", "preview"]
 
 MAX_PIXELS = 200_000_000
 """Of all pictures on a page (reliability, section 4): drawing unpacks them."""
@@ -34,21 +34,35 @@ def preview(source: Source, index: int, edge_px: int) -> Preview:
         if not 0 <= index < found.page_count:
             msg = f"{source.name} has {found.page_count} pages; page {index + 1} is not one of them"
             raise ValidationFailed(msg)
-        if found.document is None:
-            raise FileReadFailed(f"{source.name} is damaged: its pages cannot be drawn")
-        try:
-            page = found.document[index]
-        except pdfium.PdfiumError as error:
-            msg = f"page {index + 1} of {source.name} is damaged and cannot be drawn"
-            raise FileReadFailed(msg) from error
-        try:
-            _check_pictures(page, source.name, index)
-            picture = _drawn(page, edge_px)
-        finally:
-            page.close()
+        picture = draw_page(found, index, edge_px)
         data, mime_type = _encoded(picture)
         width, height = picture.size
         return Preview(data, mime_type, width, height, found.page_count, found.warnings)
+
+
+def draw_page(found: OpenedPdf, index: int, edge_px: int) -> Image.Image:
+    """Return a page as a picture whose longer edge has `edge_px`.
+
+    Args:
+        found: The file.
+        index: Which page, from 0.
+        edge_px: The size.
+
+    Raises:
+        FileReadFailed: The page is damaged, or past a limit.
+    """
+    if found.document is None:
+        raise FileReadFailed(f"{found.name} is damaged: its pages cannot be drawn")
+    try:
+        page = found.document[index]
+    except pdfium.PdfiumError as error:
+        msg = f"page {index + 1} of {found.name} is damaged and cannot be drawn"
+        raise FileReadFailed(msg) from error
+    try:
+        _check_pictures(page, found.name, index)
+        return _drawn(page, edge_px)
+    finally:
+        page.close()
 
 
 def _check_pictures(page: pdfium.PdfPage, name: str, index: int) -> None:

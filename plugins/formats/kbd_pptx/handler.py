@@ -54,8 +54,8 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable):
         "Look at the map first: it lists the slides, counted from 0, with titles and layouts; then "
         "read_file with slide_index. add_slide takes a layout of the deck by its name, or one of "
         "title_slide, title_and_content, section_header, title_only, blank, two_content. A text of "
-        "several lines becomes several paragraphs. Targets of pptx_copy_assets: master:0 or none "
-        "for a layout or theme; master:0/title, or slide:0/Title 1 for one shape, for a text "
+        "several lines becomes several paragraphs. Targets of assets that are copied: master:0 or "
+        "none for a layout or theme; master:0/title, or slide:0/Title 1 for one shape, for a text "
         "style; slide:3 for an image. Not built yet: duplicate_slide, add_table, add_image."
     )
     style_file = "style.md"

@@ -1,7 +1,7 @@
 """Plain text: text, markdown, json, code.
 
 `handler` declares the format and what it claims, `text_map` maps and reads, and tells where a text
-is JSON or rows.
+is JSON or rows, `comparison` compares two versions line by line.
 """
 
 from collections.abc import Sequence

@@ -247,8 +247,6 @@ def summary(conversation: PlannerConversation) -> str:
     if isinstance(intent, Merged | Replaced):
         lines += [f"- {note}." for note in intent.notes[:MAX_COUNTED]]
     lines += [f"- Failed: {item.get('label')} ({item.get('reason')})" for item in failed]
-    if changes:
-        lines += ["", "The changes wait in a draft until you have reviewed and published them."]
     return "\n".join([*lines, "", NOT_A_MODEL])
 
 

@@ -211,8 +211,8 @@ class GetStylesTool(Tool):
     def __init__(self, handler: FormatHandler) -> None:
         self._handler = handler
         self.description = (
-            f"Get the styles of a {handler.name} file, and under `assets` what of it "
-            f"{handler.name}_copy_assets can copy into another file. Nothing is changed."
+            f"Get the styles of a {handler.name} file, and under `assets` what of it can be copied "
+            "into another file. Nothing is changed."
         )
 
     async def run(self, context: ToolContext, arguments: StylesArguments) -> ToolResult:

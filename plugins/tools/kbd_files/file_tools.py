@@ -190,10 +190,11 @@ class ReadFile(Tool):
 
     def __init__(self, formats: FormatCatalog) -> None:
         self.description = (
-            "Read the text of a file or of a region of it. Look at get_file_map first, then give "
+            "Read the text of a file or of a region of it. Look at the file's map first, then give "
             "the coordinates of the file's format; without them a large file answers its first "
             "chunk. chunk_info says where the text stands and whether there is more. For counts, "
-            "sums and filters on tables use the table tools instead of reading rows.\n"
+            "sums and filters on tables use the table tools, if you have them, instead of reading "
+            "rows.\n"
             f"Coordinates by format:\n{reading_guide(formats)}"
         )
 

@@ -179,6 +179,12 @@ async def test_it_stays_within_its_size_for_any_number(
     # What the request names is shortened last.
     assert "text" in entries[1]
     assert ("get_file_map" in listing.get("note", "")) == (files > 3)
+    light = await Manifest().build(
+        workbench.files, Looked(workbench), 2500 + 40 * files, light=True
+    )
+    # The plan has no tool for maps.
+    assert "get_file_map" not in light.get("note", "")
+    assert ("read_file" in light.get("note", "")) == (files > 12)
 
 
 @on_asyncio

@@ -16,7 +16,7 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.print_job import PROFILE
-from kbd.core.plugins.renderer import PrintedDocuments, Renderer
+from kbd.core.plugins.renderer import PrintedDocuments, Renderer, _socket_name
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import PreviewLimits, Settings
 from kbd.errors import (
@@ -408,6 +408,13 @@ async def test_a_program_is_found_by_its_name(desk: Desk, monkeypatch: pytest.Mo
     for name in ("libreoffice", "soffice"):
         (folder / name).symlink_to(desk.program)
         assert Renderer(Settings()).find().name == name
+
+
+def test_the_socket_of_a_killed_program_is_known() -> None:
+    """As LibreOffice 7.4 named it for this profile."""
+    name = f"OSL_PIPE_{os.getuid()}_SingleOfficeIPC_71a8fe8536c1270e4af5e668f8675"
+
+    assert _socket_name("file:///tmp/prev/pz185") == name
 
 
 async def test_without_what_shows_it_nothing_is_printed(desk: Desk, plugins: Plugins) -> None:

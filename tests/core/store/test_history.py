@@ -10,7 +10,6 @@ import pytest
 
 from agent_rig import NoSync, Rig, open_rig
 from backends import on_trio
-from kbd.core.agent.readable_copies import copy_texts, write_copies
 from kbd.core.audit.moment_folder import write_moment
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -75,7 +74,6 @@ async def test_a_moment_is_told_and_written_with_all_that_belongs_to_it(tmp_path
         state = state_at(tmp_path / "bench" / "log", rig.state.seq)
         made = write_moment(state, rig.blobs.store, tmp_path / "made", NoSync())
         copies = tmp_path / "bench" / "meta"
-        await write_copies(copies, copy_texts(rig.state))
 
         assert made == tmp_path / "made"
         assert [(file.path, file.state) for file in files_at(state)] == [

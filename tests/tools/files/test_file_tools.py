@@ -44,7 +44,7 @@ def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
 def test_read_file_teaches_the_coordinates_of_each_format(tools: dict[str, Tool]) -> None:
     """The description names, for each installed format, its coordinates and its guidance."""
     text = tools["read_file"].description
-    assert "get_file_map first" in text
+    assert "the file's map first" in text
     assert "- lines (.txt, .md): line_start, line_count. Read long files in pieces." in text
     assert "- book (.book): sheet, range. Name the sheet." in text
     assert set(tools["read_file"].arguments.__struct_fields__) == {

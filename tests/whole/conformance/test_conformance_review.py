@@ -326,11 +326,7 @@ def test_what_a_comparison_of_each_format_answers(wire: Wired, tmp_path: Path) -
         ("xlsx_operations", {"path": "a.xlsx", "operations": [cell]}),
         ("docx_operations", {"path": "a.docx", "operations": [inner]}),
         ("pptx_operations", {"path": "a.pptx", "operations": [title]}),
-        ("table_export", {
-            "path": "a.csv", "target_path": "a.csv", "format": "csv",
-            "query": "select id, case when id = 2 then '314.60' else amount::varchar end as amount "
-            "from data order by id",
-        }),
+        ("write_text_file", {"path": "a.csv", "content": "id,amount\n1,10\n2,314.60\n"}),
     )  # fmt: skip
     expected = {
         "ReviewGetXlsxDiff": ("a.xlsx", {"sheet": "Sheet", "cell": "B7"}, 341.6, 314.6),
@@ -348,6 +344,6 @@ def test_what_a_comparison_of_each_format_answers(wire: Wired, tmp_path: Path) -
         assert (change["before"], change["kind"]) == (before, "changed")
         assert change["made_by"]["run_id"] == f"{workbench_id}-1"
         assert change["made_by"]["item"] == 1
-        assert change["made_by"]["tool"].endswith(("_operations", "_export"))
+        assert change["made_by"]["tool"].endswith(("_operations", "write_text_file"))
         assert found == wire.ask("ReviewGetDiff", workbench_id=workbench_id, path=path)
         assert not wire.ask(method, workbench_id=workbench_id, path=path, offset=1)["changes"]

@@ -48,7 +48,7 @@ _CONTROLS = (
 )  # fmt: skip
 """What the first 32 characters are called (ISO/IEC 6429)."""
 
-_HTML_VOID = frozenset({"br", "hr", "img", "input", "meta"})
+_HTML_VOID = frozenset({"br", "col", "hr", "img", "input", "meta"})
 _VOID = _HTML_VOID | {"rect", "circle", "line", "use", "path"}
 
 

@@ -139,6 +139,7 @@ def _render_diff(number: int, review: FileReview, diff: ContentDiff) -> Html:
         parts.append(_render_group(number, review, kind, name, changes, shown))
     left = [pair for place, pair in enumerate(review.pictures) if place not in shown]
     parts.append(_render_gallery(left, review.pictures_left_out))
+    parts += [element("p", {"class": "note"}, text(each)) for each in _notes(review)]
     if diff.total > len(drawn_changes(review)):
         drawn = count(len(drawn_changes(review)))
         words = f"Of {count(diff.total, 'change')} the first {drawn} are shown here."
@@ -245,9 +246,15 @@ def _render_picture(side: str, label: str, picture: PreviewPicture | None) -> Ht
             "height": picture.height,
         },
     )
-    notes = (element("p", {"class": "note"}, text(each)) for each in picture.warnings)
     caption = element("figcaption", {}, title, text(f" {label}"))
-    return element("figure", {}, caption, image, *notes)
+    return element("figure", {}, caption, image)
+
+
+def _notes(review: FileReview) -> dict[str, None]:
+    """Return why something is not shown, and what must be known of the pictures, each once."""
+    pictures = (each for pair in review.pictures for each in (pair.before, pair.after))
+    found = dict.fromkeys(review.notes)
+    return found | dict.fromkeys(words for each in pictures if each for words in each.warnings)
 
 
 def _render_gallery(pairs: Sequence[PicturePair], left_out: int) -> Html:
@@ -327,8 +334,9 @@ def _render_hunk(number: int, hunk: DiffHunk, waiting: dict[tuple[bool, int], _N
         before += not is_added
         after += not is_removed
     rows += [*makers, *run]
-    body = element("tbody", {}, *rows)
-    return element("table", {"class": "hunk", "aria-label": label}, body)
+    columns = [element("col", {"class": name}) for name in ("number", "number", "sign", "line")]
+    parts = [element("colgroup", {}, *columns), element("tbody", {}, *rows)]
+    return element("table", {"class": "hunk", "aria-label": label}, *parts)
 
 
 def _render_about(change: ContentChange) -> Iterator[Html]:

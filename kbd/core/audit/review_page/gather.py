@@ -6,7 +6,9 @@ plugin cannot give is left out, for a page that lacks a picture is better than n
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import anyio
 import msgspec
+from anyio import CancelScope, create_task_group
 
 from kbd.core.audit.review_page.file_view import MAX_DRAWN, drawn_changes
 from kbd.core.audit.review_page.neighborhood import (
@@ -25,7 +27,7 @@ from kbd.core.workbench.content_diff import DraftVersions, answer_diff, find_ver
 from kbd.core.workbench.preview_answers import render_grid, render_picture
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, ValidationFailed
-from kbd.formats import Gridded, GridWindow, Previewable
+from kbd.formats import Gridded, GridWindow, Previewable, Printable
 from kbd.requests.base import Unset
 from kbd.requests.drafts import ChangeRow
 from kbd.requests.formats import PreviewGrid, PreviewPicture
@@ -39,6 +41,9 @@ MAX_PICTURES = 40
 
 MAX_PICTURE_BYTES = 24 * 1024 * 1024
 """Bytes of all of them together, as they stand in the page."""
+
+PICTURES_S = 60.0
+"""Seconds for all pictures of a page: where an office program prints them, each file takes some."""
 
 EDGE_PX = 1000
 """The longer edge of a picture."""
@@ -61,6 +66,7 @@ class _Room:
 
     def __init__(self) -> None:
         self.pictures, self.characters = MAX_PICTURES, MAX_PICTURE_BYTES
+        self.deadline = anyio.current_time() + PICTURES_S
 
     def take(self, picture: PreviewPicture | None) -> bool:
         """Take room for a picture; False if there is none."""
@@ -127,52 +133,172 @@ async def _gather(
     except KbdError as error:
         return FileReview(row=row, problem=f"The contents could not be compared: {error.message}")
     review = FileReview(row=row, diff=diff)
-    grids = await _gather_grids(formats, versions, drawn_changes(review))
-    pictures: tuple[PicturePair, ...] = ()
-    left_out = 0
-    if diff.total:
-        pictures, left_out = await _gather_pictures(formats, versions, drawn_changes(review), room)
+    if not diff.total:
+        return review
+    looks = _Looks(formats, versions, drawn_changes(review))
+    grids = await looks.grids()
+    pictures, left_out = await looks.pictures(room)
     return msgspec.structs.replace(
-        review, grids=grids, pictures=pictures, pictures_left_out=left_out
+        review,
+        grids=grids,
+        pictures=pictures,
+        pictures_left_out=left_out,
+        notes=tuple(looks.notes),
     )
 
 
-async def _gather_grids(
-    formats: FormatCalls, versions: DraftVersions, changes: Sequence[ContentChange]
-) -> tuple[SheetGrids, ...]:
-    """Return the cells around the changes of each sheet, of both versions."""
-    handler = formats.for_name(versions.name)
-    if not isinstance(handler, Gridded):
-        return ()
-    found: list[SheetGrids] = []
-    by_sheet: dict[str, list[tuple[int, ContentChange]]] = {}
-    for index, change in enumerate(changes):
-        sheet = sheet_of(change.place)
-        if sheet is not None:
-            by_sheet.setdefault(sheet, []).append((index, change))
-    for sheet, own in by_sheet.items():
-        earlier = _earlier_name(sheet, changes)
-        heads = [
-            await _windows(formats, file, [GridWindow(name or None, 1, 1, 1, HEAD_COLUMNS)])
-            for file, name in ((versions.before, earlier), (versions.after, sheet))
-        ]
-        names = ColumnNames(*(grids[0].columns if grids and not sheet else () for grids in heads))
+class _Looks:
+    """Cells and pictures of one file in both versions.
+
+    Args:
+        formats: What shows them.
+        versions: The file.
+        changes: Its changes that are drawn.
+
+    Attributes:
+        notes: Why something could not be shown.
+    """
+
+    def __init__(
+        self, formats: FormatCalls, versions: DraftVersions, changes: Sequence[ContentChange]
+    ) -> None:
+        self.notes: dict[str, None] = {}
+        self._formats, self._versions, self._changes = formats, versions, changes
+        self._handler = formats.for_name(versions.name)
+
+    async def grids(self) -> tuple[SheetGrids, ...]:
+        """Return the cells around the changes of each sheet."""
+        if not isinstance(self._handler, Gridded):
+            return ()
+        by_sheet: dict[str, list[tuple[int, ContentChange]]] = {}
+        for index, change in enumerate(self._changes):
+            sheet = sheet_of(change.place)
+            if sheet is not None:
+                by_sheet.setdefault(sheet, []).append((index, change))
+        return tuple([await self._sheet(sheet, own) for sheet, own in by_sheet.items()])
+
+    async def _sheet(self, sheet: str, own: Sequence[tuple[int, ContentChange]]) -> SheetGrids:
+        versions, earlier = self._versions, _earlier_name(sheet, self._changes)
+        before = await self._windows(versions.before, [_head(earlier)])
+        after = await self._windows(versions.after, [_head(sheet)])
+        names = ColumnNames(_names(before, sheet), _names(after, sheet))
         blocks = find_blocks(own, names)
-        sides: list[tuple[PreviewGrid, ...]] = []
-        for side, (file, name) in enumerate(((versions.before, earlier), (versions.after, sheet))):
-            if not heads[side]:
-                sides.append(())
+        rows = [pair for block in blocks for pair in block.rows]
+        columns = [pair for block in blocks for pair in block.columns]
+        if before:
+            where = _wanted(
+                earlier, (each.before for each in rows), (each.before for each in columns)
+            )
+            before += await self._windows(versions.before, where)
+        if after:
+            where = _wanted(sheet, (each.after for each in rows), (each.after for each in columns))
+            after += await self._windows(versions.after, where)
+        return SheetGrids(sheet=sheet, before=before, after=after)
+
+    async def _windows(
+        self, file: FileRef | None, wanted: Sequence[GridWindow]
+    ) -> tuple[PreviewGrid, ...]:
+        """Return windows of a version, none where it has no such sheet or cannot be read."""
+        if file is None:
+            return ()
+        most = min(MAX_WINDOWS, max(2, MAX_WINDOW_BYTES // max(1, file.size_bytes)))
+        found: list[PreviewGrid] = []
+        for window in wanted[:most]:
+            try:
+                found.append(render_grid(await self._formats.grid(file, window)))
+            except ValidationFailed:
+                break  # The sheet is new, or gone.
+            except KbdError as error:
+                self.notes[f"Cells around changes are left out: {error.message}"] = None
+                break
+        return tuple(found)
+
+    async def pictures(self, room: _Room) -> tuple[tuple[PicturePair, ...], int]:
+        """Return pictures of what changed, as there is room, and how many more there are.
+
+        Of a file whose changes name no pages the first pages are shown, those that differ first.
+        """
+        handler = self._handler
+        # The cells of a sheet say more than a picture of its pages, if they are shown.
+        if not isinstance(handler, Previewable | Printable) or isinstance(handler, Gridded):
+            return (), 0
+        unit = handler.preview_unit.lower() or "picture"
+        numbers = list(_numbers(unit, self._changes))
+        named = bool(numbers)
+        if not numbers:
+            pages = GALLERY_PAGES if handler.preview_unit else 1
+            numbers = [(number, number) for number in range(1, pages + 1)]
+        pairs: list[PicturePair] = []
+        for place, (before, after) in enumerate(numbers):
+            pair = None
+            with CancelScope(deadline=room.deadline) as scope:
+                pair = await self._pair(unit, before, after)
+            if scope.cancelled_caught:
+                self.notes[f"Pictures are left out: they took longer than {PICTURES_S:.0f} s"] = (
+                    None
+                )
+                return _in_order(pairs, named=named), len(numbers) - place if named else 0
+            if pair is None:
+                # No renderer, or no such page: the others would fail likewise.
+                if not named or not pairs:
+                    break
                 continue
-            pick = "after" if side else "before"
-            rows = {getattr(pair, pick) for block in blocks for pair in block.rows}
-            columns = {getattr(pair, pick) for block in blocks for pair in block.columns}
-            wanted = [
-                GridWindow(name or None, *window)
-                for window in find_windows(rows - {None}, columns - {None})
-            ]
-            sides.append((*heads[side], *await _windows(formats, file, wanted)))
-        found.append(SheetGrids(sheet=sheet, before=sides[0], after=sides[1]))
-    return tuple(found)
+            if not (room.take(pair.before) and room.take(pair.after)):
+                return _in_order(pairs, named=named), len(numbers) - place if named else 0
+            pairs.append(pair)
+        return _in_order(pairs, named=named), 0
+
+    async def _pair(self, unit: str, before: int | None, after: int | None) -> PicturePair | None:
+        """Return both pictures of a slide or page; None if there is neither."""
+        found: dict[str, PreviewPicture | None] = {}
+
+        async def take(side: str, file: FileRef | None, number: int | None) -> None:
+            found[side] = await self._picture(file, number)
+
+        # At once: where an office program prints them, each version takes seconds.
+        async with create_task_group() as tasks:
+            tasks.start_soon(take, "before", self._versions.before, before)
+            tasks.start_soon(take, "after", self._versions.after, after)
+        older, newer = found["before"], found["after"]
+        if older is None and newer is None:
+            return None
+        return PicturePair(
+            unit=unit,
+            number=after or before or 1,
+            before=older,
+            after=newer,
+            is_same=older is not None and newer is not None and older.base64 == newer.base64,
+        )
+
+    async def _picture(self, file: FileRef | None, number: int | None) -> PreviewPicture | None:
+        if file is None or number is None:
+            return None
+        try:
+            return render_picture(await self._formats.preview(file, number - 1, EDGE_PX))
+        except ValidationFailed:
+            return None  # There is no such page.
+        except KbdError as error:
+            self.notes[f"Pictures are left out: {error.message}"] = None
+            return None
+
+
+def _head(sheet: str) -> GridWindow:
+    """Return the window of the first row, which also tells what there is."""
+    return GridWindow(sheet or None, 1, 1, 1, HEAD_COLUMNS)
+
+
+def _names(grids: tuple[PreviewGrid, ...], sheet: str) -> tuple[str, ...]:
+    """Return the names of a table's columns; those of a sheet are letters, and in its places."""
+    return grids[0].columns if grids and not sheet else ()
+
+
+def _wanted(
+    sheet: str, rows: Iterable[int | None], columns: Iterable[int | None]
+) -> list[GridWindow]:
+    """Return the windows that show these rows and columns of a version that has them."""
+    own_rows = (number for number in rows if number is not None)
+    own_columns = (number for number in columns if number is not None)
+    return [GridWindow(sheet or None, *window) for window in find_windows(own_rows, own_columns)]
 
 
 def _earlier_name(sheet: str, changes: Iterable[ContentChange]) -> str:
@@ -185,55 +311,6 @@ def _earlier_name(sheet: str, changes: Iterable[ContentChange]) -> str:
             if isinstance(change.before, str) and change.kind == "changed":
                 return change.before
     return sheet
-
-
-async def _windows(
-    formats: FormatCalls, file: FileRef | None, wanted: Sequence[GridWindow]
-) -> tuple[PreviewGrid, ...]:
-    """Return windows of a version, none where it has no such sheet or cannot be read."""
-    if file is None:
-        return ()
-    most = min(MAX_WINDOWS, max(2, MAX_WINDOW_BYTES // max(1, file.size_bytes)))
-    found: list[PreviewGrid] = []
-    for window in wanted[:most]:
-        try:
-            found.append(render_grid(await formats.grid(file, window)))
-        except KbdError:
-            break
-    return tuple(found)
-
-
-async def _gather_pictures(
-    formats: FormatCalls,
-    versions: DraftVersions,
-    changes: Sequence[ContentChange],
-    room: _Room,
-) -> tuple[tuple[PicturePair, ...], int]:
-    """Return pictures of what changed, as many as there is room for, and how many more there are.
-
-    Of a file whose changes name no pages the first pages are shown, those that differ first.
-    """
-    handler = formats.for_name(versions.name)
-    if not isinstance(handler, Previewable):
-        return (), 0
-    unit = handler.preview_unit.lower() or "picture"
-    numbers = list(_numbers(unit, changes))
-    named = bool(numbers)
-    if not numbers:
-        pages = GALLERY_PAGES if handler.preview_unit else 1
-        numbers = [(number, number) for number in range(1, pages + 1)]
-    pairs: list[PicturePair] = []
-    for place, (before, after) in enumerate(numbers):
-        pair = await _picture_pair(formats, versions, unit, before, after)
-        if pair is None:
-            # No renderer, or no such page: the others would fail likewise.
-            if not named or not pairs:
-                break
-            continue
-        if not (room.take(pair.before) and room.take(pair.after)):
-            return _in_order(pairs, named=named), len(numbers) - place if named else 0
-        pairs.append(pair)
-    return _in_order(pairs, named=named), 0
 
 
 def _in_order(pairs: list[PicturePair], *, named: bool) -> tuple[PicturePair, ...]:
@@ -264,35 +341,3 @@ def _numbers(
         if (before, after) not in seen:
             seen.add((before, after))
             yield before, after
-
-
-async def _picture_pair(
-    formats: FormatCalls,
-    versions: DraftVersions,
-    unit: str,
-    before: int | None,
-    after: int | None,
-) -> PicturePair | None:
-    """Return both pictures; None if there is neither."""
-    older = await _picture(formats, versions.before, before)
-    newer = await _picture(formats, versions.after, after)
-    if older is None and newer is None:
-        return None
-    return PicturePair(
-        unit=unit,
-        number=after or before or 1,
-        before=older,
-        after=newer,
-        is_same=older is not None and newer is not None and older.base64 == newer.base64,
-    )
-
-
-async def _picture(
-    formats: FormatCalls, file: FileRef | None, number: int | None
-) -> PreviewPicture | None:
-    if file is None or number is None:
-        return None
-    try:
-        return render_picture(await formats.preview(file, number - 1, EDGE_PX))
-    except KbdError:
-        return None

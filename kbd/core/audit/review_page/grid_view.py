@@ -216,7 +216,7 @@ class _Side:
         heads = [self._render_head(pair, before) for before, pair in _with_last(shown, self)]
         lines: list[Html] = []
         if sheet and all(self._number(pair) != 1 for pair in rows):
-            lines += self._render_first_row(shown)
+            lines += self._render_first_row(shown, has_gap=numbers[:1] != [2])
         lines += [self._render_line(pair, shown) for pair in rows]
         corner = element("td", {"class": "corner"})
         head = element("thead", {}, element("tr", {}, corner, *heads))
@@ -241,13 +241,15 @@ class _Side:
             "th", {"scope": "col", "class": kinds or None}, _render_mark(mark), text(name)
         )
 
-    def _render_first_row(self, columns: Sequence[Pair]) -> list[Html]:
+    def _render_first_row(self, columns: Sequence[Pair], *, has_gap: bool) -> list[Html]:
         """Return the first row, which names the columns of most sheets; none if it is blank."""
         words = [self.version.cell(1, self._number(pair) or 0) for pair in columns]
         if not any(words):
             return []
         cells = [element("td", {"dir": "auto"}, text(_cut(each))) for each in words]
         row = element("tr", {"class": "first"}, element("th", {"scope": "row"}, text("1")), *cells)
+        if not has_gap:
+            return [row]
         gap = element("td", {"colspan": len(columns) + 1}, text("⋯"))
         return [row, element("tr", {"class": "skipped", "aria-hidden": "true"}, gap)]
 

@@ -52,6 +52,7 @@ class FileReview(msgspec.Struct, frozen=True, kw_only=True):
         grids: The cells around its changes.
         pictures: How its pages, slides or frames look, the changed ones first.
         pictures_left_out: How many more there would be.
+        notes: Why something is not shown.
     """
 
     row: ChangeRow
@@ -60,6 +61,7 @@ class FileReview(msgspec.Struct, frozen=True, kw_only=True):
     grids: tuple[SheetGrids, ...] = ()
     pictures: tuple[PicturePair, ...] = ()
     pictures_left_out: int = 0
+    notes: tuple[str, ...] = ()
 
 
 class DraftReview(msgspec.Struct, frozen=True, kw_only=True):

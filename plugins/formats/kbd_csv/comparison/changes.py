@@ -18,9 +18,9 @@ from kbd.formats import (
 )
 from kbd.formats.alignment import diff_words
 from kbd.plaintext.stretches import Stretch
-from kbd.plaintext.versions import EndCount, add_bytes, add_facts
+from kbd.plaintext.versions import EndCount, add_bytes, add_facts, is_same_file
 from kbd_csv.comparison.columns import column_changes
-from kbd_csv.comparison.matching import RowPair, TableMatch, match_tables
+from kbd_csv.comparison.row_match import RowPair, TableMatch, match_tables
 from kbd_csv.comparison.version import (
     Row,
     TableVersion,
@@ -87,6 +87,9 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     if before is None or after is None:
         return _whole(before or after, "removed" if after is None else "added")
     changes = ChangeList()
+    if is_same_file(before, after) and not options.key:
+        read_table_version(after)
+        return changes.comparison()
     old, new = read_table_versions(before, after)
     notation = _Notation(old, new)
     match = match_tables(old, new, options, notation.observe)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kbd.errors import ValidationFailed
 from kbd.formats import CompareOptions, Place, Source, Trace
 from kbd_csv.comparison.changes import cell_place, changed_columns, row_place
-from kbd_csv.comparison.matching import TableMatch, match_tables
+from kbd_csv.comparison.row_match import TableMatch, match_tables
 from kbd_csv.comparison.version import (
     TableVersion,
     read_rows,
@@ -17,8 +17,8 @@ from kbd_csv.comparison.version import (
 
 __all__ = ["locate", "trace"]
 
-_ROW = re.compile(r"\s*(?:row|line|r|#)?\s*(\d+)\s*", re.IGNORECASE)
-_ROW_FIRST = re.compile(r"\s*(?:row|r)?\s*#?(\d+)\s*[,:;/]?\s+(.+?)\s*", re.IGNORECASE)
+_ROW = re.compile(r"\s*(?:row|line|r)?\s*#?(\d+)\s*", re.IGNORECASE)
+_ROW_FIRST = re.compile(r"\s*(?:row|r)?\s*#?(\d+)(?:\s*[,:;/]\s*|\s+)(.+?)\s*", re.IGNORECASE)
 _ROW_LAST = re.compile(r"\s*(.+?)\s*[,:;/@]?\s+(?:(?:in|of)\s+)?row\s*#?(\d+)\s*", re.IGNORECASE)
 _COLUMN_WORD = re.compile(r"\s*(?:column|col\.?|field)\s+(.+?)\s*", re.IGNORECASE)
 

@@ -3,17 +3,20 @@
 import csv
 import io
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
 
 from kbd.formats import Source
 from kbd.plaintext.differences import Batch
+from kbd.plaintext.lines import open_at
 from kbd.plaintext.versions import TextVersion, read_version
-from kbd_csv.rows import RowReader
+from kbd_csv.rows import MAX_COLUMNS, MAX_ROW_CHARS, RowReader
 from kbd_csv.tables import TableHead, column_names, read_head
 
 __all__ = [
+    "BATCH_CHARS",
     "Row",
     "RowsCannotBeSkipped",
     "TableVersion",
@@ -28,6 +31,8 @@ _MARK_BYTES = 3
 """Of a byte order mark in UTF-8."""
 
 _BATCH_ROWS = 256
+BATCH_CHARS = 64 * 1024
+"""How much is read at a time."""
 
 HEADER_KEY = ("header", None)
 """Of no row of data: their keys are texts."""
@@ -109,7 +114,7 @@ def read_table_version(source: Source) -> TableVersion:
         FileReadFailed: It cannot be opened, or is no table within the limits.
     """
     text = read_version(source, allow_zeros=True)
-    head = read_head(source)
+    head = read_head(source, text.encoding)
     names = column_names(head.header, head.width)
     return TableVersion(source, text, head, head.header is not None, names)
 
@@ -121,6 +126,8 @@ def _first_row(version: TableVersion) -> list[str] | None:
 
 def trimmed(fields: Sequence[str]) -> tuple[str, ...]:
     """Return fields without the empty ones at their end: a row may be written with or without."""
+    if fields and fields[-1]:
+        return tuple(fields)
     size = len(fields)
     while size and not fields[size - 1]:
         size -= 1
@@ -149,40 +156,108 @@ def read_rows(
         RowsCannotBeSkipped: They are skipped, and a quote is never closed.
     """
     is_first = offset <= version.start
-    has_values_in_empty_lines = version.head.width <= 1
-    keys: list[Hashable] = []
-    rows: list[Row] = []
-    sizes: list[int] = []
     blank: list[str] = []
-    reader = RowReader(version.source, version.head.encoding, version.head.dialect, offset)
-    for fields in reader:
-        if may_skip and reader.unclosed:
-            raise RowsCannotBeSkipped
-        text = reader.row_text
-        if not fields:
+    for rows, texts in _pieces(version, offset, may_skip=may_skip):
+        if is_first or blank or not all(rows):
+            rows, texts, blank = _without_empty_lines(
+                version, rows, blank + texts, is_first=is_first
+            )
+        if not rows:
+            continue
+        keys: list[Hashable] = [*map(key_of, rows)]
+        if is_first and version.has_header:
+            keys[0] = HEADER_KEY
+        is_first = False
+        items = [*map(Row, rows, texts, keys)]
+        is_ascii = all(map(str.isascii, texts))
+        sizes = [*map(len, texts)] if is_ascii else [len(text.encode()) for text in texts]
+        yield Batch(keys, items, sizes)
+
+
+def _without_empty_lines(
+    version: TableVersion, rows: list[list[str]], texts: list[str], *, is_first: bool
+) -> tuple[list[list[str]], list[str], list[str]]:
+    """Return rows without empty lines, whose texts are those of the rows behind them.
+
+    In a table of one column empty lines between rows are rows.
+
+    Returns:
+        The rows, their texts, and the empty lines at the end.
+    """
+    found: list[list[str]] = []
+    written: list[str] = []
+    blank = texts[: len(texts) - len(rows)]
+    for row, text in zip(rows, texts[len(blank) :], strict=True):
+        if not row:
             blank.append(text)
             continue
-        if blank and has_values_in_empty_lines and not is_first:
-            keys += [()] * len(blank)
-            rows += [Row([""], line, ()) for line in blank]
-            sizes += map(len, blank)
+        if blank and version.head.width <= 1 and (found or not is_first):
+            found += [[""] for _ in blank]
+            written += blank
             blank = []
-        key = HEADER_KEY if is_first and version.has_header else key_of(fields)
-        is_first = False
-        keys.append(key)
-        if blank:
-            # Empty lines before a row belong to it.
-            text = "".join((*blank, text))
-            blank = []
-        rows.append(Row(fields, text, key))
-        sizes.append(len(text) if text.isascii() else len(text.encode()))
+        found.append(row)
+        written.append("".join((*blank, text)) if blank else text)
+        blank = []
+    return found, written, blank
+
+
+def _pieces(
+    version: TableVersion, offset: int, *, may_skip: bool
+) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """Yield rows and their texts, many at once."""
+    if version.text.is_bytewise and version.text.longest <= MAX_ROW_CHARS:
+        for rows, texts in _plain_pieces(version, offset):
+            if rows and max(map(len, rows)) > MAX_COLUMNS:
+                # The reader below says so.
+                break
+            offset += sum(len(text.encode()) for text in texts)
+            yield rows, texts
+        else:
+            if offset >= version.source.path.stat().st_size:
+                return
+    # From the first quote on that is never closed; that one needs all that follows.
+    reader = RowReader(version.source, version.head.encoding, version.head.dialect, offset)
+    rows, texts = [], []
+    for row in reader:
+        if may_skip and reader.unclosed:
+            raise RowsCannotBeSkipped
+        rows.append(row)
+        texts.append(reader.row_text)
         if len(rows) >= _BATCH_ROWS:
-            yield Batch(keys, rows, sizes)
-            keys, rows, sizes = [], [], []
-    if may_skip and reader.unclosed:
-        raise RowsCannotBeSkipped
-    if rows:
-        yield Batch(keys, rows, sizes)
+            yield rows, texts
+            rows, texts = [], []
+    yield rows, texts
+
+
+def _plain_pieces(
+    version: TableVersion, offset: int
+) -> Iterator[tuple[list[list[str]], list[str]]]:
+    """Yield rows up to the end, or to a quote that seems to be never closed."""
+    dialect = version.head.dialect
+    quote = dialect.quote_char
+    open_lines: list[str] = []
+    with open_at(version.source, version.head.encoding, offset, newline="") as file:
+        while lines := file.readlines(BATCH_CHARS):
+            lines = open_lines + lines
+            reader = csv.reader(lines, delimiter=dialect.delimiter, quotechar=quote)
+            open_lines = []
+            if not any(quote in line for line in lines):
+                yield [*reader], lines
+                continue
+            rows: list[list[str]] = []
+            ends = [0]
+            for row in reader:
+                rows.append(row)
+                ends.append(reader.line_num)
+            last = lines[ends[-2] :]
+            # With one more line an open quote goes on, and a closed one begins another row.
+            again = csv.reader([*last, "x"], delimiter=dialect.delimiter, quotechar=quote)
+            if len([*again]) == 1:
+                open_lines = last
+                if sum(map(len, last)) > MAX_ROW_CHARS:
+                    return
+                del rows[-1], ends[-1]
+            yield rows, ["".join(lines[one:end]) for one, end in pairwise(ends)]
 
 
 def whole_rows(version: TableVersion, data: bytes) -> tuple[int, int]:

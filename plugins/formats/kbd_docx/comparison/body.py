@@ -18,14 +18,18 @@ from kbd_docx.comparison.paragraphs import CONTROL_IDS, control_name
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, body_children
 from kbd_docx.reader.builder import parse_body
 
-__all__ = ["Block", "BodyBlocks", "Control", "PageSection", "XmlKeys", "read_body"]
+__all__ = ["BlockKind", "BodyBlock", "BodyBlocks", "Control", "PageSection", "XmlKeys", "read_body"]
 
 _NOTES = {
     f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote",
     f"{W}commentReference": "comment",
 }  # fmt: skip
 _WRAPPERS = (f"{W}sdt", f"{W}customXml", f"{MC}AlternateContent")
-_PASSED_OVER = frozenset((f"{W}proofErr", f"{W}bookmarkEnd"))
+_PASSED_OVER = frozenset((
+    f"{W}proofErr", f"{W}bookmarkEnd", f"{W}sdtPr", f"{W}sdtEndPr", f"{W}customXmlPr",
+))  # fmt: skip
+"""What shows nothing; the settings of content controls are read by themselves."""
+
 _CURSOR = "_GoBack"
 
 # In a serialized tree `>` stands only at the end of a tag: what is followed by one is in a tag.
@@ -39,7 +43,7 @@ BlockKind = Literal["paragraph", "table", "other"]
 _KINDS: Mapping[str, BlockKind] = {PARAGRAPH: "paragraph", TABLE: "table"}
 
 
-class Block(msgspec.Struct, frozen=True):
+class BodyBlock(msgspec.Struct, frozen=True):
     """A block of a body.
 
     Args:
@@ -70,10 +74,10 @@ class PageSection(msgspec.Struct, frozen=True):
     paragraph: int
 
 
-class BodyBlocks(msgspec.Struct):
+class BodyBlocks:
     """A body in one pass.
 
-    Args:
+    Attributes:
         blocks: Its blocks, in order.
         spaces: The namespaces by prefix, by which their XML is read again.
         controls: Content controls around blocks.
@@ -83,23 +87,27 @@ class BodyBlocks(msgspec.Struct):
         places: Where in `blocks` each paragraph is, and each table.
     """
 
-    blocks: list[Block] = []
-    spaces: Mapping[str | None, str] = {}
-    controls: list[Control] = []
-    sections: list[PageSection] = []
-    cited: list[tuple[str, str]] = []
-    background: bytes = NO_DIGEST
-    places: dict[str, list[int]] = {}
+    def __init__(self) -> None:
+        self.blocks: list[BodyBlock] = []
+        self.spaces: Mapping[str | None, str] = {}
+        self.controls: list[Control] = []
+        self.sections: list[PageSection] = []
+        self.cited: list[tuple[str, str]] = []
+        self.background = NO_DIGEST
+        self.places: dict[BlockKind, list[int]] = {"paragraph": [], "table": [], "other": []}
+        self._head = b""
+        self._parser: etree.XMLParser | None = None
 
-    def element(self, block: Block) -> etree._Element:
+    def element(self, block: BodyBlock) -> etree._Element:
         """Return a block's element, parsed anew."""
-        names = "".join(
-            f" xmlns{':' if prefix else ''}{prefix or ''}={quoteattr(space)}"
-            for prefix, space in self.spaces.items()
-        )
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-        root = etree.fromstring(b"<r%b>%b</r>" % (names.encode(), block.raw), parser)
-        return root[0]
+        if not self._head:
+            names = "".join(
+                f" xmlns{':' if prefix else ''}{prefix or ''}={quoteattr(space)}"
+                for prefix, space in self.spaces.items()
+            )
+            self._head = f"<r{names}>".encode()
+            self._parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        return etree.fromstring(b"%b%b</r>" % (self._head, block.raw), self._parser)[0]
 
 
 def read_body(data: bytes, name: str, part: str, parts: PartDigests) -> BodyBlocks:
@@ -114,7 +122,7 @@ def read_body(data: bytes, name: str, part: str, parts: PartDigests) -> BodyBloc
     Raises:
         FileReadFailed: There is no body.
     """
-    found = BodyBlocks(places={"paragraph": [], "table": [], "other": []})
+    found = BodyBlocks()
     keys = XmlKeys(parts, part, {})
     counts = {"paragraph": 0, "table": 0}
     for child in parse_body(data, name):
@@ -134,9 +142,7 @@ def read_body(data: bytes, name: str, part: str, parts: PartDigests) -> BodyBloc
     return found
 
 
-def _read_root(
-    child: etree._Element, found: BodyBlocks, parts: PartDigests, part: str
-) -> None:
+def _read_root(child: etree._Element, found: BodyBlocks, parts: PartDigests, part: str) -> None:
     """Read what is told around the body, from its first child."""
     body = child.getparent()
     found.spaces = dict(child.nsmap if body is None else body.nsmap)
@@ -160,7 +166,7 @@ def _add_block(
             found.cited.append((_NOTES[str(each.tag)], each.get(f"{W}id", "")))
     found.places[kind].append(len(found.blocks))
     number = counts["paragraph"] if kind == "other" else counts[kind]
-    found.blocks.append(Block(kind, number, key, raw))
+    found.blocks.append(BodyBlock(kind, number, key, raw))
     if kind != "other":
         counts[kind] += 1
 
@@ -214,7 +220,7 @@ class XmlKeys:
         self._relations = parts.relations(part)
         self._ids = {key.encode() for key in self._relations}
         # Ids mostly begin alike: what does not hold that holds no reference.
-        self._reference = b'="' + posixpath.commonprefix(sorted(self._ids) or [b""])
+        self._reference = f'="{posixpath.commonprefix(sorted(self._relations))}'.encode()
         self._count = len(spaces)
         self._declared = b""
 

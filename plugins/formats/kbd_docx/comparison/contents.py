@@ -6,13 +6,21 @@ import msgspec
 
 from kbd_docx.comparison.digests import new_hash
 
-__all__ = ["Item", "Look", "Mark", "ParagraphContent", "Run", "Tracked", "look_of"]
+__all__ = [
+    "InlineMark",
+    "InlineObject",
+    "Look",
+    "ParagraphContent",
+    "TextRun",
+    "Tracked",
+    "look_of",
+]
 
 Look = tuple[tuple[str, Any], ...]
 """Formatting by name, sorted, with plain values: what an element says itself."""
 
 
-class Run(msgspec.Struct, frozen=True, array_like=True):
+class TextRun(msgspec.Struct, frozen=True, array_like=True):
     """A stretch of text that looks alike, and the address that it links to."""
 
     text: str
@@ -20,7 +28,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     link: str = ""
 
 
-class Item(msgspec.Struct, frozen=True, array_like=True):
+class InlineObject(msgspec.Struct, frozen=True, array_like=True):
     """Something in a paragraph that is no text: a picture, a chart, a formula, a text box.
 
     Args:
@@ -38,7 +46,7 @@ class Item(msgspec.Struct, frozen=True, array_like=True):
     facts: Look = ()
 
 
-class Mark(msgspec.Struct, frozen=True, array_like=True):
+class InlineMark(msgspec.Struct, frozen=True, array_like=True):
     """Mark in a paragraph: of a note or comment, a bookmark, a content control, a field."""
 
     kind: str
@@ -78,11 +86,11 @@ class ParagraphContent(msgspec.Struct, frozen=True, array_like=True):
     """
 
     text: str
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     look: Look
     style: str
-    items: tuple[Item, ...]
-    marks: tuple[Mark, ...]
+    items: tuple[InlineObject, ...]
+    marks: tuple[InlineMark, ...]
     fields: tuple[str, ...]
     tracked: tuple[Tracked, ...]
     rest: tuple[bytes, ...]
@@ -99,7 +107,8 @@ class ParagraphContent(msgspec.Struct, frozen=True, array_like=True):
         """The text, with labels of what is none."""
         if not self.items:
             return self.text
-        pieces, start = [], 0
+        pieces: list[str] = []
+        start = 0
         for item in self.items:
             pieces += (self.text[start : item.at], item.label)
             start = item.at

@@ -14,10 +14,11 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Change, ChangeList
 from kbd.opc import reading_errors, transitional, xml_root
+from kbd.opc.package import relations_part
 from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.digests import element_digest
 from kbd_docx.comparison.looks import attributes_text, look_difference
-from kbd_docx.comparison.matches import Matches, Side, match_items
+from kbd_docx.comparison.matches import Matches, listed_side, match_items
 from kbd_docx.comparison.places import part_place
 from kbd_docx.comparison.tables import settings_look
 from kbd_docx.comparison.version import DocxVersion, word_count
@@ -50,12 +51,14 @@ _NAMES = {"creator": "author"}
 
 
 def compare_definitions(before: DocxVersion, after: DocxVersion, out: ChangeList) -> None:
-    """Add what differs between the styles, lists, pages, settings and properties of two versions."""
-    _compare_styles(before, after, out)
-    _compare_lists(before, after, out)
+    """Add what differs between the styles, lists, pages, settings and properties of versions."""
+    for kind, compare in (
+        ("styles", _compare_styles), ("numbering", _compare_lists), ("settings", _compare_settings),
+    ):  # fmt: skip
+        if not _is_same(before, after, before.document.part(kind), after.document.part(kind)):
+            compare(before, after, out)
     _compare_pages(before, after, out)
     _compare_controls(before, after, out)
-    _compare_settings(before, after, out)
     _compare_properties(before, after, out)
 
 
@@ -110,7 +113,7 @@ def _defaults(version: DocxVersion) -> Look:
     if found is None:
         return ()
     # They have the same children as a style, one level down.
-    style = etree.Element(f"{W}style", nsmap=dict(found.nsmap))
+    style = etree.Element(f"{W}style")
     for path in (f"{W}pPrDefault/{W}pPr", f"{W}rPrDefault/{W}rPr"):
         part = found.find(path)
         if part is not None:
@@ -165,17 +168,13 @@ def match_pages(before: DocxVersion, after: DocxVersion) -> Matches:
     sides = []
     for version in (before, after):
         looks = [_page_look(each.element) for each in version.body.sections]
-        sides.append(
-            Side(
-                raw=looks,
-                key=looks.__getitem__,
-                move_key=lambda _: None,
-                words=lambda index, looks=looks: word_count(
-                    " ".join(f"{name}={value}".replace(" ", "_") for name, value in looks[index])
-                ),
-            )
-        )
+        words = [word_count(" ".join(_facts_words(look))) for look in looks]
+        sides.append(listed_side(looks, words))
     return match_items(*sides, fills_gaps=True)
+
+
+def _facts_words(look: Look) -> Iterator[str]:
+    return (f"{name}={value}".replace(" ", "_") for name, value in look)
 
 
 def _compare_pages(before: DocxVersion, after: DocxVersion, out: ChangeList) -> None:
@@ -233,14 +232,8 @@ def _compare_controls(before: DocxVersion, after: DocxVersion, out: ChangeList) 
     sides = []
     for version in (before, after):
         found = version.body.controls
-        sides.append(
-            Side(
-                raw=[each.digest for each in found],
-                key=lambda index, found=found: found[index].digest,
-                move_key=lambda _: None,
-                words=lambda index, found=found: word_count(found[index].name or "unnamed"),
-            )
-        )
+        words = [word_count(each.name or "unnamed") for each in found]
+        sides.append(listed_side([each.digest for each in found], words))
     for event in match_items(*sides).events:
         if event.kind == "removed":
             control = before.body.controls[event.before]
@@ -358,6 +351,8 @@ def compare_parts(before: DocxVersion, after: DocxVersion, out: ChangeList) -> N
     renamed = gone & come
     waiting = [Counter(renamed), Counter(renamed)]
     for name in sorted({*old, *new}):
+        if name in old and name in new and _is_same(before, after, name, name):
+            continue
         was = old[name]() if name in old else None
         now = new[name]() if name in new else None
         place = part_place(name)
@@ -370,6 +365,19 @@ def compare_parts(before: DocxVersion, after: DocxVersion, out: ChangeList) -> N
                 out.add(Change(place, "removed", "part", before=_facts(before, name)))
         elif now is not None and not _take(waiting[1], now):
             out.add(Change(place, "added", "part", after=_facts(after, name)))
+
+
+def _is_same(before: DocxVersion, after: DocxVersion, part: str, other: str) -> bool:
+    """Whether a part has the same bytes in both versions, and the same relations."""
+    for name, twin in ((part, other), (relations_part(part), relations_part(other))):
+        if (name in before.package) != (twin in after.package):
+            return False
+        if name in before.package:
+            old, new = before.package.entry(name), after.package.entry(twin)
+            sizes = {(each.CRC, each.file_size, each.compress_type) for each in (old, new)}
+            if len(sizes) > 1 or before.package.packed(old) != after.package.packed(new):
+                return False
+    return True
 
 
 def _take(waiting: Counter[bytes], digest: bytes) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 
 from kbd.formats import Change, ChangeList, Place
 from kbd.formats.alignment import align, diff_words
-from kbd_docx.comparison.contents import Item, Look, ParagraphContent, Run, Tracked
+from kbd_docx.comparison.contents import InlineObject, Look, ParagraphContent, TextRun, Tracked
 from kbd_docx.comparison.looks import LookDifference, look_difference
 from kbd_docx.comparison.version import DocxVersion
 
@@ -79,10 +79,14 @@ class ParagraphDifferences:
             moved_from: Where it stood before if it moved.
             details: What differs of it beside its paragraphs.
         """
-        if self._out.is_full:
-            self._out.count("changed" if moved_from is None else "moved", what, 1)
-            return
         old, new = joined(before), joined(after)
+        if self._out.is_full:
+            self._made += 1
+            is_format = old.text == new.text and moved_from is None
+            self._out.count(
+                "changed" if moved_from is None else "moved", "format" if is_format else what, 1
+            )
+            return
         start = self._made
         formats = list(self._paragraph_looks(before, after))
         if old.text != new.text or moved_from is not None:
@@ -221,14 +225,14 @@ class ParagraphDifferences:
     def _add_marks(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
         before = Counter((each.kind, each.key) for each in old.marks if each.kind != "field")
         after = Counter((each.kind, each.key) for each in new.marks if each.kind != "field")
-        for (kind, key), _ in (before - after).items():
+        for kind, key in before - after:
             # What was written into or taken out of a note is told where the note is.
             if kind not in _NOTES:
                 self._put(Change(place, "removed", kind, before=key))
             elif key in self._in_both:
                 note = "it is not cited here any more"
                 self._put(Change(place, "changed", kind, key, key, note=note))
-        for (kind, key), _ in (after - before).items():
+        for kind, key in after - before:
             if kind not in _NOTES:
                 self._put(Change(place, "added", kind, after=key))
             elif key in self._in_both:
@@ -247,12 +251,12 @@ def joined(paragraphs: Sequence[ParagraphContent]) -> ParagraphContent:
     """Return paragraphs as one, whose lines they are; its own formatting is none."""
     if len(paragraphs) == 1:
         return paragraphs[0]
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     at = 0
     items, marks = [], []
     for number, each in enumerate(paragraphs):
         if number:
-            runs.append(Run("\n"))
+            runs.append(TextRun("\n"))
             at += 1
         runs += each.runs
         items += [msgspec.structs.replace(item, at=item.at + at) for item in each.items]
@@ -278,6 +282,8 @@ def _run_differences(
     value_of: Callable[[LookDifference, ParagraphContent, ParagraphContent], LookDifference],
 ) -> Iterator[tuple[LookDifference, str]]:
     """Yield how the formatting of text that is there before and after differs, with that text."""
+    if len({run.look for run in (*old.runs, *new.runs)}) < 2:
+        return
     for start, other, length in _common(old.text, new.text):
         looks = _looks_between(old.runs, start, length)
         others = _looks_between(new.runs, other, length)
@@ -307,7 +313,7 @@ def _common(before: str, after: str) -> Iterator[tuple[int, int, int]]:
         j += len(text) if kind != "removed" else 0
 
 
-def _looks_between(runs: Sequence[Run], start: int, length: int) -> Iterator[tuple[str, Look]]:
+def _looks_between(runs: Sequence[TextRun], start: int, length: int) -> Iterator[tuple[str, Look]]:
     """Yield the runs of a stretch of text, cut to it."""
     at = 0
     for run in runs:
@@ -343,7 +349,7 @@ def _gathered(
         yield difference, " … ".join(texts)
 
 
-def _links(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def _links(runs: Sequence[TextRun]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     last = ""
     for run in runs:
@@ -355,12 +361,12 @@ def _links(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return found
 
 
-def _item_value(item: Item) -> Any:
+def _item_value(item: InlineObject) -> Any:
     facts = dict(item.facts)
     return facts.get("text", facts) if facts else item.label
 
 
-def _changed_item(before: Item, after: Item, place: Place) -> Change:
+def _changed_item(before: InlineObject, after: InlineObject, place: Place) -> Change:
     old, new = _item_value(before), _item_value(after)
     words = diff_words(old, new) if isinstance(old, str) and isinstance(new, str) else ()
     note = "how it is drawn or placed differs" if old == new else ""

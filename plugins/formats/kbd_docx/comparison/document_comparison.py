@@ -23,6 +23,7 @@ from kbd_docx.comparison.surroundings import (
 )
 from kbd_docx.comparison.tables import TableCells, compare_tables
 from kbd_docx.comparison.version import DocxVersion, open_version
+from kbd_docx.document import local_name
 from kbd_docx.reader.builder import read_contents
 
 __all__ = ["compare", "locate", "match_bodies"]
@@ -64,6 +65,7 @@ def match_bodies(before: DocxVersion, after: DocxVersion) -> Matches:
                 key=version.key,
                 move_key=version.move_key,
                 words=version.words,
+                shape=version.shape,
             )
         )
     return match_items(*sides)
@@ -169,7 +171,6 @@ def _add_block(version: DocxVersion, index: int, out: ChangeList, *, is_after: b
     out.add(change)
 
 
-
 def _add_whole(version: DocxVersion, out: ChangeList, *, is_after: bool) -> None:
     """Add all that a document holds as added or removed; blank paragraphs are none."""
     for index, block in enumerate(version.body.blocks):
@@ -197,8 +198,7 @@ def _what(version: DocxVersion, index: int) -> str:
     block = version.block(index)
     if block.kind != "other":
         return block.kind
-    name = version.element(index).tag.rpartition("}")[2]
-    return _OTHERS.get(name, "mark between paragraphs")
+    return _OTHERS.get(local_name(version.element(index)), "mark between paragraphs")
 
 
 def _place(version: DocxVersion, index: int) -> Place:
@@ -217,5 +217,6 @@ def _block_text(version: DocxVersion, index: int) -> str:
     if block.kind == "table":
         rows, _ = TableCells(version, index).listed()
         return "\n".join(" | ".join(row) for row in rows)
-    return " ".join(str(text) for text in version.element(index).itertext()).strip()
-
+    element = version.element(index)
+    text = " ".join(str(text) for text in element.itertext()).strip()
+    return text or local_name(element)

@@ -5,7 +5,7 @@ from typing import Any
 
 from lxml import etree
 
-from kbd_docx.comparison.contents import Item, ParagraphContent, look_of
+from kbd_docx.comparison.contents import InlineObject, ParagraphContent, look_of
 from kbd_docx.comparison.digests import PartDigests, element_digest
 from kbd_docx.document import MC, PIC, A, O, R, V, W
 from kbd_docx.reader.contents import DocxPicture
@@ -56,7 +56,7 @@ class DrawnReader:
         element: etree._Element,
         at: int,
         read: Callable[[etree._Element], Iterable[ParagraphContent]],
-    ) -> Item:
+    ) -> InlineObject:
         """Return what is drawn: a picture, chart, diagram, text box, object or shape.
 
         Args:
@@ -69,17 +69,21 @@ class DrawnReader:
         if boxes:
             paragraphs = [content for box in boxes for content in read(box)]
             text = "\n".join(content.shown for content in paragraphs)
-            return Item("text box", at, f"[text box: {text}]", digest, (("text", text),))
+            return InlineObject("text box", at, f"[text box: {text}]", digest, (("text", text),))
         frame = next(iter(element), None)
-        for found in element.iter(f"{PIC}pic", f"{V}imagedata", f"{O}OLEObject", *_CHARTS, _DIAGRAM):
+        for found in element.iter(
+            f"{PIC}pic", f"{V}imagedata", f"{O}OLEObject", *_CHARTS, _DIAGRAM
+        ):
             told = self._picture(found, frame)
             if told is not None:
                 picture, content = told
                 label = picture_label(picture, content)
-                return Item(picture.kind, at, label, digest, self._facts(picture, content, element))
+                return InlineObject(
+                    picture.kind, at, label, digest, self._facts(picture, content, element)
+                )
         shape = chart("shape", frame, None)
         label = picture_label(shape) if shape.alt_text else "[shape]"
-        return Item("shape", at, label, digest, self._facts(shape, "", element))
+        return InlineObject("shape", at, label, digest, self._facts(shape, "", element))
 
     def _picture(
         self, found: etree._Element, frame: etree._Element | None

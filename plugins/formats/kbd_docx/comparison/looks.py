@@ -249,7 +249,7 @@ def _value(key: str, value: tuple[tuple[str, str], ...]) -> Any:
         return text if length is None else length
     if key == "color":
         return text if text == "auto" else f"#{text}"
-    if key not in ("outlineLvl",) and value[0][0] == "val" and text in _FLAG_VALUES:
+    if key != "outlineLvl" and value[0][0] == "val" and text in _FLAG_VALUES:
         return _FLAG_VALUES[text]
     return text
 
@@ -263,4 +263,3 @@ def _flat_key(properties: etree._Element) -> _FlatKey | None:
         items = tuple((str(name), str(value)) for name, value in child.attrib.items())
         found.append((str(child.tag), items))
     return tuple(found)
-

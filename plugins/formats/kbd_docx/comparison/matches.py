@@ -14,13 +14,13 @@ import msgspec
 from kbd.formats.alignment import Block as AlignedBlock
 from kbd.formats.alignment import Move, align, find_moves, pair_similar
 
-__all__ = ["Event", "Matches", "Side", "likeness", "match_items"]
+__all__ = ["Event", "Matches", "Side", "likeness", "listed_side", "match_items"]
 
 LEAST_LIKENESS = 0.5
 SHORT_WORDS = 6
 """A text of as many words that another one stands in place of counts as changed."""
 
-MAX_LIKENESSES = 200_000
+MAX_LIKENESSES = 60_000
 """Comparisons of contents in one match; past it items are paired in order."""
 
 
@@ -41,12 +41,38 @@ class Side(msgspec.Struct, frozen=True):
         key: Returns the key of an item's contents.
         move_key: Returns that by which it is known elsewhere, None if nobody would know it.
         words: Returns the words by which its likeness is judged, None for what is like nothing.
+        shape: Returns what items have in common that may be the same whatever they say; None for
+            those that have nothing.
     """
 
     raw: Sequence[Hashable]
     key: Callable[[int], Hashable]
     move_key: Callable[[int], Hashable | None]
     words: Callable[[int], Counter[str] | None]
+    shape: Callable[[int], Hashable | None] = lambda _: None
+
+
+def listed_side(
+    keys: Sequence[Hashable],
+    words: Sequence[Counter[str]],
+    *,
+    raw: Sequence[Hashable] | None = None,
+    move_keys: Sequence[Hashable | None] = (),
+) -> Side:
+    """Return a version of which all is known beforehand.
+
+    Args:
+        keys: The keys of its items.
+        words: The words of each.
+        raw: Cheaper keys, if there are such.
+        move_keys: By what each is known elsewhere; without any nothing moves.
+    """
+    return Side(
+        raw=keys if raw is None else raw,
+        key=keys.__getitem__,
+        move_key=lambda index: move_keys[index] if move_keys else None,
+        words=words.__getitem__,
+    )
 
 
 class Matches(msgspec.Struct):
@@ -264,7 +290,12 @@ class _Pairs:
         )
 
     def _likeness(self, old: int, new: int) -> float:
-        return likeness(self._of(self._before, old), self._of(self._after, new))
+        found = likeness(self._of(self._before, old), self._of(self._after, new))
+        if found < LEAST_LIKENESS:
+            shape = self._before.shape(old)
+            if shape is not None and shape == self._after.shape(new):
+                return LEAST_LIKENESS
+        return found
 
     def _of(self, side: Side, index: int) -> Counter[str] | None:
         key = (side is self._after, index)

@@ -3,11 +3,17 @@
 ECMA-376, part 1, 17.3 (paragraphs and runs), 17.13.5 (tracked changes), 17.16 (fields).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
-from kbd_docx.comparison.contents import Item, Mark, ParagraphContent, Run, Tracked
+from kbd_docx.comparison.contents import (
+    InlineMark,
+    InlineObject,
+    ParagraphContent,
+    TextRun,
+    Tracked,
+)
 from kbd_docx.comparison.drawn import DrawnReader
 from kbd_docx.comparison.looks import Looks
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, VAL, M, W, body_children
@@ -39,13 +45,12 @@ _IGNORED = frozenset((
     f"{W}proofErr", f"{W}lastRenderedPageBreak", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}sdtEndPr",
     f"{W}footnoteRef", f"{W}endnoteRef", f"{W}annotationRef", f"{W}separator",
     f"{W}continuationSeparator", f"{W}smartTagPr", f"{W}customXmlPr", f"{W}fldData",
+    f"{W}bookmarkEnd",
 ))  # fmt: skip
 _ENTERED = frozenset((f"{W}smartTag", f"{W}customXml", f"{W}sdtContent", f"{W}r"))
 CONTROL_IDS = frozenset((f"{W}id", f"{W}placeholder", f"{W}showingPlcHdr"))
 _CURSOR = "_GoBack"
 _MAX_KEY_CHARS = 200
-
-Handler = Callable[["etree._Element"], None]
 
 
 class ParagraphReader:
@@ -88,9 +93,9 @@ class _Paragraph:
         self, looks: Looks, drawn: DrawnReader, notes: NoteKeys, reader: ParagraphReader
     ) -> None:
         self._looks, self._drawn, self._notes, self._reader = looks, drawn, notes, reader
-        self._runs: list[Run] = []
-        self._items: list[Item] = []
-        self._marks: list[Mark] = []
+        self._runs: list[TextRun] = []
+        self._items: list[InlineObject] = []
+        self._marks: list[InlineMark] = []
         self._fields: list[list[str]] = []
         self._tracked: list[Tracked] = []
         self._rest: list[bytes] = []
@@ -210,20 +215,20 @@ class _Paragraph:
             case "bookmarkStart":
                 if element.get(f"{W}name") != _CURSOR:
                     self._mark("bookmark", element.get(f"{W}name", ""))
-            case "bookmarkEnd":
-                return
-            case "ruby":
-                self._read_ruby(element)
             case _:
                 self._read_foreign(element, tag)
 
     def _read_foreign(self, element: etree._Element, tag: str) -> None:
         if tag in (f"{M}oMath", f"{M}oMathPara"):
             digest = self._drawn.digest(element)
-            self._items.append(Item("formula", self._length, linear_format(element), digest))
+            self._items.append(
+                InlineObject("formula", self._length, linear_format(element), digest)
+            )
         elif tag == f"{MC}AlternateContent":
             for choice in [*element.findall(f"{MC}Choice"), *element.findall(f"{MC}Fallback")][:1]:
                 self._read_children(choice)
+        elif tag == f"{W}ruby":
+            self._read_ruby(element)
         elif tag in (f"{W}bdo", f"{W}dir"):
             self._rest.append(element.get(VAL, "").encode())
             self._read_children(element)
@@ -233,7 +238,7 @@ class _Paragraph:
     def _read_break(self, element: etree._Element) -> None:
         kind = element.get(f"{W}type", "")
         if kind in ("page", "column"):
-            self._items.append(Item(f"{kind} break", self._length, f"[{kind} break]", b""))
+            self._items.append(InlineObject(f"{kind} break", self._length, f"[{kind} break]", b""))
         else:
             self._add("\n")
 
@@ -244,7 +249,9 @@ class _Paragraph:
             form = element.find(f"{W}ffData")
             if form is not None:
                 digest = self._drawn.digest(form)
-                self._items.append(Item("form field", self._length, form_value(element), digest))
+                self._items.append(
+                    InlineObject("form field", self._length, form_value(element), digest)
+                )
         self._mark("field", kind)
 
     def _read_control(self, element: etree._Element) -> None:
@@ -264,7 +271,7 @@ class _Paragraph:
             self._add(")")
 
     def _mark(self, kind: str, key: str) -> None:
-        self._marks.append(Mark(kind, self._length, key))
+        self._marks.append(InlineMark(kind, self._length, key))
 
     def _add(self, text: str) -> None:
         if self._gone is not None:
@@ -276,9 +283,9 @@ class _Paragraph:
         last = self._runs[-1] if self._runs else None
         if last is not None and last.look == self._look and last.link == self._link:
             # Where a run ends says nothing; programs divide them as they like.
-            self._runs[-1] = Run(last.text + text, last.look, last.link)
+            self._runs[-1] = TextRun(last.text + text, last.look, last.link)
         else:
-            self._runs.append(Run(text, self._look, self._link))
+            self._runs.append(TextRun(text, self._look, self._link))
 
 
 def control_name(settings: etree._Element) -> str:
@@ -288,4 +295,3 @@ def control_name(settings: etree._Element) -> str:
 
 def _author(element: etree._Element) -> str:
     return element.get(f"{W}author", "")
-

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from functools import cached_property
 
 from kbd.formats import ChangeList, Place, Source, Trace
+from kbd_docx.comparison.body import BlockKind
 from kbd_docx.comparison.definitions import compare_definitions, compare_parts
 from kbd_docx.comparison.differences import ParagraphDifferences
 from kbd_docx.comparison.document_comparison import match_bodies
@@ -75,7 +76,7 @@ class _Tracer:
     def _bodies(self) -> Matches:
         return match_bodies(self._before, self._after)
 
-    def _block(self, kind: str, number: int) -> tuple[int, int] | None:
+    def _block(self, kind: BlockKind, number: int) -> tuple[int, int] | None:
         """Return the indices of a block here and there, None if it is not in both."""
         blocks = self._here.body.places[kind]
         if not 0 <= number < len(blocks):
@@ -132,7 +133,7 @@ class _Tracer:
         return found
 
     def _part(self, part: str) -> Trace:
-        if part.split(" ")[0] in ("header", "footer", *NOTE_KINDS):
+        if part.partition(" ")[0] in ("header", "footer", *NOTE_KINDS):
             there = self._around.get(part)
             if there is None:
                 return _NOWHERE
@@ -148,9 +149,7 @@ class _Tracer:
 class _TableTrace:
     """Tracer of places in one table."""
 
-    def __init__(
-        self, before: DocxVersion, after: DocxVersion, blocks: tuple[int, int]
-    ) -> None:
+    def __init__(self, before: DocxVersion, after: DocxVersion, blocks: tuple[int, int]) -> None:
         self._old, self._new = TableCells(before, blocks[0]), TableCells(after, blocks[1])
         self._match: TableMatch = match_tables(self._old, self._new)
         out = ChangeList()
@@ -167,7 +166,7 @@ class _TableTrace:
             if row is None:
                 return _NOWHERE
         if isinstance(place.column, int):
-            ways = {old: new for old, new in self._match.columns}
+            ways = dict(self._match.columns)
             ways = ways if forward else {new: old for old, new in ways.items()}
             column = ways.get(place.column)
             if column is None:

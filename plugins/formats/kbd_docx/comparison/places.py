@@ -106,9 +106,7 @@ class DocxPlaces:
     def _located_section(self, wanted: str) -> Place:
         number = re.fullmatch(r"section\s*(\d{1,9})", wanted, re.IGNORECASE)
         try:
-            index = find_section(
-                self._name, self._sections, int(number[1]) if number else wanted
-            )
+            index = find_section(self._name, self._sections, int(number[1]) if number else wanted)
         except ValidationFailed as error:
             raise ValidationFailed(f"{error.message}; {_HOW}") from None
         first = self._sections[index].first
@@ -191,4 +189,3 @@ def _short(section: DocxSection) -> str:
 
 def _folded(text: str) -> str:
     return "".join(text.split()).casefold()
-

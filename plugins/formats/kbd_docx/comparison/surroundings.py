@@ -10,7 +10,7 @@ from kbd_docx.comparison.contents import ParagraphContent
 from kbd_docx.comparison.definitions import match_pages
 from kbd_docx.comparison.differences import ParagraphDifferences, joined
 from kbd_docx.comparison.digests import new_hash
-from kbd_docx.comparison.matches import Matches, Side, match_items
+from kbd_docx.comparison.matches import Matches, Side, listed_side, match_items
 from kbd_docx.comparison.places import part_place
 from kbd_docx.comparison.version import DocxVersion, Note, word_count
 from kbd_docx.reader.builder import HeaderFooterReferences
@@ -130,9 +130,7 @@ def _references(version: DocxVersion, section: int) -> dict[tuple[str, str], str
     """Return the parts of the headers and footers of a stretch of pages by kind and type."""
     relations = version.parts.relations(version.main)
     named = HeaderFooterReferences(version.body.sections[section].element).named
-    return {
-        (kind, type_): relations[key].target for kind, type_, key in named if key in relations
-    }
+    return {(kind, type_): relations[key].target for kind, type_, key in named if key in relations}
 
 
 def frame_difference(before: bytes, after: bytes) -> dict[str, tuple[Any, Any]]:
@@ -164,12 +162,9 @@ def _story_key(paragraphs: Sequence[ParagraphContent]) -> bytes:
 
 
 def _header_side(headers: Sequence[HeaderFooterContent]) -> Side:
-    keys = [(_story_key(each.paragraphs), each.frame) for each in headers]
-    return Side(
-        raw=keys,
-        key=keys.__getitem__,
-        move_key=lambda _: None,
-        words=lambda index: word_count(joined(headers[index].paragraphs).shown),
+    return listed_side(
+        [(_story_key(each.paragraphs), each.frame) for each in headers],
+        [word_count(joined(each.paragraphs).shown) for each in headers],
     )
 
 
@@ -221,13 +216,8 @@ def _byline(note: Note) -> str:
 
 
 def _note_side(notes: Sequence[Note]) -> Side:
-    keys = [
-        (_story_key(each.paragraphs), each.author, each.date, each.frame) for each in notes
-    ]
-    return Side(
-        raw=keys,
-        key=keys.__getitem__,
-        move_key=lambda index: notes[index].text or None,
-        words=lambda index: word_count(notes[index].text),
+    return listed_side(
+        [(_story_key(each.paragraphs), each.author, each.date, each.frame) for each in notes],
+        [word_count(each.text) for each in notes],
+        move_keys=[each.text or None for each in notes],
     )
-

@@ -17,7 +17,7 @@ from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.differences import ParagraphDifferences
 from kbd_docx.comparison.digests import element_digest
 from kbd_docx.comparison.looks import attributes_text, look_difference
-from kbd_docx.comparison.matches import Matches, Side, match_items
+from kbd_docx.comparison.matches import Matches, listed_side, match_items
 from kbd_docx.comparison.paragraphs import CONTROL_IDS, control_name
 from kbd_docx.comparison.version import DocxVersion, word_count
 from kbd_docx.document import W, local_name
@@ -31,7 +31,8 @@ MAX_LISTED_CELLS = 2_000
 _WIDTHS = ("tcW", "tblGrid", "gridCol", "wAfter", "wBefore")
 _NAMES = {
     "shd": "shading", "vAlign": "vertical_alignment", "gridSpan": "columns_spanned",
-    "vMerge": "vertical_merge", "hMerge": "horizontal_merge", "tblStyle": "style", "jc": "alignment",
+    "vMerge": "vertical_merge", "hMerge": "horizontal_merge", "tblStyle": "style",
+    "jc": "alignment",
     "trHeight": "height", "tblHeader": "repeats_as_header", "cantSplit": "stays_on_one_page",
     "tblW": "width", "tblInd": "indent", "tblBorders": "borders", "tcBorders": "border",
     "noWrap": "no_wrap", "tblLayout": "layout", "tblLook": "style_parts",
@@ -135,11 +136,11 @@ def match_tables(before: TableCells, after: TableCells) -> TableMatch:
         flags = [row.is_deleted for row in cells.rows]
         keys = list(zip(texts, flags, strict=True))
         sides.append(
-            Side(
-                raw=[row.key for row in cells.rows] if same else keys,
-                key=keys.__getitem__,
-                move_key=lambda index, texts=texts: texts[index] if any(texts[index]) else None,
-                words=lambda index, texts=texts: _words(texts[index]),
+            listed_side(
+                keys,
+                [_words(each) for each in texts],
+                raw=[row.key for row in cells.rows] if same else None,
+                move_keys=[each if any(each) else None for each in texts],
             )
         )
     return TableMatch(match_items(*sides, fills_gaps=True), columns, same)
@@ -190,9 +191,7 @@ def _add_moved(
     )  # fmt: skip
 
 
-def _add_columns(
-    before: TableCells, after: TableCells, found: TableMatch, out: ChangeList
-) -> None:
+def _add_columns(before: TableCells, after: TableCells, found: TableMatch, out: ChangeList) -> None:
     """Add the columns that came or went."""
     if found.has_same_columns:
         return
@@ -271,14 +270,16 @@ def _digest(version: DocxVersion, element: etree._Element) -> bytes:
 def _cell_difference(before: _Cell, after: _Cell) -> dict[str, tuple[Any, Any]]:
     old, new = before.element.find(f"{W}tcPr"), after.element.find(f"{W}tcPr")
     found = look_difference(settings_look(old), settings_look(new))
-    nested = [
-        tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)
-    ]
+    nested = [tuple(map(_frame_digest, cell.element.iter(f"{W}tbl"))) for cell in (before, after)]
+    controls = [_controls(cell.element, ("tc",)) for cell in (before, after)]
+    if controls[0] != controls[1]:
+        found["content_controls"] = _named_controls(*controls)
     if nested[0] != nested[1]:
         found["tables_inside"] = (len(nested[0]), len(nested[1]))
     return found
 
 
+_AROUND_CELLS = ("tbl", "tr")
 _PARAGRAPHS = frozenset((f"{W}p",))
 
 
@@ -293,23 +294,46 @@ def _compare_settings(before: TableCells, after: TableCells, out: ChangeList) ->
     for version, look in ((before.version, old), (after.version, new)):
         if style := look.get("style"):
             look["style"] = version.looks.style_name("table", style)
-    controls = _controls(before), _controls(after)
-    if controls[0] != controls[1]:
-        old["content_controls"], new["content_controls"] = controls
+    rows = [_controls(cells.element, _AROUND_CELLS) for cells in (before, after)]
+    if rows[0] != rows[1]:
+        old["content_controls"], new["content_controls"] = _named_controls(*rows)
     if details := look_difference(look_of(old), look_of(new)):
         place = after.version.places.table(after.number)
         out.add(Change(place, "changed", "format", details=details))
 
 
-def _controls(cells: TableCells) -> list[str]:
-    """Return the content controls around rows, cells and their paragraphs, by name and digest."""
+Controls = list[tuple[str, bytes]]
+"""Content controls by name and digest."""
+
+
+def _controls(element: etree._Element, parents: tuple[str, ...]) -> Controls:
+    """Return the content controls in an element that stand right in some others."""
     found = []
-    for control in cells.element.iter(f"{W}sdt"):
+    for control in element.iter(f"{W}sdt"):
         settings = control.find(f"{W}sdtPr")
-        if settings is not None and local_name(control.getparent()) != "p":
-            name = control_name(settings)
-            found.append(f"{name} {element_digest(settings, without=CONTROL_IDS).hex()}".strip())
+        around = _first_around(control)
+        if settings is not None and around in parents:
+            digest = element_digest(settings, without=CONTROL_IDS)
+            found.append((control_name(settings) or "unnamed", digest))
     return found
+
+
+def _first_around(control: etree._Element) -> str:
+    """Return the name of what a control stands in, whatever other controls are between."""
+    for around in control.iterancestors():
+        name = local_name(around)
+        if name not in ("sdt", "sdtContent", "customXml"):
+            return name
+    return ""
+
+
+def _named_controls(before: Controls, after: Controls) -> tuple[list[str], list[str]]:
+    """Return controls by their names; with their digests where the names are the same."""
+    names = [[name for name, _ in controls] for controls in (before, after)]
+    if names[0] != names[1]:
+        return names[0], names[1]
+    told = [[f"{name} {digest.hex()}" for name, digest in each] for each in (before, after)]
+    return told[0], told[1]
 
 
 def _row_look(row: etree._Element) -> Look:
@@ -344,14 +368,7 @@ def _matched_columns(before: TableCells, after: TableCells) -> tuple[tuple[int, 
     sides = []
     for cells in (before, after):
         texts = [cells.column(column) for column in range(cells.column_count)]
-        sides.append(
-            Side(
-                raw=texts,
-                key=texts.__getitem__,
-                move_key=lambda _: None,
-                words=lambda index, texts=texts: _words(texts[index]),
-            )
-        )
+        sides.append(listed_side(texts, [_words(each) for each in texts]))
     found = match_items(*sides, fills_gaps=True)
     return tuple(sorted(found.forward.items()))
 
@@ -376,7 +393,12 @@ def plain_text(element: etree._Element) -> str:
         pieces = [
             "\t" if each.tag == f"{W}tab" else each.text or ""
             for each in paragraph.iter(f"{W}t", f"{W}tab")
-            if each.tag == f"{W}t" or local_name(each.getparent()) == "r"
+            if each.tag == f"{W}t" or _is_in(each, "r")
         ]
         lines.append("".join(pieces))
     return "\n".join(lines).strip("\n")
+
+
+def _is_in(element: etree._Element, name: str) -> bool:
+    parent = element.getparent()
+    return parent is not None and local_name(parent) == name

@@ -11,7 +11,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc import Identity, read_transitional
 from kbd.opc.package import Package
-from kbd_docx.comparison.body import Block, BodyBlocks, read_body
+from kbd_docx.comparison.body import BodyBlock, BodyBlocks, read_body
 from kbd_docx.comparison.contents import ParagraphContent
 from kbd_docx.comparison.digests import PartDigests
 from kbd_docx.comparison.drawn import DrawnReader
@@ -98,7 +98,7 @@ class DocxVersion:
             self._readers[part] = ParagraphReader(self.looks, drawn, self.note_texts)
         return self._readers[part]
 
-    def block(self, index: int) -> Block:
+    def block(self, index: int) -> BodyBlock:
         """Return a block of the body by its index among all."""
         return self.body.blocks[index]
 
@@ -139,11 +139,17 @@ class DocxVersion:
             return None
         if kind == "paragraph":
             return word_count(self.paragraph(index).shown)
-        found = word_count(
-            " ".join(each.text or "" for each in self.element(index).iter(f"{W}t"))
-        )
+        found = word_count(" ".join(each.text or "" for each in self.element(index).iter(f"{W}t")))
         # A table is never a paragraph, whatever both say.
         return Counter({f"\0{word}": count for word, count in found.items()})
+
+    def shape(self, index: int) -> tuple[int, int] | None:
+        """Return the numbers of a table's rows and columns, None of other blocks."""
+        block = self.block(index)
+        if block.kind != "table" or block.number >= len(self.contents.tables):
+            return None
+        table = self.contents.tables[block.number]
+        return table.row_count, table.column_count
 
     def frame(self, element: etree._Element, part: str) -> bytes:
         """Return the digest of what holds paragraphs, without these; nothing if nothing else is."""

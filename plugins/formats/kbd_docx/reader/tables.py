@@ -121,13 +121,13 @@ def read_table(
 
 
 def grid_rows(table: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
-    """Yield the rows of a table, each with whether it is a tracked deletion, which is not counted."""
+    """Yield the rows of a table, each with whether it is a tracked deletion: not counted."""
     for element in _children(table, _ROW):
         yield element, element.find(f"{W}trPr/{W}del") is not None
 
 
 def grid_cells(row: etree._Element) -> Iterator[tuple[int, int, bool, etree._Element]]:
-    """Yield a row's cells: the column where each begins, how many it takes, whether it is covered."""
+    """Yield a row's cells: where each begins, how many columns it takes, if it is covered."""
     skipped = row.find(f"{W}trPr/{W}gridBefore")
     column = 0 if skipped is None else number(skipped.get(VAL), 0, 0, _MAX_SPAN)
     for cell in _children(row, _CELL):

@@ -121,6 +121,7 @@ _LAST: Mapping[str, tuple[str, _Reading]] = {
 """Names with what reads the value, by path."""
 
 _LINK = re.compile(r"(?:^|/)hlink(?:Click|Hover|MouseOver)(?:@|$)")
+_JUMP = "ppaction://hlinksldjump"
 _LENGTH = re.compile(r"/(?:off|chOff)@[xy]$|/(?:ext|chExt)@c[xy]$")
 _LINK_TARGET = re.compile(r"@relationships:id$")
 
@@ -129,15 +130,21 @@ def name_differences(found: Mapping[str, Difference]) -> Named:
     """Return differences with their names, those of links and of embedded parts apart."""
     named = Named({}, [], [])
     left_out = 0
+    jumps: Details = {}
     for path, (before, after) in found.items():
         if isinstance(before, PartValue) or isinstance(after, PartValue):
             named.parts.append((_part(before), _part(after)))
+        elif _LINK.search(path) and _JUMP in (before, after):
+            jumps["link_action"] = (_action(before), _action(after))
         elif _LINK.search(path):
             _add_link(named, path, before, after)
         elif len(named.details) >= MAX_DETAILS:
             left_out += 1
         else:
             _add_detail(named.details, path, before, after)
+    # A jump to a slide is told by that slide, which is another fact.
+    if not named.links:
+        named.details.update(jumps)
     if left_out:
         named.details["more"] = (None, f"{left_out:,} more differ")
     return named

@@ -178,6 +178,8 @@ def _in_shape(deck: DeckReader, shape: SlideShape, place: Place, inner: str) -> 
     if cell is None or not (cell[1] or cell[2]):
         raise ValidationFailed(f'"{inner[:80]}" is no place of {place.title}; {HOW}')
     rows = table_rows(shape.element)
+    if shape.kind != "table":
+        raise ValidationFailed(f"{place.title} of {deck.name} is no table; {HOW}")
     row = None if cell[1] is None else int(cell[1]) - 1
     column = None if cell[2] is None else int(cell[2]) - 1
     width = max(map(len, rows), default=0)

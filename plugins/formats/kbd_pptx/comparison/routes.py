@@ -69,7 +69,7 @@ class Route:
             return _GONE
         i, j = there
         end = j if self._forward else i
-        if self._is_same(i, j):
+        if self._is_same(i, j) and place.shape is None:
             # Whatever stands on it stands on the other one, under the same names.
             return Trace(_on(place, end))
         pair = self._pair(i, j)

@@ -14,8 +14,9 @@ from kbd.formats.comparison import MAX_CHANGE_CHARACTERS
 from kbd.plaintext import line_passages
 from kbd.plaintext.differences import common_length
 from kbd.plaintext.stretches import Stretches
-from kbd.plaintext.versions import EndCount, add_bytes, add_facts, read_version
+from kbd.plaintext.versions import EndCount, add_bytes, add_facts, is_same_file, read_version
 from kbd_text.comparison.hunks import HunkWriter, make_hunks
+from kbd_text.comparison.line_match import Match, match_lines
 from kbd_text.comparison.lines import (
     MAX_LINE_CHARS,
     collect_stretches,
@@ -23,7 +24,6 @@ from kbd_text.comparison.lines import (
     read_lines,
     text_of,
 )
-from kbd_text.comparison.matching import Match, match_lines
 
 __all__ = ["compare", "line_place"]
 
@@ -50,7 +50,10 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     changes = ChangeList()
     if before is None or after is None:
         return _whole(before or after, "removed" if after is None else "added")
-    old, new = read_version(before), read_version(after)
+    old = read_version(before)
+    if is_same_file(before, after):
+        return changes.comparison(())
+    new = read_version(after)
     if context is None and before.path.stat().st_size + after.path.stat().st_size > MAX_WHOLE_BYTES:
         context = CONTEXT_LINES
         changes.warn(f"the file is too long to be shown whole: {context} lines are shown around")

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from kbd.formats import Hunk, HunkLine
 from kbd.formats.comparison import MAX_CHANGE_CHARACTERS
 from kbd.plaintext.stretches import Stretch
+from kbd_text.comparison.line_match import Match
 from kbd_text.comparison.lines import text_of
-from kbd_text.comparison.matching import Match
 
 __all__ = ["MAX_HUNK_LINES", "HunkWriter", "make_hunks"]
 

@@ -10,17 +10,25 @@ from collections.abc import Iterator
 from functools import partial
 
 from kbd.errors import FileReadFailed
-from kbd.plaintext.differences import Batch, Part, Side, Skipper, differences
+from kbd.plaintext.differences import Batch, SequencePart, Side, Skipper, differences
 from kbd.plaintext.encodings import errors_of
 from kbd.plaintext.stretches import Observer, Stretches, collect
 from kbd.plaintext.versions import TextVersion
 
-__all__ = ["MAX_LINE_CHARS", "collect_stretches", "line_end", "read_lines", "text_of"]
+__all__ = [
+    "BATCH_CHARS",
+    "MAX_LINE_CHARS",
+    "collect_stretches",
+    "line_end",
+    "read_lines",
+    "text_of",
+]
 
 MAX_LINE_CHARS = 1024 * 1024
 """Of a longer line the beginning is compared word by word, the rest as a whole."""
 
-_BATCH_CHARS = 64 * 1024
+BATCH_CHARS = 64 * 1024
+"""How much is read at a time."""
 
 _MARK_BYTES = 3
 """Of a byte order mark in UTF-8."""
@@ -69,7 +77,7 @@ def read_lines(
 
 def _lines(text: io.TextIOWrapper) -> Iterator[tuple[list[str], list[int]]]:
     """Yield lines of which none is very long, many at once."""
-    while lines := text.readlines(_BATCH_CHARS):
+    while lines := text.readlines(BATCH_CHARS):
         if all(map(str.isascii, lines)):
             yield lines, [*map(len, lines)]
         else:
@@ -113,7 +121,9 @@ def collect_stretches(
     return collect(parts, len, context=context, observe=observe)
 
 
-def _parts(before: TextVersion, after: TextVersion, context: int | None) -> Iterator[Part[str]]:
+def _parts(
+    before: TextVersion, after: TextVersion, context: int | None
+) -> Iterator[SequencePart[str]]:
     skipper = None
     if context is not None and before.is_bytewise and after.is_bytewise:
         paths = before.source.path, after.source.path

@@ -11,8 +11,8 @@ from kbd.plaintext import measure
 from kbd.plaintext.stretches import Stretches
 from kbd.plaintext.versions import read_version
 from kbd_text.comparison.changes import line_place
+from kbd_text.comparison.line_match import Match, match_lines
 from kbd_text.comparison.lines import collect_stretches
-from kbd_text.comparison.matching import Match, match_lines
 
 __all__ = ["locate", "trace"]
 

@@ -184,7 +184,14 @@ class BookComparison:
             return
         self._add_sheet_details(pair, changes)
         if pair.before.has_rows and pair.after.has_rows:
-            compare_cells((pair.before, pair.after), pair.alignment, self.maps, pair.map, changes)
+            compare_cells(
+                (pair.before, pair.after),
+                pair.alignment,
+                self.maps,
+                pair.map,
+                changes,
+                is_comparable=self.is_comparable,
+            )
         if pair.before.part and pair.after.part:
             # Equal bytes may mean other looks of rules, or other addresses of links.
             is_same = self.is_comparable and pair.has_equal_bytes

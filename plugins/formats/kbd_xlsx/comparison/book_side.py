@@ -1,7 +1,8 @@
 """One version of a workbook and of its sheets, read for a comparison."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from html import unescape
 from typing import Any
@@ -20,7 +21,9 @@ from kbd_xlsx.comparison.shared_texts import SharedTexts
 from kbd_xlsx.comparison.sheet_rows import (
     ROW_READERS,
     MarkupRow,
+    RowPiece,
     UnusualRowsError,
+    parse_skeleton,
     read_skeleton,
 )
 from kbd_xlsx.parts.markup import area_of
@@ -38,6 +41,10 @@ _GROUP = re.compile(rb'\ssi="(\d{1,10})"')
 _FILLED = re.compile(rb'<f(\s[^>]*\st="(?:array|dataTable)"[^>]*|\st="(?:array|dataTable)"[^>]*)>')
 _AREA = re.compile(rb'\sref="([A-Z0-9:$]+)"')
 _MAX_GROUPS = 50_000
+_NOTHING = RowLook()
+
+MAX_REMEMBERED = 20_000
+"""Rows that are remembered when they were read, as they are mostly asked for once more."""
 
 
 class BookSide:
@@ -80,15 +87,13 @@ class RowScan(msgspec.Struct):
     """What a first pass over a sheet's rows found.
 
     Args:
-        hashes: Of the cells of each row from row 1 on, 0 for a row without any.
-        looks: Of the rows that have one.
+        hashes: Of each row from row 1 on, 0 for one that is not there.
         masters: The shared formulas by their number: the cells that they are of, and their texts.
         sharing: The rows with cells that have shared formulas.
         groups: Areas that one formula fills.
     """
 
     hashes: list[int]
-    looks: dict[int, RowLook]
     masters: dict[bytes, list[tuple[int, int, bytes]]]
     sharing: set[int]
     groups: list[Area]
@@ -107,13 +112,20 @@ class SheetSide:
         self.entry = entry
         self.name = entry.name if entry is not None else ""
         self.part = entry.part if entry is not None else ""
+        self.looks: dict[int, RowLook] = {}
         self._reader = ROW_READERS[0]
+        self._around = b""
+        self._remembered: dict[int, MarkupRow] = {}
+        self._remembers: Container[int] = ()
+        self._known_looks: dict[bytes, RowLook] = {}
 
     @cached_property
     def skeleton(self) -> etree._Element:
         """What stands around its rows; raises FileReadFailed."""
         if not self.part or self.book.package is None:
             return etree.Element("worksheet")
+        if self._around:
+            return parse_skeleton(self.book.package, self._around)
         return read_skeleton(self.book.package, self.part)
 
     @cached_property
@@ -121,17 +133,68 @@ class SheetSide:
         """What a first pass over its rows finds; raises FileReadFailed."""
         for reader in ROW_READERS:
             self._reader = reader
+            around = bytearray()
             try:
-                return _scanned(self.rows())
+                found = _scanned(self._pieces(around))
             except UnusualRowsError:
                 continue
-        raise FileReadFailed(f"sheet {self.name} is damaged: its rows cannot be read")
+            self._around = bytes(around)
+            return found
+        raise self._damaged()
 
-    def rows(self) -> Iterator[MarkupRow]:
-        """Yield its rows; raises FileReadFailed."""
+    def pieces(self) -> Iterator[RowPiece]:
+        """Yield its rows, many at a time; raises FileReadFailed."""
+        # What reader it takes is known once all rows were seen.
+        _ = self.scan
+        return self._pieces(bytearray())
+
+    def rows(self, wanted: Sequence[int]) -> Iterator[MarkupRow]:
+        """Yield rows; those that are not there are left out.
+
+        Args:
+            wanted: Their numbers, rising.
+
+        Raises:
+            FileReadFailed: The sheet is damaged.
+        """
+        if not wanted:
+            return
+        if len(wanted) <= MAX_REMEMBERED and all(row in self._remembers for row in wanted):
+            yield from (self._remembered[row] for row in wanted if row in self._remembered)
+            return
+        remembers = len(wanted) <= MAX_REMEMBERED
+        taken: dict[int, MarkupRow] = {}
+        for piece in self.pieces():
+            numbers = piece.numbers
+            start, end = bisect_left(wanted, numbers[0]), bisect_right(wanted, numbers[-1])
+            for number in wanted[start:end]:
+                place = bisect_left(numbers, number)
+                if numbers[place] != number:
+                    continue
+                row = piece.row(place)
+                if row is None:
+                    raise self._damaged()
+                self._note_look(row)
+                if remembers:
+                    taken[number] = row
+                yield row
+        if remembers:
+            self._remembered, self._remembers = taken, frozenset(wanted)
+
+    def _note_look(self, row: MarkupRow) -> None:
+        look = self._known_looks.get(row.attributes)
+        if look is None:
+            look = self._known_looks[row.attributes] = row_look(row.attributes)
+        if look != _NOTHING:
+            self.looks[row.number] = look
+
+    def _pieces(self, around: bytearray) -> Iterator[RowPiece]:
         if not self.part or self.book.package is None:
             return iter(())
-        return self._reader(self.book.package, self.part)
+        return self._reader(self.book.package, self.part, around)
+
+    def _damaged(self) -> FileReadFailed:
+        return FileReadFailed(f"sheet {self.name} is damaged: its rows cannot be read")
 
     @property
     def has_rows(self) -> bool:
@@ -170,7 +233,7 @@ class SheetSide:
 
     def style_at(self, row: int, column: int) -> int:
         """Return the cell format of a cell that the file does not have."""
-        look = self.scan.looks.get(row)
+        look = self.looks.get(row)
         if look is not None and look.style is not None:
             return look.style
         for first, last, style in self._column_styles:
@@ -187,22 +250,22 @@ class SheetSide:
         ]
 
 
-def _scanned(rows: Iterator[MarkupRow]) -> RowScan:
+def _scanned(pieces: Iterator[RowPiece]) -> RowScan:
     hashes: list[int] = []
-    scan = RowScan(hashes, {}, {}, set(), [])
-    known: dict[bytes, RowLook] = {}
-    nothing = RowLook()
-    for number, attributes, cells in rows:
-        if number > len(hashes) + 1:
-            hashes.extend([0] * (number - len(hashes) - 1))
-        hashes.append((hash(cells) or 1) if cells else 0)
-        look = known.get(attributes)
-        if look is None:
-            look = known[attributes] = row_look(attributes)
-        if look != nothing:
-            scan.looks[number] = look
-        if b"<f" in cells:
-            _add_formulas(scan, number, cells)
+    scan = RowScan(hashes, {}, set(), [])
+    for piece in pieces:
+        numbers = piece.numbers
+        hashes.extend([0] * (numbers[0] - len(hashes) - 1))
+        found = map(hash, piece.markup)
+        if numbers[-1] - numbers[0] + 1 == len(numbers):
+            hashes.extend(found)
+        else:
+            for number, each in zip(numbers, found, strict=True):
+                hashes.extend([0] * (number - len(hashes) - 1))
+                hashes.append(each)
+        for number, markup in zip(numbers, piece.markup, strict=True):
+            if b"<f " in markup:
+                _add_formulas(scan, number, markup)
     return scan
 
 

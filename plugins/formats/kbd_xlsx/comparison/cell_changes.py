@@ -1,5 +1,6 @@
 """Changes of a sheet's rows, columns and cells, by an alignment of its two versions."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from kbd.formats.alignment import diff_words
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.cell_areas import CellAreas
 from kbd_xlsx.comparison.cell_values import is_recalculated
-from kbd_xlsx.comparison.line_maps import BookMaps, SheetMap
+from kbd_xlsx.comparison.line_maps import BookMaps, LineMap, SheetMap
 from kbd_xlsx.comparison.places import (
     area_place,
     cell_place,
@@ -24,6 +25,9 @@ MAX_COLUMN_VALUES = 1000
 """Values that are listed of a column."""
 
 _Cells = Mapping[int, RawCell]
+_ROW_OF_CELL = re.compile(rb"(?<![\w.])(\$?[A-Z]{1,3}\$?)(\d{1,7})(?![\w.(!])")
+# Quoted texts, names of sheets, tables, whole rows, and formulas that have attributes.
+_NOT_PLAIN = re.compile(rb"<f>[^<]*(?:[\"'!\[&]|\d:\$?\d)|<f[^>]")
 _OUT_OF_DATE = "the stored result is out of date"
 
 
@@ -43,12 +47,16 @@ class _Cursor:
     """Rows of a sheet as they are asked for, mostly in rising order."""
 
     def __init__(self, side: SheetSide, wanted: set[int]) -> None:
-        self._rows = ((row.number, row.cells) for row in side.rows() if row.number in wanted)
+        self._rows = ((row.number, row.cells) for row in side.rows(sorted(wanted)))
         self._passed: dict[int, bytes] = {}
         self._at = 0
 
     def cells(self, number: int) -> _Cells:
         """Return the cells of a row by their columns."""
+        return _taken_apart(self.markup(number))
+
+    def markup(self, number: int) -> bytes:
+        """Return the cells of a row as they are written."""
         while self._at < number:
             row = next(self._rows, None)
             if row is None:
@@ -56,7 +64,7 @@ class _Cursor:
                 break
             # Of rows that moved some are asked for later.
             self._at, self._passed[row[0]] = row[0], row[1]
-        return {cell.column: cell for cell in raw_cells(self._passed.pop(number, b""))}
+        return self._passed.pop(number, b"")
 
 
 def compare_cells(
@@ -65,18 +73,29 @@ def compare_cells(
     maps: BookMaps,
     sheet: SheetMap,
     changes: ChangeList,
+    *,
+    is_comparable: bool,
 ) -> None:
     """Add the changes of columns, rows and cells.
+
+    Args:
+        sides: Both versions of the sheet.
+        alignment: How their rows and columns belong together.
+        maps: Which cells are which, on all sheets.
+        sheet: The same for this sheet.
+        changes: Where the changes go.
+        is_comparable: Whether numbers of texts and looks mean the same in both versions.
 
     Raises:
         FileReadFailed: A sheet is damaged.
     """
-    _CellComparison(sides, alignment, maps, sheet, changes).run()
+    comparison = _CellComparison(sides, alignment, maps, sheet, changes)
+    comparison.run(is_comparable=is_comparable)
 
 
 def list_rows(side: SheetSide, kind: ChangeKind, changes: ChangeList) -> None:
     """Add all rows of a sheet that is new, or gone; raises FileReadFailed."""
-    for number, _, cells in side.rows():
+    for number, _, cells in side.rows(range(1, len(side.scan.hashes) + 1)):
         if not cells:
             continue
         found = {cell.column: cell for cell in raw_cells(cells) if cell.is_filled}
@@ -137,8 +156,9 @@ class _CellComparison:
             alignment.removed_columns or alignment.added_columns or alignment.moved_columns
         )
 
-    def run(self) -> None:
+    def run(self, *, is_comparable: bool) -> None:
         """Add all changes."""
+        self._is_comparable = is_comparable and not self._has_columns
         self._add_columns()
         self._add_moves()
         alignment = self._alignment
@@ -146,8 +166,8 @@ class _CellComparison:
         new = _Cursor(self._after, {pair[1] for pair in alignment.pairs} | set(alignment.added))
         for event in self._events():
             if event.before and event.after:
-                self._compare_row(
-                    event.before, gone.cells(event.before), event.after, new.cells(event.after)
+                self._compare_markup(
+                    event.before, gone.markup(event.before), event.after, new.markup(event.after)
                 )
             elif event.before:
                 self._add_whole_row(self._before, event.before, gone, "removed")
@@ -227,6 +247,12 @@ class _CellComparison:
                     moved_from=columns_place(self._before.name, run.before, run.before + last),
                 )
             )
+
+    def _compare_markup(self, before: int, ours: bytes, after: int, theirs: bytes) -> None:
+        """Compare two rows, which are mostly equal but for numbers of rows in them."""
+        if self._is_comparable and _is_shifted(ours, theirs, self._alignment.rows):
+            return
+        self._compare_row(before, _taken_apart(ours), after, _taken_apart(theirs))
 
     def _compare_row(self, before: int, ours: _Cells, after: int, theirs: _Cells) -> None:
         filled = [sum(cell.is_filled for cell in cells.values()) for cells in (ours, theirs)]
@@ -428,14 +454,31 @@ class _CellComparison:
         self._changes.count("changed", "format", self._looks.unlisted)
 
 
+def _taken_apart(markup: bytes) -> _Cells:
+    return {cell.column: cell for cell in raw_cells(markup)}
+
+
+def _is_shifted(before: bytes, after: bytes, rows: LineMap) -> bool:
+    """Tell whether one row becomes another by putting new numbers of rows in their places.
+
+    Where it cannot be told from the markup the answer is no.
+    """
+    # Texts within the row may look like cells, and cells of other sheets shift in other ways.
+    if b"<is" in before or b't="str"' in before or _NOT_PLAIN.search(before):
+        return False
+    get = rows.get
+    return (
+        _ROW_OF_CELL.sub(lambda found: found[1] + b"%d" % (get(int(found[2])) or 0), before)
+        == after
+    )
+
+
 def _column_values(side: SheetSide, columns: Any) -> dict[int, list[CellValue]]:
     """Return the values of columns from row 1 on."""
     found: dict[int, list[CellValue]] = {column: [] for column in columns}
     if not found:
         return found
-    for number, _, cells in side.rows():
-        if number > MAX_COLUMN_VALUES:
-            break
+    for number, _, cells in side.rows(range(1, MAX_COLUMN_VALUES + 1)):
         for cell in raw_cells(cells):
             values = found.get(cell.column)
             if values is not None and cell.is_filled:

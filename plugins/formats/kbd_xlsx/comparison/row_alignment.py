@@ -11,7 +11,7 @@ from kbd_xlsx.comparison.line_maps import LineMap, LineRun
 from kbd_xlsx.comparison.row_tokens import (
     RowTokens,
     Sketch,
-    plain_hashes,
+    plain_tokens,
     similarity,
     tokenize,
 )
@@ -129,18 +129,6 @@ def _unequal(one: list[int], two: list[int]) -> Iterator[int]:
                 yield place
 
 
-class _Windows:
-    """Row numbers that lie in one of some windows."""
-
-    def __init__(self, windows: Sequence[tuple[int, int]]) -> None:
-        self._marks = bytearray(windows[-1][1] + 1)
-        for start, end in windows:
-            self._marks[start:end] = b"\1" * (end - start)
-
-    def __contains__(self, row: object) -> bool:
-        return isinstance(row, int) and row < len(self._marks) and bool(self._marks[row])
-
-
 class _Aligner:
     """One attempt at an alignment.
 
@@ -203,16 +191,20 @@ class _Aligner:
         return _changed_columns(*(_sample(tokens) for tokens in self._tokens))
 
     def _tokenized(self, columns: "_ColumnChanges | None") -> tuple[RowTokens, RowTokens]:
-        wanted = _Windows(self._windows)
+        wanted = [row for start, end in self._windows for row in range(start, end)]
         before, after = self._sides
-        unchanged: set[int] = set()
-        rows = sum(end - start for start, end in self._windows)
-        if self._is_comparable and columns is None and rows > MANY_ROWS:
-            unchanged = plain_hashes(before, wanted) & plain_hashes(after, wanted)
+        known: list[dict[int, tuple[int, int]]] = [{}, {}]
+        if self._is_comparable and columns is None and len(wanted) > MANY_ROWS:
+            found = [plain_tokens(side, wanted) for side in self._sides]
+            both = {each[0] for each in found[0].values()}
+            both &= {each[0] for each in found[1].values()}
+            known = [
+                {number: each for number, each in rows.items() if each[0] in both} for rows in found
+            ]
         renamed = (None, None) if columns is None else (columns.before, columns.after)
         return (
-            tokenize(before, wanted, self._count, unchanged=unchanged, columns=renamed[0]),
-            tokenize(after, wanted, self._count, unchanged=unchanged, columns=renamed[1]),
+            tokenize(before, wanted, self._count, known=known[0], columns=renamed[0]),
+            tokenize(after, wanted, self._count, known=known[1], columns=renamed[1]),
         )
 
     def _ends(self) -> tuple[int, int]:

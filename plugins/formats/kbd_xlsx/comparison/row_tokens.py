@@ -7,7 +7,8 @@ other results old, leaves the alignment as it is.
 
 import re
 from array import array
-from collections.abc import Container, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -17,12 +18,15 @@ from kbd_xlsx.comparison.cell_values import is_recalculated
 from kbd_xlsx.comparison.formula_texts import shape_of
 from kbd_xlsx.comparison.raw_cells import RawCell, raw_cells
 
-__all__ = ["RowTokens", "Sketch", "plain_hashes", "similarity", "tokenize", "without_number"]
+__all__ = ["RowTokens", "Sketch", "plain_tokens", "similarity", "tokenize"]
 
 MAX_SKETCHED = 3_000_000
 """Cells of which rows are remembered, for finding similar ones."""
 
+_OWN_LOOK = re.compile(rb'\s*<row [^>]*\s(?:s|ht|hidden|outlineLevel|customFormat)="')
 _PLACE = re.compile(rb'(<c r="[A-Z]{1,3})\d{1,7}"')
+_ROW_NUMBER = re.compile(rb"(?<=[A-Z$])(?<![0-9.][A-Z])\d{1,7}(?![\w.(!])")
+_OTHER_ROWS = re.compile(rb"<f>[^<]*(?:[A-Z]\$?\d|[\"'!\[&]|\d:\$?\d)")
 _FIXED = re.compile(rb'\s(?:si|ref|ca)="[^"]*"')
 _NOT_IN_SHAPES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -50,19 +54,20 @@ class RowTokens(msgspec.Struct):
 
 def tokenize(
     side: SheetSide,
-    wanted: Container[int],
+    wanted: Sequence[int],
     count: int,
     *,
-    unchanged: Container[int] = (),
+    known: Mapping[int, tuple[int, int]] | None = None,
     columns: Mapping[int, int] | None = None,
 ) -> RowTokens:
     """Return the tokens of rows.
 
     Args:
         side: The sheet.
-        wanted: The numbers of the rows; others have 0.
+        wanted: The numbers of the rows, rising; others have 0.
         count: How many rows there are.
-        unchanged: Hashes of plain rows that the other version has, too: these are not taken apart.
+        known: Tokens of rows that the other version has, too, as `plain_tokens` gives them: these
+            are not taken apart.
         columns: What columns are called instead, where columns were inserted or removed; those
             that are not named are left out. None for no change.
 
@@ -70,16 +75,15 @@ def tokenize(
         FileReadFailed: The sheet is damaged.
     """
     found = RowTokens([0] * (count + 1), [0] * (count + 1), {})
+    if known:
+        for number, (token, exact) in known.items():
+            found.by_row[number], found.exact[number] = token, exact
+        wanted = [number for number in wanted if number not in known]
     row_of = _RowReader(side, columns)
     sketched = 0
-    for number, _, cells in side.rows():
-        if number not in wanted or not cells or number > count:
+    for number, _, cells in side.rows(wanted):
+        if not cells or number > count:
             continue
-        if unchanged and b"<f" not in cells:
-            plain = hash(without_number(cells, number))
-            if plain in unchanged:
-                found.by_row[number] = found.exact[number] = plain
-                continue
         by_row, exact, sketch = row_of.tokens(number, raw_cells(cells))
         found.by_row[number] = by_row
         found.exact[number] = exact
@@ -89,22 +93,72 @@ def tokenize(
     return found
 
 
-def plain_hashes(side: SheetSide, wanted: Container[int]) -> set[int]:
-    """Return hashes of rows without formulas, wherever they stand; raises FileReadFailed."""
-    return {
-        hash(without_number(cells, number))
-        for number, _, cells in side.rows()
-        if number in wanted and b"<f" not in cells and b"<v" in cells
-    }
+def plain_tokens(side: SheetSide, wanted: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Return tokens of rows without looks of their own, told from their markup alone.
+
+    They are the same wherever a row stands, but for the exact one of a row with formulas.
+
+    Args:
+        side: The sheet.
+        wanted: The numbers of the rows, rising.
+
+    Raises:
+        FileReadFailed: The sheet is damaged.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    for piece in side.pieces():
+        start = bisect_left(wanted, piece.numbers[0])
+        if start == len(wanted) or wanted[start] > piece.numbers[-1]:
+            continue
+        for number, markup in zip(piece.numbers, piece.markup, strict=True):
+            # A row with a height or look of its own is read, so that these are seen.
+            if b"<v" not in markup or _OWN_LOOK.match(markup):
+                continue
+            cells = markup[markup.index(b">") + 1 :]
+            formulas = cells.count(b"<f")
+            if not formulas:
+                token = hash(_without_number(cells, number)) or 1
+                found[number] = token, token
+            elif cells.count(b"<f>") == formulas:
+                found[number] = _formula_tokens(cells, number)
+    return found
 
 
-def without_number(cells: bytes, number: int) -> bytes:
+def _without_number(cells: bytes, number: int) -> bytes:
     """Return the cells of a row without its number."""
     mark = b'%d"' % number
     # Each cell has the mark once; if there are no more, all of them are numbers of rows.
     if cells.count(mark) == cells.count(b'<c r="'):
         return cells.replace(mark, b'"')
     return _PLACE.sub(rb'\1"', cells)
+
+
+def _formula_tokens(cells: bytes, number: int) -> tuple[int, int]:
+    """Return the tokens of a row whose formulas have no attributes."""
+    if b"<is" not in cells and b't="str"' not in cells:
+        own = _without_own_row(cells, b"%d" % number)
+        # With references to its own row only, the row is the same wherever it stands.
+        if _OTHER_ROWS.search(own) is None:
+            token = hash(own) or 1
+            return token, token
+    return hash(_ROW_NUMBER.sub(b"", cells)) or 1, hash(cells) or 1
+
+
+def _without_own_row(cells: bytes, digits: bytes) -> bytes:
+    """Return the cells of a row with a sign for its number in addresses and references."""
+    parts = cells.split(digits)
+    last = len(parts) - 1
+    found = [parts[0]]
+    for place in range(last):
+        before, after = parts[place], parts[place + 1]
+        sign, beyond = before[-1:], before[-2:-1]
+        is_row = (sign.isupper() and not beyond.isdigit()) or (sign == b"$" and beyond.isupper())
+        # A part of a longer number, or of one such as 1E5.
+        is_part = after[:1].isdigit() or (not after and place + 1 < last)
+        is_part = is_part or (place > 0 and len(before) < 2)
+        found.append(b"#" if is_row and not is_part else digits)
+        found.append(after)
+    return b"".join(found)
 
 
 class _RowReader:

@@ -5,8 +5,9 @@ are parsed and written in that form, so that whoever takes them knows one form o
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import islice
 from typing import NamedTuple
 
 from lxml import etree
@@ -17,13 +18,24 @@ from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.reader.parts import XmlPiece, pieces
 from kbd_xlsx.references import MAX_ROW, cell_name, whole_number
 
-__all__ = ["ROW_READERS", "MarkupRow", "UnusualRowsError", "plain_markup", "read_skeleton"]
+__all__ = [
+    "ROW_READERS",
+    "MarkupRow",
+    "RowPiece",
+    "UnusualRowsError",
+    "parse_skeleton",
+    "plain_markup",
+    "read_skeleton",
+]
 
 MAX_AROUND = 48 * 1024 * 1024
 """Bytes around the rows that are parsed as a tree; the tree takes several times as much."""
 
 _ROW = re.compile(rb'\s*<row r="(\d{1,7})"([^>]*)>')
+_NUMBER = re.compile(rb'<row r="(\d{1,7})"')
+_DECLARATION = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml[^>]*\?>")
 _SPACE = b" \t\r\n"
+_BATCH = 500
 
 
 class MarkupRow(NamedTuple):
@@ -32,6 +44,24 @@ class MarkupRow(NamedTuple):
     number: int
     attributes: bytes
     cells: bytes
+
+
+class RowPiece(NamedTuple):
+    """Rows that follow one another: their rising numbers, and each from its start tag on.
+
+    The end tags are left out. The numbers of rows that go on without a gap are those of the first
+    and the last one; `row` checks what is in between.
+    """
+
+    numbers: Sequence[int]
+    markup: list[bytes]
+
+    def row(self, place: int) -> MarkupRow | None:
+        """Return a row; None if it does not say its number."""
+        found = _ROW.match(self.markup[place])
+        if found is None or int(found[1]) != self.numbers[place]:
+            return None
+        return MarkupRow(self.numbers[place], found[2], self.markup[place][found.end() :])
 
 
 class UnusualRowsError(Exception):
@@ -48,68 +78,119 @@ def read_skeleton(package: Package, part: str) -> etree._Element:
     for piece in pieces(package, part):
         if piece.kind != "rows":
             found += piece.data
-    if len(found) > MAX_AROUND:
+    return parse_skeleton(package, bytes(found))
+
+
+def parse_skeleton(package: Package, data: bytes) -> etree._Element:
+    """Return a sheet's element from what is around its rows; raises as `read_skeleton` does."""
+    if len(data) > MAX_AROUND:
         raise FileReadFailed(f"{package.name} is refused: there is too much around a sheet's rows")
-    if not found.rstrip().endswith(b">"):
+    if not data.rstrip().endswith(b">"):
         raise FileReadFailed(f"{package.name} is damaged: a sheet ends too early")
     with reading_errors(package.name):
         # The pieces are in UTF-8, whatever the declaration says.
-        data = re.sub(rb"^(?:\xef\xbb\xbf)?<\?xml[^>]*\?>", b"", bytes(found))
         parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-        return etree.fromstring(data, parser)
+        return etree.fromstring(_DECLARATION.sub(b"", data), parser)
 
 
-def _cut_rows(package: Package, part: str) -> Iterator[MarkupRow]:
+def _cut_rows(package: Package, part: str, around: bytearray) -> Iterator[RowPiece]:
     last = 0
     for piece in pieces(package, part):
         if piece.kind != "rows":
+            around += piece.data
             continue
         _check_piece(piece)
-        for chunk in piece.data.split(b"</row>"):
-            start = 0
-            found = _ROW.match(chunk)
-            while found is not None:
-                number = int(found[1])
-                if number <= last or number > MAX_ROW:
-                    raise UnusualRowsError
-                last, start = number, found.end()
-                attributes = found[2]
-                if not attributes.endswith(b"/"):
-                    yield MarkupRow(number, attributes, chunk[start:])
-                    start = len(chunk)
-                    break
-                yield MarkupRow(number, attributes[:-1], b"")
-                found = _ROW.match(chunk, start)
-            if chunk[start:].strip(_SPACE):
+        found = _cut(piece.data)
+        if found.markup:
+            if found.numbers[0] <= last:
                 raise UnusualRowsError
+            last = found.numbers[-1]
+            yield found
+
+
+def _cut(data: bytes) -> RowPiece:
+    """Cut whole rows; raises UnusualRowsError."""
+    chunks = data.split(b"</row>")
+    rest = chunks.pop()
+    if rest.strip(_SPACE) or data.count(b'<row r="') != len(chunks):
+        return _cut_closed([*chunks, rest])
+    if not chunks:
+        return RowPiece((), [])
+    first, last = _ROW.match(chunks[0]), _ROW.match(chunks[-1])
+    if first is None or last is None or int(last[1]) > MAX_ROW:
+        raise UnusualRowsError
+    start, end = int(first[1]), int(last[1])
+    if end - start + 1 == len(chunks):
+        return RowPiece(range(start, end + 1), chunks)
+    return RowPiece(_rising(list(map(int, _NUMBER.findall(data)))), chunks)
+
+
+def _cut_closed(chunks: list[bytes]) -> RowPiece:
+    """Cut rows some of which have no cells, and are closed tags."""
+    numbers, markup = [], []
+    for chunk in chunks:
+        start = 0
+        while found := _ROW.match(chunk, start):
+            numbers.append(int(found[1]))
+            start = found.end()
+            if not found[2].endswith(b"/"):
+                markup.append(chunk[found.start() :])
+                start = len(chunk)
+                break
+            markup.append(chunk[found.start() : start - 2] + b">")
+        if chunk[start:].strip(_SPACE):
+            raise UnusualRowsError
+    return RowPiece(_rising(numbers), markup)
+
+
+def _rising(numbers: list[int]) -> list[int]:
+    last = 0
+    for number in numbers:
+        if not last < number <= MAX_ROW:
+            raise UnusualRowsError
+        last = number
+    return numbers
 
 
 def _check_piece(piece: XmlPiece) -> None:
-    # A comment may hold what looks like a row.
-    if piece.prefix or b"<!" in piece.data or b"<?" in piece.data:
+    # A comment may hold what looks like a row. The one rare character is found much faster.
+    data = piece.data
+    has_marks = (b"!" in data and b"<!" in data) or (b"?" in data and b"<?" in data)
+    if piece.prefix or has_marks:
         raise UnusualRowsError
 
 
-def _parsed_rows(package: Package, part: str) -> Iterator[MarkupRow]:
+def _parsed_rows(package: Package, part: str, around: bytearray) -> Iterator[RowPiece]:
+    _add_around(package, part, around)
+    rows = _written_rows(package, part)
     last = 0
-    for row in _written_rows(package, part):
-        if row.number <= last:
+    while batch := list(islice(rows, _BATCH)):
+        numbers = [number for number, _ in batch]
+        if numbers[0] <= last:
             raise UnusualRowsError
-        last = row.number
-        yield row
+        last = numbers[-1]
+        yield RowPiece(_rising(numbers), [markup for _, markup in batch])
 
 
-def _sorted_rows(package: Package, part: str) -> Iterator[MarkupRow]:
+def _sorted_rows(package: Package, part: str, around: bytearray) -> Iterator[RowPiece]:
     """Yield rows that are out of order or come in pieces, which no usual program writes."""
-    gathered: dict[int, MarkupRow] = {}
-    for row in _written_rows(package, part):
-        known = gathered.get(row.number)
-        gathered[row.number] = row if known is None else row._replace(cells=known.cells + row.cells)
+    _add_around(package, part, around)
+    gathered: dict[int, bytes] = {}
+    for number, markup in _written_rows(package, part):
+        known = gathered.get(number)
+        cells = markup[markup.index(b">") + 1 :]
+        gathered[number] = markup if known is None else known + cells
     for number in sorted(gathered):
-        yield gathered[number]
+        yield RowPiece([number], [gathered[number]])
 
 
-def _written_rows(package: Package, part: str) -> Iterator[MarkupRow]:
+def _add_around(package: Package, part: str, around: bytearray) -> None:
+    for piece in pieces(package, part):
+        if piece.kind != "rows":
+            around += piece.data
+
+
+def _written_rows(package: Package, part: str) -> Iterator[tuple[int, bytes]]:
     number = 0
     with package.open(part) as file, reading_errors(package.name):
         events = etree.iterparse(
@@ -131,9 +212,10 @@ def _written_rows(package: Package, part: str) -> Iterator[MarkupRow]:
             attributes = "".join(
                 f' {name!s}="{escape(str(value))}"'
                 for name, value in row.attrib.items()
-                if name != "r"
+                if name != "r" and not str(name).startswith("{")
             )
-            yield MarkupRow(number, attributes.encode(), "".join(cells).encode("utf-8", "replace"))
+            markup = f'<row r="{number}"{attributes}>{"".join(cells)}'
+            yield number, markup.encode("utf-8", "replace")
             free_element(row)
 
 
@@ -179,5 +261,5 @@ def plain_markup(element: etree._Element) -> str:
 
 
 ROW_READERS = (_cut_rows, _parsed_rows, _sorted_rows)
-"""Readers of a sheet's rows by rising number, the quickest first; all but the last one may raise
-UnusualRowsError after some rows."""
+"""Readers of a sheet's rows by rising number, and of what is around them; the quickest first. All
+but the last one may raise UnusualRowsError after some rows."""

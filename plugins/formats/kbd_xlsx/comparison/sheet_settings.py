@@ -174,7 +174,7 @@ class _Settings:
             self._changes.add(Change(place=place, kind="changed", what="format", details=details))
 
     def _compare_rows(self) -> None:
-        ours, theirs = self._before.scan.looks, self._after.scan.looks
+        ours, theirs = self._before.looks, self._after.looks
         nothing = RowLook()
         pairs: dict[int, tuple[RowLook, RowLook]] = {}
         rows = self._sheet.rows

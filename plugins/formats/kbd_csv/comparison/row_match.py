@@ -5,15 +5,16 @@ rows pair within the stretch that replaced another one, where most of their fiel
 an equal row that stands elsewhere has moved.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
 
 from kbd.formats import CompareOptions
 from kbd.formats.alignment import align, pair_similar
-from kbd.plaintext.differences import Part, Side, Skipper, differences
+from kbd.plaintext.differences import SequencePart, Side, Skipper, differences
 from kbd.plaintext.stretches import Observer, Stretch, Stretches, collect, find_moved
 from kbd_csv.comparison.columns import Columns, match_columns
 from kbd_csv.comparison.keys import Key, find_key, named_key
@@ -116,10 +117,10 @@ def _collect(
         (before, [i for i, _ in columns.pairs]),
         (after, [j for _, j in columns.pairs]),
     ):
-        key_of = trimmed if columns.is_same else partial(_shared, places, len(version.names))
+        key_of = trimmed if columns.is_same else _shared(places, len(version.names))
         read = partial(read_rows, version, key_of=key_of, may_skip=may_skip)
         sides.append(Side(read, version.start))
-    parts: Iterator[Part[Row]] = differences(sides[0], sides[1], skipper=skipper)
+    parts: Iterator[SequencePart[Row]] = differences(sides[0], sides[1], skipper=skipper)
     return collect(parts, lambda row: len(row.text), observe=observe)
 
 
@@ -131,11 +132,19 @@ def _can_skip(before: TableVersion, after: TableVersion, columns: Columns) -> bo
     return plain and same and columns.is_same and before.has_header == after.has_header
 
 
-def _shared(places: Sequence[int], width: int, fields: Sequence[str]) -> tuple[str, ...]:
-    """Return the fields of the columns that both versions have, and those beyond all columns."""
-    size = len(fields)
-    shared = [fields[place] if place < size else "" for place in places]
-    return trimmed([*shared, *fields[width:]])
+def _shared(places: Sequence[int], width: int) -> Callable[[Sequence[str]], tuple[str, ...]]:
+    """Return what takes of a row the columns of both versions, and what is beyond all columns."""
+    needed = max(places, default=-1) + 1
+    pick = itemgetter(*places) if len(places) > 1 else None
+
+    def shared(fields: Sequence[str]) -> tuple[str, ...]:
+        size = len(fields)
+        if pick is not None and needed <= size <= width:
+            return trimmed(pick(fields))
+        found = [fields[place] if place < size else "" for place in places]
+        return trimmed([*found, *fields[width:]])
+
+    return shared
 
 
 class _Rows:

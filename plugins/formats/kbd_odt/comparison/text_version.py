@@ -1,0 +1,417 @@
+"""One version of an OpenDocument text, read for a comparison: blocks, margins, styles, parts.
+
+Automatic styles have names that each save gives anew: they count as what they say.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+from lxml import etree
+
+from kbd.errors import FileReadFailed
+from kbd.formats import Source
+from kbd.opc import reading_errors
+from kbd.opc.package import Package
+from kbd_odt.document import HEADING, MARGINS, OdtDocument, read_document, read_pieces
+from kbd_odt.packages import (
+    DRAW,
+    FLAT_SUFFIX,
+    META,
+    OFFICE,
+    STYLE,
+    SVG,
+    TABLE,
+    TEXT,
+    XLINK,
+    count,
+    open_metadata,
+    open_package,
+    open_parts,
+)
+from kbd_odt.styles import OdtStyles
+from kbd_odt.text_renderer import OdtNotices, OdtTextRenderer
+
+__all__ = ["Inset", "Look", "TextBlock", "TextVersion", "read_version"]
+
+Look = tuple[tuple[str, str], ...]
+"""Formatting by name, sorted."""
+
+_BODY = f"{OFFICE}text"
+_NAMES = {
+    "font-weight": "bold", "font-style": "italic", "font-size": "size", "font-name": "font",
+    "text-align": "alignment", "text-underline-style": "underline",
+    "background-color": "background",
+}  # fmt: skip
+_COPIES = ("-asian", "-complex")
+_DERIVED = ("Thumbnails/", "META-INF/", "layout-cache", "mimetype", "Configurations2/")
+"""Parts that are made of others at each save."""
+
+_READ = ("content.xml", "styles.xml", "meta.xml")
+_MAX_SPACES = 1_000
+_MAX_DEPTH = 60
+_STAMPS = ("date", "editing-cycles", "editing-duration", "generator", "document-statistic",
+           "print-date", "printed-by")  # fmt: skip
+_COUNTED = (f"{TEXT}note-citation", f"{TEXT}soft-page-break")
+"""What programs count or find anew."""
+
+_MASTER = f"{STYLE}master-page"
+
+
+class Inset(msgspec.Struct, frozen=True):
+    """What is in a paragraph and no text of it: a note, a comment, a picture, a text box.
+
+    Args:
+        kind: What it is, one noun.
+        text: What it says, or what is said of it.
+        digest: Equal for equal ones.
+    """
+
+    kind: str
+    text: str
+    digest: str
+
+
+class TextBlock(msgspec.Struct, frozen=True):
+    """A paragraph or a table.
+
+    Args:
+        kind: "paragraph", "table" or "other".
+        number: Its index among its kind.
+        text: The paragraph's text, without labels and notes.
+        runs: The same in stretches with their looks.
+        look: The paragraph's formatting.
+        insets: What is in it beside text.
+        rows: The table's texts by row.
+        digest: Equal for blocks that differ in nothing.
+    """
+
+    kind: str
+    number: int
+    text: str
+    runs: tuple[tuple[str, Look], ...]
+    look: Look
+    insets: tuple[Inset, ...]
+    rows: tuple[tuple[str, ...], ...]
+    digest: str
+
+
+class TextVersion(msgspec.Struct, frozen=True):
+    """All of a version.
+
+    Args:
+        document: What the map is made of.
+        blocks: Its paragraphs and tables, in order.
+        styles: The looks of common styles, and the digests of pages, by what people call them.
+        properties: What the file says of itself, by name.
+        parts: Size and digest of all other parts.
+        margins: The digests of headers and footers by kind, page style and type.
+        digest: Of all that the contents hold, whether it is known here or not.
+    """
+
+    document: OdtDocument
+    blocks: tuple[TextBlock, ...]
+    styles: Mapping[str, Look]
+    properties: Mapping[str, str]
+    parts: Mapping[str, tuple[int, str]]
+    margins: Mapping[tuple[str, str, str], str]
+    digest: str
+
+
+def read_version(source: Source) -> TextVersion:
+    """Read a version of a text.
+
+    Raises:
+        FileReadFailed: It is no text, encrypted, damaged, or past a limit.
+    """
+    document = read_document(source)
+    parts: dict[str, tuple[int, str]] = {}
+    if PurePath(source.name).suffix.lower() != FLAT_SUFFIX:
+        with open_package(source) as package:
+            parts = dict(_parts(package))
+    reader = _VersionReader(source.name, {name: digest for name, (_, digest) in parts.items()})
+    with open_parts(source) as files:
+        for file in files:
+            reader.read(file)
+    with open_parts(source) as files, reading_errors(source.name):
+        for file in files:
+            reader.read_pages(file)
+    return TextVersion(
+        document, tuple(reader.blocks), reader.common, _properties(source), parts, reader.margins,
+        reader.whole.hexdigest(),
+    )  # fmt: skip
+
+
+def _parts(package: Package) -> Iterator[tuple[str, tuple[int, str]]]:
+    for entry in package.entries:
+        name = entry.filename
+        if name.endswith("/") or name in _READ or name.startswith(_DERIVED):
+            continue
+        digest, size = hashlib.sha256(), 0
+        try:
+            with package.open(name) as file:
+                while data := file.read(1 << 20):
+                    digest.update(data)
+                    size += len(data)
+        except FileReadFailed:
+            digest.update(package.packed(entry))
+        yield name, (size, digest.hexdigest())
+
+
+def _properties(source: Source) -> dict[str, str]:
+    """Return what a file says of itself; what each save writes anew comes under one name."""
+    found: dict[str, str] = {}
+    stamps: list[str] = []
+    with open_metadata(source) as root:
+        around = None if root is None else root.find(f"{OFFICE}meta")
+        for element in around if around is not None else ():
+            name = _local(element)
+            text = "".join(map(str, element.itertext())).strip()
+            if name in _STAMPS:
+                stamps.append(text)
+            elif name:
+                key = element.get(f"{META}name") or name
+                found[key] = f"{found[key]}, {text}" if key in found else text
+    return found | ({"saved": " ".join(filter(None, stamps))} if stamps else {})
+
+
+class _VersionReader:
+    """Reader of the parts of one version, styles before contents."""
+
+    def __init__(self, name: str, parts: Mapping[str, str]) -> None:
+        self._name, self._parts = name, parts
+        self.blocks: list[TextBlock] = []
+        self.common: dict[str, Look] = {}
+        self.margins: dict[tuple[str, str, str], str] = {}
+        self.whole = hashlib.sha256()
+        self._page_style = ""
+        self._automatic: dict[tuple[str, str], Look] = {}
+        self._automatic_names: set[str] = set()
+        styles = OdtStyles()
+        self._styles = styles
+        self._renderer = OdtTextRenderer(styles, OdtNotices())
+        self._counts = {"paragraph": 0, "table": 0, "other": 0}
+        self._is_body = False
+        self._depth = 0
+
+    def read(self, file: Any) -> None:
+        """Read a part."""
+        for event, element in read_pieces(file, self._name):
+            tag = str(element.tag)
+            if event == "piece":
+                self._read_piece(element, tag)
+            elif tag == _BODY:
+                self._is_body = event == "start"
+            elif tag == _MASTER and event == "start":
+                name = element.get(f"{STYLE}name", "")
+                self._page_style = element.get(f"{STYLE}display-name", name)
+            elif tag == f"{TEXT}list":
+                self._depth += 1 if event == "start" else -1
+
+    def read_pages(self, file: Any) -> None:
+        """Read the layouts of pages and the default formatting of a part, and its digest."""
+        for _, element in etree.iterparse(
+            file, resolve_entities=False, no_network=True, load_dtd=False
+        ):
+            tag = element.tag
+            if not isinstance(tag, str):
+                continue
+            if tag == f"{STYLE}page-layout":
+                self.common[f"page layout {element.get(f'{STYLE}name', '')}"] = _style_look(element)
+            elif tag == f"{STYLE}default-style":
+                name = f"default formatting of {element.get(f'{STYLE}family', '')}"
+                self.common[name] = _style_look(element)
+            elif tag == _MASTER:
+                told = {str(key).rpartition("}")[2]: str(each) for key, each in element.items()}
+                self.common[f"page style {told.get('name', '')}"] = tuple(sorted(told.items()))
+            if tag not in _COUNTED:
+                # Without texts, which are told by themselves.
+                self._update(element, self.whole)
+            # What layouts and defaults are made of is still needed when they end.
+            if not tag.endswith(("properties", "column", "columns", "background-image")):
+                element.clear(keep_tail=True)
+
+    def _read_piece(self, element: etree._Element, tag: str) -> None:
+        if tag in (f"{STYLE}style", f"{TEXT}list-style"):
+            self._styles.add(element)
+            self._add_style(element, tag)
+        elif tag in MARGINS:
+            kind, type_ = MARGINS[tag]
+            self.margins[kind, self._page_style, type_] = self._digest(element)
+        elif self._is_body:
+            self._add_block(element, tag)
+
+    def _add_style(self, element: etree._Element, tag: str) -> None:
+        family = "list" if tag == f"{TEXT}list-style" else element.get(f"{STYLE}family", "")
+        name = element.get(f"{STYLE}name", "")
+        look = _style_look(element)
+        parent = element.getparent()
+        if parent is not None and parent.tag == f"{OFFICE}styles":
+            shown = element.get(f"{STYLE}display-name", name)
+            self.common[f"style {shown}" + ("" if family == "paragraph" else f" ({family})")] = look
+        else:
+            self._automatic[family, name] = look
+            self._automatic_names.add(name)
+
+    def _add_block(self, element: etree._Element, tag: str) -> None:
+        kind = {f"{TEXT}p": "paragraph", HEADING: "paragraph", f"{TABLE}table": "table"}.get(
+            tag, "other"
+        )
+        rows: tuple[tuple[str, ...], ...] = ()
+        runs: list[tuple[str, Look]] = []
+        insets: list[Inset] = []
+        look: Look = ()
+        if kind == "table":
+            rows = self._renderer.table(element).rows
+        elif kind == "paragraph":
+            self._gather(element, (), runs, insets, 0)
+            look = self._paragraph_look(element, tag)
+        else:
+            insets.append(self._inset(element))
+        self._renderer.drawn.clear()
+        self.blocks.append(
+            TextBlock(
+                kind, self._counts[kind], "".join(text for text, _ in runs).strip(),
+                tuple(runs), look, tuple(insets), rows, self._digest(element),
+            )
+        )  # fmt: skip
+        self._counts[kind] += 1
+
+    def _paragraph_look(self, element: etree._Element, tag: str) -> Look:
+        found = dict(self._look("paragraph", element.get(f"{TEXT}style-name", "")))
+        if tag == HEADING:
+            found["outline_level"] = element.get(f"{TEXT}outline-level", "1")
+        if self._depth:
+            found["list_level"] = str(self._depth)
+        return tuple(sorted(found.items()))
+
+    def _look(self, family: str, name: str) -> Look:
+        own = self._automatic.get((family, name))
+        return own if own is not None else ((("style", name),) if name else ())
+
+    def _gather(
+        self,
+        element: etree._Element,
+        look: Look,
+        runs: list[tuple[str, Look]],
+        insets: list[Inset],
+        depth: int,
+    ) -> None:
+        """Gather the text of a paragraph with its looks, and what is in it beside text."""
+        _add(element.text, look, runs)
+        for child in element:
+            tag = child.tag
+            if tag == f"{TEXT}s":
+                spaces = " " * count(child.get(f"{TEXT}c"), _MAX_SPACES)
+                runs.append((spaces, look))
+            elif tag in (f"{TEXT}tab", f"{TEXT}line-break"):
+                runs.append(("\t" if tag == f"{TEXT}tab" else "\n", look))
+            elif tag in (f"{TEXT}note", f"{OFFICE}annotation") or str(tag).startswith(DRAW):
+                insets.append(self._inset(child))
+            elif isinstance(tag, str) and depth < _MAX_DEPTH:
+                inner = dict(look)
+                if tag == f"{TEXT}span":
+                    inner |= self._look("text", child.get(f"{TEXT}style-name", ""))
+                elif tag == f"{TEXT}a":
+                    inner["link"] = child.get(f"{XLINK}href", "")
+                self._gather(child, tuple(sorted(inner.items())), runs, insets, depth + 1)
+            _add(child.tail, look, runs)
+
+    def _inset(self, element: etree._Element) -> Inset:
+        tag = element.tag
+        digest = self._digest(element)
+        if tag == f"{TEXT}note":
+            body = element.find(f"{TEXT}note-body")
+            text = "" if body is None else self._renderer.text(body)
+            return Inset("note", text, digest)
+        if tag == f"{OFFICE}annotation":
+            return Inset("comment", self._renderer.text(element), digest)
+        if element.find(f"{DRAW}text-box") is not None:
+            return Inset("text box", self._renderer.other(element), digest)
+        is_picture = element.find(f"{DRAW}image") is not None
+        alt = element.findtext(f"{SVG}desc", "") or element.findtext(f"{SVG}title", "")
+        return Inset(
+            "picture" if is_picture else "shape", alt or self._renderer.other(element), digest
+        )
+
+    def _digest(self, element: etree._Element) -> str:
+        """Return what is equal for equal elements, whatever automatic styles are called."""
+        found = hashlib.sha256()
+        walk = etree.iterwalk(element, events=("start", "end"))
+        for event, each in walk:
+            if event == "end":
+                tail = "" if each is element else each.tail or ""
+                # What is passed over divides no text.
+                sign = "" if each.tag in _COUNTED else "\0/"
+                found.update(f"{sign}{_flat(tail)}".encode("utf-8", "surrogatepass"))
+            elif each.tag in _COUNTED:
+                walk.skip_subtree()
+            elif isinstance(each.tag, str):
+                self._update(each, found)
+                found.update(_flat(each.text or "").encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
+    def _update(self, element: etree._Element, found: "hashlib._Hash") -> None:
+        pieces = [str(element.tag)]
+        for name, value in sorted(element.attrib.items()):
+            pieces += (str(name), self._meaning(str(name), str(value)))
+        pieces.append("")
+        found.update("\0".join(pieces).encode("utf-8", "surrogatepass"))
+
+    def _meaning(self, name: str, value: str) -> str:
+        if name.endswith(("}id", "}change-id")):
+            return ""
+        if name == f"{STYLE}name" and value in self._automatic_names:
+            return ""
+        if name == f"{XLINK}href":
+            return self._parts.get(value.removeprefix("./"), value)
+        if name.endswith("style-name"):
+            for family in ("paragraph", "text", "table", "table-cell", "table-row", "table-column",
+                           "graphic", "list", "section"):  # fmt: skip
+                look = self._automatic.get((family, value))
+                if look is not None:
+                    return repr(look)
+        return value
+
+
+def _add(text: str | None, look: Look, runs: list[tuple[str, Look]]) -> None:
+    """Add text as it flows: blanks in a row are one."""
+    shown = _flat(text or "")
+    if shown.startswith(" ") and (not runs or runs[-1][0].endswith(" ")):
+        shown = shown[1:]
+    if not shown:
+        return
+    if runs and runs[-1][1] == look:
+        runs[-1] = (runs[-1][0] + shown, look)
+    else:
+        runs.append((shown, look))
+
+
+def _flat(text: str) -> str:
+    """Return a text with one blank for any between its words."""
+    if not text.strip():
+        return " " if text and "\n" not in text else ""
+    words = " ".join(text.split())
+    return f"{' ' if text[0].isspace() else ''}{words}{' ' if text[-1].isspace() else ''}"
+
+
+def _local(element: etree._Element) -> str:
+    return str(element.tag).rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _style_look(element: etree._Element) -> Look:
+    """Return what a style says, by name."""
+    found: dict[str, str] = {}
+    parent = element.get(f"{STYLE}parent-style-name")
+    if parent:
+        found["style"] = parent
+    for each in element.iterdescendants():
+        prefix = "" if _local(each).endswith("properties") else f"{_local(each)} "
+        prefix += f"{level} " if (level := each.get(f"{TEXT}level", "")) else ""
+        for key, value in each.attrib.items():
+            name = str(key).rpartition("}")[2]
+            if not name.endswith(_COPIES):
+                found[prefix + _NAMES.get(name, name)] = str(value)
+    return tuple(sorted(found.items()))
