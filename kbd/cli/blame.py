@@ -85,6 +85,8 @@ def render_step(step: dict[str, Any]) -> Iterator[str]:
 
 
 def _render_values(step: dict[str, Any]) -> str:
+    if "moved_from" in step:
+        return f"moved from {line(step['moved_from']['title'])}"
     if "before" in step and "after" in step:
         return f"{_render_value(step['before'])} -> {_render_value(step['after'])}"
     if "after" in step:

@@ -287,6 +287,7 @@ class BlameStep(msgspec.Struct, frozen=True, kw_only=True):
         tool: The tool or method that was called.
         call_id: The call.
         entry_id: The call's number in the tool log.
+        moved_from: Where it stood before, if the step only moved it.
         before: What was there before, where the step's comparison names the place.
         after: What was there then, likewise.
         reason: Why it was called: the item's text, or the message.
@@ -304,6 +305,7 @@ class BlameStep(msgspec.Struct, frozen=True, kw_only=True):
     tool: str | Unset = UNSET
     call_id: str | Unset = UNSET
     entry_id: int | Unset = UNSET
+    moved_from: ChangePlace | Unset = UNSET
     before: Any = UNSET
     after: Any = UNSET
     reason: str | Unset = UNSET

@@ -124,6 +124,7 @@ class Blamed:
     def run(self, *, again: bool = False) -> None:
         """Run on a new message, or answer the last one again, and take down who made what."""
         self.jobs = []
+        again = again and self.branch()[-1][0] == "assistant"
         if again:
             # Before the edits: they go on from the files as they were at the message.
             asked = [each for each in self.branch() if each[0] == "user"][-1][1]
@@ -298,7 +299,7 @@ def _check_seed(bench: Wired, seed: int, runs: int) -> int:
     blamed = Blamed(bench, seed)
     try:
         for number in range(runs):
-            blamed.run(again=number > 1 and blamed.chance.random() < 0.2)
+            blamed.run(again=number > 1 and blamed.chance.random() < 0.25)
             blamed.check()
             blamed.person()
             blamed.check()

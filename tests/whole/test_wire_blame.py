@@ -174,3 +174,20 @@ def test_the_command_tells_the_chain(bench: Wired) -> None:
     several = _kbd(bench, "only.txt", "line 2")
     assert (several.returncode, "name one first" in several.stderr) == (1, True)
     assert _kbd(bench, "only.txt").returncode == 2
+
+
+def test_a_line_that_was_only_moved_names_the_step(bench: Wired) -> None:
+    """With where it stood; its text has the maker that it had."""
+    lines = [f"{word} is a line of its own\n" for word in ("alder", "birch", "cedar", "elm")]
+    wb = bench.workbench(a__txt="".join(lines))
+    bench.draft(wb, a__txt="".join([*lines[1:], lines[0]]))
+    found = _blame(bench, wb, "line 4")
+
+    assert [(s["kind"], s.get("moved_from")) for s in found["chain"]] == [
+        ("tool_call", {"title": "line 1", "line": 1}),
+        ("added", None),
+    ]
+    shifted = _blame(bench, wb, "line 2")
+    assert [step["kind"] for step in shifted["chain"]] == ["added"]
+    told = _kbd(bench, wb, "a.txt", "line 4").stdout.splitlines()
+    assert told[2] == "moved from line 1"

@@ -39,6 +39,7 @@ from kbd.events.runs import (
     PhaseStarted,
     RunFinished,
     ToolCalled,
+    ToolReturned,
 )
 from kbd.events.workbenches import (
     ConversationRewound,
@@ -199,6 +200,10 @@ class LineageFold:
         """Remember what a call calls, for the changes that it makes."""
         data: ToolCalled = record.data
         self._calls[record.run, data.call_id] = _Called(data.tool, data.entry_id)
+
+    def tool_returned(self, record: Recorded) -> None:
+        """Forget a call; what it wrote stands before its end."""
+        self._calls.pop((record.run, record.data.call_id), None)
 
     def item_started(self, record: Recorded) -> None:
         """Begin an attempt: what it writes may be rolled back."""
@@ -434,6 +439,7 @@ _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
         FileAdded: LineageFold.file_added,
         FileRemoved: LineageFold.file_removed,
         ToolCalled: LineageFold.tool_called,
+        ToolReturned: LineageFold.tool_returned,
         ItemStarted: LineageFold.item_started,
         ItemCompleted: LineageFold.item_ended,
         ItemRetried: LineageFold.attempt_failed,

@@ -86,6 +86,7 @@ class _Touch(msgspec.Struct):
 
     step: LineageStep
     place: Place
+    moved_from: Place | None = None
     before: Any = UNSET
     after: Any = UNSET
 
@@ -155,7 +156,7 @@ class _Walk:
                 touch.before = found.before if found.kind != "added" else UNSET
             self._touches.append(touch)
         elif found is not None and found.kind == "moved":
-            self._touches.append(_Touch(step, place))
+            self._touches.append(_Touch(step, place, trace.place))
 
     def render(self) -> list[wire.BlameStep]:
         """Return the chain; what one step left there, the next newer one found."""
@@ -181,6 +182,7 @@ class _Walk:
             tool=step.tool or UNSET,
             call_id=step.call_id or UNSET,
             entry_id=step.entry_id or UNSET,
+            moved_from=_render_place(touch.moved_from) if touch.moved_from else UNSET,
             before=touch.before,
             after=touch.after,
             reason=step_reason(state, step) or UNSET,

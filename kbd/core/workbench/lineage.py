@@ -17,7 +17,7 @@ PAGE_EVENTS = 5000
 """Events that are read and folded at once: some 50 ms in a thread."""
 
 MAX_KEPT = 200_000
-"""Steps and moments that are kept for the next question, some 60 MB; more are folded anew."""
+"""Steps and moments that are kept for the next question, some 50 MB; more are folded anew."""
 
 
 class LineageReader:
