@@ -13,6 +13,7 @@ Shared modules:
     names         resolves the name of a workbench or run
     job           what `run` and `send` share, shown by `progress`
     files         files copied in and out
+    new_file      files that commands write, never over another one
     diff_view     text of what a draft changes inside a file
     pager         styled lines on stdout, through the user's pager
     log_reader    pages through a log, so that it may be longer than the memory

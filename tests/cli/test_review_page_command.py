@@ -1,21 +1,26 @@
 """`kbd review WB --html PAGE`: what the daemon is asked for, and that no file is harmed."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import Kbd
 from scripted_daemon import ScriptedDaemon
 from scripted_job import WORKBENCH
 
+Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
 
 MADE = {"files": 2, "size_bytes": 2048, "target": "/x"}
 
 
 def test_the_daemon_writes_the_page(
-    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    daemon: ScriptedDaemon,
+    kbd: Kbd,
+    capsys: Captured,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is asked for the place that the person means, wherever it works itself."""
     monkeypatch.chdir(tmp_path)

@@ -2,7 +2,7 @@
 
 `handler` declares the format; `rows` finds delimiter, quotes and header, streams rows whatever is
 wrong with them, and writes them in the plain form; `tables` maps and reads tables, and writes
-files.
+files; `grid` shows a window of one.
 """
 
 from collections.abc import Sequence
