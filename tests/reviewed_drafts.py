@@ -159,168 +159,60 @@ def _sales(*, updated: bool) -> list[list[str | None]]:
 
 def workbook() -> FileReview:
     """A workbook: cells, a formula, rows that came, went and moved, formatting, a new sheet."""
-    where = {"sheet": "Sales"}
-    new_row: list[Any] = [
-        "Harbor 1",
-        90,
-        95,
-        99,
-        110,
-        120,
-        130,
-        {"formula": "=SUM(B7:G7)", "value": 644},
-    ]
-    old_row: list[Any] = ["Capital 2", 205, 216, 227, 238, 249, 260, 1395]
     changes = [
-        change(
-            "changed",
-            "cell",
-            "Sales!E4",
-            place={**where, "cell": "E4"},
-            before=147,
-            after=1250,
-            made_by=BY_RUN,
-        ),
-        change(
-            "changed",
-            "cell",
-            "Sales!H4",
-            place={**where, "cell": "H4"},
-            before={"formula": "=SUM(B4:G4)", "value": 849, "current": True},
-            after={"formula": "=SUM(B4:G4)", "value": 1881, "current": False},
-            note="the stored result is out of date",
-        ),
-        change(
-            "added",
-            "row",
-            "Sales!7:7",
-            place={**where, "range": "7:7"},
-            after=new_row,
-            made_by=BY_RUN,
-        ),
-        change(
-            "removed",
-            "row",
-            "Sales!15:15",
-            place={**where, "range": "15:15"},
-            before=old_row,
-            made_by=BY_RUN,
-        ),
-        change(
-            "moved",
-            "row",
-            "Sales!21:21",
-            place={**where, "range": "21:21"},
-            moved_from=ChangePlace(title="Sales!30:30", sheet="Sales", range="30:30"),
-            made_by=BY_CLIENT,
-        ),
-        change(
-            "changed",
-            "format",
-            "Sales!A1:H1",
-            place={**where, "range": "A1:H1"},
-            details={"font_bold": (False, True), "fill_color": (None, "1C5D8C")},
-            made_by=BY_RUN,
-        ),
+        *_cells(),
+        *_rows(),
+        change("changed", "format", "Sales!A1:H1", place={"sheet": "Sales", "range": "A1:H1"},
+               details={"font_bold": (False, True), "fill_color": (None, "1C5D8C")},
+               made_by=BY_RUN),
         change("added", "sheet", "Notes", place={"sheet": "Notes"}),
-        change(
-            "added",
-            "cell",
-            "Notes!A1",
-            place={"sheet": "Notes", "cell": "A1"},
-            after="Figures of the second quarter",
-            made_by=BY_RUN,
-        ),
-        change(
-            "changed",
-            "name",
-            "name TaxRate",
-            place={"part": "names"},
-            before="=Sales!$A$1",
-            after="=Sales!$B$1",
-        ),
-    ]
+        change("added", "cell", "Notes!A1", place={"sheet": "Notes", "cell": "A1"},
+               after="Figures of the second quarter", made_by=BY_RUN),
+        change("changed", "name", "name TaxRate", place={"part": "names"}, before="=Sales!$A$1",
+               after="=Sales!$B$1"),
+    ]  # fmt: skip
     letters = tuple("ABCDEFGH")
-    grids = (
-        SheetGrids(
-            sheet="Sales",
-            before=(grid("Sales", letters, _sales(updated=False)),),
-            after=(grid("Sales", letters, _sales(updated=True)),),
-        ),
-        SheetGrids(
-            sheet="Notes", after=(grid("Notes", ("A",), [["Figures of the second quarter"]]),)
-        ),
+    sales = SheetGrids(
+        sheet="Sales",
+        before=(grid("Sales", letters, _sales(updated=False)),),
+        after=(grid("Sales", letters, _sales(updated=True)),),
     )
+    note = grid("Notes", ("A",), [["Figures of the second quarter"]])
     return file_of(
         "sales 2026.xlsx",
         "spreadsheet",
         changes,
-        grids=grids,
+        grids=(sales, SheetGrids(sheet="Notes", after=(note,))),
         warnings=("Sales!K2 fetches from the web: WEBSERVICE",),
     )
 
 
+def _cells() -> list[ContentChange]:
+    stored = {"formula": "=SUM(B4:G4)", "value": 849, "current": True}
+    return [
+        change("changed", "cell", "Sales!E4", place={"sheet": "Sales", "cell": "E4"}, before=147,
+               after=1250, made_by=BY_RUN),
+        change("changed", "cell", "Sales!H4", place={"sheet": "Sales", "cell": "H4"},
+               before=stored, after={**stored, "value": 1881, "current": False},
+               note="the stored result is out of date"),
+    ]  # fmt: skip
+
+
+def _rows() -> list[ContentChange]:
+    total = {"formula": "=SUM(B7:G7)", "value": 644}
+    return [
+        change("added", "row", "Sales!7:7", place={"sheet": "Sales", "range": "7:7"},
+               after=["Harbor 1", 90, 95, 99, 110, 120, 130, total], made_by=BY_RUN),
+        change("removed", "row", "Sales!15:15", place={"sheet": "Sales", "range": "15:15"},
+               before=["Coast 2", 191, 202, 213, 224, 235, 246, 1311], made_by=BY_RUN),
+        change("moved", "row", "Sales!21:21", place={"sheet": "Sales", "range": "21:21"},
+               moved_from=ChangePlace(title="Sales!30:30", sheet="Sales", range="30:30"),
+               made_by=BY_CLIENT),
+    ]  # fmt: skip
+
+
 def letter() -> FileReview:
     """A document: changed words, formatting, a table's cell, a footnote that is gone."""
-    changes = [
-        change(
-            "changed",
-            "paragraph",
-            "Pricing, paragraph 3",
-            place={"section": 2, "paragraph": 11},
-            before="We offer the package for 4,200 EUR.",
-            after="We offer the complete package for 4,650 EUR.",
-            words=(
-                ("equal", "We offer the "),
-                ("added", "complete "),
-                ("equal", "package for "),
-                ("removed", "4,200"),
-                ("added", "4,650"),
-                ("equal", " EUR."),
-            ),
-            made_by=BY_RUN,
-        ),
-        change(
-            "changed",
-            "format",
-            "Pricing, paragraph 3",
-            place={"section": 2, "paragraph": 11},
-            details={"bold": (False, True), "style": ("Normal", "Intense Quote")},
-        ),
-        change(
-            "changed",
-            "cell",
-            "Pricing, table 1, row 2, column 3",
-            place={"table": 0, "row": 1, "column": 2},
-            before="4,200",
-            after="4,650",
-            made_by=BY_RUN,
-        ),
-        change(
-            "moved",
-            "paragraph",
-            "Terms, paragraph 1",
-            place={"section": 3, "paragraph": 14},
-            after="Payment is due within 30 days.",
-            moved_from=ChangePlace(title="Terms, paragraph 4", section=3, paragraph=17),
-        ),
-        change(
-            "removed",
-            "footnote",
-            "footnote 2",
-            place={"part": "footnote 2"},
-            before="Prices of 2025.",
-            made_by=BY_CLIENT,
-        ),
-        change(
-            "added",
-            "picture",
-            "Pricing, paragraph 6",
-            place={"section": 2, "paragraph": 14},
-            after={"size_bytes": 48_120, "sha256": "ab" * 32},
-            note="it has no alternative text",
-        ),
-    ]
     pages = tuple(
         PicturePair(
             unit="page",
@@ -331,7 +223,33 @@ def letter() -> FileReview:
         )
         for number in (1, 2)
     )
-    return file_of("offer.docx", "document", changes, pictures=pages)
+    return file_of("offer.docx", "document", _paragraphs(), pictures=pages)
+
+
+def _paragraphs() -> list[ContentChange]:
+    words = (
+        ("equal", "We offer the "), ("added", "complete "), ("equal", "package for "),
+        ("removed", "4,200"), ("added", "4,650"), ("equal", " EUR."),
+    )  # fmt: skip
+    return [
+        change("changed", "paragraph", "Pricing, paragraph 3",
+               place={"section": 2, "paragraph": 11}, words=words, made_by=BY_RUN,
+               before="We offer the package for 4,200 EUR.",
+               after="We offer the complete package for 4,650 EUR."),
+        change("changed", "format", "Pricing, paragraph 3", place={"section": 2, "paragraph": 11},
+               details={"bold": (False, True), "style": ("Normal", "Intense Quote")}),
+        change("changed", "cell", "Pricing, table 1, row 2, column 3",
+               place={"table": 0, "row": 1, "column": 2}, before="4,200", after="4,650",
+               made_by=BY_RUN),
+        change("moved", "paragraph", "Terms, paragraph 1", place={"section": 3, "paragraph": 14},
+               after="Payment is due within 30 days.",
+               moved_from=ChangePlace(title="Terms, paragraph 4", section=3, paragraph=17)),
+        change("removed", "footnote", "footnote 2", place={"part": "footnote 2"},
+               before="Prices of 2025.", made_by=BY_CLIENT),
+        change("added", "picture", "Pricing, paragraph 6", place={"section": 2, "paragraph": 14},
+               after={"size_bytes": 48_120, "sha256": "ab" * 32},
+               note="it has no alternative text"),
+    ]  # fmt: skip
 
 
 def deck() -> FileReview:

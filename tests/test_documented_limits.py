@@ -11,6 +11,7 @@ from kbd.cli import start
 from kbd.cli.chat import prompt
 from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
+from kbd.core.audit.review_page import file_view, gather
 from kbd.core.domain import watch_decisions
 from kbd.core.plugins import renderer
 from kbd.core.runtime import paths
@@ -75,6 +76,12 @@ def test_limits_are_documented() -> None:
         "depth of a watched folder": [MAX_DEPTH],
         "patterns of a watch": [most_patterns["maxItems"]],
         "files of a watched folder that are left alone": [watch_decisions.MAX_PASSED],
+        "page of a review": [
+            file_view.MAX_DRAWN,
+            gather.MAX_PICTURES,
+            gather.MAX_PICTURE_BYTES,
+            gather.PICTURES_S,
+        ],
         "documents printed for previews at once": [renderer.PRINTS_AT_ONCE],
         "trial of a watch": [dry_run.MAX_COMPARED, dry_run.MAX_COMPARED_BYTES],
     }

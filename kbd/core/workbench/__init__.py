@@ -11,7 +11,8 @@ lineage        the steps that made a file what it is, from the log
 attribution    which of them made each change
 blame          which of them touched one place
 change_text    the same as text for a model
-preview_answers  pictures and grids of a file
+preview_answers
+               answers that show a file: a picture of it, or a grid of its cells
 publish        makes the draft's files the published ones
 rewind         undo to a message, and restore of a checkpoint
 conversation, event_rows, rows, notifications

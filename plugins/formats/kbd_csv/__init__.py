@@ -2,7 +2,8 @@
 
 `handler` declares the format; `rows` finds delimiter, quotes and header, streams rows whatever is
 wrong with them, and writes them in the plain form; `tables` maps and reads tables, and writes
-files; `comparison` compares two versions by their rows, cells and columns.
+files; `grid` shows a window of one; `comparison` compares two versions by their rows, cells and
+columns.
 """
 
 from collections.abc import Sequence

@@ -11,8 +11,8 @@ from kbd.core.audit.review_page.neighborhood import (
     BLOCK_ROWS,
     RANGE_ROWS,
     CellArea,
+    ChangeMark,
     ColumnNames,
-    Mark,
     Pair,
     find_area,
     find_blocks,
@@ -77,7 +77,7 @@ def test_a_changed_cell_stands_among_its_neighbors() -> None:
 
     assert [pair.after for pair in block.rows] == [7, 8, 9, 10, 11]
     assert [pair.after for pair in block.columns] == [1, 5, 6, 7]
-    assert block.cells_before == block.cells_after == {(9, 6): Mark("changed", 0)}
+    assert block.cells_before == block.cells_after == {(9, 6): ChangeMark("changed", 0)}
     assert block.changes == (0,)
 
 
@@ -87,9 +87,9 @@ def test_rows_that_came_and_went_shift_the_others() -> None:
     (block,) = _blocks(added, changed)
 
     assert block.rows[:4] == (Pair(3, 3), Pair(4, 4), Pair(None, 5), Pair(5, 6))
-    assert block.row_marks == {Pair(None, 5): Mark("added", 0)}
-    assert block.cells_after == {(9, 3): Mark("changed", 1)}
-    assert block.cells_before == {(8, 3): Mark("changed", 1)}
+    assert block.row_marks == {Pair(None, 5): ChangeMark("added", 0)}
+    assert block.cells_after == {(9, 3): ChangeMark("changed", 1)}
+    assert block.cells_before == {(8, 3): ChangeMark("changed", 1)}
     (gone,) = _blocks(_in_sheet("removed", "row", range="2:3"))
     assert gone.rows == (Pair(1, 1), Pair(2, None), Pair(3, None), Pair(4, 2), Pair(5, 3))
 
@@ -99,8 +99,8 @@ def test_a_moved_row_stands_at_both_places() -> None:
     blocks = _blocks(_in_sheet("moved", "row", "30:30", range="10:10"))
 
     assert [each.row_marks for each in blocks] == [
-        {Pair(None, 10): Mark("moved", 0)},
-        {Pair(30, None): Mark("moved", 0)},
+        {Pair(None, 10): ChangeMark("moved", 0)},
+        {Pair(30, None): ChangeMark("moved", 0)},
     ]
 
 
@@ -110,8 +110,8 @@ def test_removed_and_added_cells_are_marked_where_they_are() -> None:
         _in_sheet("removed", "cell", cell="B2"), _in_sheet("added", "cell", cell="C3")
     )
 
-    assert block.cells_before == {(2, 2): Mark("removed", 0)}
-    assert block.cells_after == {(2, 2): Mark("removed", 0), (3, 3): Mark("added", 1)}
+    assert block.cells_before == {(2, 2): ChangeMark("removed", 0)}
+    assert block.cells_after == {(2, 2): ChangeMark("removed", 0), (3, 3): ChangeMark("added", 1)}
 
 
 def test_columns_of_a_table_are_found_by_their_names() -> None:
@@ -123,9 +123,9 @@ def test_columns_of_a_table_are_found_by_their_names() -> None:
     names = ColumnNames(("a", "b", "c", "d"), ("a", "c", "d"))
     (block,) = find_blocks(list(enumerate(changes)), names)
 
-    assert block.column_marks == {Pair(2, None): Mark("removed", 0)}
-    assert block.cells_after == {(1, 3): Mark("changed", 1)}
-    assert block.cells_before == {(1, 4): Mark("changed", 1)}
+    assert block.column_marks == {Pair(2, None): ChangeMark("removed", 0)}
+    assert block.cells_after == {(1, 3): ChangeMark("changed", 1)}
+    assert block.cells_before == {(1, 4): ChangeMark("changed", 1)}
 
 
 def test_what_is_drawn_is_bounded() -> None:

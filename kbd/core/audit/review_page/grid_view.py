@@ -10,9 +10,9 @@ from kbd.core.audit.review_page.change_view import (
     value_text,
 )
 from kbd.core.audit.review_page.neighborhood import (
-    Block,
+    ChangeMark,
     ColumnNames,
-    Mark,
+    GridBlock,
     Pair,
     find_blocks,
     sheet_of,
@@ -112,7 +112,7 @@ def render_sheet(
 def _render_pair(
     file: int,
     sheet: str,
-    block: Block,
+    block: GridBlock,
     before: _Version,
     after: _Version,
     changes: Mapping[int, ContentChange],
@@ -153,7 +153,7 @@ def _is_within(pair: Pair, before: _Version, after: _Version, axis: str) -> bool
 
 
 def _is_aligned(
-    block: Block,
+    block: GridBlock,
     rows: Sequence[Pair],
     columns: Sequence[Pair],
     before: _Version,
@@ -187,8 +187,8 @@ class _Side:
         self,
         name: str,
         version: _Version,
-        cells: Mapping[tuple[int, int], Mark],
-        block: Block,
+        cells: Mapping[tuple[int, int], ChangeMark],
+        block: GridBlock,
         changes: Mapping[int, ContentChange],
         file: int,
     ) -> None:
@@ -270,7 +270,7 @@ class _Side:
         cells = (self._render_cell(number, column, mark) for column in columns)
         return element("tr", attributes, head, *cells)
 
-    def _render_cell(self, row: int, column: Pair, line: Mark | None) -> Html:
+    def _render_cell(self, row: int, column: Pair, line: ChangeMark | None) -> Html:
         number = self._number(column) or 0
         mark = self._cells.get((row, number)) or self._block.column_marks.get(column)
         words = self.version.cell(row, number)
@@ -296,11 +296,11 @@ class _Side:
         value = change.before if self.name == "before" else change.after
         return shown if isinstance(value, Unset) else value_text(value)
 
-    def _link(self, mark: Mark) -> dict[str, str | int]:
+    def _link(self, mark: ChangeMark) -> dict[str, str | int]:
         return {"data-of": f"f{self._file}c{mark.change}"}
 
 
-def _render_mark(mark: Mark | None) -> Html:
+def _render_mark(mark: ChangeMark | None) -> Html:
     return Html("") if mark is None else render_sign(mark.kind)
 
 

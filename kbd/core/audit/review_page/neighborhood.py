@@ -22,10 +22,10 @@ from kbd.requests.reviews import ChangePlace, ContentChange
 __all__ = [
     "AREA_CELLS",
     "Axis",
-    "Block",
     "CellArea",
+    "ChangeMark",
     "ColumnNames",
-    "Mark",
+    "GridBlock",
     "Pair",
     "find_area",
     "find_blocks",
@@ -205,7 +205,7 @@ def unit_number(place: ChangePlace, unit: str) -> int:
     return 0 if isinstance(place.page, Unset) else place.page
 
 
-class Mark(msgspec.Struct, frozen=True):
+class ChangeMark(msgspec.Struct, frozen=True):
     """Mark of a cell, row or column: what happened, and the change that says so, by its index."""
 
     kind: str
@@ -219,7 +219,7 @@ class Pair(msgspec.Struct, frozen=True):
     after: int | None
 
 
-class Block(msgspec.Struct, frozen=True):
+class GridBlock(msgspec.Struct, frozen=True):
     """Changed cells and what stands around them.
 
     Args:
@@ -235,10 +235,10 @@ class Block(msgspec.Struct, frozen=True):
 
     rows: tuple[Pair, ...]
     columns: tuple[Pair, ...]
-    row_marks: dict[Pair, Mark]
-    column_marks: dict[Pair, Mark]
-    cells_before: dict[tuple[int, int], Mark]
-    cells_after: dict[tuple[int, int], Mark]
+    row_marks: dict[Pair, ChangeMark]
+    column_marks: dict[Pair, ChangeMark]
+    cells_before: dict[tuple[int, int], ChangeMark]
+    cells_after: dict[tuple[int, int], ChangeMark]
     changes: tuple[int, ...]
     more_columns: int = 0
 
@@ -253,8 +253,8 @@ class _Marks:
 
     def __init__(self, changes: Sequence[tuple[int, ContentChange]], names: ColumnNames) -> None:
         spans: dict[str, list[tuple[str, int, int]]] = {"row": [], "column": []}
-        self.lines: dict[str, dict[tuple[str, int], Mark]] = {"row": {}, "column": {}}
-        self.cells: dict[str, dict[int, dict[int, Mark]]] = {"before": {}, "after": {}}
+        self.lines: dict[str, dict[tuple[str, int], ChangeMark]] = {"row": {}, "column": {}}
+        self.cells: dict[str, dict[int, dict[int, ChangeMark]]] = {"before": {}, "after": {}}
         areas: list[tuple[int, ContentChange, CellArea]] = []
         for index, change in changes:
             own = names.before if change.kind == "removed" else names.after
@@ -266,15 +266,15 @@ class _Marks:
                 origin = None
                 if not isinstance(change.moved_from, Unset):
                     origin = find_area(change.moved_from, names.before)
-                spans[axis] += self._take_lines(axis, Mark(change.kind, index), area, origin)
+                spans[axis] += self._take_lines(axis, ChangeMark(change.kind, index), area, origin)
             else:
                 areas.append((index, change, area))
         self.rows, self.columns = make_axis(spans["row"]), make_axis(spans["column"])
         for index, change, area in areas:
-            self._take_cells(Mark(change.kind, index), area)
+            self._take_cells(ChangeMark(change.kind, index), area)
 
     def _take_lines(
-        self, axis: str, mark: Mark, area: CellArea, origin: CellArea | None
+        self, axis: str, mark: ChangeMark, area: CellArea, origin: CellArea | None
     ) -> Iterator[tuple[str, int, int]]:
         """Mark whole rows or columns, and yield what they do to the axis."""
         sides = {"added": [("added", area)], "removed": [("removed", area)]}.get(mark.kind)
@@ -286,7 +286,7 @@ class _Marks:
                 self.lines[axis][side, number] = mark
             yield side, first, last
 
-    def _take_cells(self, mark: Mark, area: CellArea) -> None:
+    def _take_cells(self, mark: ChangeMark, area: CellArea) -> None:
         """Mark the cells of an area in the versions that have them."""
         if not area.top or not area.left:
             # A whole row or column of which something else than its place changed.
@@ -301,7 +301,7 @@ class _Marks:
                 if not left:
                     return
 
-    def _take_cell(self, mark: Mark, row: int, column: int) -> None:
+    def _take_cell(self, mark: ChangeMark, row: int, column: int) -> None:
         rows, columns, cells = self.rows, self.columns, self.cells
         # The first change of a cell counts: its value comes before its formatting.
         if mark.kind == "removed":
@@ -320,7 +320,7 @@ class _Marks:
 
 def find_blocks(
     changes: Sequence[tuple[int, ContentChange]], names: ColumnNames = _NO_NAMES
-) -> tuple[Block, ...]:
+) -> tuple[GridBlock, ...]:
     """Return the blocks of a sheet's or table's changes, in the order of its rows.
 
     Args:
@@ -375,7 +375,7 @@ def _with_context(changed: set[_Key]) -> set[_Key]:
     return found
 
 
-def _block(marks: _Marks, run: list[_Key]) -> Block:
+def _block(marks: _Marks, run: list[_Key]) -> GridBlock:
     rows = tuple(_pair(marks.rows, key) for key in run)
     cells_before = _cells_of(marks.cells["before"], (pair.before for pair in rows))
     cells_after = _cells_of(marks.cells["after"], (pair.after for pair in rows))
@@ -389,7 +389,7 @@ def _block(marks: _Marks, run: list[_Key]) -> Block:
         if (mark := _line_mark(marks.lines["column"], pair)) is not None
     }
     shown = (row_marks, column_marks, cells_before, cells_after)
-    return Block(
+    return GridBlock(
         rows=rows,
         columns=columns,
         row_marks=row_marks,
@@ -402,8 +402,8 @@ def _block(marks: _Marks, run: list[_Key]) -> Block:
 
 
 def _cells_of(
-    marked: dict[int, dict[int, Mark]], rows: Iterable[int | None]
-) -> dict[tuple[int, int], Mark]:
+    marked: dict[int, dict[int, ChangeMark]], rows: Iterable[int | None]
+) -> dict[tuple[int, int], ChangeMark]:
     """Return the marks of the cells of some rows."""
     return {
         (row, column): mark
@@ -424,7 +424,7 @@ def _pair(axis: Axis, key: _Key) -> Pair:
             return Pair(axis.before_of(common), axis.after_of(common))
 
 
-def _line_mark(lines: dict[tuple[str, int], Mark], pair: Pair) -> Mark | None:
+def _line_mark(lines: dict[tuple[str, int], ChangeMark], pair: Pair) -> ChangeMark | None:
     if pair.after is None:
         return lines.get(("removed", pair.before or 0))
     if pair.before is None:
