@@ -11,5 +11,6 @@ charts         charts: titles, series, values
 shapes         shapes: all of one, and those of a slide
 slides         slides: what stands on one and what belongs to it
 deck           what belongs to the whole deck: masters, sections, properties, other parts
-compare        the comparison, and the way of a place from one version to the other
+routes         the way of a place from one version to the other
+compare        the comparison; places by their titles
 """

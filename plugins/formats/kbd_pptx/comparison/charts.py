@@ -11,7 +11,7 @@ from kbd_pptx.comparison.markup import differences
 from kbd_pptx.comparison.text import add_embedded, add_links, pair_items
 from kbd_pptx.comparison.version import DeckVersion
 from kbd_pptx.presentation import CX, A, C
-from kbd_pptx.reader.charts import Chart, Series, parse_chart
+from kbd_pptx.reader.charts import Chart, Series, parse_chart, point_value
 
 __all__ = ["compare_charts"]
 
@@ -121,15 +121,15 @@ def _compare_pair(
         for at, (one, other) in enumerate(zip(old.values, new.values, strict=True)):
             if one != other:
                 name = new.categories[at] if at < len(new.categories) else ""
-                details[name or f"point {at + 1}"] = (_number(one), _number(other))
+                details[name or f"point {at + 1}"] = (point_value(one), point_value(other))
     values = old.values != new.values
     changes.add(
         Change(
             place,
             "changed",
             "series",
-            before=list(map(_number, old.values)) if values else None,
-            after=list(map(_number, new.values)) if values else None,
+            before=list(map(point_value, old.values)) if values else None,
+            after=list(map(point_value, new.values)) if values else None,
             details=details,
             note=f"the series {new.name}" if new.name else "",
         )
@@ -140,13 +140,5 @@ def _told(series: Series) -> dict[str, Any]:
     return {
         "name": series.name,
         "categories": list(series.categories),
-        "values": list(map(_number, series.values)),
+        "values": list(map(point_value, series.values)),
     }
-
-
-def _number(text: str) -> float | str | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return text or None
-    return number if abs(number) < float("inf") else text

@@ -17,7 +17,7 @@ from kbd.formats import (
 from kbd_pptx.comparison.deck import compare_decks, deck_places
 from kbd_pptx.comparison.matches import SlideMatches, match_slides
 from kbd_pptx.comparison.places import HOW, locate_on_slides, slide_place
-from kbd_pptx.comparison.routes import Route
+from kbd_pptx.comparison.routes import PlaceRoute
 from kbd_pptx.comparison.slides import add_whole_slide, compare_slides, is_same
 from kbd_pptx.comparison.version import DeckVersion
 from kbd_pptx.presentation import open_presentation
@@ -56,7 +56,7 @@ def trace(
 ) -> tuple[Trace, ...]:
     """Return where places of one version stand in the other; raises FileReadFailed."""
     with _opened(before, after) as (old, new):
-        route = Route(old, new, match_slides(old, new), forward=forward)
+        route = PlaceRoute(old, new, match_slides(old, new), forward=forward)
         return tuple(route.trace(place) for place in places)
 
 

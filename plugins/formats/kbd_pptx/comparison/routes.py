@@ -25,7 +25,7 @@ from kbd_pptx.reader.notes import read_comments
 from kbd_pptx.reader.slide import slide_notes
 from kbd_pptx.reader.text import table_rows
 
-__all__ = ["Route"]
+__all__ = ["PlaceRoute"]
 
 _GONE = Trace(None)
 
@@ -40,7 +40,7 @@ class _SlidePair:
         self.shapes = match_shapes(before.slide, after.slide)
 
 
-class Route:
+class PlaceRoute:
     """The way from one version to the other.
 
     Args:
@@ -157,10 +157,9 @@ class Route:
 
     def _item(self, pairs: Sequence[ItemPair], at: int | None) -> tuple[int, int] | None:
         """Return both indices of an item by that on this side, None if it is not on both."""
-        for i, j in pairs:
-            if i is not None and j is not None and (i if self._forward else j) == at:
-                return i, j
-        return None
+        both = ((i, j) for i, j in pairs if i is not None and j is not None)
+        side = 0 if self._forward else 1
+        return next((ends for ends in both if ends[side] == at), None)
 
     def _trace_paragraph(
         self, place: Place, pair: _SlidePair, ends: tuple[int, int], target: Place

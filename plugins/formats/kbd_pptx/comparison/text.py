@@ -29,7 +29,7 @@ from kbd_pptx.reader.text import paragraph_pieces
 
 __all__ = [
     "ItemPair",
-    "Paragraph",
+    "SlideParagraph",
     "add_embedded",
     "add_links",
     "compare_paragraphs",
@@ -54,18 +54,18 @@ _RUN_PROPERTIES, _PROPERTIES, _END = f"{A}rPr", f"{A}pPr", f"{A}endParaRPr"
 _WORD = re.compile(r"\w+")
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """A piece of text in one formatting."""
 
     text: str
     facts: tuple[Fact, ...]
 
 
-class Paragraph(NamedTuple):
+class SlideParagraph(NamedTuple):
     """A paragraph: its text, the runs that it is made of, and what is said of all of it."""
 
     text: str
-    runs: tuple[Run, ...] = ()
+    runs: tuple[TextRun, ...] = ()
     facts: tuple[Fact, ...] = ()
 
 
@@ -75,28 +75,28 @@ ItemPair = tuple[int | None, int | None]
 PlaceOf = Callable[[int], Place]
 
 
-def read_paragraphs(body: etree._Element | None, resolve: Resolve) -> list[Paragraph]:
+def read_paragraphs(body: etree._Element | None, resolve: Resolve) -> list[SlideParagraph]:
     """Return the paragraphs of a text body; none for no body."""
     if body is None:
         return []
     return [_paragraph(each, resolve) for each in body.iterchildren(f"{A}p")]
 
 
-def plain_paragraphs(text: str) -> list[Paragraph]:
+def plain_paragraphs(text: str) -> list[SlideParagraph]:
     """Return the lines of a text without formatting as paragraphs; none for no text."""
-    return [Paragraph(line) for line in text.split("\n")] if text else []
+    return [SlideParagraph(line) for line in text.split("\n")] if text else []
 
 
-def _paragraph(paragraph: etree._Element, resolve: Resolve) -> Paragraph:
-    runs: list[Run] = []
+def _paragraph(paragraph: etree._Element, resolve: Resolve) -> SlideParagraph:
+    runs: list[TextRun] = []
     for element, text in paragraph_pieces(paragraph, NUMBER):
         if not text:
             continue
         facts = tuple(_run_facts(element, resolve))
         if runs and runs[-1].facts == facts:
-            runs[-1] = Run(runs[-1].text + text, facts)
+            runs[-1] = TextRun(runs[-1].text + text, facts)
         else:
-            runs.append(Run(text, facts))
+            runs.append(TextRun(text, facts))
     found: list[Fact] = []
     properties = paragraph.find(_PROPERTIES)
     if properties is not None:
@@ -105,7 +105,7 @@ def _paragraph(paragraph: etree._Element, resolve: Resolve) -> Paragraph:
     # What is said of the end of a paragraph shows in the height of an empty one alone.
     if end is not None and not runs:
         found += [fact for fact in read_facts(end, resolve) if fact[0] not in ("", "@lang")]
-    return Paragraph("".join(run.text for run in runs), tuple(runs), tuple(found))
+    return SlideParagraph("".join(run.text for run in runs), tuple(runs), tuple(found))
 
 
 def _below(path: str) -> str:
@@ -168,7 +168,9 @@ def _between(olds: Sequence[int], news: Sequence[int]) -> list[ItemPair]:
     return [*((i, None) for i in olds), *((None, j) for j in news)]
 
 
-def _pair_paragraphs(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[ItemPair]:
+def _pair_paragraphs(
+    before: Sequence[SlideParagraph], after: Sequence[SlideParagraph]
+) -> list[ItemPair]:
     """Pair the paragraphs of two versions of a text, in order."""
     return pair_items(
         [each.text for each in before],
@@ -178,7 +180,7 @@ def _pair_paragraphs(before: Sequence[Paragraph], after: Sequence[Paragraph]) ->
 
 
 def _moved(
-    before: Sequence[Paragraph], after: Sequence[Paragraph], pairs: Sequence[ItemPair]
+    before: Sequence[SlideParagraph], after: Sequence[SlideParagraph], pairs: Sequence[ItemPair]
 ) -> dict[int, int]:
     """Return where paragraphs that stand elsewhere stood, by where they are."""
     old, new = [each.text for each in before], [each.text for each in after]
@@ -192,15 +194,17 @@ def _moved(
     return {j: i for j, i in found.items() if j in come and i in gone and after[j].text.strip()}
 
 
-def pair_with_moved(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[ItemPair]:
+def pair_with_moved(
+    before: Sequence[SlideParagraph], after: Sequence[SlideParagraph]
+) -> list[ItemPair]:
     """Pair the paragraphs of two versions of a text, with those that stand elsewhere."""
     pairs = _pair_paragraphs(before, after)
     return [*pairs, *((i, j) for j, i in _moved(before, after, pairs).items())]
 
 
 def compare_paragraphs(
-    before: Sequence[Paragraph],
-    after: Sequence[Paragraph],
+    before: Sequence[SlideParagraph],
+    after: Sequence[SlideParagraph],
     place_of: PlaceOf,
     old_place_of: PlaceOf,
     changes: ChangeList,
@@ -249,7 +253,7 @@ def text_change(
 
 
 def _compare_pair(
-    before: Paragraph, after: Paragraph, place: Place, changes: ChangeList, what: str
+    before: SlideParagraph, after: SlideParagraph, place: Place, changes: ChangeList, what: str
 ) -> None:
     if before == after:
         return
@@ -295,7 +299,7 @@ def _told(part: PartValue | None) -> dict[str, object] | None:
 class _Cursor:
     """The runs of a paragraph, taken piece by piece."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[TextRun]) -> None:
         self._runs = runs
         self._at = 0
         self._offset = 0
@@ -315,7 +319,7 @@ class _Cursor:
 
 
 def _compare_formats(
-    before: Paragraph, after: Paragraph, spans: Sequence[Span]
+    before: SlideParagraph, after: SlideParagraph, spans: Sequence[Span]
 ) -> tuple[Named, str]:
     """Return what differs in words that are on both sides, and a note which they are."""
     old, new = _Cursor(before.runs), _Cursor(after.runs)

@@ -13,7 +13,7 @@ from lxml import etree
 
 from kbd_pptx.presentation import CX, A, C
 
-__all__ = ["MAX_POINTS", "Chart", "Series", "parse_chart"]
+__all__ = ["MAX_POINTS", "Chart", "Series", "parse_chart", "point_value"]
 
 MAX_POINTS = 200
 """Of a series; who needs more of it needs the workbook."""
@@ -105,6 +105,16 @@ def parse_chart(root: etree._Element) -> Chart:
     offset = _DAYS_TO_1904 if is_1904 else 0
     series = [_series(each, offset) for each in found[: MAX_SERIES + 1]]
     return _cut_chart(_text(chart.find(f"{C}title")), kinds, series)
+
+
+def point_value(text: str) -> float | str | None:
+    """Return a value of a series as the number that it is; None where there is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text or None
+    # `float` takes "nan" and "inf", too, and JSON has no numbers for them.
+    return number if abs(number) < float("inf") else text
 
 
 def _cut_chart(title: str, kinds: Sequence[str], series: Sequence[Series]) -> Chart:

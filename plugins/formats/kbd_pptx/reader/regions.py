@@ -12,6 +12,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
 from kbd_pptx.presentation import R
 from kbd_pptx.reader.boxes import box_in_inches
+from kbd_pptx.reader.charts import point_value
 from kbd_pptx.reader.deck import DeckReader, open_deck
 from kbd_pptx.reader.shapes import SlideShape, is_image, picture_of, reading_order
 from kbd_pptx.reader.slide import (
@@ -96,21 +97,11 @@ def _chart_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str
         {
             "name": each.name,
             "categories": list(each.categories),
-            "values": [_value(value) for value in each.values],
+            "values": [point_value(value) for value in each.values],
         }
         for each in chart.series
     ]
     return {"title": chart.title, "kinds": list(chart.kinds), "series": series}
-
-
-def _value(text: str) -> float | str | None:
-    """Return a value of a chart as the number that it is; None where there is none."""
-    try:
-        number = float(text)
-    except ValueError:
-        return text or None
-    # `float` takes "nan" and "inf", too, and JSON has no numbers for them.
-    return number if abs(number) < float("inf") else text
 
 
 def _linked_target(deck: DeckReader, slide: Slide, id_: str) -> str:
