@@ -23,8 +23,8 @@ MAX_HELD = 100_000
 MAX_HELD_SIZE = 48 * 1024 * 1024
 """Characters of the items that are held."""
 
-MAX_SECONDS = 14
-"""When a comparison ends, at the latest; a worker has 30 seconds for all of it."""
+MAX_SECONDS = 12
+"""After so long a comparison looks at no more items; a worker has 30 seconds for all of it."""
 
 Item = TypeVar("Item")
 
@@ -105,6 +105,7 @@ def collect(
     *,
     context: int | None = 0,
     observe: Observer[Item] | None = None,
+    begun: float | None = None,
 ) -> Stretches[Item]:
     """Collect the stretches of two versions that differ.
 
@@ -113,8 +114,9 @@ def collect(
         size_of: Tells how many characters an item has.
         context: Equal items to hold before and behind a stretch; None for all.
         observe: Is shown the equal items that were not skipped.
+        begun: When the comparison began, by the monotonic clock; now if not given.
     """
-    until = time.monotonic() + MAX_SECONDS
+    until = (time.monotonic() if begun is None else begun) + MAX_SECONDS
     stretches: Stretches[Item] = Stretches()
     around: _Context[Item] = _Context(context)
     held = size = 0

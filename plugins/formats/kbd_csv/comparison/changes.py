@@ -4,6 +4,7 @@ Columns that were added, removed, renamed or moved; rows that were added, remove
 that changed. And what no cell shows: the delimiter, the quotes, the encoding, the line ends.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 
 from kbd.formats import (
@@ -24,6 +25,7 @@ from kbd_csv.comparison.row_match import RowPair, TableMatch, match_tables
 from kbd_csv.comparison.version import (
     Row,
     TableVersion,
+    count_rows,
     read_rows,
     read_table_version,
     read_table_versions,
@@ -86,13 +88,14 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     """
     if before is None or after is None:
         return _whole(before or after, "removed" if after is None else "added")
+    begun = time.monotonic()
     changes = ChangeList()
     if is_same_file(before, after) and not options.key:
         read_table_version(after)
         return changes.comparison()
     old, new = read_table_versions(before, after)
     notation = _Notation(old, new)
-    match = match_tables(old, new, options, notation.observe)
+    match = match_tables(old, new, options, notation.observe, begun)
     add_facts(changes, old.text, new.text, notation.ends)
     _add_dialect(changes, old, new)
     notation.add_to(changes)
@@ -121,12 +124,14 @@ def _whole(source: Source | None, kind: ChangeKind) -> Comparison:
     for batch in read_rows(version, version.start, trimmed):
         for row in batch.items:
             if item or not version.has_header:
-                if changes.is_full:
-                    changes.count(kind, "row", 1)
-                else:
-                    place = row_place(version.number(item))
-                    changes.add(Change(place, kind, "row", *_sides(kind, row.fields)))
+                place = row_place(version.number(item))
+                changes.add(Change(place, kind, "row", *_sides(kind, row.fields)))
             item += 1
+            if changes.is_full:
+                break
+        if changes.is_full:
+            changes.count(kind, "row", max(0, count_rows(version) - item))
+            break
     for warning in version.text.encoding.warnings:
         changes.warn(warning)
     return changes.comparison()

@@ -7,20 +7,25 @@ among those that differ.
 """
 
 import re
+import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from kbd.errors import ValidationFailed
 from kbd.plaintext.stretches import Stretch
 from kbd_csv.comparison.columns import Columns
-from kbd_csv.comparison.version import Row, TableVersion
+from kbd_csv.comparison.version import Row, TableVersion, read_rows
 from kbd_csv.rows import RowReader
 
-__all__ = ["Key", "find_key", "named_key"]
+__all__ = ["Key", "check_key", "find_key", "named_key"]
 
 CHECKED_ROWS = 50_000
 """Rows of each version, from the first, in which a key that was found must be unique."""
+
+MAX_CHECK_SECONDS = 3
+"""How long a version is searched for rows with the same named key; of a file of 50 MB all is."""
 
 _KEY_NAME = re.compile(
     r"(^|[\W_])(id|ids|key|code|nr|no|num|number|nummer|sku|email|e-mail|isbn|ean|gtin|iban|uuid"
@@ -55,8 +60,7 @@ def named_key(
     """Return the key of named columns.
 
     Raises:
-        ValidationFailed: A version has no such column, or rows with the same values in them.
-        FileReadFailed: A version cannot be read.
+        ValidationFailed: A version has no such column.
     """
     partners = {j: i for i, j in columns.pairs}
     new = []
@@ -71,10 +75,18 @@ def named_key(
             raise ValidationFailed(msg)
         new.append(found)
     old = tuple(partners[each] for each in new)
-    key = Key(old, tuple(new), ", ".join(after.names[each] for each in new), is_named=True)
-    for version, places, which in ((before, old, "before"), (after, key.after, "after")):
-        _check_unique(version, places, key.name, which)
-    return key
+    return Key(old, tuple(new), ", ".join(after.names[each] for each in new), is_named=True)
+
+
+def check_key(key: Key, before: TableVersion, after: TableVersion) -> None:
+    """Check that a key identifies the rows of both versions, as far as there is time for it.
+
+    Raises:
+        ValidationFailed: A version has rows with the same key.
+        FileReadFailed: A version cannot be read.
+    """
+    _check_unique(before, key.before, key.name, "before")
+    _check_unique(after, key.after, key.name, "after")
 
 
 def _column(version: TableVersion, name: str) -> int | None:
@@ -88,17 +100,21 @@ def _column(version: TableVersion, name: str) -> int | None:
 
 def _check_unique(version: TableVersion, places: Sequence[int], name: str, which: str) -> None:
     seen: set[int] = set()
-    for number, row in enumerate(_rows(version), 1):
-        value = _values(row, places)
-        found = hash(value)
-        if found in seen:
-            shown = ", ".join(value) or "no value"
-            msg = (
-                f"{name} does not identify rows: row {number:,} of the version {which} has {shown} "
-                "as an earlier one has; name more columns, or none"
-            )
-            raise ValidationFailed(msg)
-        seen.add(found)
+    until = time.monotonic() + MAX_CHECK_SECONDS
+    item = 0
+    for batch in read_rows(version, version.start, partial(_values, places=places)):
+        for value, row in zip(map(hash, batch.keys), batch.items, strict=True):
+            if value in seen:
+                shown = ", ".join(_values(row.fields, places)) or "no value"
+                msg = (
+                    f"{name} does not identify rows: row {version.number(item):,} of the version "
+                    f"{which} has {shown} as an earlier one has; name more columns, or none"
+                )
+                raise ValidationFailed(msg)
+            seen.add(value)
+            item += 1
+        if time.monotonic() > until:
+            break
 
 
 def find_key(

@@ -17,7 +17,7 @@ from kbd.formats.alignment import align, pair_similar
 from kbd.plaintext.differences import SequencePart, Side, Skipper, differences
 from kbd.plaintext.stretches import Observer, Stretch, Stretches, collect, find_moved
 from kbd_csv.comparison.columns import Columns, match_columns
-from kbd_csv.comparison.keys import Key, find_key, named_key
+from kbd_csv.comparison.keys import Key, check_key, find_key, named_key
 from kbd_csv.comparison.version import (
     Row,
     RowsCannotBeSkipped,
@@ -69,6 +69,7 @@ def match_tables(
     after: TableVersion,
     options: CompareOptions,
     observe: Observer[Row] | None = None,
+    begun: float | None = None,
 ) -> TableMatch:
     """Find out what became of the rows.
 
@@ -77,6 +78,7 @@ def match_tables(
         after: The newer version.
         options: The key, if one is named.
         observe: Is shown the equal rows whose bytes are not known to be the same.
+        begun: When the comparison began, by the monotonic clock.
 
     Raises:
         FileReadFailed: A version cannot be read, or is no table within the limits.
@@ -85,10 +87,13 @@ def match_tables(
     columns = match_columns(before, after)
     key = named_key(options.key, before, after, columns) if options.key else None
     try:
-        stretches = _collect(before, after, columns, observe, may_skip=True)
+        stretches = _collect(before, after, columns, observe, begun, may_skip=True)
     except RowsCannotBeSkipped:
-        stretches = _collect(before, after, columns, observe, may_skip=False)
-    key = key or find_key(before, after, columns, stretches.found)
+        stretches = _collect(before, after, columns, observe, begun, may_skip=False)
+    if key is not None:
+        check_key(key, before, after)
+    else:
+        key = find_key(before, after, columns, stretches.found)
     rows = _Rows(before, after, columns, stretches.found)
     if key is not None:
         rows.pair_by_key(key)
@@ -104,6 +109,7 @@ def _collect(
     after: TableVersion,
     columns: Columns,
     observe: Observer[Row] | None,
+    begun: float | None,
     *,
     may_skip: bool,
 ) -> Stretches[Row]:
@@ -121,7 +127,7 @@ def _collect(
         read = partial(read_rows, version, key_of=key_of, may_skip=may_skip)
         sides.append(Side(read, version.start))
     parts: Iterator[SequencePart[Row]] = differences(sides[0], sides[1], skipper=skipper)
-    return collect(parts, lambda row: len(row.text), observe=observe)
+    return collect(parts, lambda row: len(row.text), observe=observe, begun=begun)
 
 
 def _can_skip(before: TableVersion, after: TableVersion, columns: Columns) -> bool:

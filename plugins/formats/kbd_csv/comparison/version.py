@@ -10,6 +10,7 @@ import msgspec
 
 from kbd.formats import Source
 from kbd.plaintext.differences import Batch
+from kbd.plaintext.encodings import BLOCK_BYTES
 from kbd.plaintext.lines import open_at
 from kbd.plaintext.versions import TextVersion, read_version
 from kbd_csv.rows import MAX_COLUMNS, MAX_ROW_CHARS, RowReader
@@ -20,6 +21,7 @@ __all__ = [
     "Row",
     "RowsCannotBeSkipped",
     "TableVersion",
+    "count_rows",
     "read_rows",
     "read_table_version",
     "read_table_versions",
@@ -274,6 +276,22 @@ def whole_rows(version: TableVersion, data: bytes) -> tuple[int, int]:
     if quote not in data and not has_empty:
         return data.count(b"\n", 0, end), end
     return _parsed_rows(version, data[:end])
+
+
+def count_rows(version: TableVersion) -> int:
+    """Count all rows, the header, too; raises FileReadFailed."""
+    count = offset = 0
+    if version.text.is_bytewise and version.head.width > 1:
+        with version.source.path.open("rb") as file:
+            file.seek(version.start)
+            rest = b""
+            while len(rest) < MAX_ROW_CHARS and (block := file.read(BLOCK_BYTES)):
+                rest += block
+                more, size = whole_rows(version, rest)
+                count, offset, rest = count + more, offset + size, rest[size:]
+    # The last row, and those that need all that follows them.
+    batches = read_rows(version, version.start + offset, trimmed)
+    return count + sum(len(batch.keys) for batch in batches)
 
 
 def _parsed_rows(version: TableVersion, data: bytes) -> tuple[int, int]:

@@ -4,6 +4,7 @@ Lines that were changed, added, removed or moved; and what no line shows: the en
 order mark, the line ends, whether the last line has one.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -46,6 +47,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
         FileReadFailed: A version cannot be opened, or is binary.
         ValidationFailed: The number of lines around is none.
     """
+    begun = time.monotonic()
     context = _context(options)
     changes = ChangeList()
     if before is None or after is None:
@@ -64,7 +66,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
             if one != other:
                 ends.add(number, line_end(one), line_end(other))
 
-    stretches = collect_stretches(old, new, context, observe)
+    stretches = collect_stretches(old, new, context, observe, begun)
     match = match_lines(stretches)
     add_facts(changes, old, new, ends)
     for change in _line_changes(match):

@@ -108,6 +108,7 @@ def collect_stretches(
     after: TextVersion,
     context: int | None,
     observe: Observer[str] | None = None,
+    begun: float | None = None,
 ) -> Stretches[str]:
     """Collect the stretches of lines that differ.
 
@@ -116,9 +117,10 @@ def collect_stretches(
         after: The newer version.
         context: Equal lines to give around them; None for all.
         observe: Is shown the equal lines that are not the same in their bytes.
+        begun: When the comparison began, by the monotonic clock.
     """
     parts = _parts(before, after, context)
-    return collect(parts, len, context=context, observe=observe)
+    return collect(parts, len, context=context, observe=observe, begun=begun)
 
 
 def _parts(
