@@ -11,6 +11,7 @@ import msgspec
 from anyio import CancelScope, create_task_group
 
 from kbd.core.audit.review_page.file_view import MAX_DRAWN, drawn_changes
+from kbd.core.audit.review_page.grid_view import MAX_BLOCKS
 from kbd.core.audit.review_page.neighborhood import (
     ColumnNames,
     find_blocks,
@@ -182,17 +183,29 @@ class _Looks:
         before = await self._windows(versions.before, [_head(earlier)])
         after = await self._windows(versions.after, [_head(sheet)])
         names = ColumnNames(_names(before, sheet), _names(after, sheet))
-        blocks = find_blocks(own, names)
+        blocks = find_blocks(own, names)[:MAX_BLOCKS]
         rows = [pair for block in blocks for pair in block.rows]
         columns = [pair for block in blocks for pair in block.columns]
-        if before:
-            where = _wanted(
-                earlier, (each.before for each in rows), (each.before for each in columns)
+
+        async def add_before() -> None:
+            nonlocal before
+            own_rows, own_columns = (
+                (each.before for each in rows),
+                (each.before for each in columns),
             )
-            before += await self._windows(versions.before, where)
-        if after:
-            where = _wanted(sheet, (each.after for each in rows), (each.after for each in columns))
-            after += await self._windows(versions.after, where)
+            wanted = _wanted(earlier, own_rows, own_columns)
+            before += await self._windows(versions.before, wanted)
+
+        async def add_after() -> None:
+            nonlocal after
+            own_rows, own_columns = (each.after for each in rows), (each.after for each in columns)
+            after += await self._windows(versions.after, _wanted(sheet, own_rows, own_columns))
+
+        async with create_task_group() as tasks:
+            if before:
+                tasks.start_soon(add_before)
+            if after:
+                tasks.start_soon(add_after)
         return SheetGrids(sheet=sheet, before=before, after=after)
 
     async def _windows(

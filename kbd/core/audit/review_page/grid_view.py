@@ -22,7 +22,7 @@ from kbd.requests.base import Unset
 from kbd.requests.formats import PreviewGrid
 from kbd.requests.reviews import ContentChange
 
-__all__ = ["render_sheet"]
+__all__ = ["MAX_BLOCKS", "render_sheet"]
 
 MAX_BLOCKS = 40
 """Blocks of one sheet that are drawn; changes of further ones are listed."""
