@@ -50,9 +50,10 @@ def compare_names(before: BookSide, after: BookSide, maps: BookMaps, changes: Ch
     followed = []
     for item in ours:
         other = new.get(item.name)
-        # A name's range may also have kept what lies below the table.
-        if other is not None and maps.follows(
-            FormulaText(item.value), FormulaText(other.value), None
+        # A name's range may also have stayed, or kept what lies below the table.
+        if other is not None and (
+            item.value == other.value
+            or maps.follows(FormulaText(item.value), FormulaText(other.value), None)
         ):
             item = item._replace(content=(other.value, *item.content[1:]))
         followed.append(item)

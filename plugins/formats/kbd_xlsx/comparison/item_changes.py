@@ -14,7 +14,7 @@ from kbd.formats.alignment import diff_words
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, Shift
 from kbd_xlsx.parts.style_elements import local_name
 
-__all__ = ["Item", "add_item_changes", "attribute_changes", "content_of"]
+__all__ = ["Item", "add_item_changes", "as_followed", "attribute_changes", "content_of"]
 
 _FORMULAS = frozenset(("formula", "formula1", "formula2", "f"))
 _RANGES = frozenset(("ref", "sqref"))
@@ -76,6 +76,27 @@ def add_item_changes(
                 changes, what, "changed", item.place, old.value, item.value,
                 _details(old.details, item.details),
             )  # fmt: skip
+
+
+def as_followed(
+    shifted: Sequence[Item], literal: Sequence[Item], after: Sequence[Item]
+) -> list[Item]:
+    """Return the things of the older version as they would be if they only followed a shift.
+
+    What is written as it was did not change either, whatever moved.
+
+    Args:
+        shifted: The things with references as they have become.
+        literal: The same with references as they are written.
+        after: The things of the newer version.
+    """
+    there = {(item.name, item.content) for item in after}
+    return [
+        unmoved
+        if (moved.name, moved.content) not in there and (unmoved.name, unmoved.content) in there
+        else moved
+        for moved, unmoved in zip(shifted, literal, strict=True)
+    ]
 
 
 def _without(items: Sequence[Item], equal: Counter[Any]) -> list[Item]:

@@ -164,13 +164,13 @@ class _Aligner:
         pairs = sorted([*found.pairs, *self._tail(ends)], key=lambda pair: pair[1])
         one, two = self._tokens
         # A row that is blank at the end of one version is blank in the other one, too.
-        removed = sorted(row for row in found.removed if one.by_row[row] or row < ends[0])
+        removed = _without_gap(sorted(found.removed), one, ends[0])
         result = SheetAlignment(
             LineMap(joined_runs(runs), ends, last_shift(runs, found.moved)),
             LineMap(),
             pairs,
             removed,
-            _without_gap(sorted(found.added), two, ends),
+            _without_gap(sorted(found.added), two, ends[1]),
             found.moved,
         )
         if columns is None:
@@ -295,12 +295,11 @@ def _in_place(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[Bl
     return tuple(blocks)
 
 
-def _without_gap(added: list[int], tokens: RowTokens, ends: tuple[int, int]) -> list[int]:
-    """Return new rows without blank ones past the end: nobody put these in."""
-    run = len(added)
-    last = ends[1]
-    while run and added[run - 1] == last:
+def _without_gap(rows: list[int], tokens: RowTokens, last: int) -> list[int]:
+    """Return rows that only one version has without blank ones at its end: nobody put these in."""
+    run = len(rows)
+    while run and rows[run - 1] == last:
         run -= 1
         last -= 1
-    # What was added from `run` on stands at the very end.
-    return added[:run] + [row for row in added[run:] if tokens.by_row[row]]
+    # What is listed from `run` on stands at the very end.
+    return rows[:run] + [row for row in rows[run:] if tokens.by_row[row]]

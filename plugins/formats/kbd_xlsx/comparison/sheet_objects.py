@@ -9,7 +9,7 @@ from lxml import etree
 from kbd.formats import ChangeList, Place
 from kbd.opc.package import Package
 from kbd_xlsx.comparison.book_side import SheetSide
-from kbd_xlsx.comparison.item_changes import Item, add_item_changes, content_of
+from kbd_xlsx.comparison.item_changes import Item, add_item_changes, as_followed, content_of
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import cell_place, object_place, range_place
 from kbd_xlsx.parts.markup import area_of
@@ -41,7 +41,11 @@ def compare_objects(
         ("table", _tables), ("comment", _comments), ("chart", _charts), ("picture", _pictures),
         ("shape", _shapes),
     ):  # fmt: skip
-        add_item_changes(what, list(read(before, shift)), list(read(after, NO_SHIFT)), changes)
+        new = list(read(after, NO_SHIFT))
+        gone = as_followed(list(read(before, shift)), list(read(before, NO_SHIFT)), new)
+        # A comment on a cell that is gone went with it.
+        gone = [item for item in gone if item.name != "#REF!"]
+        add_item_changes(what, gone, new, changes)
 
 
 def find_object(side: SheetSide, part: str) -> Place | None:

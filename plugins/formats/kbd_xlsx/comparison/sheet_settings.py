@@ -10,6 +10,7 @@ from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import (
     Item,
     add_item_changes,
+    as_followed,
     attribute_changes,
     content_of,
 )
@@ -125,8 +126,12 @@ class _Settings:
         self._compare_others()
 
     def _compare_items(self, what: str, read: Any) -> None:
-        gone = [item for item in read(self._before, self._shift) if item is not None]
-        new = [item for item in read(self._after, NO_SHIFT) if item is not None]
+        new = list(read(self._after, NO_SHIFT))
+        gone = as_followed(
+            list(read(self._before, self._shift)), list(read(self._before, NO_SHIFT)), new
+        )
+        # What stood in rows or columns that are gone went with them.
+        gone = [item for item in gone if item.name != "#REF!"]
         add_item_changes(what, gone, new, self._changes)
 
     def _compare_columns(self) -> None:
@@ -409,9 +414,8 @@ def _merged(side: SheetSide, shift: Shift) -> Iterator[Item]:
     for element in side.skeleton.iterfind("{*}mergeCells/{*}mergeCell"):
         ref = element.get("ref", "")
         there = shift.ranges(ref)
-        # What stood in rows that are gone went with them.
-        if there != "#REF!" and ":" in there:
-            yield Item(there, (), range_place(side.name, ref), ref)
+        # Merged cells of which one is left are a cell as any other.
+        yield Item(there if ":" in there else "#REF!", (), range_place(side.name, ref), ref)
 
 
 def _filters(side: SheetSide, shift: Shift) -> Iterator[Item]:

@@ -216,7 +216,7 @@ def _place(package: Package, element: etree._Element, row: int, column: int) -> 
 
 
 _BLOCK = 1 << 20
-_BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*)?(/?)>")
+_BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*?)?(/?)>")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Byte order marks of a part that is not in UTF-8."""
 
