@@ -10,6 +10,7 @@ from lxml import etree
 from kbd_docx.comparison.contents import (
     InlineMark,
     InlineObject,
+    Look,
     ParagraphContent,
     TextRun,
     Tracked,
@@ -100,8 +101,11 @@ class _Paragraph:
         self._tracked: list[Tracked] = []
         self._rest: list[bytes] = []
         self._length = 0
-        self._look: tuple[tuple[str, object], ...] = ()
+        self._look: Look = ()
         self._link = ""
+        self._current: tuple[Look, str] = ((), "")
+        self._pieces: list[str] = []
+        self._said: list[str] = []
         self._gone: list[str] | None = None
 
     def content(self, element: etree._Element) -> ParagraphContent:
@@ -112,8 +116,9 @@ class _Paragraph:
             self._read(child)
         if settings is not None:
             self._read_settings(settings)
+        self._end_run()
         return ParagraphContent(
-            text="".join(run.text for run in self._runs),
+            text="".join(self._said),
             runs=tuple(self._runs),
             look=self._looks.paragraph(settings),
             style="" if settings is None else value_of(settings, "pStyle"),
@@ -174,19 +179,14 @@ class _Paragraph:
         self._look = around
 
     def _read_tracked(self, element: etree._Element) -> None:
-        start, around = len(self._runs), self._gone
-        before = self._length
+        start, around = len(self._said), self._gone
         if element.tag in _GONE:
             self._gone = []
         self._read_children(element)
-        if element.tag in _GONE:
-            text = "".join(self._gone or ())
-        else:
-            # A run may have grown, so the text is that from the place on where this began.
-            text = "".join(run.text for run in self._runs[max(start - 1, 0) :])
-            text = text[len(text) - (self._length - before) :] if self._length > before else ""
+        said = self._said[start:] if self._gone is None else self._gone
         self._gone = around
-        self._tracked.append(Tracked(_TRACKED[str(element.tag)], _author(element), text))
+        kind = _TRACKED[str(element.tag)]
+        self._tracked.append(Tracked(kind, _author(element), "".join(said)))
 
     def _read_rare(self, element: etree._Element, tag: str) -> None:
         """Read what few paragraphs have."""
@@ -279,13 +279,19 @@ class _Paragraph:
             return
         if not text:
             return
+        # Where a run ends says nothing; programs divide them as they like.
+        if self._pieces and (self._look, self._link) != self._current:
+            self._end_run()
+        self._current = (self._look, self._link)
         self._length += len(text)
-        last = self._runs[-1] if self._runs else None
-        if last is not None and last.look == self._look and last.link == self._link:
-            # Where a run ends says nothing; programs divide them as they like.
-            self._runs[-1] = TextRun(last.text + text, last.look, last.link)
-        else:
-            self._runs.append(TextRun(text, self._look, self._link))
+        self._pieces.append(text)
+        self._said.append(text)
+
+    def _end_run(self) -> None:
+        """Join the pieces that look alike; at once, for a run may have very many."""
+        if self._pieces:
+            self._runs.append(TextRun("".join(self._pieces), *self._current))
+            self._pieces = []
 
 
 def control_name(settings: etree._Element) -> str:

@@ -165,7 +165,11 @@ class _TableTrace:
             row = self._row(here, there, place.row, forward=forward)
             if row is None:
                 return _NOWHERE
-        if isinstance(place.column, int):
+        if isinstance(place.column, int) and self._match.has_same_columns:
+            column = place.column if place.column < there.column_count else None
+            if column is None:
+                return _NOWHERE
+        elif isinstance(place.column, int):
             ways = dict(self._match.columns)
             ways = ways if forward else {new: old for old, new in ways.items()}
             column = ways.get(place.column)

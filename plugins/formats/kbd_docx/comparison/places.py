@@ -63,10 +63,8 @@ class DocxPlaces:
 
     def section_of_table(self, table: int) -> int:
         """Return the index of the section that holds a table."""
-        for index, section in enumerate(self._sections):
-            if table < section.tables.stop:
-                return index
-        return max(0, len(self._sections) - 1)
+        index = bisect_right(self._sections, table, key=lambda each: each.tables.stop)
+        return min(index, len(self._sections) - 1)
 
     def paragraph(self, number: int) -> Place:
         """Return the place of a paragraph, from 0."""

@@ -25,6 +25,9 @@ from kbd_docx.reader.tables import grid_cells, grid_rows
 
 __all__ = ["TableCells", "TableMatch", "compare_tables", "match_tables", "settings_look"]
 
+_MAX_MATCHED_COLUMNS = 200
+"""Columns of tables whose numbers of columns differ; of wider ones those of a number are one."""
+
 MAX_LISTED_CELLS = 2_000
 """Cells of a table that came or went that its change lists."""
 
@@ -113,7 +116,10 @@ class TableCells:
 
 
 class TableMatch(msgspec.Struct, frozen=True):
-    """Match of a table: its rows, and columns before and after that are the same."""
+    """Match of a table: its rows, and columns before and after that are the same.
+
+    Where all columns are the same none are listed.
+    """
 
     rows: Matches
     columns: tuple[tuple[int, int], ...]
@@ -122,17 +128,14 @@ class TableMatch(msgspec.Struct, frozen=True):
 
 def match_tables(before: TableCells, after: TableCells) -> TableMatch:
     """Return which rows and columns of two versions of a table are the same."""
-    same = before.column_count == after.column_count
-    columns = (
-        tuple((column, column) for column in range(after.column_count))
-        if same
-        else _matched_columns(before, after)
-    )
+    counts = before.column_count, after.column_count
+    same = counts[0] == counts[1] or max(counts) > _MAX_MATCHED_COLUMNS
+    columns = () if same else _matched_columns(before, after)
     sides = []
     for cells, chosen in (
         (before, [one for one, _ in columns]), (after, [other for _, other in columns]),
     ):  # fmt: skip
-        texts = [cells.texts(index, chosen) for index in range(len(cells.rows))]
+        texts = [cells.texts(index, None if same else chosen) for index in range(len(cells.rows))]
         flags = [row.is_deleted for row in cells.rows]
         keys = list(zip(texts, flags, strict=True))
         sides.append(
@@ -231,7 +234,10 @@ def _compare_rows(
     readers = (
         before.version.reader(before.version.main), after.version.reader(after.version.main),
     )  # fmt: skip
-    for column, other in found.columns:
+    pairs = found.columns
+    if found.has_same_columns:
+        pairs = tuple((column, column) for column in sorted({*ours, *theirs}))
+    for column, other in pairs:
         one, two = ours.get(column), theirs.get(other)
         place = after.version.places.table(after.number, new.number, other)
         if one is None or two is None:

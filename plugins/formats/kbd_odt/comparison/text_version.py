@@ -381,11 +381,7 @@ def _add(text: str | None, look: Look, runs: list[tuple[str, Look]]) -> None:
     shown = _flat(text or "")
     if shown.startswith(" ") and (not runs or runs[-1][0].endswith(" ")):
         shown = shown[1:]
-    if not shown:
-        return
-    if runs and runs[-1][1] == look:
-        runs[-1] = (runs[-1][0] + shown, look)
-    else:
+    if shown:
         runs.append((shown, look))
 
 
