@@ -124,7 +124,12 @@ def check_slides(path: Path, out: Path, slides: list[Any]) -> None:
     rest = [slide[0] for at, slide in enumerate(slides) if slide and at not in moved]
     assert rest == sorted(rest), path.name
     # A slide loses its links to one that is deleted.
-    touched = {each.place.slide for each in found if each not in whole and each.what != "link"}
+    now = {slide[0]: at for at, slide in enumerate(slides) if slide}
+    touched = {
+        now[each.place.slide or 0] if each.kind == "removed" else each.place.slide
+        for each in found
+        if each not in whole and each.what != "link"
+    }
     assert touched == {at for at, slide in enumerate(slides) if slide and slide[1]}, path.name
 
 

@@ -22,6 +22,7 @@ from kbd_pptx.comparison.text import (
     add_embedded,
     add_links,
     compare_paragraphs,
+    pair_with_moved,
     plain_paragraphs,
     text_change,
     words_in_common,
@@ -202,7 +203,8 @@ def compare_notes(old: SlideSide, new: SlideSide, changes: ChangeList) -> None:
     places = [part_of_slide(side.slide.index, "notes") for side in (old, new)]
     if texts[0] != texts[1]:
         olds, news = (plain_paragraphs(text) for text in texts)
-        if not olds or not news:
+        # Notes with nothing of what they were are told whole, not line by line.
+        if not any(i is not None and j is not None for i, j in pair_with_moved(olds, news)):
             changes.add(text_change(places[1], "notes", texts[0], texts[1]))
             return
         several = max(len(olds), len(news))
