@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from kbd.formats.comparison import Span
 
-__all__ = ["Block", "Move", "align", "diff_words", "find_moves", "pair_similar"]
+__all__ = ["AlignedBlock", "Move", "align", "diff_words", "find_moves", "pair_similar"]
 
 MAX_EDITS = 300
 """Edits within one stretch between anchors; the time of Myers' algorithm grows with their square,
@@ -37,7 +37,7 @@ MAX_PAIRINGS = 10_000
 Item = TypeVar("Item")
 
 
-class Block(NamedTuple):
+class AlignedBlock(NamedTuple):
     """Stretch of an alignment: items `[i1:i2]` before are items `[j1:j2]` after.
 
     `removed` has j1 == j2, `added` i1 == i2, and `replaced` has both sides.
@@ -58,7 +58,7 @@ class Move(NamedTuple):
     length: int
 
 
-def align(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[Block, ...]:
+def align(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[AlignedBlock, ...]:
     """Return the blocks that make `after` of `before`, in order, without gaps."""
     equal: list[tuple[int, int, int]] = []
     stretches = [(0, len(before), 0, len(after))]
@@ -180,10 +180,10 @@ def _walk_back(trail: list[dict[int, int]], i: int, j: int) -> Iterator[tuple[in
         i, j = i_from, i_from - before
 
 
-def _blocks(equal: list[tuple[int, int, int]], n: int, m: int) -> Iterator[Block]:
+def _blocks(equal: list[tuple[int, int, int]], n: int, m: int) -> Iterator[AlignedBlock]:
     """Yield the blocks of equal runs and of what lies between them."""
     i = j = 0
-    run: Block | None = None
+    run: AlignedBlock | None = None
     for i1, j1, count in [*equal, (n, m, 0)]:
         if i1 > i or j1 > j:
             if run is not None:
@@ -194,18 +194,18 @@ def _blocks(equal: list[tuple[int, int, int]], n: int, m: int) -> Iterator[Block
                 kind = "added"
             elif j1 == j:
                 kind = "removed"
-            yield Block(kind, i, i1, j, j1)
+            yield AlignedBlock(kind, i, i1, j, j1)
         if count:
             # Runs that touch are one: anchors come singly.
             start = (i1, j1) if run is None else (run.i1, run.j1)
-            run = Block("equal", start[0], i1 + count, start[1], j1 + count)
+            run = AlignedBlock("equal", start[0], i1 + count, start[1], j1 + count)
         i, j = i1 + count, j1 + count
     if run is not None:
         yield run
 
 
 def find_moves(
-    blocks: Sequence[Block], before: Sequence[Hashable], after: Sequence[Hashable]
+    blocks: Sequence[AlignedBlock], before: Sequence[Hashable], after: Sequence[Hashable]
 ) -> tuple[Move, ...]:
     """Return the runs that an alignment removed in one place and added in another.
 

@@ -17,10 +17,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, AnyStr, Generic, NamedTuple, TypeVar
 
-from kbd.formats.alignment import Block, align
+from kbd.formats.alignment import AlignedBlock, align
 from kbd.plaintext.encodings import BLOCK_BYTES
 
-__all__ = ["Batch", "SequencePart", "Side", "Skipper", "common_length", "differences"]
+__all__ = ["ItemBatch", "SequencePart", "Side", "Skipper", "common_length", "differences"]
 
 FIRST_ITEMS = 4_096
 """Items of a side that are aligned at first."""
@@ -45,7 +45,7 @@ _MEETING_LINES = 3
 Item = TypeVar("Item")
 
 
-class Batch(NamedTuple, Generic[Item]):
+class ItemBatch(NamedTuple, Generic[Item]):
     """Items as they were read: what they are compared by, themselves, and how long each is.
 
     The sizes are in bytes of the file if parts of it are skipped, else in anything that is about
@@ -87,7 +87,9 @@ class Side(Generic[Item]):
         is_read: Whether none follow those in the window.
     """
 
-    def __init__(self, open_at: Callable[[int], Iterator[Batch[Item]]], offset: int = 0) -> None:
+    def __init__(
+        self, open_at: Callable[[int], Iterator[ItemBatch[Item]]], offset: int = 0
+    ) -> None:
         self._open_at = open_at
         self._stream = open_at(offset)
         self.keys: list[Hashable] = []
@@ -283,7 +285,7 @@ def differences(
         if not before.keys and not after.keys:
             return
         if shorter and before.keys[:shorter] == after.keys[:shorter]:
-            yield from _parts(before, after, [Block("equal", 0, shorter, 0, shorter)])
+            yield from _parts(before, after, [AlignedBlock("equal", 0, shorter, 0, shorter)])
             if skipper is not None and shorter >= SYNC_ITEMS:
                 before.jump(before.offset, 0)
                 after.jump(after.offset, 0)
@@ -301,8 +303,13 @@ def differences(
 
 
 def _settled(
-    blocks: Sequence[Block], before: Side[Item], after: Side[Item], sync: int, *, is_last: bool
-) -> Sequence[Block]:
+    blocks: Sequence[AlignedBlock],
+    before: Side[Item],
+    after: Side[Item],
+    sync: int,
+    *,
+    is_last: bool,
+) -> Sequence[AlignedBlock]:
     """Return the blocks of a window that what follows cannot change."""
     if before.is_read and after.is_read:
         return blocks
@@ -315,7 +322,7 @@ def _settled(
 
 
 def _far_apart(
-    before: Side[Item], after: Side[Item], blocks: Sequence[Block], skipper: Skipper | None
+    before: Side[Item], after: Side[Item], blocks: Sequence[AlignedBlock], skipper: Skipper | None
 ) -> Iterator[SequencePart[Item]]:
     """Yield what differs up to the next place where both sides meet, without looking closer."""
     meeting = skipper.meeting(before.offset, after.offset) if skipper is not None else None
@@ -328,13 +335,13 @@ def _far_apart(
         old, new = before.count_until(meeting[0]), after.count_until(meeting[1])
         if not old and not new:
             return
-        yield from _parts(before, after, [Block("replaced", 0, old, 0, new)])
+        yield from _parts(before, after, [AlignedBlock("replaced", 0, old, 0, new)])
         before.fill(MAX_ITEMS)
         after.fill(MAX_ITEMS)
 
 
 def _parts(
-    before: Side[Item], after: Side[Item], blocks: Sequence[Block]
+    before: Side[Item], after: Side[Item], blocks: Sequence[AlignedBlock]
 ) -> Iterator[SequencePart[Item]]:
     """Yield the blocks of the windows with their items, and leave them behind."""
     for kind, i1, i2, j1, j2 in blocks:

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from kbd.formats.alignment import Block, Move, find_moves
+from kbd.formats.alignment import AlignedBlock, Move, find_moves
 from kbd.plaintext.differences import SequencePart
 
 __all__ = ["MAX_HELD", "Stretch", "Stretches", "collect", "find_moved"]
@@ -208,7 +208,7 @@ def find_moved(
         new.append((number, None, "after"))
         old_numbers += range(stretch.before_at, stretch.before_at + len(stretch.before) + 1)
         new_numbers += range(stretch.after_at, stretch.after_at + len(stretch.after) + 1)
-    found = find_moves([Block("replaced", 0, len(old), 0, len(new))], old, new)
+    found = find_moves([AlignedBlock("replaced", 0, len(old), 0, len(new))], old, new)
     return [
         Move(old_numbers[move.before], new_numbers[move.after], move.length)
         for move in _extended(found, old, new)

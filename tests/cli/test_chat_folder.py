@@ -91,7 +91,7 @@ def test_what_kbd_made_is_handed_out_and_not_taken_in_again(chat: Chat, folder: 
     before = _contents(folder)
     code, out, _ = chat(folder, "remove duplicates from receipts.csv in place", "/review")
     assert code == 0
-    assert "\n-2025-01-04,Rail,12.50\n" in out
+    assert "- row 3  2025-01-04 | Rail | 12.50\n" in out
     # What the draft changes is as it was here; what it does not change has to wait for it.
     (folder / "notes.md").write_text("The meeting is in Paris.\n")
     before["notes.md"] = (folder / "notes.md").read_bytes()

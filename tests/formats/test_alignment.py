@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.formats import alignment
-from kbd.formats.alignment import Block, align, diff_words, find_moves, pair_similar
+from kbd.formats.alignment import AlignedBlock, align, diff_words, find_moves, pair_similar
 
 FEW = st.lists(st.integers(0, 4), max_size=40)
 MANY = st.lists(st.integers(0, 60), max_size=60)
 
 
-def check(before: Sequence[object], after: Sequence[object]) -> tuple[Block, ...]:
+def check(before: Sequence[object], after: Sequence[object]) -> tuple[AlignedBlock, ...]:
     """Align, and hold the result to all that it promises."""
     blocks = align(before, after)
     i = j = 0

@@ -1,4 +1,4 @@
-"""Documents of Word and its relatives: mapped, read, edited without a loss.
+"""Documents of Word and its relatives: mapped, read, compared, edited without a loss.
 
 `handler` declares the format. What it does:
 
@@ -6,6 +6,7 @@
     operations  the operations that an edit is made of
     reader      mapping and reading
     edits       applies operations
+    comparison  what differs between two versions
     styles      the formatting of a document, in words
     assets      what of it another one can take
 """

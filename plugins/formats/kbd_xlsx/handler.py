@@ -56,8 +56,8 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
         "read_table": "kbd_xlsx.tables:read_table",
         "write_table": "kbd_xlsx.tables:write_table",
         "compare": "kbd_xlsx.comparison.book_changes:compare",
-        "trace": "kbd_xlsx.comparison.tracing:trace",
-        "locate": "kbd_xlsx.comparison.tracing:locate",
+        "trace": "kbd_xlsx.comparison.traces:trace",
+        "locate": "kbd_xlsx.comparison.traces:locate",
     }
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "

@@ -21,7 +21,7 @@ from kbd.formats.alignment import diff_words
 from kbd.plaintext.stretches import Stretch
 from kbd.plaintext.versions import EndCount, add_bytes, add_facts, is_same_file
 from kbd_csv.comparison.columns import column_changes
-from kbd_csv.comparison.row_match import RowPair, TableMatch, match_tables
+from kbd_csv.comparison.row_match import RowMatch, RowPair, match_tables
 from kbd_csv.comparison.version import (
     Row,
     TableVersion,
@@ -151,7 +151,7 @@ def cell_place(number: int, column: str) -> Place:
     return Place(f"row {number}, {column}", row=number, column=column)
 
 
-def changed_columns(match: TableMatch, before: Row, after: Row) -> Iterator[tuple[int, int]]:
+def changed_columns(match: RowMatch, before: Row, after: Row) -> Iterator[tuple[int, int]]:
     """Yield the columns of two rows, by their places in both, in which they differ."""
     old, new = before.fields, after.fields
     extra = len(match.before.names), len(match.after.names)
@@ -164,7 +164,7 @@ def changed_columns(match: TableMatch, before: Row, after: Row) -> Iterator[tupl
 class _RowChanges:
     """Changes of rows and cells, in the order of the version after."""
 
-    def __init__(self, changes: ChangeList, match: TableMatch) -> None:
+    def __init__(self, changes: ChangeList, match: RowMatch) -> None:
         self._changes = changes
         self._match = match
         self._paired = {pair.before for pair in match.by_after.values()}
@@ -240,7 +240,7 @@ def _add_dialect(changes: ChangeList, before: TableVersion, after: TableVersion)
             changes.add(Change(Place(what, part=what), "changed", what, old, new))
 
 
-def _add_rest(changes: ChangeList, match: TableMatch) -> None:
+def _add_rest(changes: ChangeList, match: RowMatch) -> None:
     """Count the rows that were not looked at closely, and warn of it."""
     stretches = match.stretches
     both = min(stretches.removed, stretches.added)

@@ -19,7 +19,7 @@ from kbd_csv.comparison.columns import Columns
 from kbd_csv.comparison.version import Row, TableVersion, read_rows
 from kbd_csv.rows import RowReader
 
-__all__ = ["Key", "check_key", "find_key", "named_key"]
+__all__ = ["RowKey", "check_key", "find_key", "named_key"]
 
 CHECKED_ROWS = 50_000
 """Rows of each version, from the first, in which a key that was found must be unique."""
@@ -34,7 +34,7 @@ _KEY_NAME = re.compile(
 """Names as people write them: "Customer ID", "order_no", "customerId", "Nr."."""
 
 
-class Key(NamedTuple):
+class RowKey(NamedTuple):
     """Columns of both versions by whose values rows are paired.
 
     Args:
@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 def named_key(
     names: Sequence[str], before: TableVersion, after: TableVersion, columns: Columns
-) -> Key:
+) -> RowKey:
     """Return the key of named columns.
 
     Raises:
@@ -75,10 +75,10 @@ def named_key(
             raise ValidationFailed(msg)
         new.append(found)
     old = tuple(partners[each] for each in new)
-    return Key(old, tuple(new), ", ".join(after.names[each] for each in new), is_named=True)
+    return RowKey(old, tuple(new), ", ".join(after.names[each] for each in new), is_named=True)
 
 
-def check_key(key: Key, before: TableVersion, after: TableVersion) -> None:
+def check_key(key: RowKey, before: TableVersion, after: TableVersion) -> None:
     """Check that a key identifies the rows of both versions, as far as there is time for it.
 
     Raises:
@@ -122,7 +122,7 @@ def find_key(
     after: TableVersion,
     columns: Columns,
     stretches: Sequence[Stretch[Row]],
-) -> Key | None:
+) -> RowKey | None:
     """Return the column that identifies rows, or None; raises FileReadFailed."""
     if not any(each.before for each in stretches) or not any(each.after for each in stretches):
         return None
@@ -137,7 +137,7 @@ def find_key(
             and _is_unique(islice(_rows(before), CHECKED_ROWS), old)
             and _is_unique(islice(_rows(after), CHECKED_ROWS), new)
         ):
-            return Key((old,), (new,), after.names[new], is_named=False)
+            return RowKey((old,), (new,), after.names[new], is_named=False)
     return None
 
 

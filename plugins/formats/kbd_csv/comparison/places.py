@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kbd.errors import ValidationFailed
 from kbd.formats import CompareOptions, Place, Source, Trace
 from kbd_csv.comparison.changes import cell_place, changed_columns, row_place
-from kbd_csv.comparison.row_match import TableMatch, match_tables
+from kbd_csv.comparison.row_match import RowMatch, match_tables
 from kbd_csv.comparison.version import (
     TableVersion,
     read_rows,
@@ -50,7 +50,7 @@ def trace(
 class _Followed:
     """What became of each row and column, looked up by its place."""
 
-    def __init__(self, match: TableMatch, *, is_forward: bool) -> None:
+    def __init__(self, match: RowMatch, *, is_forward: bool) -> None:
         self._match = match
         self._is_forward = is_forward
         self._here, self._there = (

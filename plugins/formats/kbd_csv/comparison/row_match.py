@@ -17,7 +17,7 @@ from kbd.formats.alignment import align, pair_similar
 from kbd.plaintext.differences import SequencePart, Side, Skipper, differences
 from kbd.plaintext.stretches import Observer, Stretch, Stretches, collect, find_moved
 from kbd_csv.comparison.columns import Columns, match_columns
-from kbd_csv.comparison.keys import Key, check_key, find_key, named_key
+from kbd_csv.comparison.keys import RowKey, check_key, find_key, named_key
 from kbd_csv.comparison.version import (
     Row,
     RowsCannotBeSkipped,
@@ -27,7 +27,7 @@ from kbd_csv.comparison.version import (
     whole_rows,
 )
 
-__all__ = ["RowPair", "TableMatch", "match_tables"]
+__all__ = ["RowMatch", "RowPair", "match_tables"]
 
 MAX_COMPARED = 500_000
 """Comparisons of two rows in all; past it rows that were replaced pair by their place."""
@@ -44,7 +44,7 @@ class RowPair(NamedTuple):
     is_moved: bool
 
 
-class TableMatch(msgspec.Struct, frozen=True):
+class RowMatch(msgspec.Struct, frozen=True):
     """What became of the rows that differ.
 
     Args:
@@ -61,7 +61,7 @@ class TableMatch(msgspec.Struct, frozen=True):
     columns: Columns
     stretches: Stretches[Row]
     by_after: dict[int, RowPair]
-    key: Key | None
+    key: RowKey | None
 
 
 def match_tables(
@@ -70,7 +70,7 @@ def match_tables(
     options: CompareOptions,
     observe: Observer[Row] | None = None,
     begun: float | None = None,
-) -> TableMatch:
+) -> RowMatch:
     """Find out what became of the rows.
 
     Args:
@@ -101,7 +101,7 @@ def match_tables(
         rows.pair_moved()
     if key is None or not key.is_named:
         rows.pair_similar()
-    return TableMatch(before, after, columns, stretches, rows.by_after, key)
+    return RowMatch(before, after, columns, stretches, rows.by_after, key)
 
 
 def _collect(
@@ -169,7 +169,7 @@ class _Rows:
         self._paired: set[int] = set()
         self.by_after: dict[int, RowPair] = {}
 
-    def pair_by_key(self, key: Key) -> None:
+    def pair_by_key(self, key: RowKey) -> None:
         """Pair rows with the same key; those that do not keep their order have moved."""
         known: dict[tuple[str, ...], int] = {}
         for stretch in self._stretches:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from kbd.formats import Source
-from kbd.plaintext.differences import Batch
+from kbd.plaintext.differences import ItemBatch
 from kbd.plaintext.encodings import BLOCK_BYTES
 from kbd.plaintext.lines import open_at
 from kbd.plaintext.versions import TextVersion, read_version
@@ -142,7 +142,7 @@ def read_rows(
     key_of: Callable[[Sequence[str]], Hashable],
     *,
     may_skip: bool = False,
-) -> Iterator[Batch[Row]]:
+) -> Iterator[ItemBatch[Row]]:
     """Yield the rows from a byte on at which one begins, the header first; empty lines are none.
 
     The header's key is the same in every version: columns are compared apart from rows.
@@ -173,7 +173,7 @@ def read_rows(
         items = [*map(Row, rows, texts, keys)]
         is_ascii = all(map(str.isascii, texts))
         sizes = [*map(len, texts)] if is_ascii else [len(text.encode()) for text in texts]
-        yield Batch(keys, items, sizes)
+        yield ItemBatch(keys, items, sizes)
 
 
 def _without_empty_lines(

@@ -11,7 +11,7 @@ __all__ = [
     "InlineObject",
     "Look",
     "ParagraphContent",
-    "TextRun",
+    "ParagraphRun",
     "Tracked",
     "look_of",
 ]
@@ -20,7 +20,7 @@ Look = tuple[tuple[str, Any], ...]
 """Formatting by name, sorted, with plain values: what an element says itself."""
 
 
-class TextRun(msgspec.Struct, frozen=True, array_like=True):
+class ParagraphRun(msgspec.Struct, frozen=True, array_like=True):
     """A stretch of text that looks alike, and the address that it links to."""
 
     text: str
@@ -86,7 +86,7 @@ class ParagraphContent(msgspec.Struct, frozen=True, array_like=True):
     """
 
     text: str
-    runs: tuple[TextRun, ...]
+    runs: tuple[ParagraphRun, ...]
     look: Look
     style: str
     items: tuple[InlineObject, ...]

@@ -18,7 +18,7 @@ from kbd.opc.package import relations_part
 from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.digests import element_digest
 from kbd_docx.comparison.looks import attributes_text, look_difference
-from kbd_docx.comparison.matches import Matches, listed_side, match_items
+from kbd_docx.comparison.matches import BlockMatches, listed_side, match_items
 from kbd_docx.comparison.places import part_place
 from kbd_docx.comparison.tables import settings_look
 from kbd_docx.comparison.version import DocxVersion, word_count
@@ -163,7 +163,7 @@ def _lists(version: DocxVersion) -> dict[str, tuple[bytes, Look]]:
     return found
 
 
-def match_pages(before: DocxVersion, after: DocxVersion) -> Matches:
+def match_pages(before: DocxVersion, after: DocxVersion) -> BlockMatches:
     """Return which stretches of pages of two versions are the same."""
     sides = []
     for version in (before, after):

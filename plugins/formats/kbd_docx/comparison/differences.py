@@ -12,7 +12,7 @@ import msgspec
 
 from kbd.formats import Change, ChangeList, Place
 from kbd.formats.alignment import align, diff_words
-from kbd_docx.comparison.contents import InlineObject, Look, ParagraphContent, TextRun, Tracked
+from kbd_docx.comparison.contents import InlineObject, Look, ParagraphContent, ParagraphRun, Tracked
 from kbd_docx.comparison.looks import LookDifference, look_difference
 from kbd_docx.comparison.version import DocxVersion
 
@@ -251,12 +251,12 @@ def joined(paragraphs: Sequence[ParagraphContent]) -> ParagraphContent:
     """Return paragraphs as one, whose lines they are; its own formatting is none."""
     if len(paragraphs) == 1:
         return paragraphs[0]
-    runs: list[TextRun] = []
+    runs: list[ParagraphRun] = []
     at = 0
     items, marks = [], []
     for number, each in enumerate(paragraphs):
         if number:
-            runs.append(TextRun("\n"))
+            runs.append(ParagraphRun("\n"))
             at += 1
         runs += each.runs
         items += [msgspec.structs.replace(item, at=item.at + at) for item in each.items]
@@ -313,7 +313,9 @@ def _common(before: str, after: str) -> Iterator[tuple[int, int, int]]:
         j += len(text) if kind != "removed" else 0
 
 
-def _looks_between(runs: Sequence[TextRun], start: int, length: int) -> Iterator[tuple[str, Look]]:
+def _looks_between(
+    runs: Sequence[ParagraphRun], start: int, length: int
+) -> Iterator[tuple[str, Look]]:
     """Yield the runs of a stretch of text, cut to it."""
     at = 0
     for run in runs:
@@ -349,7 +351,7 @@ def _gathered(
         yield difference, " … ".join(texts)
 
 
-def _links(runs: Sequence[TextRun]) -> list[tuple[str, str]]:
+def _links(runs: Sequence[ParagraphRun]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     last = ""
     for run in runs:

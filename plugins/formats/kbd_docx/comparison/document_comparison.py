@@ -13,7 +13,7 @@ from kbd.formats import (
 )
 from kbd_docx.comparison.definitions import compare_definitions, compare_parts
 from kbd_docx.comparison.differences import ParagraphDifferences, joined
-from kbd_docx.comparison.matches import Event, Matches, Side, match_items
+from kbd_docx.comparison.matches import BlockMatches, Event, MatchSide, match_items
 from kbd_docx.comparison.places import DocxPlaces, part_place
 from kbd_docx.comparison.surroundings import (
     NOTE_KINDS,
@@ -52,7 +52,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     return out.comparison()
 
 
-def match_bodies(before: DocxVersion, after: DocxVersion) -> Matches:
+def match_bodies(before: DocxVersion, after: DocxVersion) -> BlockMatches:
     """Return which blocks of two bodies are the same."""
     sides = []
     is_otherwise = _mean_otherwise(before, after)
@@ -60,7 +60,7 @@ def match_bodies(before: DocxVersion, after: DocxVersion) -> Matches:
         # Where a prefix means something else equal XML is not equal.
         salt = b"before" if is_otherwise and version is before else b""
         sides.append(
-            Side(
+            MatchSide(
                 raw=[block.key + salt for block in version.body.blocks],
                 key=version.key,
                 move_key=version.move_key,

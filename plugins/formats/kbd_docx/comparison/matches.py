@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from kbd.formats.alignment import Block as AlignedBlock
+from kbd.formats.alignment import AlignedBlock as AlignedBlock
 from kbd.formats.alignment import Move, align, find_moves, pair_similar
 
-__all__ = ["Event", "Matches", "Side", "likeness", "listed_side", "match_items"]
+__all__ = ["BlockMatches", "Event", "MatchSide", "likeness", "listed_side", "match_items"]
 
 LEAST_LIKENESS = 0.5
 SHORT_WORDS = 6
@@ -33,7 +33,7 @@ class Event(NamedTuple):
     length: int = 1
 
 
-class Side(msgspec.Struct, frozen=True):
+class MatchSide(msgspec.Struct, frozen=True):
     """The items of one version.
 
     Args:
@@ -58,7 +58,7 @@ def listed_side(
     *,
     raw: Sequence[Hashable] | None = None,
     move_keys: Sequence[Hashable | None] = (),
-) -> Side:
+) -> MatchSide:
     """Return a version of which all is known beforehand.
 
     Args:
@@ -67,7 +67,7 @@ def listed_side(
         raw: Cheaper keys, if there are such.
         move_keys: By what each is known elsewhere; without any nothing moves.
     """
-    return Side(
+    return MatchSide(
         raw=keys if raw is None else raw,
         key=keys.__getitem__,
         move_key=lambda index: move_keys[index] if move_keys else None,
@@ -75,7 +75,7 @@ def listed_side(
     )
 
 
-class Matches(msgspec.Struct):
+class BlockMatches(msgspec.Struct):
     """Matches of two versions.
 
     Args:
@@ -98,7 +98,7 @@ class Matches(msgspec.Struct):
             self.changed.add(after)
 
 
-def match_items(before: Side, after: Side, *, fills_gaps: bool = False) -> Matches:
+def match_items(before: MatchSide, after: MatchSide, *, fills_gaps: bool = False) -> BlockMatches:
     """Match the items of two versions.
 
     Args:
@@ -111,7 +111,7 @@ def match_items(before: Side, after: Side, *, fills_gaps: bool = False) -> Match
     moves = {move.after: move for move in _moves(before, after, stretches)}
     gone = {move.before + at for move in moves.values() for at in range(move.length)}
     come = {move.after + at for move in moves.values() for at in range(move.length)}
-    found = Matches()
+    found = BlockMatches()
     pairs = _Pairs(before, after, fills_gaps=fills_gaps)
     for stretch in stretches:
         block = stretch.block
@@ -129,7 +129,7 @@ def match_items(before: Side, after: Side, *, fills_gaps: bool = False) -> Match
     return found
 
 
-def _note(event: Event, before: Side, after: Side, found: Matches) -> None:
+def _note(event: Event, before: MatchSide, after: MatchSide, found: BlockMatches) -> None:
     found.events.append(event)
     if event.kind in ("paired", "moved"):
         for offset in range(event.length):
@@ -149,7 +149,7 @@ class _Stretch(NamedTuple):
         return self.block.kind == "equal"
 
 
-def _refined(before: Side, after: Side) -> Iterator[_Stretch]:
+def _refined(before: MatchSide, after: MatchSide) -> Iterator[_Stretch]:
     """Yield the stretches of an alignment by contents where it differs by cheap keys."""
     for rough in align(before.raw, after.raw):
         if rough.kind != "replaced":
@@ -165,7 +165,7 @@ def _refined(before: Side, after: Side) -> Iterator[_Stretch]:
                 yield _Stretch(block)
 
 
-def _alike(before: Side, after: Side, block: AlignedBlock) -> Iterator[_Stretch]:
+def _alike(before: MatchSide, after: MatchSide, block: AlignedBlock) -> Iterator[_Stretch]:
     """Yield a stretch by what its items are known by: texts that only look otherwise now."""
     old = [before.move_key(i) or ("before", i) for i in range(block.i1, block.i2)]
     new = [after.move_key(j) or ("after", j) for j in range(block.j1, block.j2)]
@@ -180,7 +180,7 @@ def _shifted(inner: AlignedBlock, outer: AlignedBlock) -> AlignedBlock:
     )  # fmt: skip
 
 
-def _moves(before: Side, after: Side, stretches: Sequence[_Stretch]) -> Iterator[Move]:
+def _moves(before: MatchSide, after: MatchSide, stretches: Sequence[_Stretch]) -> Iterator[Move]:
     """Yield what moved; what nobody would know elsewhere has a key of its own."""
     old: list[Hashable] = [None] * len(before.raw)
     new: list[Hashable] = [None] * len(after.raw)
@@ -236,7 +236,7 @@ def _in_order(
 class _Pairs:
     """Pairs by likeness, within a bounded number of comparisons."""
 
-    def __init__(self, before: Side, after: Side, *, fills_gaps: bool) -> None:
+    def __init__(self, before: MatchSide, after: MatchSide, *, fills_gaps: bool) -> None:
         self._before, self._after = before, after
         self._fills_gaps = fills_gaps
         self._left = MAX_LIKENESSES
@@ -297,7 +297,7 @@ class _Pairs:
                 return LEAST_LIKENESS
         return found
 
-    def _of(self, side: Side, index: int) -> Counter[str] | None:
+    def _of(self, side: MatchSide, index: int) -> Counter[str] | None:
         key = (side is self._after, index)
         if key not in self._words:
             self._words[key] = side.words(index)

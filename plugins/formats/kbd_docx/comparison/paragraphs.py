@@ -12,7 +12,7 @@ from kbd_docx.comparison.contents import (
     InlineObject,
     Look,
     ParagraphContent,
-    TextRun,
+    ParagraphRun,
     Tracked,
 )
 from kbd_docx.comparison.drawn import DrawnReader
@@ -94,7 +94,7 @@ class _Paragraph:
         self, looks: Looks, drawn: DrawnReader, notes: NoteKeys, reader: ParagraphReader
     ) -> None:
         self._looks, self._drawn, self._notes, self._reader = looks, drawn, notes, reader
-        self._runs: list[TextRun] = []
+        self._runs: list[ParagraphRun] = []
         self._items: list[InlineObject] = []
         self._marks: list[InlineMark] = []
         self._fields: list[list[str]] = []
@@ -290,7 +290,7 @@ class _Paragraph:
     def _end_run(self) -> None:
         """Join the pieces that look alike; at once, for a run may have very many."""
         if self._pieces:
-            self._runs.append(TextRun("".join(self._pieces), *self._current))
+            self._runs.append(ParagraphRun("".join(self._pieces), *self._current))
             self._pieces = []
 
 

@@ -12,7 +12,7 @@ from kbd_docx.comparison.body import BlockKind
 from kbd_docx.comparison.definitions import compare_definitions, compare_parts
 from kbd_docx.comparison.differences import ParagraphDifferences
 from kbd_docx.comparison.document_comparison import match_bodies
-from kbd_docx.comparison.matches import Matches
+from kbd_docx.comparison.matches import BlockMatches
 from kbd_docx.comparison.places import part_place
 from kbd_docx.comparison.surroundings import (
     NOTE_KINDS,
@@ -73,7 +73,7 @@ class _Tracer:
         return _NOWHERE
 
     @cached_property
-    def _bodies(self) -> Matches:
+    def _bodies(self) -> BlockMatches:
         return match_bodies(self._before, self._after)
 
     def _block(self, kind: BlockKind, number: int) -> tuple[int, int] | None:

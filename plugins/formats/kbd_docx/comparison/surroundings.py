@@ -10,7 +10,7 @@ from kbd_docx.comparison.contents import ParagraphContent
 from kbd_docx.comparison.definitions import match_pages
 from kbd_docx.comparison.differences import ParagraphDifferences, joined
 from kbd_docx.comparison.digests import new_hash
-from kbd_docx.comparison.matches import Matches, Side, listed_side, match_items
+from kbd_docx.comparison.matches import BlockMatches, MatchSide, listed_side, match_items
 from kbd_docx.comparison.places import part_place
 from kbd_docx.comparison.version import DocxVersion, Note, word_count
 from kbd_docx.reader.builder import HeaderFooterReferences
@@ -147,7 +147,7 @@ def header_pairs(before: DocxVersion, after: DocxVersion) -> Iterator[tuple[str,
 
 def _matched_headers(
     before: DocxVersion, after: DocxVersion
-) -> Iterator[tuple[list[HeaderFooterContent], list[HeaderFooterContent], Matches]]:
+) -> Iterator[tuple[list[HeaderFooterContent], list[HeaderFooterContent], BlockMatches]]:
     """Yield the headers and footers by kind and type, with which of them are the same."""
     old_all, new_all = read_headers(before), read_headers(after)
     for kind in ("header", "footer"):
@@ -161,14 +161,14 @@ def _story_key(paragraphs: Sequence[ParagraphContent]) -> bytes:
     return new_hash(b"".join(each.key for each in paragraphs)).digest()
 
 
-def _header_side(headers: Sequence[HeaderFooterContent]) -> Side:
+def _header_side(headers: Sequence[HeaderFooterContent]) -> MatchSide:
     return listed_side(
         [(_story_key(each.paragraphs), each.frame) for each in headers],
         [word_count(joined(each.paragraphs).shown) for each in headers],
     )
 
 
-def match_notes(old: Sequence[Note], new: Sequence[Note]) -> Matches:
+def match_notes(old: Sequence[Note], new: Sequence[Note]) -> BlockMatches:
     """Return which notes or comments of two versions are the same."""
     return match_items(_note_side(old), _note_side(new))
 
@@ -215,7 +215,7 @@ def _byline(note: Note) -> str:
     return f"by {note.author}" if note.author else ""
 
 
-def _note_side(notes: Sequence[Note]) -> Side:
+def _note_side(notes: Sequence[Note]) -> MatchSide:
     return listed_side(
         [(_story_key(each.paragraphs), each.author, each.date, each.frame) for each in notes],
         [word_count(each.text) for each in notes],

@@ -17,7 +17,7 @@ from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.differences import ParagraphDifferences
 from kbd_docx.comparison.digests import element_digest
 from kbd_docx.comparison.looks import attributes_text, look_difference
-from kbd_docx.comparison.matches import Matches, listed_side, match_items
+from kbd_docx.comparison.matches import BlockMatches, listed_side, match_items
 from kbd_docx.comparison.paragraphs import CONTROL_IDS, control_name
 from kbd_docx.comparison.version import DocxVersion, word_count
 from kbd_docx.document import W, local_name
@@ -121,7 +121,7 @@ class TableMatch(msgspec.Struct, frozen=True):
     Where all columns are the same none are listed.
     """
 
-    rows: Matches
+    rows: BlockMatches
     columns: tuple[tuple[int, int], ...]
     has_same_columns: bool
 

@@ -11,7 +11,7 @@ from kbd.errors import ValidationFailed
 from kbd.formats import Change, ChangeList, CompareOptions, Comparison, Place, Source, Trace
 from kbd.formats.alignment import align, diff_words
 from kbd_odt.comparison.text_matches import BlockMatches, match_blocks, match_rows
-from kbd_odt.comparison.text_version import Inset, Look, TextBlock, TextVersion, read_version
+from kbd_odt.comparison.text_version import Inset, Look, OdtVersion, TextBlock, read_version
 from kbd_odt.document import Margin, OdtDocument, Section, read_document
 
 __all__ = ["compare", "locate", "trace"]
@@ -113,9 +113,7 @@ def locate(source: Source, text: str) -> Place:
     return _table_place(document, number - 1, row, column)
 
 
-def _compare_bodies(
-    old: TextVersion, new: TextVersion, found: BlockMatches, out: ChangeList
-) -> None:
+def _compare_bodies(old: OdtVersion, new: OdtVersion, found: BlockMatches, out: ChangeList) -> None:
     for event in found.events:
         if event.kind == "removed":
             _add_block(old, old.blocks[event.before], out, is_after=False)
@@ -133,7 +131,7 @@ def _compare_bodies(
 
 
 def _compare_blocks(
-    one: TextBlock, other: TextBlock, new: TextVersion, place: Place, out: ChangeList
+    one: TextBlock, other: TextBlock, new: OdtVersion, place: Place, out: ChangeList
 ) -> None:
     found = ChangeList()
     if other.kind == "table":
@@ -198,7 +196,7 @@ def _compare_insets(
                 )  # fmt: skip
 
 
-def _compare_tables(one: TextBlock, other: TextBlock, new: TextVersion, out: ChangeList) -> None:
+def _compare_tables(one: TextBlock, other: TextBlock, new: OdtVersion, out: ChangeList) -> None:
     for i, j in match_rows(one.rows, other.rows):
         row = _table_place(new.document, other.number, max(i, 0) if j < 0 else j)
         if i < 0:
@@ -215,7 +213,7 @@ def _compare_tables(one: TextBlock, other: TextBlock, new: TextVersion, out: Cha
                     out.add(Change(place, "changed", "cell", was, now, words=words))
 
 
-def _compare_margins(old: TextVersion, new: TextVersion, out: ChangeList) -> None:
+def _compare_margins(old: OdtVersion, new: OdtVersion, out: ChangeList) -> None:
     """Add what differs between headers and footers."""
     before, after = dict(_margins(old.document.margins)), dict(_margins(new.document.margins))
     for key in [*after, *(each for each in before if each not in after)]:
@@ -242,7 +240,7 @@ def _margins(margins: Sequence[Margin]) -> Iterator[tuple[tuple[str, str, str], 
         yield (margin.kind, margin.page_style, margin.type), (title, margin.text)
 
 
-def _compare_around(old: TextVersion, new: TextVersion, out: ChangeList) -> None:
+def _compare_around(old: OdtVersion, new: OdtVersion, out: ChangeList) -> None:
     """Add what differs in styles, pages, properties and parts."""
     for name in sorted({*old.styles, *new.styles}):
         place = Place(name, part=name)
@@ -269,7 +267,7 @@ def _compare_around(old: TextVersion, new: TextVersion, out: ChangeList) -> None
     _compare_parts(old, new, out)
 
 
-def _compare_parts(old: TextVersion, new: TextVersion, out: ChangeList) -> None:
+def _compare_parts(old: OdtVersion, new: OdtVersion, out: ChangeList) -> None:
     """Add the parts that differ; what has another name than before has changed for nobody."""
     ours, theirs = set(old.parts.values()), set(new.parts.values())
     for name in sorted({*old.parts, *new.parts}):
@@ -290,7 +288,7 @@ def _facts(part: tuple[int, str]) -> dict[str, Any]:
     return {"size_bytes": part[0], "sha256": part[1]}
 
 
-def _add_block(version: TextVersion, block: TextBlock, out: ChangeList, *, is_after: bool) -> None:
+def _add_block(version: OdtVersion, block: TextBlock, out: ChangeList, *, is_after: bool) -> None:
     place = _place(version.document, block)
     what = block.kind
     if not block.text and not block.rows and block.insets:
@@ -355,8 +353,8 @@ def _titled(document: OdtDocument, section: int, title: str) -> str:
 
 def _traced(
     place: Place,
-    old: TextVersion,
-    new: TextVersion,
+    old: OdtVersion,
+    new: OdtVersion,
     found: BlockMatches,
     beside: Mapping[str | None, str],
     *,

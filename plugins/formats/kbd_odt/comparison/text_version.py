@@ -34,7 +34,7 @@ from kbd_odt.packages import (
 from kbd_odt.styles import OdtStyles
 from kbd_odt.text_renderer import OdtNotices, OdtTextRenderer
 
-__all__ = ["Inset", "Look", "TextBlock", "TextVersion", "read_version"]
+__all__ = ["Inset", "Look", "OdtVersion", "TextBlock", "read_version"]
 
 Look = tuple[tuple[str, str], ...]
 """Formatting by name, sorted."""
@@ -98,7 +98,7 @@ class TextBlock(msgspec.Struct, frozen=True):
     digest: str
 
 
-class TextVersion(msgspec.Struct, frozen=True):
+class OdtVersion(msgspec.Struct, frozen=True):
     """All of a version.
 
     Args:
@@ -120,7 +120,7 @@ class TextVersion(msgspec.Struct, frozen=True):
     digest: str
 
 
-def read_version(source: Source) -> TextVersion:
+def read_version(source: Source) -> OdtVersion:
     """Read a version of a text.
 
     Raises:
@@ -138,7 +138,7 @@ def read_version(source: Source) -> TextVersion:
     with open_parts(source) as files, reading_errors(source.name):
         for file in files:
             reader.read_pages(file)
-    return TextVersion(
+    return OdtVersion(
         document, tuple(reader.blocks), reader.common, _properties(source), parts, reader.margins,
         reader.whole.hexdigest(),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from kbd.errors import FileReadFailed
-from kbd.plaintext.differences import Batch, SequencePart, Side, Skipper, differences
+from kbd.plaintext.differences import ItemBatch, SequencePart, Side, Skipper, differences
 from kbd.plaintext.encodings import errors_of
 from kbd.plaintext.stretches import Observer, Stretches, collect
 from kbd.plaintext.versions import TextVersion
@@ -46,7 +46,7 @@ def line_end(line: str) -> str:
 
 def read_lines(
     version: TextVersion, offset: int = 0, *, are_long: bool = False
-) -> Iterator[Batch[str]]:
+) -> Iterator[ItemBatch[str]]:
     """Yield a version's lines, with their ends, and with their sizes in UTF-8.
 
     Args:
@@ -72,7 +72,7 @@ def read_lines(
         for lines, sizes in batches:
             sizes[0] += mark
             mark = 0
-            yield Batch([line.rstrip("\r\n") for line in lines], lines, sizes)
+            yield ItemBatch([line.rstrip("\r\n") for line in lines], lines, sizes)
 
 
 def _lines(text: io.TextIOWrapper) -> Iterator[tuple[list[str], list[int]]]:

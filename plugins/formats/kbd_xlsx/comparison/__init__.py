@@ -11,7 +11,7 @@ looks           cell formats of both versions
 book_side       one version of a workbook and its sheets
 line_maps       which rows, columns and cells are which; formulas that only follow a shift
 row_tokens      what rows are aligned by
-row_pairing     rows of stretches that differ: changed, moved, removed or added
+row_pairs       rows of stretches that differ: changed, moved, removed or added
 column_alignment  columns aligned by what they hold
 row_alignment   the rows and columns of two versions of a sheet, aligned
 cell_areas      cells that are told together, as rectangles
@@ -22,5 +22,5 @@ sheet_objects   changes of what is related to a sheet
 book_parts      changes of what is beside the sheets
 book_changes    the comparison of two workbooks
 places          places and their titles
-tracing         places followed from one version to another, and found by their titles
+traces          places followed from one version to another, and found by their titles
 """

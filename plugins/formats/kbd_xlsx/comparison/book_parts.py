@@ -11,7 +11,12 @@ from kbd.formats import Change, ChangeList
 from kbd.opc.package import CONTENT_TYPES, Package, parse_relations
 from kbd_xlsx.comparison.book_side import BookSide
 from kbd_xlsx.comparison.formula_texts import FormulaText
-from kbd_xlsx.comparison.item_changes import Item, add_item_changes, attribute_changes, content_of
+from kbd_xlsx.comparison.item_changes import (
+    SheetItem,
+    add_item_changes,
+    attribute_changes,
+    content_of,
+)
 from kbd_xlsx.comparison.line_maps import BookMaps
 from kbd_xlsx.comparison.places import part_place
 from kbd_xlsx.parts.style_elements import local_name
@@ -60,7 +65,7 @@ def compare_names(before: BookSide, after: BookSide, maps: BookMaps, changes: Ch
     add_item_changes("name", followed, theirs, changes)
 
 
-def _names(side: BookSide, maps: BookMaps | None) -> Iterator[Item]:
+def _names(side: BookSide, maps: BookMaps | None) -> Iterator[SheetItem]:
     if side.root is None:
         return
     for element in side.root.iterfind("{*}definedNames/{*}definedName"):
@@ -77,7 +82,7 @@ def _names(side: BookSide, maps: BookMaps | None) -> Iterator[Item]:
             element.get("comment", ""),
         )
         title = f"name {name}" + (f" of {scope}" if scope else "")
-        yield Item((name.casefold(), own), content, part_place(title), text)
+        yield SheetItem((name.casefold(), own), content, part_place(title), text)
 
 
 def _scope(number: str | None, sheets: tuple[SheetEntry, ...]) -> str:
@@ -106,7 +111,7 @@ def compare_workbooks(before: BookSide, after: BookSide, changes: ChangeList) ->
         place = part_place("workbook settings")
         changes.add(Change(place=place, kind="changed", what="setting", details=details))
     styles = [
-        [Item(name, repr(look), part_place(f"style {name}"), look, look.get("style", {}))
+        [SheetItem(name, repr(look), part_place(f"style {name}"), look, look.get("style", {}))
          for name, look in side.looks.named_styles().items() if name != "Normal"]
         for side in (before, after)
     ]  # fmt: skip
@@ -122,7 +127,7 @@ def _element(element: etree._Element | None) -> etree._Element:
     return etree.Element("none") if element is None else element
 
 
-def _properties(side: BookSide) -> Iterator[Item]:
+def _properties(side: BookSide) -> Iterator[SheetItem]:
     package = side.package
     if package is None:
         return
@@ -142,7 +147,7 @@ def _properties(side: BookSide) -> Iterator[Item]:
             if kind == "custom-properties":
                 name = element.get("name", name)
             place = part_place("properties", f"property {name}")
-            yield Item(name, text, place, text)
+            yield SheetItem(name, text, place, text)
 
 
 def compare_parts(

@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
-from html import unescape
 from typing import Any
 
 import msgspec
@@ -13,7 +12,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import CellValue
 from kbd.opc.package import Package
-from kbd_xlsx.comparison.cell_values import CellValues
+from kbd_xlsx.comparison.cell_values import CellValues, decode_text
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.comparison.looks import BookLooks
 from kbd_xlsx.comparison.raw_cells import RawCell, RowLook, row_look
@@ -213,8 +212,8 @@ class SheetSide:
                 for master in masters:
                     if (master[0], master[1]) <= (row, cell.column):
                         found = master
-                return FormulaText(_text(found[2]), row - found[0], cell.column - found[1])
-        return FormulaText(_text(markup))
+                return FormulaText(decode_text(found[2]), row - found[0], cell.column - found[1])
+        return FormulaText(decode_text(markup))
 
     def is_member(self, row: int, column: int) -> bool:
         """Tell whether a cell may hold a result of a formula of another cell."""
@@ -292,10 +291,3 @@ def _column(letters: bytes) -> int:
     for letter in letters:
         number = number * 26 + letter - 64
     return number
-
-
-def _text(markup: bytes) -> str:
-    text = markup.decode("utf-8", "replace")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return unescape(text) if "&" in text else text

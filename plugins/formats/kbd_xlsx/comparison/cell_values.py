@@ -11,7 +11,7 @@ from kbd_xlsx.comparison.shared_texts import CellText, SharedTexts, read_text
 from kbd_xlsx.reader.blocks import plain_value, stamped
 from kbd_xlsx.reader.fallback_parser import Meaning, moment, of_iso, without_escapes
 
-__all__ = ["CellContent", "CellValues", "is_recalculated"]
+__all__ = ["CellContent", "CellValues", "decode_text", "is_recalculated"]
 
 CellContent = float | str | tuple[str, str] | None
 """What a cell holds, formulas aside: a number, a text, or another kind with its text."""
@@ -47,10 +47,10 @@ class CellValues:
             case "s" | "str" | "inlineStr":
                 return self.text(cell)[0]
             case "b":
-                text = _plain(value).strip().lower()
+                text = decode_text(value).strip().lower()
                 return "b", "0" if text in _FALSE else "1"
             case kind:
-                return kind, _plain(value)
+                return kind, decode_text(value)
 
     def text(self, cell: RawCell) -> CellText:
         """Return the text of a cell that holds one, with the markup of its runs."""
@@ -63,7 +63,7 @@ class CellValues:
             case "inlineStr":
                 return read_text(value)
             case _:
-                return without_escapes(_plain(value)), b""
+                return without_escapes(decode_text(value)), b""
 
     def shown(self, cell: RawCell) -> CellValue:
         """Return what is stored in a cell as `Reading.rows` has it."""
@@ -100,9 +100,9 @@ class CellValues:
         try:
             number = float(value)
         except ValueError:
-            return _plain(value)
+            return decode_text(value)
         # What no number equals would differ from itself.
-        return number if math.isfinite(number) else _plain(value)
+        return number if math.isfinite(number) else decode_text(value)
 
 
 def is_recalculated(cell: RawCell) -> bool:
@@ -110,7 +110,8 @@ def is_recalculated(cell: RawCell) -> bool:
     return b'ca="1"' in cell.details or b'ca="true"' in cell.details
 
 
-def _plain(markup: bytes) -> str:
+def decode_text(markup: bytes) -> str:
+    """Return the text that markup without elements stands for."""
     text = markup.decode("utf-8", "replace")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -11,7 +11,7 @@ from openpyxl.formula.translate import Translator, TranslatorError
 
 from kbd_xlsx.references import cell_name
 
-__all__ = ["FormulaText", "ParsedFormula", "Reference", "parse_formula", "shape_of"]
+__all__ = ["FormulaReference", "FormulaText", "ParsedFormula", "parse_formula", "shape_of"]
 
 _UNKNOWN_TEXT = "= …"
 """As readings show a formula that has no text: of a data table, say."""
@@ -28,7 +28,7 @@ _PARTS = re.compile(r"(\$?)([A-Za-z]{1,3})?(\$?)(\d+)?")
 _DIGITS = b"0123456789$"
 
 
-class Reference(NamedTuple):
+class FormulaReference(NamedTuple):
     """Cells that a formula names; 0 for sides that whole rows or columns do not have.
 
     Args:
@@ -49,7 +49,7 @@ class Reference(NamedTuple):
     fixed: tuple[bool, bool, bool, bool]
     is_area: bool
 
-    def moved(self, rows: int, columns: int) -> "Reference":
+    def moved(self, rows: int, columns: int) -> "FormulaReference":
         """Return the same as of another cell: what is not absolute moves along."""
         top, left, bottom, right = self.fixed
         return self._replace(
@@ -64,7 +64,7 @@ class ParsedFormula(NamedTuple):
     """A formula's references, and the texts before, between and after them."""
 
     pieces: tuple[str, ...]
-    references: tuple[Reference, ...]
+    references: tuple[FormulaReference, ...]
 
 
 class FormulaText(NamedTuple):
@@ -112,7 +112,7 @@ def shape_of(markup: bytes) -> bytes:
 def parse_formula(text: str) -> ParsedFormula:
     """Take a formula apart."""
     pieces: list[str] = []
-    references: list[Reference] = []
+    references: list[FormulaReference] = []
     start = 0
     for found in _TOKEN.finditer(text):
         if found.lastindex is None:
@@ -126,11 +126,11 @@ def parse_formula(text: str) -> ParsedFormula:
     return ParsedFormula(tuple(pieces), tuple(references))
 
 
-def _reference(sheet: str, first: str, last: str, *, is_area: bool) -> Reference:
+def _reference(sheet: str, first: str, last: str, *, is_area: bool) -> FormulaReference:
     left_fixed, left, top_fixed, top = _end(first)
     right_fixed, right, bottom_fixed, bottom = _end(last)
     fixed = top_fixed, left_fixed, bottom_fixed, right_fixed
-    return Reference(sheet, top, left, bottom, right, fixed, is_area)
+    return FormulaReference(sheet, top, left, bottom, right, fixed, is_area)
 
 
 def _end(text: str) -> tuple[bool, int, bool, int]:

@@ -14,7 +14,7 @@ from kbd.formats.alignment import diff_words
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, Shift
 from kbd_xlsx.parts.style_elements import local_name
 
-__all__ = ["Item", "add_item_changes", "as_followed", "attribute_changes", "content_of"]
+__all__ = ["SheetItem", "add_item_changes", "as_followed", "attribute_changes", "content_of"]
 
 _FORMULAS = frozenset(("formula", "formula1", "formula2", "f"))
 _RANGES = frozenset(("ref", "sqref"))
@@ -22,7 +22,7 @@ _FALSE_BY_DEFAULT = frozenset(("dataValidation", "cfRule", "table", "tableColumn
 _IGNORED = frozenset(("id", "uid", "priority", "dxfId", "count"))
 
 
-class Item(NamedTuple):
+class SheetItem(NamedTuple):
     """A thing of some kind.
 
     Args:
@@ -41,7 +41,7 @@ class Item(NamedTuple):
 
 
 def add_item_changes(
-    what: str, before: Sequence[Item], after: Sequence[Item], changes: ChangeList
+    what: str, before: Sequence[SheetItem], after: Sequence[SheetItem], changes: ChangeList
 ) -> None:
     """Add what was added, removed and changed.
 
@@ -54,11 +54,11 @@ def add_item_changes(
     equal = Counter((item.name, item.content) for item in before)
     equal &= Counter((item.name, item.content) for item in after)
     gone, new = _without(before, equal), _without(after, equal)
-    by_name: dict[Hashable, list[Item]] = {}
+    by_name: dict[Hashable, list[SheetItem]] = {}
     for item in gone:
         by_name.setdefault(item.name, []).append(item)
     paired: set[int] = set()
-    found: list[tuple[Item | None, Item]] = []
+    found: list[tuple[SheetItem | None, SheetItem]] = []
     for item in new:
         same = by_name.get(item.name)
         old = same.pop(0) if same else None
@@ -79,8 +79,8 @@ def add_item_changes(
 
 
 def as_followed(
-    shifted: Sequence[Item], literal: Sequence[Item], after: Sequence[Item]
-) -> list[Item]:
+    shifted: Sequence[SheetItem], literal: Sequence[SheetItem], after: Sequence[SheetItem]
+) -> list[SheetItem]:
     """Return the things of the older version as they would be if they only followed a shift.
 
     What is written as it was did not change either, whatever moved.
@@ -99,7 +99,7 @@ def as_followed(
     ]
 
 
-def _without(items: Sequence[Item], equal: Counter[Any]) -> list[Item]:
+def _without(items: Sequence[SheetItem], equal: Counter[Any]) -> list[SheetItem]:
     """Return the items but for as many of each as are equal in both versions."""
     left = Counter(equal)
     found = []

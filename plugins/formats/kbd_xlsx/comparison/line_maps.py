@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kbd_xlsx.comparison.formula_texts import FormulaText, ParsedFormula, Reference
+from kbd_xlsx.comparison.formula_texts import FormulaReference, FormulaText, ParsedFormula
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, cell_name, column_letters
 
@@ -202,7 +202,7 @@ class BookMaps:
         """Take a formula apart."""
         return FormulaText(text).parsed()
 
-    def _same(self, one: Reference, two: Reference, home: SheetMap | None) -> bool:
+    def _same(self, one: FormulaReference, two: FormulaReference, home: SheetMap | None) -> bool:
         if one.fixed != two.fixed or one.is_area != two.is_area:
             return False
         sheet = self._named(one.sheet, home)
@@ -234,7 +234,7 @@ class BookMaps:
         # A range of sheets counts as its first one.
         return self.sheet(_bare(written)) or self.sheet(_bare(written).partition(":")[0])
 
-    def _became(self, reference: Reference, home: SheetMap | None) -> Reference:
+    def _became(self, reference: FormulaReference, home: SheetMap | None) -> FormulaReference:
         """Return a reference as it is if it only followed the shift."""
         sheet = self._named(reference.sheet, home)
         if sheet is None:
@@ -268,7 +268,7 @@ class Shift(NamedTuple):
 NO_SHIFT = Shift()
 
 
-def _written(reference: Reference) -> str:
+def _written(reference: FormulaReference) -> str:
     prefix = f"{reference.sheet}!" if reference.sheet else ""
     if reference.top > reference.bottom or reference.left > reference.right:
         return f"{prefix}#REF!"

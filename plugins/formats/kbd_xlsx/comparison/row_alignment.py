@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import msgspec
 
-from kbd.formats.alignment import Block, align
+from kbd.formats.alignment import AlignedBlock, align
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.column_alignment import (
     ColumnChanges,
@@ -12,7 +12,7 @@ from kbd_xlsx.comparison.column_alignment import (
     sample_columns,
 )
 from kbd_xlsx.comparison.line_maps import LineMap, LineRun, joined_runs, last_shift
-from kbd_xlsx.comparison.row_pairing import RowPairing
+from kbd_xlsx.comparison.row_pairs import RowPairing
 from kbd_xlsx.comparison.row_tokens import RowTokens, plain_tokens, tokenize
 
 __all__ = ["SheetAlignment", "align_sheets"]
@@ -30,7 +30,7 @@ COLUMN_COST = 3
 """Changes of cells that a change of a column counts for: fewer of them are told one by one."""
 
 
-_Aligning = Callable[[Sequence[Hashable], Sequence[Hashable]], tuple[Block, ...]]
+_Aligning = Callable[[Sequence[Hashable], Sequence[Hashable]], tuple[AlignedBlock, ...]]
 
 
 class SheetAlignment(msgspec.Struct, frozen=True):
@@ -190,16 +190,16 @@ class _Aligner:
             return None
         return find_column_changes(*(sample_columns(tokens) for tokens in self._tokens))
 
-    def _blocks(self, ends: tuple[int, int], aligning: _Aligning) -> list[Block]:
+    def _blocks(self, ends: tuple[int, int], aligning: _Aligning) -> list[AlignedBlock]:
         """Return the alignments of all windows, by row numbers."""
         one, two = self._tokens
-        blocks: list[Block] = []
+        blocks: list[AlignedBlock] = []
         for start, end in self._windows:
             is_last = end == self._windows[-1][1]
             stops = [max(start, min(end, last + 1) if is_last else end) for last in ends]
             ours, theirs = one.by_row[start : stops[0]], two.by_row[start : stops[1]]
             blocks.extend(
-                Block(kind, i1 + start, i2 + start, j1 + start, j2 + start)
+                AlignedBlock(kind, i1 + start, i2 + start, j1 + start, j2 + start)
                 for kind, i1, i2, j1, j2 in aligning(ours, theirs)
             )
         return blocks
@@ -275,23 +275,23 @@ class _Aligner:
                 yield before, after
 
 
-def _in_place(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[Block, ...]:
+def _in_place(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[AlignedBlock, ...]:
     """Return the blocks of rows that did not move."""
     both = min(len(before), len(after))
-    blocks: list[Block] = []
+    blocks: list[AlignedBlock] = []
     start = 0
     for place in range(both + 1):
         if place < both and before[place] == after[place]:
             continue
         if place > start:
-            blocks.append(Block("equal", start, place, start, place))
+            blocks.append(AlignedBlock("equal", start, place, start, place))
         if place < both:
-            blocks.append(Block("replaced", place, place + 1, place, place + 1))
+            blocks.append(AlignedBlock("replaced", place, place + 1, place, place + 1))
         start = place + 1
     if len(before) > both:
-        blocks.append(Block("removed", both, len(before), both, both))
+        blocks.append(AlignedBlock("removed", both, len(before), both, both))
     elif len(after) > both:
-        blocks.append(Block("added", both, both, both, len(after)))
+        blocks.append(AlignedBlock("added", both, both, both, len(after)))
     return tuple(blocks)
 
 

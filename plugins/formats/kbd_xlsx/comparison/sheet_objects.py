@@ -9,7 +9,7 @@ from lxml import etree
 from kbd.formats import ChangeList, Place
 from kbd.opc.package import Package
 from kbd_xlsx.comparison.book_side import SheetSide
-from kbd_xlsx.comparison.item_changes import Item, add_item_changes, as_followed, content_of
+from kbd_xlsx.comparison.item_changes import SheetItem, add_item_changes, as_followed, content_of
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import cell_place, object_place, range_place
 from kbd_xlsx.parts.markup import area_of
@@ -108,7 +108,7 @@ def _related(side: SheetSide, kind: str) -> Iterator[str]:
             yield relation.target
 
 
-def _tables(side: SheetSide, shift: Shift) -> Iterator[Item]:
+def _tables(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     assert side.book.package is not None or not side.part
     for part in _related(side, "table"):
         root = _root(side, part)
@@ -123,7 +123,7 @@ def _tables(side: SheetSide, shift: Shift) -> Iterator[Item]:
             "style": style.get("name", "") if style is not None else "",
             "has_totals": root.get("totalsRowCount", "0") != "0",
         }
-        yield Item(name, content_of(root, shift), range_place(side.name, ref), value, value)
+        yield SheetItem(name, content_of(root, shift), range_place(side.name, ref), value, value)
 
 
 def _root(side: SheetSide, part: str) -> etree._Element:
@@ -131,7 +131,7 @@ def _root(side: SheetSide, part: str) -> etree._Element:
     return side.book.package.root(part)
 
 
-def _comments(side: SheetSide, shift: Shift) -> Iterator[Item]:
+def _comments(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     threaded: set[str] = set()
     for part in _related(side, "threadedComment"):
         for element in _root(side, part).iterfind("{*}threadedComment"):
@@ -154,12 +154,12 @@ def _comments(side: SheetSide, shift: Shift) -> Iterator[Item]:
             yield _comment(side, shift, ref, text, authors[int(number)] if known else "")
 
 
-def _comment(side: SheetSide, shift: Shift, ref: str, text: str, author: Any) -> Item:
+def _comment(side: SheetSide, shift: Shift, ref: str, text: str, author: Any) -> SheetItem:
     area = area_of(ref)
     place = cell_place(side.name, area.top, area.left) if area else range_place(side.name, ref)
     details = {"author": author} if isinstance(author, str) else {}
     name = shift.ranges(ref)
-    return Item(name, (text, author), place, text, details)
+    return SheetItem(name, (text, author), place, text, details)
 
 
 def _drawn(side: SheetSide) -> tuple[str, etree._Element | None]:
@@ -168,7 +168,7 @@ def _drawn(side: SheetSide) -> tuple[str, etree._Element | None]:
     return part, _root(side, part) if part else None
 
 
-def _charts(side: SheetSide, shift: Shift) -> Iterator[Item]:
+def _charts(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     part, root = _drawn(side)
     package = side.book.package
     if root is None or package is None:
@@ -186,7 +186,7 @@ def _charts(side: SheetSide, shift: Shift) -> Iterator[Item]:
             content.append(_chart_content(chart, shift))
         value = {"name": drawn.name, **details}
         place = object_place(side.name, "chart", drawn.name, drawn.range)
-        yield Item(drawn.name, tuple(content), place, value, details)
+        yield SheetItem(drawn.name, tuple(content), place, value, details)
 
 
 def _relation(element: etree._Element | None, name: str) -> str:
@@ -258,7 +258,7 @@ def _points(text: str | None) -> int:
         return 0
 
 
-def _pictures(side: SheetSide, shift: Shift) -> Iterator[Item]:
+def _pictures(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     part, root = _drawn(side)
     package = side.book.package
     if root is not None and package is not None:
@@ -278,16 +278,16 @@ def _pictures(side: SheetSide, shift: Shift) -> Iterator[Item]:
             linked = relation.target if relation is not None and relation.external else ""
             content = digest, linked, _position(drawn, shift), content_of(drawn.element)
             place = object_place(side.name, "picture", drawn.name, drawn.range)
-            yield Item(drawn.name, content, place, value, value)
+            yield SheetItem(drawn.name, content, place, value, value)
     for target in _related(side, "image"):
         # A picture of the sheet itself lies behind its cells.
         data = package.read(target) if package is not None else b""
         digest = hashlib.sha256(data).hexdigest()
         value = {"size_bytes": len(data), "sha256": digest}
-        yield Item("", digest, object_place(side.name, "picture", "background"), value, value)
+        yield SheetItem("", digest, object_place(side.name, "picture", "background"), value, value)
 
 
-def _shapes(side: SheetSide, shift: Shift) -> Iterator[Item]:
+def _shapes(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     """Yield the anchors that hold neither a picture nor a chart alone."""
     _, root = _drawn(side)
     if root is None:
@@ -315,4 +315,4 @@ def _shapes(side: SheetSide, shift: Shift) -> Iterator[Item]:
             value = {"name": name, "text": text, "range": drawn.range}
             content = _position(drawn, shift), content_of(shape)
             place = object_place(side.name, "shape", name, drawn.range)
-            yield Item(name, content, place, value, value)
+            yield SheetItem(name, content, place, value, value)

@@ -8,7 +8,7 @@ from lxml import etree
 from kbd.formats import Change, ChangeList
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import (
-    Item,
+    SheetItem,
     add_item_changes,
     as_followed,
     attribute_changes,
@@ -243,7 +243,7 @@ class _Settings:
         if details:
             self._changes.add(Change(place=place, kind="changed", what="setting", details=details))
 
-    def _links(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
+    def _links(self, side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
         relations = {}
         if side.book.package is not None and side.part:
             relations = {each.id: each for each in side.book.package.relations(side.part)}
@@ -257,9 +257,9 @@ class _Settings:
             location = shift.formula(location)
             address = f"{target}#{location}" if location else target
             content = address, link.get("tooltip", "")
-            yield Item(there, content, range_place(side.name, ref), address)
+            yield SheetItem(there, content, range_place(side.name, ref), address)
 
-    def _validations(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
+    def _validations(self, side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
         paths = "{*}dataValidations/{*}dataValidation", "{*}extLst/{*}ext/{*}dataValidations/*"
         for path in paths:
             for element in side.skeleton.iterfind(path):
@@ -275,9 +275,9 @@ class _Settings:
                 if any(formulas):
                     shown["formulas"] = formulas
                 name = shift.ranges(ranges)
-                yield Item(name, content, range_place(side.name, ranges), shown, shown)
+                yield SheetItem(name, content, range_place(side.name, ranges), shown, shown)
 
-    def _rules(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
+    def _rules(self, side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
         looks = side.book.looks
         found = [(block, False) for block in side.skeleton.iterfind("{*}conditionalFormatting")]
         found += [
@@ -296,9 +296,9 @@ class _Settings:
                 value.pop("priority", None)
                 value.pop("ranges", None)
                 content = name, content_of(rule, shift), repr(look)
-                yield Item(name, content, range_place(side.name, ranges), value, value)
+                yield SheetItem(name, content, range_place(side.name, ranges), value, value)
 
-    def _extensions(self, side: SheetSide, shift: Shift) -> Iterator[Item]:
+    def _extensions(self, side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
         for group in side.skeleton.iterfind("{*}extLst/{*}ext/{*}sparklineGroups/*"):
             kind = group.get("type", "line")
             for number, line in enumerate(group.iterfind("{*}sparklines/{*}sparkline")):
@@ -314,7 +314,7 @@ class _Settings:
                     )
                     content.append(content_of(group)[1])
                 place = range_place(side.name, ranges)
-                yield Item(name, tuple(content), place, {"kind": kind, "data": data})
+                yield SheetItem(name, tuple(content), place, {"kind": kind, "data": data})
 
     def _compare_others(self) -> None:
         """Compare elements that are told by the names of what differs in them."""
@@ -410,21 +410,21 @@ def _whole(text: str) -> int:
         return 0
 
 
-def _merged(side: SheetSide, shift: Shift) -> Iterator[Item]:
+def _merged(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     for element in side.skeleton.iterfind("{*}mergeCells/{*}mergeCell"):
         ref = element.get("ref", "")
         there = shift.ranges(ref)
         # Merged cells of which one is left are a cell as any other.
-        yield Item(there if ":" in there else "#REF!", (), range_place(side.name, ref), ref)
+        yield SheetItem(there if ":" in there else "#REF!", (), range_place(side.name, ref), ref)
 
 
-def _filters(side: SheetSide, shift: Shift) -> Iterator[Item]:
+def _filters(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     element = side.skeleton.find("{*}autoFilter")
     if element is not None:
         ref = element.get("ref", "")
         columns = sum(local_name(child) == "filterColumn" for child in element)
         value = {"range": ref, "filtered_columns": columns}
-        yield Item("", content_of(element, shift), range_place(side.name, ref), value, value)
+        yield SheetItem("", content_of(element, shift), range_place(side.name, ref), value, value)
 
 
 def _rest(root: etree._Element) -> dict[str, etree._Element]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from kbd.formats.alignment import Block, align, find_moves, pair_similar
+from kbd.formats.alignment import AlignedBlock, align, find_moves, pair_similar
 from kbd_xlsx.comparison.line_maps import LineRun
 from kbd_xlsx.comparison.row_tokens import (
     RowTokens,
@@ -43,7 +43,7 @@ class RowPairing:
         blocks: The alignment, by row numbers.
     """
 
-    def __init__(self, tokens: tuple[RowTokens, RowTokens], blocks: Sequence[Block]) -> None:
+    def __init__(self, tokens: tuple[RowTokens, RowTokens], blocks: Sequence[AlignedBlock]) -> None:
         self._tokens = tokens
         self._left = MAX_SIMILARITIES
         self.runs: list[LineRun] = []
@@ -55,7 +55,7 @@ class RowPairing:
         self.cost = 0
         self._take(blocks)
 
-    def _take(self, blocks: Sequence[Block]) -> None:
+    def _take(self, blocks: Sequence[AlignedBlock]) -> None:
         """Sort out the blocks."""
         one, two = self._tokens
         moves = [
@@ -79,7 +79,7 @@ class RowPairing:
         self.moved = moves
         self.cost += len(moves)
 
-    def _add_equal(self, block: Block) -> None:
+    def _add_equal(self, block: AlignedBlock) -> None:
         run = LineRun(block.i1, block.j1, block.i2 - block.i1)
         self.runs.append(run)
         self._add_suspects(run)
