@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from kbd.errors import FileReadFailed
 from kbd_xlsx.comparison.sheet_rows import plain_markup
 from kbd_xlsx.parts.style_elements import local_name
 
@@ -73,7 +74,11 @@ _attributes: dict[bytes, tuple[int, str, bytes]] = {}
 
 
 def raw_cells(cells: bytes) -> list[RawCell]:
-    """Take the cells of a row apart; what is no cell is left out."""
+    """Take the cells of a row apart; what is no cell is left out.
+
+    Raises:
+        FileReadFailed: They are not valid XML.
+    """
     found = _CELL.findall(cells)
     if len(found) != cells.count(b"<c ") + cells.count(b"<c>") + cells.count(b"<c/"):
         return _parsed(cells)
@@ -148,9 +153,12 @@ def _parsed(cells: bytes) -> list[RawCell]:
         huge_tree=True,
     )  # fmt: skip
     root = etree.fromstring(b"<row>" + cells + b"</row>", parser)
+    # Prefixes are declared at the begin of the sheet, and may well be unknown here.
+    if root is None or any(each.domain_name != "NAMESPACE" for each in parser.error_log):
+        raise FileReadFailed("a sheet is damaged: a row of it is not valid XML")
     result: list[RawCell] = []
     column = 0
-    for cell in root if root is not None else ():
+    for cell in root:
         if local_name(cell) != "c":
             continue
         address = _ADDRESS.fullmatch(cell.get("r") or "")

@@ -128,12 +128,16 @@ def _cut(data: bytes) -> RowPiece:
 def _cut_closed(chunks: list[bytes]) -> RowPiece:
     """Cut rows some of which have no cells, and are closed tags."""
     numbers, markup = [], []
-    for chunk in chunks:
+    last = len(chunks) - 1
+    for place, chunk in enumerate(chunks):
         start = 0
         while found := _ROW.match(chunk, start):
             numbers.append(int(found[1]))
             start = found.end()
             if not found[2].endswith(b"/"):
+                # What comes after the last end tag is no whole row.
+                if place == last:
+                    raise UnusualRowsError
                 markup.append(chunk[found.start() :])
                 start = len(chunk)
                 break

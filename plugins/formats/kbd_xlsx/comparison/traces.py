@@ -240,6 +240,8 @@ def _range_of(text: str) -> str:
         first, last = written[2], written[3] or written[2]
         kind = written[1].casefold()
         is_line = kind.startswith(("row", "column"))
+        if is_line and first.isdigit() == kind.startswith("column"):
+            return ""
         text = f"{first}:{last}" if is_line or written[3] else first
     text = text.replace("$", "").replace(" ", "").upper()
     if not text or not _RANGE.fullmatch(text):
