@@ -2,6 +2,7 @@
 
 import copy
 import random
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -401,3 +402,96 @@ def test_damaged_versions_are_refused_or_told(tmp_path: Path) -> None:
         assert "slide 2" in {each.place.title for each in found.changes}
         assert any("Slide 2" in warning for warning in found.warnings)
         assert compared(other, deck).total
+
+
+def with_main(deck: Path, target: Path, old: str, new: str, part: str) -> Path:
+    """Write a deck again with a text of one part replaced."""
+
+    def change(name: str, data: bytes) -> bytes:
+        if name != part:
+            return data
+        assert old.encode() in data
+        return data.replace(old.encode(), new.encode(), 1)
+
+    return rewritten(deck, target, change)
+
+
+def test_transitions_and_sections_are_told(tmp_path: Path) -> None:
+    """A transition is told of its slide, a section with the slides that are in it."""
+    deck = full_deck(tmp_path)
+    slide, main = "ppt/slides/slide1.xml", "ppt/presentation.xml"
+    fading = '<p:transition spd="slow"><p:fade/></p:transition></p:sld>'
+    faded = with_main(deck, tmp_path / "faded.pptx", "</p:sld>", fading, slide)
+    name = "http://schemas.microsoft.com/office/powerpoint/2010/main"
+    section = (
+        f'<p:extLst><p:ext uri="{{521415D9}}"><p14:sectionLst xmlns:p14="{name}"><p14:section '
+        'name="Intro" id="{1}"><p14:sldIdLst><p14:sldId id="256"/></p14:sldIdLst></p14:section>'
+        "</p14:sectionLst></p:ext></p:extLst></p:presentation>"
+    )
+    parted = with_main(
+        rewritten(deck, tmp_path / "bare.pptx", without_extensions),
+        tmp_path / "parted.pptx", "</p:presentation>", section, main,
+    )  # fmt: skip
+
+    (transition,) = changes_of(deck, faded)
+    (added,) = changes_of(tmp_path / "bare.pptx", parted)
+
+    assert told(transition) == ("added", "transition", "slide 1, transition")
+    assert transition.after == "fade slow"
+    assert (told(added), added.after) == (("added", "section", "section Intro"), ["slide 1"])
+
+
+def without_extensions(name: str, data: bytes) -> bytes:
+    if name != "ppt/presentation.xml":
+        return data
+    start, end = data.find(b"<p:extLst"), data.find(b"</p:extLst>")
+    return data if start < 0 else data[:start] + data[end + len(b"</p:extLst>") :]
+
+
+def test_a_layout_with_a_new_name_is_the_same(tmp_path: Path) -> None:
+    """That is one change of the layout, and none of the slides that use it."""
+    deck = full_deck(tmp_path)
+
+    def rename(each: Any) -> None:
+        each.slide_layouts[1].name = "Claim and proof"
+
+    (change,) = changes_of(deck, planted(deck, rename))
+
+    assert told(change) == ("changed", "layout", "layout Claim and proof")
+    assert change.details == {"name": ("Title and Content", "Claim and proof")}
+
+
+def test_comments_are_told(tmp_path: Path) -> None:
+    """A comment that is new or says something else is told with its author."""
+    deck = full_deck(tmp_path)
+
+    def commented(target: str, text: str) -> Path:
+        name = "http://schemas.openxmlformats.org"
+        kind = f"{name}/officeDocument/2006/relationships/comments"
+        body = (
+            f'<p:cmLst xmlns:p="{name}/presentationml/2006/main"><p:cm authorId="0" '
+            f'dt="2024-01-31T10:00:00"><p:text>{text}</p:text></p:cm></p:cmLst>'
+        )
+
+        def change(part: str, data: bytes) -> bytes:
+            if part == "ppt/slides/_rels/slide1.xml.rels":
+                link = f'<Relationship Id="c" Type="{kind}" Target="../c.xml"/></Relationships>'
+                return data.replace(b"</Relationships>", link.encode())
+            return body.encode() if part == "ppt/c.xml" else data
+
+        spare = tmp_path / f"spare-{target}"
+        spare.write_bytes(deck.read_bytes())
+        with zipfile.ZipFile(spare, "a") as archive:
+            archive.writestr("ppt/c.xml", body)
+        return rewritten(spare, tmp_path / target, change)
+
+    first, second = commented("one.pptx", "Please check"), commented("two.pptx", "Please check it")
+
+    (added,), (changed,) = changes_of(deck, first), changes_of(first, second)
+
+    assert (told(added), added.after) == (
+        ("added", "comment", "slide 1, comment 1"), "Please check"
+    )  # fmt: skip
+    assert told(changed) == ("changed", "comment", "slide 1, comment 1")
+    assert changed.words == (("equal", "Please check"), ("added", " it"))
+    assert FORMAT.locate(source(first), "slide 1, comment 1") == added.place

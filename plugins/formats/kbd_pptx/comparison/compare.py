@@ -14,7 +14,7 @@ from kbd.formats import (
     Source,
     Trace,
 )
-from kbd_pptx.comparison.deck import compare_decks, deck_places
+from kbd_pptx.comparison.deck import compare_decks, deck_places, name_layouts
 from kbd_pptx.comparison.matches import SlideMatches, match_slides
 from kbd_pptx.comparison.places import HOW, locate_on_slides, slide_place
 from kbd_pptx.comparison.routes import PlaceRoute
@@ -56,7 +56,7 @@ def trace(
 ) -> tuple[Trace, ...]:
     """Return where places of one version stand in the other; raises FileReadFailed."""
     with _opened(before, after) as (old, new):
-        route = PlaceRoute(old, new, match_slides(old, new), forward=forward)
+        route = PlaceRoute(old, new, _matched(old, new), forward=forward)
         return tuple(route.trace(place) for place in places)
 
 
@@ -85,6 +85,11 @@ def _opened(*sources: Source) -> Iterator[list[DeckVersion]]:
         yield [DeckVersion(package, identity) for package, identity in packages]
 
 
+def _matched(old: DeckVersion, new: DeckVersion) -> SlideMatches:
+    name_layouts(old, new)
+    return match_slides(old, new)
+
+
 def _add_warnings(version: DeckVersion, changes: ChangeList) -> None:
     for warning in version.deck.warnings:
         changes.warn(warning)
@@ -96,7 +101,7 @@ def _add_all(version: DeckVersion, kind: ChangeKind, changes: ChangeList) -> Non
 
 
 def _compare(old: DeckVersion, new: DeckVersion, changes: ChangeList) -> None:
-    slides = match_slides(old, new)
+    slides = _matched(old, new)
     for i, j in _in_order(old.count, new.count, slides):
         if i is None and j is not None:
             add_whole_slide(new, j, "added", changes)

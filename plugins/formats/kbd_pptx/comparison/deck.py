@@ -19,7 +19,14 @@ from kbd_pptx.comparison.version import DeckVersion
 from kbd_pptx.presentation import P14, P
 from kbd_pptx.reader.boxes import EMU_PER_INCH
 
-__all__ = ["DesignPart", "compare_decks", "deck_places", "design_parts", "match_designs"]
+__all__ = [
+    "DesignPart",
+    "compare_decks",
+    "deck_places",
+    "design_parts",
+    "match_designs",
+    "name_layouts",
+]
 
 _COMPARED_APART = tuple(
     f"{P}{name}"
@@ -198,6 +205,14 @@ def match_designs(old: Sequence[DesignPart], new: Sequence[DesignPart]) -> Match
                 pairs[i] = j
                 del left[j]
     return Matches(tuple(sorted(pairs.items())))
+
+
+def name_layouts(before: DeckVersion, after: DeckVersion) -> None:
+    """Have layouts that are the same called alike in both versions."""
+    old, new = design_parts(before), design_parts(after)
+    for i, j in match_designs(old, new).pairs:
+        if new[j].kind == "layout":
+            before.layout_names[old[i].part] = after.layout_names[new[j].part] = new[j].name
 
 
 def _compare_designs(before: DeckVersion, after: DeckVersion, changes: ChangeList) -> None:

@@ -75,13 +75,16 @@ def compare_slides(
     if old.slide.is_hidden != new.slide.is_hidden:
         details = {"hidden": (old.slide.is_hidden, new.slide.is_hidden)}
         changes.add(Change(place, "changed", "slide", details=details))
-    if old.slide.layout.name != new.slide.layout.name:
+    if before.layout_name(i) != after.layout_name(j):
         names = old.slide.layout.name or None, new.slide.layout.name or None
         changes.add(Change(place, "changed", "layout", before=names[0], after=names[1]))
+    count = changes.total
     compare_shapes(old, new, changes)
+    # The drawing of a diagram follows from it, and is told where nothing else is.
+    is_drawn = changes.total == count
     for what in ("background", *_MOVEMENTS.values()):
         _compare_element(old, new, what, changes)
-    _compare_rest(old, new, place, changes)
+    _compare_rest(old, new, place, changes, with_drawings=is_drawn)
     compare_notes(old, new, changes)
     compare_comments(old, new, changes)
 
@@ -147,14 +150,16 @@ def _told(what: str, element: etree._Element) -> str | None:
     return None
 
 
-def _compare_rest(old: SlideSide, new: SlideSide, place: Place, changes: ChangeList) -> None:
+def _compare_rest(
+    old: SlideSide, new: SlideSide, place: Place, changes: ChangeList, *, with_drawings: bool
+) -> None:
     """Add what differs in a slide beside what was compared under names of its own."""
     named = name_differences(differences(_rest(old), _rest(new)))
     if named.details:
         changes.add(Change(place, "changed", "slide", details=named.details))
     add_links(named, place, changes)
     add_embedded(named, place, changes)
-    unnamed = [_unnamed(side) for side in (old, new)]
+    unnamed = [_unnamed(side, with_drawings=with_drawings) for side in (old, new)]
     drawn = (
         [value for value in unnamed[0] if value not in unnamed[1]],
         [value for value in unnamed[1] if value not in unnamed[0]],
@@ -182,13 +187,13 @@ def _rest(side: SlideSide) -> list[Fact]:
     return list(read_facts(root, side.resolve, skipped, _OMITTED))
 
 
-def _unnamed(side: SlideSide) -> list[tuple[str, Value]]:
-    """Return what a slide leads to without naming it; drawings of diagrams follow from these."""
+def _unnamed(side: SlideSide, *, with_drawings: bool) -> list[tuple[str, Value]]:
+    """Return what a slide leads to without naming it."""
     used: set[str] = set()
     for element in side.slide.root.iter():
         used.update(str(value) for value in element.attrib.values())
     found = side.version.unnamed(side.slide.part, used)
-    return [each for each in found if each[0] not in ("diagramDrawing", "notesSlide")]
+    return [each for each in found if with_drawings or each[0] != "diagramDrawing"]
 
 
 def _part(value: Value) -> object:
@@ -306,10 +311,4 @@ def is_same(old: DeckVersion, i: int, new: DeckVersion, j: int, slides: SlideMat
     """Tell whether two slides are the same to the byte, and lead to the same slides."""
     if j not in slides.same or old.slide_links(i) != new.slide_links(j):
         return False
-    return _layout_name(old, i) == _layout_name(new, j)
-
-
-def _layout_name(version: DeckVersion, index: int) -> str:
-    """Return the name of a slide's layout."""
-    parts = version.deck.parts
-    return version.deck.layout(parts.target(version.deck.slides[index].part, "slideLayout")).name
+    return old.layout_name(i) == new.layout_name(j)

@@ -72,6 +72,8 @@ class DeckVersion:
         deck: Its reader.
         slide_names: What a link to a slide is called, by the slide's part; filled once slides of
             both versions are matched, so that links to the same slide are the same.
+        layout_names: What a layout is called after, by its part; filled likewise, so that one with
+            a new name is the same layout.
         compared: The parts that belong to slides, layouts and masters; it grows.
     """
 
@@ -80,6 +82,7 @@ class DeckVersion:
         self.package = package
         self.type = identity.type
         self.slide_names: dict[str, str] = {}
+        self.layout_names: dict[str, str] = {}
         self.compared: set[str] = {identity.part}
         self._bytes: dict[str, PartValue] = {}
         self._digests: dict[str, str] = {}
@@ -96,6 +99,12 @@ class DeckVersion:
         with self.deck.skip_unreadable(f"Slide {index + 1}"):
             return read_slide(self.deck, index)
         return None
+
+    def layout_name(self, index: int) -> str:
+        """Return the name of a slide's layout; raises FileReadFailed."""
+        parts = self.deck.parts
+        part = parts.target(self.deck.slides[index].part, "slideLayout")
+        return self.layout_names.get(part) or self.deck.layout(part).name
 
     def part_bytes(self, part: str) -> PartValue:
         """Return what identifies the bytes of a part that is there."""
