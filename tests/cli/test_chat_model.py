@@ -55,7 +55,7 @@ def test_a_model_answers_a_folder(
     told = capsys.readouterr()
     assert code == 0
     assert told.out.startswith("There are twelve, see b.md.\n")
-    assert "+twelve\n" in told.out
+    assert "1 + twelve\n" in told.out
     assert "since `kbd chat`   1     60         30" in told.out
     assert "  tool read_file called, entry 1: path=notes.md\n  read_file returned " in told.err
     assert "  tool read_fiel refused: " in told.err

@@ -8,7 +8,8 @@ its extent is bounded; `workbook_map`, `regions` and `grid` show it.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
 places the rows of tables, `styles` describes formatting, `assets` copies it, `calculation` knows
-which results an edit makes old. `comparison` finds what differs between two versions. `tables` reads a sheet as a table and writes one.
+which results an edit makes old. `tables` reads a sheet as a table and writes one. `comparison`
+finds what differs between two versions.
 """
 
 from collections.abc import Sequence
