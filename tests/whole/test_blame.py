@@ -155,6 +155,8 @@ class Blamed:
                 continue
             if event["type"] == "ItemStarted":
                 item = event["data"]["item"]
+            elif event["type"] == "ToolReturned" and event["data"]["call_id"][0] == "w":
+                assert event["data"]["ok"], event
             elif event["type"] == "FileChanged" and event["data"].get("cause", "edit") == "edit":
                 job = self.jobs[item - 1]
                 self.seqs[job.edit] = event["seq"]
