@@ -13,7 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from xml.parsers import expat
 
-import csv_diff
 import daff
 import docx
 import openpyxl
@@ -89,19 +88,6 @@ def docx_lines(path: Path, _: Path) -> Run:
     return run
 
 
-def csv_diff_rows(path: Path, _: Path) -> Run:
-    """Compare with csv-diff, by the first column."""
-
-    def run() -> object:
-        loaded = []
-        for each in _versions(path):
-            with each.open(newline="", encoding="utf-8") as file:
-                loaded.append(csv_diff.load_csv(file, key="Id"))
-        return csv_diff.compare(*loaded)
-
-    return run
-
-
 def daff_rows(path: Path, _: Path) -> Run:
     """Compare with daff, by the first column."""
 
@@ -129,7 +115,6 @@ WORKS: Mapping[str, Work] = MappingProxyType(
         "python-docx and difflib": docx_lines,
         "kbd csv": kbd_compare(CsvFormat()),
         "csv, bytes of both files": read_bytes,
-        "csv-diff": csv_diff_rows,
         "daff": daff_rows,
     }
 )

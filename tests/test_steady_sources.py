@@ -27,6 +27,12 @@ ATTRIBUTES = frozenset(
 
 ALLOWED = {
     ("kbd/formats/shelves.py", "getpid"): "the name of a shelf's entry until it is whole",
+    ("kbd/plaintext/stretches.py", "time"): "a comparison ends in time, and says how far it came",
+    ("plugins/formats/kbd_csv/comparison/changes.py", "time"): "the same",
+    ("plugins/formats/kbd_csv/comparison/keys.py", "time"): "the same",
+    ("plugins/formats/kbd_text/comparison/changes.py", "time"): "the same",
+    ("plugins/formats/kbd_pptx/comparison/markup.py", "hash"): "what is equal within a process",
+    ("plugins/formats/kbd_xlsx/comparison/row_tokens.py", "hash"): "the same",
     ("plugins/providers/kbd_openai/faults.py", "now"): "Retry-After may name an hour, not seconds",
     (
         "plugins/providers/kbd_semantic/embedder.py",

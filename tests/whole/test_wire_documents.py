@@ -25,6 +25,7 @@ METHODS = {
 PREVIEWS = {
     "ReviewGetPdfPreviewPage", "ReviewGetDocxPreviewPage", "ReviewGetOdtPreviewPage",
     "ReviewGetXlsxPreviewPage", "ReviewGetPptxPreviewSlide", "ReviewGetImagePreview",
+    "ReviewGetXlsxPreviewGrid",
 }  # fmt: skip
 
 

@@ -256,6 +256,8 @@ OTHERS: dict[str, dict[str, Any]] = {
         "provider_id": "offline", "model_id": "offline:planner", "scope_hash": "", "persist": True,
     },
     "ReviewSetDeletionConfirmations": {"paths": ["x"]},
+    "ReviewGetDiff": {"path": "x"},
+    "ReviewGetBlame": {"path": "x", "place": "line 1"},
     "BlobRead": {"hash": "0" * 64},
     "StateAt": {"seq": 1},
     "CheckpointGet": {"checkpoint_id": "0" * 16},
