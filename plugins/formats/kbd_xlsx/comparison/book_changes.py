@@ -15,6 +15,7 @@ from kbd_xlsx.comparison.book_side import BookSide, SheetSide
 from kbd_xlsx.comparison.cell_changes import compare_cells, list_rows
 from kbd_xlsx.comparison.line_maps import BookMaps, LineMap, SheetMap
 from kbd_xlsx.comparison.places import sheet_place
+from kbd_xlsx.comparison.raw_cells import filled_columns
 from kbd_xlsx.comparison.row_alignment import SheetAlignment, align_sheets
 from kbd_xlsx.comparison.row_tokens import tokenize
 from kbd_xlsx.comparison.sheet_objects import compare_objects, own_parts
@@ -346,12 +347,13 @@ def _size(side: SheetSide) -> dict[str, Any]:
     """Return the range that a sheet uses, and how many rows and columns that is."""
     if not side.has_rows:
         return {"range": "", "rows": 0, "columns": 0}
-    count = len(side.scan.hashes)
     top = bottom = right = 0
     left = 1 << 30
-    for number, sketch in sorted(tokenize(side, range(1, count + 1), count).sketches.items()):
-        top, bottom = top or number, number
-        left, right = min(left, *sketch.columns), max(right, *sketch.columns)
+    for number, _, cells in side.rows(range(1, len(side.scan.hashes) + 1)):
+        columns = filled_columns(cells)
+        if columns is not None:
+            top, bottom = top or number, number
+            left, right = min(left, columns[0]), max(right, columns[1])
     if not top:
         return {"range": "", "rows": 0, "columns": 0}
     area = Area(top, left, bottom, right)

@@ -1,7 +1,7 @@
 """Changes of a sheet's rows, columns and cells, by an alignment of its two versions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kbd.formats import CellValue, Change, ChangeKind, ChangeList
@@ -16,7 +16,7 @@ from kbd_xlsx.comparison.places import (
     columns_place,
     rows_place,
 )
-from kbd_xlsx.comparison.raw_cells import RawCell, raw_cells
+from kbd_xlsx.comparison.raw_cells import RawCell, is_filled_row, raw_cells
 from kbd_xlsx.comparison.row_alignment import SheetAlignment
 
 __all__ = ["compare_cells", "list_rows"]
@@ -96,15 +96,12 @@ def compare_cells(
 def list_rows(side: SheetSide, kind: ChangeKind, changes: ChangeList) -> None:
     """Add all rows of a sheet that is new, or gone; raises FileReadFailed."""
     for number, _, cells in side.rows(range(1, len(side.scan.hashes) + 1)):
-        if not cells:
-            continue
-        found = {cell.column: cell for cell in raw_cells(cells) if cell.is_filled}
-        if not found:
+        if not is_filled_row(cells):
             continue
         if changes.is_full:
             changes.count(kind, "row", 1)
             continue
-        _add_row(changes, side, number, kind, _row_values(side, number, found))
+        _add_row(changes, side, number, kind, _row_values(side, number, _taken_apart(cells)))
 
 
 def _row_values(side: SheetSide, number: int, cells: _Cells) -> list[CellValue]:
@@ -259,20 +256,36 @@ class _CellComparison:
         if not self._has_columns and min(filled) == 0 and max(filled) > 1:
             self._fill_row(before, ours, after, theirs)
             return
-        columns = self._alignment.columns
-        pairs: dict[int, int] = {}
+        if not self._has_columns:
+            columns = sorted(ours.keys() | theirs.keys())
+            pairs: Iterable[tuple[int, int]] = zip(columns, columns, strict=True)
+        else:
+            pairs = self._paired_columns(ours, theirs)
+        for column, here in pairs:
+            one, two = ours.get(here), theirs.get(column)
+            # A formula is the same if it stands where it stood, and is no share of another.
+            if (
+                one is not None
+                and one == two
+                and self._is_comparable
+                and (one.formula is None or (before == after and b"shared" not in one.details))
+            ):
+                continue
+            self._compare_cell((before, here), one, (after, column), two)
+            self._compare_looks((before, here), one, (after, column), two)
+
+    def _paired_columns(self, ours: _Cells, theirs: _Cells) -> list[tuple[int, int]]:
+        """Return the columns of cells, now and before, without those that are new or gone."""
+        found: dict[int, int] = {}
         for column in ours:
-            there = columns.get(column)
+            there = self._alignment.columns.get(column)
             if there is not None:
-                pairs[there] = column
+                found[there] = column
         for column in theirs:
             here = self._columns_back.get(column)
             if here is not None:
-                pairs[column] = here
-        for column, here in sorted(pairs.items()):
-            one, two = ours.get(here), theirs.get(column)
-            self._compare_cell((before, here), one, (after, column), two)
-            self._compare_looks((before, here), one, (after, column), two)
+                found[column] = here
+        return sorted(found.items())
 
     def _fill_row(self, before: int, ours: _Cells, after: int, theirs: _Cells) -> None:
         """Add a row that was empty and is not now, or the other way."""

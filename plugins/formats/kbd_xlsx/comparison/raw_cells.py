@@ -9,7 +9,14 @@ from kbd.errors import FileReadFailed
 from kbd_xlsx.comparison.sheet_rows import plain_markup
 from kbd_xlsx.parts.style_elements import local_name
 
-__all__ = ["RawCell", "RowLook", "raw_cells", "row_look"]
+__all__ = [
+    "RawCell",
+    "RowLook",
+    "filled_columns",
+    "is_filled_row",
+    "raw_cells",
+    "row_look",
+]
 
 _CELL = re.compile(
     rb'<c r="([A-Z]{1,3})\d{1,7}"([^>]*?)(?:/>|>\s*'
@@ -20,6 +27,7 @@ _CELL = re.compile(
 )
 _ATTRIBUTE = re.compile(rb'([\w:.-]+)="([^"]*)"')
 _ADDRESS = re.compile(r"\$?([A-Za-z]{1,3})\$?\d{1,7}")
+_ADDRESS_OF_CELL = re.compile(rb'\s*<c r="([A-Z]{1,3})\d{1,7}"[^>]*[^/]>')
 _MAX_CACHED = 20_000
 
 
@@ -83,37 +91,41 @@ def raw_cells(cells: bytes) -> list[RawCell]:
     if len(found) != cells.count(b"<c ") + cells.count(b"<c>") + cells.count(b"<c/"):
         return _parsed(cells)
     result = []
+    new, known_columns, known = tuple.__new__, _columns.get, _attributes.get
     for letters, written, details, formula, value, inline in found:
-        column = _columns.get(letters) or _column(letters)
-        style, kind, metadata = _attributes.get(written) or _of_attributes(written)
+        column = known_columns(letters) or _column(letters)
+        style, kind, metadata = known(written) or _of_attributes(written)
         text: bytes | None = value
-        has_formula = bool(formula or details)
-        if not value or not formula:
+        if not value:
             # Of a group that did not take part the search tells nothing: empty, or not there.
-            text, has_formula = _clarified(cells, value, inline, kind, has_formula)
-        result.append(
-            RawCell(column, style, kind, text, formula if has_formula else None, details, metadata)
-        )
+            text = inline or None
+            # An empty text is a value, where it is said to be a text.
+            if kind == "str" and (b"<v></v>" in cells or b"<v/>" in cells):
+                text = b""
+        # A formula without attributes and without a text is none.
+        own = formula if formula or details else None
+        # The constructor of a named tuple takes twice the time.
+        result.append(new(RawCell, (column, style, kind, text, own, details, metadata)))
     return result
 
 
-def _clarified(
-    cells: bytes,
-    value: bytes,
-    inline: bytes,
-    kind: str,
-    has_formula: bool,  # noqa: FBT001
-) -> tuple[bytes | None, bool]:
-    """Tell what an empty group of the search means."""
-    if inline:
-        return inline, has_formula
-    if value:
-        # A formula without attributes and without a text is none.
-        return value, has_formula
-    # An empty text is a value, where it is said to be a text.
-    if kind == "str" and (b"<v></v>" in cells or b"<v/>" in cells):
-        return b"", has_formula
-    return None, has_formula
+def is_filled_row(cells: bytes) -> bool:
+    """Tell whether a row holds a value or a formula."""
+    if b"<v" not in cells and b"<f" not in cells and b"<is" not in cells:
+        return False
+    # Nearly all rows have a value that is not empty.
+    return b"<v>" in cells or any(cell.is_filled for cell in raw_cells(cells))
+
+
+def filled_columns(cells: bytes) -> tuple[int, int] | None:
+    """Return the first and the last column of a row that hold something."""
+    last = cells.rfind(b'<c r="')
+    ends = _ADDRESS_OF_CELL.match(cells), _ADDRESS_OF_CELL.match(cells, last) if last > 0 else None
+    # The ends of a row are mostly filled; else all cells are looked at.
+    if ends[0] is not None and ends[1] is not None and cells.count(b"<v>", last) == 1:
+        return _column(ends[0][1]), _column(ends[1][1])
+    columns = [cell.column for cell in raw_cells(cells) if cell.is_filled]
+    return (min(columns), max(columns)) if columns else None
 
 
 def _column(letters: bytes) -> int:

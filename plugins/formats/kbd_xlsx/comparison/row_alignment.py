@@ -1,5 +1,6 @@
 """Rows and columns of two versions of a sheet, aligned: which are the same, new, gone or moved."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import msgspec
@@ -13,7 +14,7 @@ from kbd_xlsx.comparison.column_alignment import (
 )
 from kbd_xlsx.comparison.line_maps import LineMap, LineRun, joined_runs, last_shift
 from kbd_xlsx.comparison.row_pairs import RowPairing
-from kbd_xlsx.comparison.row_tokens import RowTokens, plain_tokens, tokenize
+from kbd_xlsx.comparison.row_tokens import RowTokens, plain_tokens, similarity, tokenize
 
 __all__ = ["SheetAlignment", "align_sheets"]
 
@@ -30,6 +31,10 @@ COLUMN_COST = 3
 """Changes of cells that a change of a column counts for: fewer of them are told one by one."""
 
 
+SAMPLE_ROWS = 500
+"""Rows of very many that are looked at for whether they were changed where they are."""
+
+_SIMILAR = 0.5
 _Aligning = Callable[[Sequence[Hashable], Sequence[Hashable]], tuple[AlignedBlock, ...]]
 
 
@@ -70,8 +75,11 @@ def align_sheets(before: SheetSide, after: SheetSide, *, is_comparable: bool) ->
     Raises:
         FileReadFailed: A sheet is damaged.
     """
-    windows = _windows(before, after, is_comparable=is_comparable)
     ends = len(before.scan.hashes), len(after.scan.hashes)
+    different = _different(before, after, is_comparable=is_comparable)
+    if _is_in_place(before, after, different):
+        return _stayed(different, ends)
+    windows = _windows(different, max(ends))
     if not windows:
         length = max(ends)
         return SheetAlignment(
@@ -88,17 +96,45 @@ def align_sheets(before: SheetSide, after: SheetSide, *, is_comparable: bool) ->
     return found
 
 
-def _windows(before: SheetSide, after: SheetSide, *, is_comparable: bool) -> list[tuple[int, int]]:
-    """Return the stretches of row numbers, ends not included, in which rows differ."""
+def _different(before: SheetSide, after: SheetSide, *, is_comparable: bool) -> Sequence[int]:
+    """Return the numbers of the rows that differ, or may."""
     one, two = before.scan, after.scan
     length = max(len(one.hashes), len(two.hashes))
-    if not length:
-        return []
     if not is_comparable:
-        return [(1, length + 1)]
+        return range(1, length + 1)
     different = list(_unequal(one.hashes, two.hashes))
     if one.masters != two.masters or one.groups != two.groups:
         different = sorted({*different, *one.sharing, *two.sharing})
+    return different
+
+
+def _is_in_place(before: SheetSide, after: SheetSide, different: Sequence[int]) -> bool:
+    """Tell whether very many rows differ, and each in a few cells: a column was written anew."""
+    last = min(len(before.scan.hashes), len(after.scan.hashes))
+    rows = different[: bisect_right(different, last)]
+    if len(rows) < MANY_ROWS:
+        return False
+    sample = sorted({*rows[:: max(1, len(rows) // SAMPLE_ROWS)], *rows[-50:]})
+    one, two = (tokenize(side, sample, last).sketches for side in (before, after))
+    return all(similarity(one.get(row), two.get(row)) >= _SIMILAR for row in sample)
+
+
+def _stayed(different: Sequence[int], ends: tuple[int, int]) -> SheetAlignment:
+    """Return the alignment of rows that all are where they were."""
+    both = min(ends)
+    place = bisect_right(different, both)
+    rest = different[place:]
+    return SheetAlignment(
+        LineMap([LineRun(1, 1, both)], ends),
+        LineMap(),
+        [(row, row) for row in different[:place]],
+        rest if ends[0] > both else (),
+        rest if ends[1] > both else (),
+    )
+
+
+def _windows(different: Sequence[int], length: int) -> list[tuple[int, int]]:
+    """Return the stretches of row numbers, ends not included, in which rows differ."""
     windows: list[tuple[int, int]] = []
     for row in different:
         start, end = max(1, row - WINDOW_MARGIN), min(length, row + WINDOW_MARGIN) + 1
@@ -226,7 +262,7 @@ class _Aligner:
         wanted = [row for start, end in self._windows for row in range(start, end)]
         before, after = self._sides
         known: list[dict[int, tuple[int, int]]] = [{}, {}]
-        if self._is_comparable and columns is None and len(wanted) > MANY_ROWS:
+        if self._is_comparable and columns is None and self._are_shifted(wanted):
             found = [plain_tokens(side, wanted) for side in self._sides]
             both = {each[0] for each in found[0].values()}
             both &= {each[0] for each in found[1].values()}
@@ -238,6 +274,17 @@ class _Aligner:
             tokenize(before, wanted, self._count, known=known[0], columns=renamed[0]),
             tokenize(after, wanted, self._count, known=known[1], columns=renamed[1]),
         )
+
+    def _are_shifted(self, wanted: Sequence[int]) -> bool:
+        """Tell whether rows are likely to stand elsewhere as they are."""
+        if len(wanted) <= MANY_ROWS:
+            return False
+        middle = len(wanted) // 2
+        some = wanted[middle : middle + MANY_ROWS]
+        one, two = (
+            {token for token, _ in plain_tokens(side, some).values()} for side in self._sides
+        )
+        return len(one & two) * 10 > min(len(one), len(two))
 
     def _ends(self) -> tuple[int, int]:
         """Return the last rows with values; below them rows have looks at most."""
