@@ -19,6 +19,7 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     format_calls     a format's other capabilities as tools and the daemon call them
     renderer         the office program that prints documents, and what it has printed
     print_job        one print: a copy, a profile, the program and its end
+    packed_comparison  a comparison in pieces that hold nobody up
     derived_cache    maps, short texts and comparisons that are kept by content
     pieces           text cut for an index, and parts of a long text
 """

@@ -1,5 +1,6 @@
 """Calls of the capabilities that a review shows: comparisons, grids, pages as pictures."""
 
+import contextlib
 import hashlib
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -9,6 +10,7 @@ import msgspec
 
 from kbd.core.plugins.derived_cache import cache_key
 from kbd.core.plugins.host import Owned
+from kbd.core.plugins.packed_comparison import PackedComparison, unpack
 from kbd.core.plugins.renderer import PageCounts, PrintRequest
 from kbd.core.plugins.worker_calls import WorkerCalls, unsupported_error
 from kbd.errors import FileReadFailed, ValidationFailed
@@ -97,11 +99,18 @@ class ReviewCalls(WorkerCalls):
         key = cache_key(f"compare-{digest}", owned, before, after)
         known = await self._derived.find(key)
         if known is not None:
-            return msgspec.convert(known, Comparison)
+            with contextlib.suppress(msgspec.MsgspecError):  # Damaged on the disk: made anew.
+                return await unpack(msgspec.convert(known, PackedComparison))
         versions = {"before": _version(before), "after": _version(after)}
         arguments = {"name": name, **versions, "options": narrowed}
-        found = await self._call(owned, "compare", Comparison, arguments, FileReadFailed)
-        await self._derived.store(key, msgspec.to_builtins(found))
+        packed = await self._call(owned, "compare", PackedComparison, arguments, FileReadFailed)
+        try:
+            found = await unpack(packed)
+        except msgspec.MsgspecError as fault:
+            msg = f"format {owned.item.name} answered compare with something ill-formed: {fault}"
+            raise FileReadFailed(msg) from None
+        plain = msgspec.to_builtins(packed, builtin_types=(bytes,))
+        await self._derived.store(key, plain)
         return found
 
     async def trace(

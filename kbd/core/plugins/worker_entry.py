@@ -14,6 +14,7 @@ from typing import Any, Union
 import msgspec
 
 from kbd.core.plugins.hooks import declared_formats
+from kbd.core.plugins.packed_comparison import pack
 from kbd.core.plugins.pieces import cut_pieces, extract, short_text, write_pieces
 from kbd.core.plugins.print_job import PrintOrder, print_document
 from kbd.formats import (
@@ -162,12 +163,12 @@ def compare(
     after: tuple[str, str] | None,
     options: dict[str, Any],
 ) -> Any:
-    """Return `Comparable.compare`; a version is its path and the file's name then."""
+    """Return `Comparable.compare`, packed; a version is its path and the file's name then."""
     del name
     handler = _handler(handle)
     assert isinstance(handler, Comparable)
     narrowed = msgspec.convert(options, CompareOptions)
-    return _plain(handler.compare(_version(before), _version(after), narrowed))
+    return _plain(pack(handler.compare(_version(before), _version(after), narrowed)))
 
 
 def trace(
@@ -324,4 +325,5 @@ def _version(version: tuple[str, str] | None) -> Source | None:
 
 
 def _plain(value: Any) -> Any:
-    return msgspec.to_builtins(value)
+    # Bytes stay bytes: they go as msgpack, not as JSON.
+    return msgspec.to_builtins(value, builtin_types=(bytes,))

@@ -6,11 +6,12 @@ told by its size and hash.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from anyio.lowlevel import checkpoint
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.lineage import LineageStep
@@ -53,6 +54,9 @@ _LABELS: dict[wire.ReferenceSource, str] = {
     "published_current_fallback": "Published (current preview)",
     "none": "No reference",
 }
+
+
+T = TypeVar("T")
 
 
 class DraftVersions(msgspec.Struct, frozen=True):
@@ -298,8 +302,10 @@ async def answer_diff(
         reference_source=versions.source,
         baseline_missing=versions.source != "draft_start_snapshot",
         changes=tuple(
-            _render_change(workbench.state, change, maker)
-            for change, maker in zip(page, makers, strict=True)
+            [
+                _render_change(workbench.state, change, maker)
+                async for change, maker in _unhurried(zip(page, makers, strict=True))
+            ]
         ),
         total=found.total,
         has_more=has_more,
@@ -310,6 +316,18 @@ async def answer_diff(
         next_offset=end if has_more else UNSET,
         hunks=UNSET if found.hunks is None else _render_hunks(found.hunks, page),
     )
+
+
+BURST = 100
+"""Changes that are rendered before others get a turn: a few milliseconds."""
+
+
+async def _unhurried(items: Iterable[T]) -> AsyncIterator[T]:
+    """Yield items, with a turn for others after each burst."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % BURST == 0:
+            await checkpoint()
 
 
 async def _find_makers(

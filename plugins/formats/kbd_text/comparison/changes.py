@@ -33,7 +33,7 @@ CONTEXT_LINES = 3
 
 MAX_CONTEXT_LINES = 1_000
 
-MAX_WHOLE_BYTES = 32 * 1024 * 1024
+MAX_WHOLE_BYTES = 1024 * 1024
 """Of both versions, if they are to be shown whole; less than a tenth of it has room."""
 
 _EXCERPT_CHARS = 200
