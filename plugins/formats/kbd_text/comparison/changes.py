@@ -34,7 +34,8 @@ CONTEXT_LINES = 3
 MAX_CONTEXT_LINES = 1_000
 
 MAX_WHOLE_BYTES = 1024 * 1024
-"""Of both versions, if they are to be shown whole; less than a tenth of it has room."""
+"""Of both versions, if they are to be shown whole: a message is at most 10 MiB, and a character
+takes up to six bytes there."""
 
 _EXCERPT_CHARS = 200
 """Of a very long line as much is shown before and behind what differs."""
