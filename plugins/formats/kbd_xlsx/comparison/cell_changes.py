@@ -480,8 +480,9 @@ def _taken_apart(markup: bytes) -> _Cells:
 def _unequal_cells(before: bytes, after: bytes) -> tuple[bytes, bytes]:
     """Return the cells of a row that are written differently; all where it cannot be told."""
     ours, theirs = before.split(b"</c>"), after.split(b"</c>")
-    # Of a shared formula the text stands elsewhere.
-    if len(ours) != len(theirs) or b'"shared"' in before:
+    # Of a shared formula the text stands elsewhere, and a cell without an address is counted.
+    is_counted = any(each.count(b"<c") != each.count(b'<c r="') for each in (before, after))
+    if len(ours) != len(theirs) or b'"shared"' in before or is_counted:
         return before, after
     pairs = [pair for pair in zip(ours[:-1], theirs[:-1], strict=True) if pair[0] != pair[1]]
     first = b"".join([one + b"</c>" for one, _ in pairs])
