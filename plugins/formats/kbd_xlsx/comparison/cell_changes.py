@@ -246,16 +246,22 @@ class _CellComparison:
             )
 
     def _compare_markup(self, before: int, ours: bytes, after: int, theirs: bytes) -> None:
-        """Compare two rows, which are mostly equal but for numbers of rows in them."""
-        if self._is_comparable and _is_shifted(ours, theirs, self._alignment.rows):
-            return
-        self._compare_row(before, _taken_apart(ours), after, _taken_apart(theirs))
+        """Compare two rows by what is written of them, as far as that can tell."""
+        are_filled = is_filled_row(ours), is_filled_row(theirs)
+        if self._is_comparable and all(are_filled):
+            if before != after and _is_shifted(ours, theirs, self._alignment.rows):
+                return
+            if before == after:
+                ours, theirs = _unequal_cells(ours, theirs)
+        one, two = _taken_apart(ours), _taken_apart(theirs)
+        if not self._has_columns and are_filled[0] != are_filled[1]:
+            cells = one if are_filled[0] else two
+            if sum(cell.is_filled for cell in cells.values()) > 1:
+                self._fill_row(before, one, after, two)
+                return
+        self._compare_row(before, one, after, two)
 
     def _compare_row(self, before: int, ours: _Cells, after: int, theirs: _Cells) -> None:
-        filled = [sum(cell.is_filled for cell in cells.values()) for cells in (ours, theirs)]
-        if not self._has_columns and min(filled) == 0 and max(filled) > 1:
-            self._fill_row(before, ours, after, theirs)
-            return
         if not self._has_columns:
             columns = sorted(ours.keys() | theirs.keys())
             pairs: Iterable[tuple[int, int]] = zip(columns, columns, strict=True)
@@ -469,6 +475,19 @@ class _CellComparison:
 
 def _taken_apart(markup: bytes) -> _Cells:
     return {cell.column: cell for cell in raw_cells(markup)}
+
+
+def _unequal_cells(before: bytes, after: bytes) -> tuple[bytes, bytes]:
+    """Return the cells of a row that are written differently; all where it cannot be told."""
+    ours, theirs = before.split(b"</c>"), after.split(b"</c>")
+    # Of a shared formula the text stands elsewhere, and a cell without an address is counted.
+    is_counted = any(each.count(b"<c") != each.count(b'<c r="') for each in (before, after))
+    if len(ours) != len(theirs) or b'"shared"' in before or is_counted:
+        return before, after
+    pairs = [pair for pair in zip(ours[:-1], theirs[:-1], strict=True) if pair[0] != pair[1]]
+    first = b"".join([one + b"</c>" for one, _ in pairs])
+    second = b"".join([two + b"</c>" for _, two in pairs])
+    return first + ours[-1], second + theirs[-1]
 
 
 def _is_shifted(before: bytes, after: bytes, rows: LineMap) -> bool:

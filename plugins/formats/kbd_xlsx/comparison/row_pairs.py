@@ -24,6 +24,7 @@ _SIMILAR = 0.5
 _KEY_SHARE = 0.3
 _SKETCHED_COLUMNS = 24
 _UNKNOWN_COST = 5
+_ROW_COST = 3
 
 
 class RowPairing:
@@ -107,7 +108,7 @@ class RowPairing:
             else:
                 self.removed.extend(ours[first:i])
                 self.added.extend(theirs[second:j])
-                self.cost += i - first + j - second
+                self.cost += _ROW_COST * (i - first + j - second)
             if i < len(ours):
                 self._add_pair(ours[i], theirs[j])
             first, second = i + 1, j + 1

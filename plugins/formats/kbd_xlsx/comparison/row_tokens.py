@@ -23,6 +23,9 @@ __all__ = ["RowTokens", "Sketch", "count_differences", "plain_tokens", "similari
 MAX_SKETCHED = 3_000_000
 """Cells of which rows are remembered, for finding similar ones."""
 
+MANY_OTHERS = 500
+"""Rows with references to other rows, after which it is not tried any more to tell rows alone."""
+
 _OWN_LOOK = re.compile(rb'\s*<row [^>]*\s(?:s|ht|hidden|outlineLevel|customFormat)="')
 _PLACE = re.compile(rb'(<c r="[A-Z]{1,3})\d{1,7}"')
 _ROW_NUMBER = re.compile(rb"(?<=[A-Z$])(?<![0-9.][A-Z])\d{1,7}(?![\w.(!])")
@@ -106,6 +109,8 @@ def plain_tokens(side: SheetSide, wanted: Sequence[int]) -> dict[int, tuple[int,
         FileReadFailed: The sheet is damaged.
     """
     found: dict[int, tuple[int, int]] = {}
+    # Rows that are the same wherever they stand.
+    plain = 0
     for piece in side.pieces():
         start = bisect_left(wanted, piece.numbers[0])
         if start == len(wanted) or wanted[start] > piece.numbers[-1]:
@@ -119,8 +124,15 @@ def plain_tokens(side: SheetSide, wanted: Sequence[int]) -> dict[int, tuple[int,
             if not formulas:
                 token = hash(_without_number(cells, number)) or 1
                 found[number] = token, token
+                plain += 1
             elif cells.count(b"<f>") == formulas:
-                found[number] = _formula_tokens(cells, number)
+                own = b"" if len(found) - plain > MANY_OTHERS else _own_token(cells, number)
+                token = hash(own)
+                if own:
+                    plain += 1
+                else:
+                    token = hash(_ROW_NUMBER.sub(b"", cells)) or 1
+                found[number] = token or 1, (token if own else hash(cells)) or 1
     return found
 
 
@@ -133,15 +145,13 @@ def _without_number(cells: bytes, number: int) -> bytes:
     return _PLACE.sub(rb'\1"', cells)
 
 
-def _formula_tokens(cells: bytes, number: int) -> tuple[int, int]:
-    """Return the tokens of a row whose formulas have no attributes."""
-    if b"<is" not in cells and b't="str"' not in cells:
-        own = _without_own_row(cells, b"%d" % number)
-        # With references to its own row only, the row is the same wherever it stands.
-        if _OTHER_ROWS.search(own) is None:
-            token = hash(own) or 1
-            return token, token
-    return hash(_ROW_NUMBER.sub(b"", cells)) or 1, hash(cells) or 1
+def _own_token(cells: bytes, number: int) -> bytes:
+    """Return a row without its number, if its formulas refer to no other row; else b""."""
+    if b"<is" in cells or b't="str"' in cells:
+        return b""
+    own = _without_own_row(cells, b"%d" % number)
+    # With references to its own row only, the row is the same wherever it stands.
+    return own if _OTHER_ROWS.search(own) is None else b""
 
 
 def _without_own_row(cells: bytes, digits: bytes) -> bytes:
