@@ -456,3 +456,38 @@ def test_texts_of_errors_have_one_form() -> None:
                 yield f"line {line}: {text!r}"
 
     assert broken(rule, "kbd", "plugins") == []
+
+
+# A group that ends, what may be had of it, and a plus: `)*+`, `)?+`, `)++`, `){1,3}+`.
+POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{\d*,?\d*\})\+")
+
+
+def texts_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every constant text with its line; what an f-string has filled in stands there as a group."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)):
+                yield node.lineno, text
+            case ast.Constant(value=bytes(data)):
+                yield node.lineno, data.decode("latin-1")
+            case ast.JoinedStr(values=parts):
+                texts = (p.value if isinstance(p, ast.Constant) else "(?:)" for p in parts)
+                yield node.lineno, "".join(map(str, texts))
+
+
+def test_no_group_is_possessive_by_a_plus() -> None:
+    """Before Python 3.11.5 such a group matches what it should not (CPython issue 106052).
+
+    Debian 12 has 3.11.2, where cells of a sheet were taken for others. `(?>(?:…)*)` is the same and
+    right everywhere; a single character or set may have the plus.
+    """
+
+    def rule(source: Source) -> Iterator[str]:
+        for line, text in texts_in(source.tree):
+            if POSSESSIVE_GROUP.search(text):
+                yield f"line {line}: {text!r}"
+
+    assert POSSESSIVE_GROUP.search("(?:ab?c)*+")
+    assert POSSESSIVE_GROUP.search('(?: r="x")?+y')
+    assert not POSSESSIVE_GROUP.search(r"(?>(?:ab?c)*)[^<]*+\)*+")
+    assert broken(rule, "kbd", "plugins") == []

@@ -34,8 +34,9 @@ MAX_VALUES = 20_000
 """What has more has to be JSON proper: tolerant reading is fifty times slower."""
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
-# Possessive throughout: of a string that does not end nothing is tried a second time.
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"' + r"|'(?:[^'\\]++|\\.)*+'", re.DOTALL)
+# Possessive throughout: of a string that does not end nothing is tried a second time. A group is so
+# by `(?>…)`: `)*+` matches what it should not before Python 3.11.5 (CPython issue 106052).
+_STRING = re.compile(r'"(?>(?:[^"\\]++|\\.)*)"' + r"|'(?>(?:[^'\\]++|\\.)*)'", re.DOTALL)
 # Bounded, for Python takes quadratic time to make a number of many digits.
 _NUMBER = re.compile(
     r"-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,3})?(?![\w.])", re.ASCII

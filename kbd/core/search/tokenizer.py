@@ -192,18 +192,20 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
 _LETTER = f"(?:[^\\W_{_UNSPACED}]|[\u0900-\u0dff])"
-_WORD = re.compile(f"{_LETTER}++")
+_WORD = re.compile(f"(?>{_LETTER}+)")
 # In two thirds of the time, where no vowel sign of India can be.
 _PLAIN_WORD = re.compile(f"[^\\W_{_UNSPACED}]++")
 _SIGN = re.compile("[\u0900-\u0dff]")
 _FIRST_UNSPACED = _UNSPACED[0]
 _RUN = re.compile(f"[{_UNSPACED}]++")
-_SPOT = re.compile(f"{_LETTER}++|[{_UNSPACED}]")
+_SPOT = re.compile(f"(?>{_LETTER}+)|[{_UNSPACED}]")
 # A hyphen at the end of a line may have cut a word in two.
-_JOINED = re.compile(rf"\b{_LETTER}++(?:(?:[-_./@:+\u2010\u2011]|-[ \t]?\n[ \t]?){_LETTER}++)++")
+_JOINED = re.compile(
+    rf"\b(?>{_LETTER}+)(?>(?:(?:[-_./@:+\u2010\u2011]|-[ \t]?\n[ \t]?)(?>{_LETTER}+))+)"
+)
 _ASCII_JOINED = re.compile(_JOINED.pattern.replace(_LETTER, "[a-z0-9]"))
 _JOINS = re.compile(r"[-_@\u2010\u2011\d]")
-_NUMBER = re.compile(r"(?<![\w.,])\d++(?:[.,]\d++)++(?![\w]|[-_/:@]\w)")
+_NUMBER = re.compile(r"(?<![\w.,])\d++(?>(?:[.,]\d++)+)(?![\w]|[-_/:@]\w)")
 _FRACTION = re.compile(r"\d[.,]\d")
 # A zero in front groups nothing: 0.125 is a fraction.
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")

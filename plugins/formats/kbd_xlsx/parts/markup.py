@@ -33,8 +33,9 @@ __all__ = [
 ]
 
 # Possessive, so that a tag which does not fit fails at once; to try all ways of splitting a long
-# one would take for ever.
-ATTRIBUTES = rb"""[^<>"']*+(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+)*+"""
+# one would take for ever. The group is so by `(?>…)`: `)*+` matches what it should not before
+# Python 3.11.5 (CPython issue 106052).
+ATTRIBUTES = rb"""[^<>"']*+(?>(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+)*)"""
 """All attributes of a tag, the slash of a closed one among them."""
 
 EVERYWHERE = Area(1, 1, 1_048_576, 16_384)

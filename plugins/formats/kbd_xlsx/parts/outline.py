@@ -216,8 +216,9 @@ class Rows:
         self._attributes_from = len(outline.qualified(b"c")) + 1
         # Most cells begin with their address, so one search finds both.
         self._cell = re.compile(
-            b"<" + name + rb'(?: r="([A-Z]{1,3})([0-9]{1,7})")?+(?=[\s/>])(' + ATTRIBUTES
-            + rb")>(?:(?<=/>)|([^<]*+(?:<(?!/" + name + rb"[\s>])[^<]*+)*+)</" + name + rb"\s*+>)"
+            b"<" + name + rb'(?>(?: r="([A-Z]{1,3})([0-9]{1,7})")?)(?=[\s/>])(' + ATTRIBUTES
+            + rb")>(?:(?<=/>)|([^<]*+(?>(?:<(?!/" + name + rb"[\s>])[^<]*+)*))</" + name
+            + rb"\s*+>)"
         )  # fmt: skip
         self._columns: dict[bytes, int] = {}
         # Arrays take twelve bytes for each row, and a sheet may have a million rows.

@@ -46,7 +46,7 @@ Meaning = Literal["number", "moment", "duration"]
 # A duration has its unit in brackets, [h], before any other unit; quoted text and escaped signs
 # are no units.
 _DURATION = re.compile(
-    r'(?:"[^"]*+"?|[\\_*].|\[(?!(?:h+|m+|s+)\])[^\]]*+\]|[^"\\_*\[dmhys])*+\[[hms]',
+    r'(?>(?:"[^"]*+"?|[\\_*].|\[(?!(?:h+|m+|s+)\])[^\]]*+\]|[^"\\_*\[dmhys])*)\[[hms]',
     re.IGNORECASE | re.DOTALL,
 )
 _FIRST_DAY = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no zone
