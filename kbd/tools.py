@@ -9,13 +9,15 @@ writes is staged, and lands in the draft together with its result, or not at all
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import msgspec
 
 from kbd.formats import (
     Applied,
     AssetPick,
+    CompareOptions,
+    Comparison,
     FormatHandler,
     Placement,
     Reading,
@@ -32,11 +34,16 @@ __all__ = [
     "Files",
     "FormatCatalog",
     "Formats",
+    "Moment",
     "Recall",
     "Tool",
     "ToolContext",
     "ToolResult",
 ]
+
+
+Moment = Literal["item", "draft"]
+"""A moment to compare with: when the item that is being worked on began, or when the draft did."""
 
 
 class FileRef(msgspec.Struct, frozen=True):
@@ -97,6 +104,18 @@ class Files(Protocol):
         Raises:
             SandboxViolation: As for `find`.
             NotFound: There is no such file; the message names near matches.
+        """
+
+    def moments(self) -> Sequence[Moment]:
+        """Return the moments that files can be compared with, the latest first; at least one."""
+
+    def before(self, path: str, moment: Moment) -> FileRef | None:
+        """Return a file as it was at one of the moments, or None if it was not there.
+
+        A file that nothing has changed since is the one that `find` returns.
+
+        Raises:
+            SandboxViolation: As for `find`.
         """
 
     def new(self, path: str) -> FileName:
@@ -175,6 +194,11 @@ class Formats(FormatCatalog, Protocol):
 
     async def read(self, file: FileRef, region: Region) -> Reading:
         """Return `Readable.read`."""
+
+    async def compare(
+        self, before: FileRef | None, after: FileRef | None, options: CompareOptions
+    ) -> Comparison:
+        """Return `Comparable.compare` of two versions, one of which may be None."""
 
     async def apply(
         self,

@@ -26,6 +26,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, for its passages
     comparison     what a comparison is made of: places, changes, hunks
+    change_text    the same as text for a model, a line a change
     alignment      which items of two sequences are the same; words of a changed text
     shelves        what is kept on a shelf: written whole, believed only if it is
 """

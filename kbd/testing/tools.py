@@ -26,6 +26,9 @@ from kbd.errors import NotFound, SandboxViolation, ValidationFailed
 from kbd.formats import (
     Applied,
     AssetPick,
+    Comparable,
+    CompareOptions,
+    Comparison,
     Editable,
     FormatHandler,
     Mappable,
@@ -40,7 +43,7 @@ from kbd.formats import (
     Written,
 )
 from kbd.search import FoundChunk, FoundChunks, KnownDocument, Summary
-from kbd.tools import CallLimits, FileRef, Files, FormatCatalog, Tool, ToolResult
+from kbd.tools import CallLimits, FileRef, Files, FormatCatalog, Moment, Tool, ToolResult
 from kbd.types import BlobHash, Effect, FileName, FocusHint
 
 __all__ = ["PlainSearch", "Workbench", "check_tool"]
@@ -123,6 +126,7 @@ class _Files:
         for folder in self._folders.values():
             folder.mkdir(parents=True, exist_ok=True)
         self._files: dict[FileName, FileRef] = {}
+        self._first: dict[FileName, FileRef] = {}
         self._staged: dict[FileName, tuple[Path, tuple[str, ...]]] = {}
         self._paths: list[Path] = []
         self._counter = itertools.count()
@@ -140,6 +144,13 @@ class _Files:
             hint = f"; did you mean {', '.join(near)}?" if near else ""
             raise NotFound(f"there is no file {name}{hint}")
         return self._files[name]
+
+    def moments(self) -> Sequence[Moment]:
+        return ("draft",)
+
+    def before(self, path: str, moment: Moment) -> FileRef | None:
+        assert moment == "draft", "a folder has no items"
+        return self._first.get(_legal(path))
 
     def new(self, path: str) -> FileName:
         name = _legal(path)
@@ -185,6 +196,11 @@ class _Files:
         if remaining is not None:
             known = tuple(each for each in known if each in remaining)
         self._staged[name] = staged, tuple(dict.fromkeys((*known, *external)))
+
+    def add(self, name: FileName, data: bytes) -> FileRef:
+        """Make bytes a file of that name; from here on it is compared with them."""
+        self._first[name] = self.store(name, data)
+        return self._first[name]
 
     def store(self, name: FileName, data: bytes, external: tuple[str, ...] = ()) -> FileRef:
         """Make bytes a blob and a file of that name."""
@@ -245,6 +261,17 @@ class _Formats(_Catalog):
         if not isinstance(handler, Readable):
             raise ValidationFailed(f"{file.name} cannot be read")
         return handler.read(_source(file), region)
+
+    async def compare(
+        self, before: FileRef | None, after: FileRef | None, options: CompareOptions
+    ) -> Comparison:
+        file = after or before
+        assert file is not None
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Comparable):
+            raise ValidationFailed(f"{file.name} cannot be compared")
+        versions = [_source(each) if each else None for each in (before, after)]
+        return handler.compare(*versions, options)
 
     async def apply(
         self,
@@ -348,7 +375,7 @@ class Workbench:
 
     def add(self, name: str, data: bytes | str) -> FileRef:
         """Add a file, or replace it; text is written as UTF-8."""
-        return self._files.store(_legal(name), data.encode() if isinstance(data, str) else data)
+        return self._files.add(_legal(name), data.encode() if isinstance(data, str) else data)
 
     def content(self, name: str) -> bytes:
         """Return the bytes of a file as it is now."""

@@ -65,6 +65,7 @@ class Caller:
             lambda: ("list_files", {}),
             lambda: ("get_file_info", {"path": self._any()}),
             lambda: ("get_file_map", {"path": self._any()}),
+            lambda: ("get_file_changes", {"path": self._any()}),
             self._read, self._read, self._styles, self._styles, self._recall,
             lambda: ("table_get_map", self._table()),
             lambda: ("table_describe", self._table()),

@@ -39,7 +39,6 @@ from kbd.core.domain.commands import EndRun, FailAttempt, RecordRun
 from kbd.core.domain.run_state import ItemState, Plan, Run
 from kbd.core.domain.state_text import one_line
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.workbench.change_text import describe_changes
 from kbd.core.workbench.content_diff import compare_versions
 from kbd.errors import (
     AgentLoopDetected,
@@ -65,6 +64,7 @@ from kbd.events.runs import (
 )
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import AssistantMessageAdded
+from kbd.formats.change_text import describe_changes
 from kbd.messages import Message
 from kbd.providers import MalformedReply
 from kbd.tools import FileRef

@@ -10,7 +10,6 @@ content_diff   what it changes inside a file
 lineage        the steps that made a file what it is, from the log
 attribution    which of them made each change
 blame          which of them touched one place
-change_text    the same as text for a model
 preview_answers
                answers that show a file: a picture of it, or a grid of its cells
 publish        makes the draft's files the published ones

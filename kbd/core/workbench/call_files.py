@@ -15,15 +15,18 @@ from typing import Any
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import SeenFile, WorkbenchState, folded_name
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.store.journal import Journal
+from kbd.core.workbench.change_set import find_renames
 from kbd.core.workbench.file_store import Blobs
 from kbd.core.workbench.sandbox import file_name
 from kbd.errors import NotFound, ValidationFailed
+from kbd.events.base import FileVersion
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
-from kbd.tools import FileRef
+from kbd.tools import FileRef, Moment
 from kbd.types import BlobHash, CallId, FileName, FocusHint, Seq
 
 __all__ = ["CallFiles", "LogRecall", "describe_file"]
@@ -34,6 +37,10 @@ Describe = Callable[[FileRef], dict[str, Any]]
 
 MAX_NOTES = 20
 """Notes that the review shows of one file."""
+
+
+_Earlier = dict[FileName, FileVersion | None]
+"""Earlier versions of files that were changed since; None of those that were not there."""
 
 
 class _StagedVersion(msgspec.Struct, frozen=True):
@@ -73,6 +80,10 @@ class CallFiles:
     ) -> None:
         files = map(state.published, state.files) if published else state.current_files()
         self._files: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
+        # What is published is where every draft begins.
+        self._earlier: dict[Moment, _Earlier] = (
+            {"draft": {}} if published else _earlier_versions(state)
+        )
         self._blobs, self._stage, self._cache = blobs, stage, cache
         self._describe = describe
         self._staged: list[Path] = []
@@ -115,6 +126,24 @@ class CallFiles:
             msg = f"there is no file {file_name(path)!r}{hint}"
             raise NotFound(msg)
         return found
+
+    def moments(self) -> Sequence[Moment]:
+        """Return the moments that files can be compared with, the latest first."""
+        return tuple(self._earlier)
+
+    def before(self, path: str, moment: Moment) -> FileRef | None:
+        """Return a file as it was at one of the moments, or None if it was not there.
+
+        Raises:
+            SandboxViolation: The path would leave the workbench.
+        """
+        name, earlier = file_name(path), self._earlier[moment]
+        if name not in earlier:
+            return self.find(path)
+        version = earlier[name]
+        if version is None:
+            return None
+        return FileRef(name, version.blob, version.size_bytes, self._blobs.path(version.blob))
 
     def new(self, path: str) -> FileName:
         """Return the name under which a new file may be written.
@@ -215,6 +244,42 @@ class CallFiles:
     async def drop(self) -> None:
         """Remove staged files that did not become blobs."""
         await run_sync(_remove_staged, tuple(self._staged))
+
+
+def _earlier_versions(state: WorkbenchState) -> dict[Moment, _Earlier]:
+    """Return the moments that there are, the latest first, with the files changed since."""
+    run = state.active_run()
+    earlier: dict[Moment, _Earlier] = {}
+    if run is not None and run.item:
+        earlier["item"] = _before_item(run)
+    earlier["draft"] = _before_draft(state)
+    return earlier
+
+
+def _before_item(run: Run) -> _Earlier:
+    """Return what the open attempt at an item found of each file that it wrote."""
+    found: _Earlier = {}
+    for change in run.attempt_changes:
+        # The first change of a file tells what was there before the attempt.
+        if change.name not in found:
+            found[change.name] = _version(change.name, change.before, change.before_size_bytes)
+    return found
+
+
+def _before_draft(state: WorkbenchState) -> _Earlier:
+    """Return what the draft's files were when it began; of a renamed one under its other name."""
+    if state.draft is None:
+        return {}
+    drafted, renamed = state.draft.files, find_renames(state)
+    found: _Earlier = {}
+    for name in drafted:
+        was = drafted[renamed.get(name, name)]
+        found[name] = _version(name, was.base, was.base_size_bytes)
+    return found
+
+
+def _version(name: FileName, blob: BlobHash | None, size_bytes: int) -> FileVersion | None:
+    return None if blob is None else FileVersion(name, blob, size_bytes)
 
 
 def _remove_staged(paths: tuple[Path, ...]) -> None:

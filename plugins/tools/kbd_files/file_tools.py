@@ -1,4 +1,4 @@
-"""Tools for files: list, inspect, map, read and write them, and recall earlier results.
+"""Tools for files: list, inspect, map, read, write and compare them, and recall earlier results.
 
 Their descriptions name the installed formats, with the coordinates that each is read by.
 """
@@ -10,11 +10,23 @@ import msgspec
 from msgspec import Meta
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Editable, FormatHandler, Mappable, Readable, Region
-from kbd.tools import FormatCatalog, Tool, ToolContext, ToolResult
+from kbd.formats import (
+    ChangeList,
+    Comparable,
+    CompareOptions,
+    Editable,
+    FormatHandler,
+    Mappable,
+    Readable,
+    Region,
+)
+from kbd.formats.change_text import describe_changes
+from kbd.tools import FormatCatalog, Moment, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 
 __all__ = [
+    "ChangesArguments",
+    "GetFileChanges",
     "GetFileInfo",
     "GetFileMap",
     "ListFiles",
@@ -283,6 +295,70 @@ def _check_content(context: ToolContext, name: FileName) -> None:
         raise ValidationFailed(f"{name} is written with {handler.name}_operations, not as text")
     if not isinstance(handler, Readable) or "line_start" not in handler.coordinates:
         raise ValidationFailed(f"{name} is not of a format that can be written as text")
+
+
+_LINES, _MAX_LINES = 40, 200
+
+
+class ChangesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file, since when its changes are asked for, and which of them to show."""
+
+    path: FilePath
+    since: Annotated[
+        Moment | None,
+        Meta(
+            description="item: what the item that you work on has changed; the default while you "
+            "work on one. draft: all that the draft changes."
+        ),
+    ] = None
+    sheet: Annotated[str | None, Meta(description="Workbooks: only this sheet.")] = None
+    offset: Annotated[int, Meta(description="The first change, counted from 0.", ge=0)] = 0
+    limit: Annotated[int, Meta(description="How many changes at most.", ge=1, le=_MAX_LINES)] = (
+        _LINES
+    )
+
+
+class GetFileChanges(Tool):
+    """`get_file_changes`: what changed inside a file, by place, with what was there and what is.
+
+    Args:
+        formats: The installed formats, for the description.
+    """
+
+    name: ClassVar[str] = "get_file_changes"
+    arguments = ChangesArguments
+    effect: ClassVar[Effect] = Effect.READ
+
+    def __init__(self, formats: FormatCatalog) -> None:
+        compared = ", ".join(h.name for h in formats.handlers() if isinstance(h, Comparable))
+        self.description = (
+            "Get what changed inside a file: a line for each cell, paragraph, slide or row, with "
+            "what was there and what is there now, compared with the real bytes and whoever "
+            "changed it. The shortest way to check an edit: what you meant to change is there, "
+            "and nothing else. counts counts all changes; while not_shown is there, go on at a "
+            f"higher offset. Formats: {compared}."
+        )
+
+    async def run(self, context: ToolContext, arguments: ChangesArguments) -> ToolResult:
+        """Return `{path, since, counts, changed, not_shown?, warnings?}`.
+
+        Raises:
+            NotFound: There is no such file, and there was none.
+            ValidationFailed: Its format is not compared or has no sheets, or there is no item.
+        """
+        files, moments = context.files, context.files.moments()
+        since = arguments.since or moments[0]
+        if since not in moments:
+            raise ValidationFailed(f"there is no {since} under way; since takes {moments[0]}")
+        before, after = files.before(arguments.path, since), files.find(arguments.path)
+        file = after or before or files.get(arguments.path)
+        if before is not None and after is not None and before.blob == after.blob:
+            found = ChangeList().comparison()
+        else:
+            options = CompareOptions(sheet=arguments.sheet)
+            found = await context.formats.compare(before, after, options)
+        described = describe_changes(found, arguments.limit, arguments.offset)
+        return ToolResult({"path": file.name, "since": since, **described})
 
 
 _PAGE_CHARACTERS = 16_000

@@ -5,13 +5,16 @@ from pathlib import Path
 import pytest
 
 from folding import Folded
+from kbd.core.domain.commands import SendMessage, StartRun
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.file_store import Blobs
+from kbd.errors import SandboxViolation
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import DraftOpened, FileChanged
+from kbd.events.runs import ItemStarted, PhaseStarted
 from kbd.events.workbenches import FileAdded
-from kbd.types import CallId, FileName
+from kbd.types import CallId, FileName, Phase
 
 pytestmark = pytest.mark.anyio
 
@@ -122,6 +125,47 @@ async def test_what_is_published_can_be_seen_beside_the_draft(blobs: Blobs, tmp_
     assert list(published.names()) == ["a.book", "gone.book"]
     assert draft.get("a.book").path.read_bytes() == b"changed"
     assert published.get("a.book").path.read_bytes() == b"base"
+
+
+async def test_files_are_compared_with_what_they_were(blobs: Blobs, tmp_path: Path) -> None:
+    """When the draft began, under another name, too; and when the open attempt at an item did."""
+    folded = Folded()
+    base, first, second = [await blobs.put(data) for data in (b"base", b"first", b"second")]
+    folded.apply(
+        FileAdded(A, base, 4),
+        FileAdded(GONE, second, 6),
+        DraftOpened("d"),
+        FileChanged(A, base, first, 5, 4),
+        FileChanged(GONE, second, None, before_size_bytes=6),
+        FileChanged(NEW, None, second, 6),
+    )
+    files = opened(folded.state, blobs, tmp_path)
+    assert files.moments() == ("draft",)
+    before = files.before("draft/a.book", "draft")
+    assert before is not None
+    assert (before.blob, before.size_bytes, before.path.read_bytes()) == (base, 4, b"base")
+    removed, renamed = files.before(GONE, "draft"), files.before(NEW, "draft")
+    assert removed is not None
+    assert renamed is not None
+    assert (removed.blob, renamed.blob, renamed.name) == (second, second, NEW)
+    assert opened(folded.state, blobs, tmp_path, published=True).moments() == ("draft",)
+
+    folded.do(SendMessage("u1", "go"))
+    folded.do(StartRun("u1", "offline:planner"))
+    folded.apply(PhaseStarted(Phase.IMPLEMENT), ItemStarted(1, 1), run=1)
+    changes = FileChanged(A, first, second, 6, 5), FileChanged(A, second, base, 4, 6)
+    folded.apply(*changes, FileChanged(FileName("b"), None, base, 4), run=1)
+    files = opened(folded.state, blobs, tmp_path)
+    assert files.moments() == ("item", "draft")
+    began = files.before(A, "item")
+    assert began is not None
+    assert (began.blob, began.size_bytes) == (first, 5)
+    assert files.before("b", "item") is None
+    untouched = files.before(NEW, "item")
+    assert untouched is not None
+    assert untouched.blob == second
+    with pytest.raises(SandboxViolation):
+        files.before("../a.book", "item")
 
 
 async def test_notes_of_several_edits_add_up(blobs: Blobs, tmp_path: Path) -> None:

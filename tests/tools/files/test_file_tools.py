@@ -9,8 +9,10 @@ import pytest
 from kbd.errors import NotFound, SandboxViolation, ValidationFailed
 from kbd.testing.tools import Workbench, check_tool
 from kbd.tools import Tool
-from kbd.types import Effect
+from kbd.types import Effect, FileName
 from kbd_files import kbd_register_tools
+from kbd_files.file_tools import GetFileChanges
+from kbd_text import TextFormat
 from tools.small_formats import BookFormat, LinesFormat
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +29,7 @@ def tools(workbench: Workbench) -> dict[str, Tool]:
 
 
 def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
-    """The six tools have names, descriptions and schemas that models can be shown."""
+    """The seven tools have names, descriptions and schemas that models can be shown."""
     for tool in tools.values():
         check_tool(tool)
     effects = {name: tool.effect for name, tool in tools.items()}
@@ -35,6 +37,7 @@ def test_every_tool_keeps_its_contract(tools: dict[str, Tool]) -> None:
         "list_files": Effect.READ,
         "get_file_info": Effect.READ,
         "get_file_map": Effect.READ,
+        "get_file_changes": Effect.READ,
         "read_file": Effect.RECALL,
         "write_text_file": Effect.WRITE,
         "recall_tool_result": Effect.RECALL,
@@ -164,3 +167,46 @@ async def test_recall_of_an_unknown_entry(workbench: Workbench, tools: dict[str,
     """There is no result to show."""
     with pytest.raises(NotFound):
         await workbench.call(tools["recall_tool_result"], entry_id=7)
+
+
+async def test_changes_are_told_by_place(tmp_path: Path) -> None:
+    """A line a change with both sides, in pages; a new file is all added, an equal one none."""
+    workbench = Workbench(tmp_path, [TextFormat()])
+    tools = {tool.name: tool for tool in kbd_register_tools(workbench.formats)}
+    changes, write = tools["get_file_changes"], tools["write_text_file"]
+    workbench.add("a.txt", "".join(f"line {n}\n" for n in range(100)))
+    told = (await workbench.call(changes, path="a.txt")).value
+    assert told == {"path": "a.txt", "since": "draft", "counts": {}, "changed": []}
+
+    lines = "".join(f"{'LINE' if n % 2 else 'line'} {n}\n" for n in range(100))
+    await workbench.call(write, path="a.txt", content=lines)
+    await workbench.call(write, path="new.txt", content="one\ntwo\n")
+    told = (await workbench.call(changes, path="draft/a.txt")).value
+    assert told["counts"] == {"line changed": 50}
+    assert (len(told["changed"]), told["not_shown"]) == (40, 10)
+    assert told["changed"][0] == "changed line 2: line 1 -> LINE 1"
+    last = (await workbench.call(changes, path="a.txt", offset=48, limit=5)).value
+    assert last["changed"][-1] == "changed line 100: line 99 -> LINE 99"
+    assert "not_shown" not in last
+    new = (await workbench.call(changes, path="new.txt")).value
+    assert new["changed"] == ["added lines 1-2: one two"]
+
+
+async def test_changes_that_cannot_be_told_are_refused(tmp_path: Path) -> None:
+    """A file that is not there, a format without sheets, a kind that nothing compares."""
+    workbench = Workbench(tmp_path, [TextFormat()])
+    tool = GetFileChanges(workbench.formats)
+    workbench.add("a.txt", "a")
+    workbench.add("a.bin", "a")
+    workbench.files.store(FileName("a.txt"), b"b")
+    workbench.files.store(FileName("a.bin"), b"b")
+
+    assert "text" in tool.description.rpartition("Formats:")[2]
+    for arguments, kind, message in (
+        ({"path": "b.txt"}, NotFound, "there is no file b.txt"),
+        ({"path": "../a.txt"}, SandboxViolation, "not the name of a file"),
+        ({"path": "a.txt", "since": "item"}, ValidationFailed, "there is no item under way"),
+        ({"path": "a.bin"}, ValidationFailed, "cannot be compared"),
+    ):
+        with pytest.raises(kind, match=message):
+            await workbench.call(tool, **arguments)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kbd.formats import Change, Comparison
+from kbd.formats.comparison import Change, Comparison
 
 __all__ = ["describe_change", "describe_changes"]
 
@@ -13,19 +13,27 @@ MAX_VALUE_CHARACTERS = 160
 _CONTEXT_CHARACTERS = 40
 
 
-def describe_changes(found: Comparison, most: int) -> dict[str, Any]:
-    """Describe a comparison: the first changes as lines, and how many there are of each kind.
+def describe_changes(found: Comparison, most: int, start: int = 0) -> dict[str, Any]:
+    """Describe a comparison: changes as lines, and how many there are of each kind.
 
     Args:
         found: The comparison.
         most: Lines at the most.
+        start: The first change that is a line; all are counted.
+
+    Returns:
+        `{counts: {"cell changed": 2}, changed: [line], not_shown?, warnings?}`; `not_shown` is how
+        many follow the last line.
     """
+    shown = found.changes[start : start + most]
     described: dict[str, Any] = {
         "counts": {f"{each.what} {each.kind}": each.count for each in found.counts},
-        "changed": [describe_change(change) for change in found.changes[:most]],
+        "changed": [describe_change(change) for change in shown],
     }
-    if found.total > most:
-        described["not_shown"] = found.total - most
+    if found.total > start + len(shown):
+        described["not_shown"] = found.total - start - len(shown)
+    if found.warnings:
+        described["warnings"] = list(found.warnings)
     return described
 
 
