@@ -113,6 +113,7 @@ def test_text_that_looks_like_a_formula_is_text(workbook: Workbook) -> None:
     assert museum == ["s"]
 
 
+@pytest.mark.full
 @pytest.mark.browser
 def test_the_page_of_the_run_is_walked_through(demo: tuple[str, Path]) -> None:
     """In a real browser without a network: steps, timeline, search, filters, keys, deep links."""

@@ -392,6 +392,14 @@ def _last_name(node: ast.expr | None) -> str:
             return ""
 
 
+def own_expressions(node: ast.AST) -> Iterator[ast.AST]:
+    """What a statement holds, however deep, without the statements in it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt):
+            yield child
+            yield from own_expressions(child)
+
+
 def error_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Each text that a call of an error's class is given first, `{}` for what is put into it.
 
@@ -409,10 +417,9 @@ def error_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 given = {name: value}
             case _:
                 pass
-        inner = {id(node) for below in statements(statement) for node in ast.walk(below)}
-        for node in ast.walk(statement):
+        for node in own_expressions(statement):
             match node:
-                case ast.Call(func=function, args=[first, *_]) if id(node) not in inner:
+                case ast.Call(func=function, args=[first, *_]):
                     if _last_name(function) in error_classes():
                         texts = _literal_texts(given.get(_last_name(first), first))
                         yield from ((node.lineno, text) for text in texts)

@@ -47,6 +47,7 @@ def test_an_edit_of_a_workbook_is_in_draft_when_it_is_answered(wire: Wired) -> N
         assert list(_draft(wire, workbench_id).iterdir()) == []
 
 
+@pytest.mark.full
 def test_an_edit_of_a_document_is_in_draft_when_it_is_answered(wire: Wired) -> None:
     """To the byte; a publish and a removal are followed at once, too."""
     workbench_id = wire.workbench()

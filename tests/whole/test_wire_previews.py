@@ -127,7 +127,10 @@ def main_color(answer: dict[str, Any]) -> tuple[int, int, int]:
 
 
 @pytest.mark.libreoffice
-@pytest.mark.parametrize("make", [document, text, workbook, deck])
+@pytest.mark.parametrize(
+    "make",
+    [document, *(pytest.param(make, marks=pytest.mark.full) for make in (text, workbook, deck))],
+)
 def test_each_page_is_the_one_that_is_asked_for(
     daemon: RealDaemon, tmp_path: Path, make: Any
 ) -> None:
@@ -149,6 +152,7 @@ def test_each_page_is_the_one_that_is_asked_for(
     assert refused.value.data["error_code"] == "VALIDATION_FAILED"
 
 
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_a_draft_is_shown_as_it_will_be(daemon: RealDaemon, tmp_path: Path) -> None:
     """Each version is printed of its own bytes, the published one as before."""
@@ -212,6 +216,7 @@ def test_a_document_reaches_nothing(daemon: RealDaemon, tmp_path: Path) -> None:
     assert requests == []
 
 
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_nothing_is_left_of_a_print(daemon: RealDaemon, tmp_path: Path) -> None:
     """No folder that was worked in; what is kept is the printed document."""
@@ -223,6 +228,7 @@ def test_nothing_is_left_of_a_print(daemon: RealDaemon, tmp_path: Path) -> None:
     assert [each.suffix for each in kept.iterdir()] == [".pdf"]
 
 
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_a_print_that_takes_too_long_is_ended(short_dir: Path, tmp_path: Path) -> None:
     """LibreOffice, too, with the processes that it starts; the error says so."""

@@ -186,6 +186,7 @@ def test_what_cannot_be_drawn_is_refused(wire: Wired, changed: str) -> None:
     assert "draft not found" in refused.message
 
 
+@pytest.mark.full
 @pytest.mark.browser
 def test_real_changes_are_walked_in_a_browser(wire: Wired, changed: str, tmp_path: Path) -> None:
     """A workbook, document, deck, table, text and paged file: no fault, no request, every key."""

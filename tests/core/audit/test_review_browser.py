@@ -79,6 +79,7 @@ def test_hostile_texts_do_nothing_but_show(browser: "Browser", varied: Path) -> 
     assert "javascript:" in HOSTILE
 
 
+@pytest.mark.full
 def test_changes_are_filtered(browser: "Browser", varied: Path) -> None:
     """By kind, by file and by words, together; what is left is walked; Escape ends it."""
     with opened(browser, varied) as (page, *_):
@@ -106,6 +107,7 @@ def test_changes_are_filtered(browser: "Browser", varied: Path) -> None:
         assert _shown(page) == CHANGES
 
 
+@pytest.mark.full
 def test_the_theme_is_switched(browser: "Browser", varied: Path) -> None:
     """As the system has it, light, dark; and paper is always light."""
     ground = "getComputedStyle(document.body).backgroundColor"
@@ -160,6 +162,7 @@ def test_the_page_may_not_fetch_or_make_markup(browser: "Browser", varied: Path)
         faults.clear()
 
 
+@pytest.mark.full
 def test_a_draft_without_changes_is_a_page(browser: "Browser", tmp_path: Path) -> None:
     """Nothing to walk to and nothing to filter, and no fault."""
     empty = tmp_path / "empty.html"

@@ -164,6 +164,7 @@ def test_a_truncated_picture_is_compared_as_far_as_it_goes(tmp_path: Path) -> No
     assert any("is damaged" in warning for warning in found.warnings)
 
 
+@pytest.mark.full
 @pytest.mark.corpora
 def test_every_picture_is_like_itself(corpora: Path, tmp_path: Path) -> None:
     """A byte behind the end of a file that decodes makes no difference."""
