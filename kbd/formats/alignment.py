@@ -266,8 +266,10 @@ def pair_similar(
     return tuple(pairs)
 
 
+# Han characters and kana stand without spaces: else one of them that changed would be a sentence.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # A number is one word, with its separators: of 314.60 and 341.60 the whole figure changed.
-_TOKEN = re.compile(r"\d+(?:[.,'’]\d+)*|\w+|\s+|.", re.DOTALL)
+_TOKEN = re.compile(rf"\d+(?:[.,'’]\d+)*|[^\W{_UNSPACED}]+|\s+|.", re.DOTALL)
 
 
 def diff_words(before: str, after: str) -> tuple[Span, ...]:

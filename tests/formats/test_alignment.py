@@ -195,6 +195,16 @@ def test_words_rebuild_both_texts(before: str, after: str) -> None:
     assert all(text for _, text in words)
 
 
+def test_a_character_of_a_script_without_spaces_is_a_word() -> None:
+    """One that came into a sentence is shown alone, also beside letters and figures."""
+    assert diff_words("太空探索历程", "太空探索的历程") == (
+        ("equal", "太空探索"), ("added", "的"), ("equal", "历程"),
+    )  # fmt: skip
+    assert diff_words("第314.60号ABC", "第341.60号ABC") == (
+        ("equal", "第"), ("removed", "314.60"), ("added", "341.60"), ("equal", "号ABC"),
+    )  # fmt: skip
+
+
 def test_a_number_is_one_word() -> None:
     """A figure that differs in a digit differs as a whole."""
     expected = (
