@@ -12,6 +12,7 @@ import shutil
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from math import inf
 from pathlib import Path
 
 import anyio
@@ -29,6 +30,7 @@ from kbd.errors import (
     FileReadFailed,
     FileWriteFailed,
     KbdError,
+    ToolTimeout,
     ToolWorkerUnavailable,
 )
 from kbd.events.disk import is_full
@@ -42,6 +44,13 @@ PROGRAMS = ("soffice", "libreoffice")
 
 PRINTS_AT_ONCE = 1
 """Documents that a daemon has printed at once: the program takes a processor and 200 MB."""
+
+RETRY_AFTER_S = 600.0
+"""A document that took the program too long is printed again after so many seconds: until then each
+page that a client asks for would cost the limit again, and hold up all other documents."""
+
+MAX_TIMEOUTS = 256
+"""Documents whose timeout is remembered; the oldest goes first."""
 
 NONE = "none"
 """The setting that turns previews by a program off."""
@@ -92,6 +101,7 @@ class Renderer:
         self.limits = settings.preview
         self.slot = anyio.CapacityLimiter(PRINTS_AT_ONCE)
         self._jobs: dict[str, _SharedJob] = {}
+        self._timeouts: dict[str, tuple[float, ToolTimeout]] = {}
 
     def find(self) -> RendererProgram:
         """Find the program. Looks at the disk each time, so that one installed now is found.
@@ -130,29 +140,45 @@ class Renderer:
     async def shared(self, key: str) -> AsyncIterator[None]:
         """Do a job alone; whoever waited while it failed gets the same error.
 
-        One who is cancelled leaves the job to the next.
+        One who is cancelled leaves the job to the next. After a timeout the job is not begun again
+        for a while.
 
         Args:
             key: What the job is about.
 
         Raises:
-            KbdError: With which the job failed while this one waited.
+            KbdError: With which the job failed while this one waited, or a while ago.
         """
         job = self._jobs.setdefault(key, _SharedJob())
         job.waiting += 1
         try:
             async with job.lock:
-                if job.failure is not None:
-                    raise job.failure
+                failed = job.failure or self._known_timeout(key)
+                if failed is not None:
+                    raise failed
                 try:
                     yield
                 except KbdError as failure:
                     job.failure = failure
+                    self._remember(key, failure)
                     raise
         finally:
             job.waiting -= 1
             if not job.waiting:
                 del self._jobs[key]
+
+    def _known_timeout(self, key: str) -> ToolTimeout | None:
+        at_s, failure = self._timeouts.get(key, (-inf, None))
+        return failure if anyio.current_time() < at_s + RETRY_AFTER_S else None
+
+    def _remember(self, key: str, failure: KbdError) -> None:
+        """Remember a timeout; another failure is quick to come again."""
+        if not isinstance(failure, ToolTimeout):
+            return
+        self._timeouts.pop(key, None)
+        self._timeouts[key] = anyio.current_time(), failure
+        if len(self._timeouts) > MAX_TIMEOUTS:
+            del self._timeouts[next(iter(self._timeouts))]
 
 
 class PrintRequest(msgspec.Struct, frozen=True):

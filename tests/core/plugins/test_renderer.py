@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from kbd.core.plugins import renderer
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.hooks import EntryPoint
@@ -248,6 +249,27 @@ async def test_a_program_that_hangs_is_killed(desk: Desk) -> None:
 
     await all_gone(desk.processes())
     assert desk.left() == []
+
+
+async def test_a_document_that_hangs_does_not_cost_its_time_for_each_page(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next ones get the same error at once, until a while has passed; others are printed."""
+    settings = Settings(preview_renderer=str(desk.program), preview=PreviewLimits(wall_s=1.0))
+    formats = desk.formats(Renderer(settings))
+    errors = []
+    for page in range(3):
+        with pytest.raises(ToolTimeout) as raised:
+            await formats.preview(desk.file("1 sleep"), page, 100)
+        errors.append(raised.value.message)
+
+    assert len(set(errors)) == 1
+    assert desk.begun() == 1
+    assert (await formats.preview(desk.file("1 page"), 0, 100)).count == 1
+    monkeypatch.setattr(renderer, "RETRY_AFTER_S", 0.0)
+    with pytest.raises(ToolTimeout):
+        await formats.preview(desk.file("1 sleep"), 0, 100)
+    assert desk.begun() == 3
 
 
 async def test_a_process_that_it_leaves_behind_is_killed(desk: Desk) -> None:
