@@ -20,7 +20,7 @@ from typing import IO, AnyStr, Generic, NamedTuple, TypeVar
 from kbd.formats.alignment import AlignedBlock, align
 from kbd.plaintext.encodings import BLOCK_BYTES
 
-__all__ = ["ItemBatch", "SequencePart", "Side", "Skipper", "common_length", "differences"]
+__all__ = ["ItemBatch", "SequencePart", "Side", "Skipper", "common_prefix_length", "differences"]
 
 FIRST_ITEMS = 4_096
 """Items of a side that are aligned at first."""
@@ -183,7 +183,7 @@ class Skipper:
                 if len(pending) - size > 4 * BLOCK_BYTES:
                     break
                 count, used, pending = count + items, used + size, pending[size:] + old
-        pending += old[: common_length(old, new)] if old != new else b""
+        pending += old[: common_prefix_length(old, new)] if old != new else b""
         items, size = self._whole_items(pending, self._margin)
         count, used = count + items, used + size
         if count:
@@ -230,7 +230,7 @@ def _sample(file: IO[bytes], offset: int) -> tuple["array[int]", "array[int]"]:
     return sums, offsets
 
 
-def common_length(one: AnyStr, other: AnyStr) -> int:
+def common_prefix_length(one: AnyStr, other: AnyStr) -> int:
     """Return how many bytes or characters both begin with."""
     at, step, end = 0, BLOCK_BYTES, min(len(one), len(other))
     while step:
@@ -250,7 +250,7 @@ def _ending(file: IO[bytes], end: int, size: int) -> bytes:
 
 def _same_lines(one: bytes, other: bytes) -> int:
     """Return how many bytes the whole lines have that two texts of the same length end with."""
-    begin = len(one) - common_length(one[::-1], other[::-1])
+    begin = len(one) - common_prefix_length(one[::-1], other[::-1])
     return len(one) - (one.find(b"\n", begin) + 1 or len(one))
 
 

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, AnyStr
+from typing import Any
 from zipfile import ZipInfo
 
 import msgspec
@@ -21,12 +21,12 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.entries import PartStream
 from kbd.opc.package import Package, reading_errors
+from kbd.plaintext.differences import common_prefix_length
 from kbd.requests.replays import FieldDiff, FileDiff, PartDiff
 
 __all__ = [
     "MAX_FIELDS",
     "MAX_PARTS",
-    "common_prefix_length",
     "diff_files",
     "diff_outcomes",
     "differing_parts",
@@ -100,20 +100,6 @@ def _is_same_text(recorded: str, replayed: str) -> bool:
             return False
         at = found + len(part)
     return at + len(REDACTED) <= end
-
-
-def common_prefix_length(one: AnyStr, other: AnyStr) -> int:
-    """Return how much of their beginning two texts, or two blocks of bytes, have in common."""
-    # By halves: slices are compared in C, a loop over megabytes is not.
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        # Rounded up, or two neighbors would be halved for ever.
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def diff_outcomes(recorded: CallOutcome, replayed: CallOutcome) -> tuple[FieldDiff, ...]:

@@ -13,7 +13,7 @@ from kbd.formats import Change, ChangeList, CompareOptions, Comparison, HunkLine
 from kbd.formats.alignment import Move
 from kbd.formats.comparison import MAX_CHANGE_CHARACTERS
 from kbd.plaintext import line_passages
-from kbd.plaintext.differences import common_length
+from kbd.plaintext.differences import common_prefix_length
 from kbd.plaintext.stretches import Stretches
 from kbd.plaintext.versions import EndCount, add_bytes, add_facts, is_same_file, read_version
 from kbd_text.comparison.hunks import HunkWriter, make_hunks
@@ -171,8 +171,8 @@ def _changed(match: Match, number: int, before: str, after: str) -> Change:
     old, new = text_of(before), text_of(after)
     if max(len(old), len(new)) <= MAX_CHANGE_CHARACTERS:
         return Change(place, "changed", "line", old, new, words=match.words(old, new))
-    start = common_length(old, new)
-    behind = common_length(old[start:][::-1], new[start:][::-1])
+    start = common_prefix_length(old, new)
+    behind = common_prefix_length(old[start:][::-1], new[start:][::-1])
     begin = max(0, start - _EXCERPT_CHARS)
     one, other = (
         ("…" if begin else "")
