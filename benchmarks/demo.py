@@ -27,6 +27,10 @@ OUT = Path("demo-out")
 MARK = ".made-by-kbd-demo"
 """Lies in the folder of results: only a folder with it is replaced."""
 
+CORRECTION = 'replace "Rail pass" with "Train ticket" in transactions.csv'
+
+BLAMED = ("transactions.csv", "row 1, Description")
+
 NAME = "transactions"
 """Of the workbench."""
 
@@ -86,6 +90,12 @@ class Demo:
         self.kbd("run", PROMPT, str(sample), "--name", NAME, "--publish", "--out", str(OUT))
         self.kbd("log", NAME, last=LAST_EVENTS)
         self.kbd("replay", NAME, "--html", str(OUT / "replay.html"))
+        # A change of what is published waits in a draft, and is seen before it is published.
+        self.kbd("send", NAME, CORRECTION)
+        self.kbd("review", NAME, "--no-pager")
+        self.kbd("review", NAME, "--html", str(OUT / "review.html"))
+        self.kbd("blame", NAME, *BLAMED)
+        self.kbd("discard", NAME, "--yes")
         self.kbd("verify")
         print(f'\nThe result is in {OUT}/. On your own files: .venv/bin/kbd run "PROMPT" FILE...')
 

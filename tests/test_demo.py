@@ -62,8 +62,9 @@ def test_the_sample_is_what_the_demo_says(rows: list[dict[str, str]]) -> None:
 
 
 def test_the_demo_shows_the_whole_way(demo: tuple[str, Path]) -> None:
-    """Progress, change set, the end of the log, and the proof that the log is whole."""
-    told, _ = demo
+    """Progress, change set, the log, a change reviewed and blamed, the proof that all is whole."""
+    told, folder = demo
+    assert (folder / "review.html").stat().st_size > 10_000
 
     for part in (
         "$ kbd run 'one sheet per category",
@@ -73,6 +74,10 @@ def test_the_demo_shows_the_whole_way(demo: tuple[str, Path]) -> None:
         "Summarizing results…",
         "added   summary.xlsx",
         "run finished",
+        "  17 cells changed\n",
+        "  ~ row 1, Description\n      - Rail pass\n      + Train ticket\n",
+        "Rail pass -> Train ticket\n  run ",
+        "The draft is discarded.",
         "(transactions) whole: ",
         "kbd has stopped.",
     ):
