@@ -15,7 +15,10 @@ from kbd.formats import Applied, AssetPick, FormatHandler
 from kbd.tools import FileRef, Files, FormatCatalog, Formats
 from kbd.types import FileName
 
-__all__ = ["Edited", "apply_operations", "copy_assets", "own_file"]
+__all__ = ["Edited", "apply_operations", "copy_assets", "own_file", "suffix_names"]
+
+MAX_SUFFIXES = 6
+"""As many suffixes of a format are named; plain text has more than a hundred."""
 
 
 class Edited(msgspec.Struct, frozen=True):
@@ -170,8 +173,15 @@ def _new(files: Files, formats: FormatCatalog, handler: FormatHandler, path: str
 def _check_format(formats: FormatCatalog, handler: FormatHandler, name: FileName) -> None:
     found = formats.for_name(name)
     if found is None or found.name != handler.name:
-        suffixes = ", ".join(handler.suffixes)
-        raise ValidationFailed(f"{name} is not a {handler.name} file ({suffixes})")
+        raise ValidationFailed(f"{name} is not a {handler.name} file ({suffix_names(handler)})")
+
+
+def suffix_names(handler: FormatHandler) -> str:
+    """Name a format's suffixes; of a format with many, the first few."""
+    names = list(handler.suffixes)
+    shown = ", ".join(names[:MAX_SUFFIXES])
+    more = len(names) - MAX_SUFFIXES
+    return shown if more <= 0 else f"{shown} and {more} more"
 
 
 def _edited(name: FileName, applied: Applied, carried: tuple[str, ...], *, created: bool) -> Edited:

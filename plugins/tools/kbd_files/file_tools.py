@@ -9,13 +9,13 @@ import anyio
 import msgspec
 from msgspec import Meta
 
+from kbd.editing import suffix_names
 from kbd.errors import ValidationFailed
 from kbd.formats import (
     ChangeList,
     Comparable,
     CompareOptions,
     Editable,
-    FormatHandler,
     Mappable,
     Readable,
     Region,
@@ -42,13 +42,6 @@ __all__ = [
 ]
 
 
-def _suffixes(handler: FormatHandler) -> str:
-    """Name a format's suffixes; of a format with many, the first few."""
-    names = list(handler.suffixes)
-    shown = ", ".join(names[:6])
-    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"
-
-
 def mappable_names(formats: FormatCatalog) -> str:
     """Name the formats that have a map."""
     return ", ".join(h.name for h in formats.handlers() if isinstance(h, Mappable))
@@ -61,7 +54,7 @@ def reading_guide(formats: FormatCatalog) -> str:
         if not isinstance(handler, Readable):
             continue
         coordinates = ", ".join(handler.coordinates) or "no coordinates; it is read whole"
-        line = f"- {handler.name} ({_suffixes(handler)}): {coordinates}."
+        line = f"- {handler.name} ({suffix_names(handler)}): {coordinates}."
         lines.append(f"{line} {handler.guidance}".rstrip())
     return "\n".join(lines)
 
