@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +23,21 @@ settings.load_profile("same")
 gc.set_threshold(50_000, 20, 100)
 
 
+# First, for by the marks that are set here pytest then chooses what to run.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have the files of whole jobs begun first: at the end one process would still be at them."""
+    """Leave what is sampled to the second tier, and have the files of whole jobs begun first.
+
+    At the end one process would still be at them.
+    """
+    seen = Counter[str]()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None:
+            test = item.nodeid.partition("[")[0]
+            if seen[test] % mark.args[0]:
+                item.add_marker(pytest.mark.full)
+            seen[test] += 1
     items.sort(key=lambda item: not {"whole", "test_demo.py"} & {*item.path.parts})
 
 

@@ -506,6 +506,7 @@ class Random(Lined):
 
 
 @pytest.mark.parametrize("seed", range(100))
+@pytest.mark.sampled(4)
 def test_whatever_happens_a_lineage_is_what_was_done(seed: int) -> None:
     """Edits, rollbacks, undos, discards, publishes, restores, removals in a seeded order."""
     bench = Random(seed)

@@ -83,6 +83,7 @@ TOLD: dict[str, Build] = {
 
 
 @pytest.mark.parametrize("which", TOLD)
+@pytest.mark.sampled(3)
 def test_facts_are_told_of_what_is_not_decoded(
     which: str, pictures: Confined, tmp_path: Path
 ) -> None:

@@ -61,6 +61,7 @@ REFUSED: dict[str, tuple[Build, str]] = {
 
 
 @pytest.mark.parametrize("which", REFUSED)
+@pytest.mark.sampled(3)
 def test_what_would_fill_memory_is_refused(which: str, pdfs: Confined, tmp_path: Path) -> None:
     """In words that say why, and before a library takes the memory for it."""
     build, words = REFUSED[which]
@@ -143,6 +144,7 @@ READ: dict[str, Build] = {
 
 
 @pytest.mark.parametrize("which", READ)
+@pytest.mark.sampled(3)
 def test_odd_files_are_read_or_refused_in_words(which: str, pdfs: Confined, tmp_path: Path) -> None:
     """Circles end, lies are not believed, and nothing costs more than a large honest file."""
     found = opened(pdfs, tmp_path / "blob", READ[which](), "a.pdf")

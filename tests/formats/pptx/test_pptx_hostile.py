@@ -160,6 +160,7 @@ READ: dict[str, tuple[Build, str]] = {
 
 
 @pytest.mark.parametrize("name", READ)
+@pytest.mark.sampled(3)
 def test_what_can_be_read_is(cell: Confined, tmp_path: Path, name: str) -> None:
     """It costs no more than it may, and its text is there."""
     build, words = READ[name]

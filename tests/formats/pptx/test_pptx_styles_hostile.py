@@ -155,6 +155,7 @@ HEAVY = (
     "name",
     [pytest.param(name, marks=pytest.mark.full if name in HEAVY else ()) for name in READ],
 )
+@pytest.mark.sampled(3)
 def test_what_can_be_told_is(cell: Confined, tmp_path: Path, name: str) -> None:
     """It costs no more than it may, and the rest of the looks are there."""
     build, words = READ[name]

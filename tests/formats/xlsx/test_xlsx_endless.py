@@ -134,6 +134,7 @@ def check(cell: Confined, path: Path, made: Parts) -> None:
 
 
 @pytest.mark.parametrize("which", QUICK)
+@pytest.mark.sampled(4)
 def test_what_is_repeated_costs_what_it_weighs(
     which: str, cell: Confined, parts: Parts, tmp_path: Path
 ) -> None:

@@ -99,6 +99,7 @@ TOO_FAR = {
 
 
 @pytest.mark.parametrize("which", TOO_FAR)
+@pytest.mark.sampled(3)
 def test_cells_too_far_apart_are_refused(
     which: str, cell: Confined, parts: Parts, tmp_path: Path
 ) -> None:
@@ -159,6 +160,7 @@ WIDE = {
 
 
 @pytest.mark.parametrize("which", WIDE)
+@pytest.mark.sampled(3)
 def test_ranges_over_the_whole_sheet_cost_nothing(
     which: str, cell: Confined, parts: Parts, tmp_path: Path
 ) -> None:
