@@ -162,7 +162,10 @@ def test_each_phase_offers_its_tools(whole: Whole) -> None:
     } | {"write_text_file", "table_export", "table_update_from_export"}  # fmt: skip
     assert len(writing) == 9
     assert offered["research"] == offered["implement"] - writing
-    assert len([name for name in offered["research"] if "workspace" not in name]) == 13
+    # Those of the contract's table, and the comparison with which items are checked.
+    reading = {name for name in offered["research"] if "workspace" not in name}
+    assert "get_file_changes" in reading
+    assert len(reading) == 14
     assert offered["plan"] == {"read_file", "recall_tool_result"}
     assert offered["no tools"] == set()
 
