@@ -49,7 +49,7 @@ def test_prompts_with_files_hold_the_rules(phase: Phase, rule: str) -> None:
                       "kept as plan.md", "a plan of one item", "at most 77.",
                       "## Task", "## Items", "## Notes"]),
         (Phase.IMPLEMENT, ["the one item", "nothing of the others", "read back what you wrote",
-                           "formulas", "Do not work on other items", "Do not tick the plan",
+                           "`get_file_changes`", "formulas", "Do not work on other items", "Do not tick the plan",
                            "in the tool log", "<failure>"]),
         (Phase.SUMMARY, ["Never claim a change that is not in", "Name every item that failed",
                          "`notices`"]),
