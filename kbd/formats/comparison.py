@@ -42,6 +42,9 @@ MAX_LISTED_BYTES = 8 * 1024 * 1024
 MAX_CHANGE_CHARACTERS = 20_000
 """As many characters of one text are listed; the rest is cut, and the change says so."""
 
+_EXCERPT_CHARACTERS = 200
+"""Of a long text, as much is shown before what differs."""
+
 
 class Place(msgspec.Struct, frozen=True, omit_defaults=True):
     """Place in a file, in the coordinates that its tools take, with a title for people.
@@ -228,11 +231,46 @@ class ChangeList:
 
 def _cut(change: Change) -> Change:
     """Return the change with long texts cut."""
+    change = _shifted(change)
     before, after = _cut_value(change.before), _cut_value(change.after)
     is_cut = before is not change.before or after is not change.after
     if not is_cut and sum(len(text) for _, text in change.words) <= 2 * MAX_CHANGE_CHARACTERS:
         return change
     return msgspec.structs.replace(change, before=before, after=after, words=(), is_cut=True)
+
+
+def _shifted(change: Change) -> Change:
+    """Return the change of a long text with what differs first, if that would be cut away."""
+    before, after = change.before, change.after
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return change
+    if before == after or max(len(before), len(after)) <= MAX_CHANGE_CHARACTERS:
+        return change
+    start = _common_length(before, after)
+    begin = start - _EXCERPT_CHARACTERS
+    if start <= MAX_CHANGE_CHARACTERS // 2:
+        return change
+    note = f"the text is long: it differs from character {start + 1:,} on"
+    return msgspec.structs.replace(
+        change,
+        before="…" + before[begin:],
+        after="…" + after[begin:],
+        words=(),
+        note=f"{change.note}; {note}" if change.note else note,
+        is_cut=True,
+    )
+
+
+def _common_length(one: str, other: str) -> int:
+    """Return how many characters both begin with."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _cut_value(value: Any) -> Any:
