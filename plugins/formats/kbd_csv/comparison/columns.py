@@ -155,11 +155,11 @@ def column_changes(before: TableVersion, after: TableVersion, columns: Columns) 
             yield Change(_place(name), "added", "column", None, name, note=note)
             continue
         # Names that are made unique, and without blanks, may hide what the header itself says.
-        written = [each.written(at) for each, at in zip((before, after), pair, strict=True)]
+        was, now = before.written(pair[0]), after.written(pair[1])
         if pair in columns.renamed:
             yield Change(_place(name), "changed", "column", before.names[pair[0]], name)
-        elif None not in written and written[0] != written[1]:
-            yield Change(_place(name), "changed", "column", *(each or None for each in written))
+        elif was != now and was is not None and now is not None:
+            yield Change(_place(name), "changed", "column", was or None, now or None)
         if pair in columns.moved:
             start = Place(f"column {pair[0] + 1}", column=before.names[pair[0]])
             at = pair[0] + 1, pair[1] + 1
