@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kbd.lookalikes import common_length
+
 __all__ = [
     "MAX_CHANGES",
     "MAX_CHANGE_CHARACTERS",
@@ -246,7 +248,7 @@ def _shifted(change: Change) -> Change:
         return change
     if before == after or max(len(before), len(after)) <= MAX_CHANGE_CHARACTERS:
         return change
-    start = _common_length(before, after)
+    start = common_length(before, after)
     begin = start - _EXCERPT_CHARACTERS
     if start <= MAX_CHANGE_CHARACTERS // 2:
         return change
@@ -259,18 +261,6 @@ def _shifted(change: Change) -> Change:
         note=f"{change.note}; {note}" if change.note else note,
         is_cut=True,
     )
-
-
-def _common_length(one: str, other: str) -> int:
-    """Return how many characters both begin with."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _cut_value(value: Any) -> Any:

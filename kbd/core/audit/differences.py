@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, AnyStr
+from typing import Any
 from zipfile import ZipInfo
 
 import msgspec
@@ -19,6 +19,7 @@ from kbd.core.audit.recorded_calls import CallOutcome
 from kbd.core.runtime.secrets import REDACTED
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.lookalikes import common_length
 from kbd.opc.entries import PartStream
 from kbd.opc.package import Package, reading_errors
 from kbd.requests.replays import FieldDiff, FileDiff, PartDiff
@@ -26,7 +27,6 @@ from kbd.requests.replays import FieldDiff, FileDiff, PartDiff
 __all__ = [
     "MAX_FIELDS",
     "MAX_PARTS",
-    "common_prefix_length",
     "diff_files",
     "diff_outcomes",
     "differing_parts",
@@ -100,20 +100,6 @@ def _is_same_text(recorded: str, replayed: str) -> bool:
             return False
         at = found + len(part)
     return at + len(REDACTED) <= end
-
-
-def common_prefix_length(one: AnyStr, other: AnyStr) -> int:
-    """Return how much of their beginning two texts, or two blocks of bytes, have in common."""
-    # By halves: slices are compared in C, a loop over megabytes is not.
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        # Rounded up, or two neighbors would be halved for ever.
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def diff_outcomes(recorded: CallOutcome, replayed: CallOutcome) -> tuple[FieldDiff, ...]:
@@ -230,7 +216,7 @@ def _item_or_missing(values: list[Any], place: int) -> Any:
 
 def _diff_texts(path: str, before: str, after: str) -> Field:
     """Truncate two long texts to where they begin to differ, and return that position."""
-    at = common_prefix_length(before, after)
+    at = common_length(before, after)
     line = before.count("\n", 0, at) + 1
     column = at - (before.rfind("\n", 0, at) + 1) + 1
     start = max(0, at - CONTEXT_CHARACTERS)
@@ -307,7 +293,7 @@ def _first_difference(before: Path, after: Path) -> tuple[int, str]:
                 return -1, ""
             lines += one.count(b"\n")
             offset += len(one)
-    shared = common_prefix_length(one, other)
+    shared = common_length(one, other)
     lines += one.count(b"\n", 0, shared)
     return offset + shared, f"line {lines + 1}" if is_text else ""
 

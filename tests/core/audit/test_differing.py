@@ -5,12 +5,12 @@ import pytest
 
 from kbd.core.audit.differences import (
     MAX_FIELDS,
-    common_prefix_length,
     diff_outcomes,
     differing_parts,
 )
 from kbd.core.audit.recorded_calls import CallOutcome
 from kbd.events.drafts import FileChanged
+from kbd.lookalikes import common_length
 from kbd.types import BlobHash, FileName
 
 
@@ -142,8 +142,8 @@ def test_what_is_said_of_files_is_compared() -> None:
 )
 def test_what_two_texts_share_is_found(one: str, other: str, length: int) -> None:
     """At the beginning, however long; bytes likewise."""
-    assert common_prefix_length(one, other) == length
-    assert common_prefix_length(one.encode() * 1, other.encode()) == length
+    assert common_length(one, other) == length
+    assert common_length(one.encode() * 1, other.encode()) == length
 
 
 def test_what_the_log_has_blotted_out_is_taken_for_equal() -> None:
