@@ -6,8 +6,8 @@ plain text), `events` (the log: the only authority), `formats`, `tools`, `search
 then `core` (how a command becomes an event and a run does its work).
 Beside them: `arguments` (what a model wrote, made a record), `plaintext`, `opc` and `office` (what
 formats of text, formats that are packages, and those of office programs share), `figures` (numbers
-as people read them), `testing` (for authors of plugins), `client` and `cli` (who talks to the
-daemon).
+as people read them), `lookalikes` (texts that look the same, told apart), `testing` (for authors of
+plugins), `client` and `cli` (who talks to the daemon).
 
 A plugin marks its hooks with `kbd.hookimpl`.
 """

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from kbd.cli.terminal import cell_width, clean, counted, line, size, truncate, wrap
+from kbd.lookalikes import excerpt, excerpts, mark_hidden, mark_piece, tell_apart
 
 __all__ = ["Line", "Segment", "Style", "render_counts", "render_diff", "render_value"]
 
@@ -30,6 +31,9 @@ _MARKS: Mapping[str, tuple[Style, str]] = {
 
 EXCERPT_CHARACTERS = 60
 """Of a long text, what is shown before and after each changed word."""
+
+MAX_DETAIL = 1500
+"""Characters of a detail on one line; a longer one has a line for each side."""
 
 MAX_LINES_OF_TEXT = 12
 """Lines of one text that was added or removed."""
@@ -119,7 +123,9 @@ def _render_maker(maker: Mapping[str, Any] | None) -> str:
 
 def _render_change(change: Mapping[str, Any], width: int, *, names_maker: bool) -> Iterator[Line]:
     style, mark = _MARKS[change["kind"]]
-    title = line(str(change["place"]["title"]), max(width // 2, 20))
+    title = line(str(change["place"]["title"]), 2000)
+    # What tells two places apart may stand at the end of a long title: it goes on below.
+    title, *more = wrap(title, max(width - 6, 10))
     what = line(str(change["what"]))
     head: list[Segment] = [(style, f"  {mark} "), ("bold", title)]
     if what not in {"cell", "paragraph", "row", "line", "text"} and what not in title.lower():
@@ -130,10 +136,14 @@ def _render_change(change: Mapping[str, Any], width: int, *, names_maker: bool) 
         tail.append(("dim", f"   {maker}"))
     body = list(_render_body(change, width))
     # What fits stands beside its place: a column of figures is read at a glance.
-    if len(body) == 1 and _width((*head, ("", "  "), *body[0], *tail)) <= width:
+    if not more and len(body) == 1 and _width((*head, ("", "  "), *body[0], *tail)) <= width:
         yield (*head, ("", "  "), *_flush(body[0]), *tail)
     else:
-        yield (*head, *tail) if _width((*head, *tail)) <= width else tuple(head)
+        if more:
+            yield tuple(head[:2])
+            yield from ((("bold", f"    {each}"),) for each in more)
+        else:
+            yield (*head, *tail) if _width((*head, *tail)) <= width else tuple(head[:2])
         yield from body
     if change.get("note"):
         yield from _wrapped("dim", str(change["note"]), width, "      ")
@@ -160,12 +170,17 @@ def _render_body(change: Mapping[str, Any], width: int) -> Iterator[Line]:
     elif before != after:
         yield from _render_sides(change["kind"], before, after, width)
     for name, (old, new) in (change.get("details") or {}).items():
-        text = f"{line(str(name))}: {render_value(old)} -> {render_value(new)}"
-        yield from _wrapped("", text, width, "      ")
+        was, now = _told_apart(old, new)
+        title = line(str(name))
+        if len(title) + len(was) + len(now) <= MAX_DETAIL:
+            yield from _wrapped("", f"{title}: {was} -> {now}", width, "      ")
+        else:
+            yield from _wrapped("", f"{title}:", width, "      ")
+            yield from _render_sides("changed", old, new, width)
 
 
 def _render_sides(kind: str, before: Any, after: Any, width: int) -> Iterator[Line]:
-    old, new = render_value(before), render_value(after)
+    old, new = _told_apart(before, after)
     if kind == "changed":
         both = f"      {old} -> {new}"
         if "\n" not in both and cell_width(clean(both)) <= width:
@@ -176,8 +191,34 @@ def _render_sides(kind: str, before: Any, after: Any, width: int) -> Iterator[Li
     elif kind == "removed" or after is None:
         yield from _text_lines("removed", "-", old, width)
     else:
+        if kind == "changed" and max(len(old), len(new)) > width * MAX_LINES_OF_TEXT // 2:
+            old, new = excerpts(old, new, EXCERPT_CHARACTERS)
         yield from _text_lines("removed", "-", old, width)
         yield from _text_lines("added", "+", new, width)
+
+
+def _told_apart(before: Any, after: Any) -> tuple[str, str]:
+    """Return two values that differ so that they do not look the same."""
+    old, new = tell_apart(render_value(before), render_value(after))
+    if old != new or before == after:
+        return old, new
+    return f"{old} ({_type_name(before)})", f"{new} ({_type_name(after)})"
+
+
+def _type_name(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "truth value"
+        case int() | float():
+            return "number"
+        case str():
+            return "text"
+        case list() | tuple():
+            return "list"
+        case _:
+            return ", ".join(map(str, value)) if isinstance(value, Mapping) else "other"
 
 
 def _text_lines(style: Style, mark: str, text: str, width: int) -> Iterator[Line]:
@@ -221,28 +262,23 @@ def _render_words(words: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
     """Yield the text before and the text after, what differs marked and the rest cut short."""
     for side, mark in (("removed", "-"), ("added", "+")):
         segments = [(kind, text) for kind, text in words if kind in ("equal", side)]
-        if not "".join(text for _, text in segments).strip():
+        if not "".join(text for _, text in segments):
             yield ((_side(side), f"      {mark} (empty)"),)
             continue
-        yield from _word_lines(_excerpt(segments), _side(side), mark, width)
+        shown = _marked(excerpt(segments, EXCERPT_CHARACTERS))
+        yield from _word_lines(shown, _side(side), mark, width)
+
+
+def _marked(segments: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the pieces of a text so that those that changed are seen."""
+    return [
+        (kind, mark_hidden(text) if kind == "equal" else mark_piece(text))
+        for kind, text in segments
+    ]
 
 
 def _side(side: str) -> Style:
     return "removed" if side == "removed" else "added"
-
-
-def _excerpt(segments: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Cut what is equal down to what is near a changed word."""
-    shown = []
-    last = len(segments) - 1
-    for number, (kind, text) in enumerate(segments):
-        if kind == "equal":
-            left = text[:EXCERPT_CHARACTERS] if number else ""
-            right = text[-EXCERPT_CHARACTERS:] if number != last else ""
-            if len(left) + len(right) + 3 < len(text):
-                text = f"{left}…{right}"
-        shown.append((kind, text))
-    return shown
 
 
 def _word_lines(
@@ -292,14 +328,16 @@ def _render_hunk(hunk: Mapping[str, Any], width: int) -> Iterator[Line]:
         head = f"  {number:>{digits}} {mark} "
         if each.get("words"):
             word_style: Style = "removed word" if kind == "removed" else "added word"
-            segments = [
+            words = [(part, text) for part, text in each["words"] if part in ("equal", kind)]
+            if sum(len(text) for _, text in words) > width * MAX_LINES_OF_TEXT // 2:
+                words = excerpt(words, EXCERPT_CHARACTERS)
+            segments: list[Segment] = [
                 (style if part == "equal" else word_style, clean(text).replace("\t", "    "))
-                for part, text in each["words"]
-                if part in ("equal", kind)
+                for part, text in _marked(words)
             ]
             yield from _hunk_line(head, style, segments, width)
         else:
-            text = clean(str(each["text"])).replace("\t", "    ")
+            text = clean(mark_hidden(str(each["text"]))).replace("\t", "    ")
             yield from _hunk_line(head, style, [(style, text)], width)
         old += kind != "added"
         new += kind != "removed"

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kbd.lookalikes import common_prefix_length
+
 __all__ = [
     "MAX_CHANGES",
     "MAX_CHANGE_CHARACTERS",
@@ -41,6 +43,9 @@ MAX_LISTED_BYTES = 8 * 1024 * 1024
 
 MAX_CHANGE_CHARACTERS = 20_000
 """As many characters of one text are listed; the rest is cut, and the change says so."""
+
+_EXCERPT_CHARACTERS = 200
+"""Of a long text, as much is shown before what differs."""
 
 
 class Place(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -228,11 +233,34 @@ class ChangeList:
 
 def _cut(change: Change) -> Change:
     """Return the change with long texts cut."""
+    change = _shifted(change)
     before, after = _cut_value(change.before), _cut_value(change.after)
     is_cut = before is not change.before or after is not change.after
     if not is_cut and sum(len(text) for _, text in change.words) <= 2 * MAX_CHANGE_CHARACTERS:
         return change
     return msgspec.structs.replace(change, before=before, after=after, words=(), is_cut=True)
+
+
+def _shifted(change: Change) -> Change:
+    """Return the change of a long text with what differs first, if that would be cut away."""
+    before, after = change.before, change.after
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return change
+    if before == after or max(len(before), len(after)) <= MAX_CHANGE_CHARACTERS:
+        return change
+    start = common_prefix_length(before, after)
+    begin = start - _EXCERPT_CHARACTERS
+    if start <= MAX_CHANGE_CHARACTERS // 2:
+        return change
+    note = f"the text is long: it differs from character {start + 1:,} on"
+    return msgspec.structs.replace(
+        change,
+        before="…" + before[begin:],
+        after="…" + after[begin:],
+        words=(),
+        note=f"{change.note}; {note}" if change.note else note,
+        is_cut=True,
+    )
 
 
 def _cut_value(value: Any) -> Any:

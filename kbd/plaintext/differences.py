@@ -15,12 +15,13 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, AnyStr, Generic, NamedTuple, TypeVar
+from typing import IO, Generic, NamedTuple, TypeVar
 
 from kbd.formats.alignment import AlignedBlock, align
+from kbd.lookalikes import common_prefix_length
 from kbd.plaintext.encodings import BLOCK_BYTES
 
-__all__ = ["ItemBatch", "SequencePart", "Side", "Skipper", "common_prefix_length", "differences"]
+__all__ = ["ItemBatch", "SequencePart", "Side", "Skipper", "differences"]
 
 FIRST_ITEMS = 4_096
 """Items of a side that are aligned at first."""
@@ -228,18 +229,6 @@ def _sample(file: IO[bytes], offset: int) -> tuple["array[int]", "array[int]"]:
                 break
         offset += len(line)
     return sums, offsets
-
-
-def common_prefix_length(one: AnyStr, other: AnyStr) -> int:
-    """Return how many bytes or characters both begin with."""
-    at, step, end = 0, BLOCK_BYTES, min(len(one), len(other))
-    while step:
-        # Slices are compared in C: by long steps, then by ever shorter ones.
-        if at + step <= end and one[at : at + step] == other[at : at + step]:
-            at += step
-        else:
-            step //= 2
-    return at
 
 
 def _ending(file: IO[bytes], end: int, size: int) -> bytes:

@@ -3,6 +3,7 @@
 A comparison tells how they differ, so that nothing changes unseen.
 """
 
+import codecs
 import hashlib
 from collections.abc import Iterator
 from typing import Any
@@ -30,6 +31,8 @@ class TextVersion(msgspec.Struct, frozen=True):
         is_empty: Whether there is no text at all.
         longest: Characters that the longest line may have; exact to a block.
         zeros: Zero characters.
+        replaced: Signs that stand for bytes which the encoding has no character for.
+        is_big_endian: Whether a mark says that the first byte of a unit is the higher one.
     """
 
     source: Source
@@ -39,6 +42,8 @@ class TextVersion(msgspec.Struct, frozen=True):
     is_empty: bool
     longest: int = 0
     zeros: int = 0
+    replaced: int = 0
+    is_big_endian: bool = False
 
     @property
     def is_bytewise(self) -> bool:
@@ -48,16 +53,24 @@ class TextVersion(msgspec.Struct, frozen=True):
 
 
 class EndCount(msgspec.Struct):
-    """Equal lines that end otherwise: how many, and the first one, from 1."""
+    """Lines of both versions that end otherwise: how many, and the first one, from 1.
+
+    Args:
+        count: Lines.
+        first: The first one's number.
+        is_same_text: Whether all of them say the same in both.
+    """
 
     count: int = 0
     first: int = 0
+    is_same_text: bool = True
 
-    def add(self, number: int, before: str, after: str) -> None:
-        """Add an equal line by its ends, if they differ; a missing one is no other one."""
+    def add(self, number: int, before: str, after: str, *, is_same_text: bool = True) -> None:
+        """Add a line by its ends, if they differ; a missing one is no other one."""
         if before != after and before and after:
-            self.first = self.first or number
+            self.first = min(self.first or number, number)
             self.count += 1
+            self.is_same_text &= is_same_text
 
 
 def read_version(source: Source, *, allow_zeros: bool = False) -> TextVersion:
@@ -69,9 +82,10 @@ def read_version(source: Source, *, allow_zeros: bool = False) -> TextVersion:
     encoding = detect(source.path)
     # Bytes are counted in a tenth of the time, and in UTF-8 they tell the same.
     is_utf8 = encoding.name in ("utf-8", "utf-8-sig")
-    lf = crlf = cr = zeros = longest = run = 0
+    lf = crlf = cr = zeros = longest = run = replaced = 0
     last = carry = ""
     for block in _blocks(source, encoding, "latin-1" if is_utf8 else ""):
+        replaced += block.count("\ufffd")
         zeros += block.count("\0")
         if zeros and not allow_zeros:
             raise FileReadFailed(f"{source.name} holds zero bytes: it is binary, not text")
@@ -94,7 +108,24 @@ def read_version(source: Source, *, allow_zeros: bool = False) -> TextVersion:
     ends = {"LF": lf, "CRLF": crlf, "CR": cr}
     found = {name: count for name, count in ends.items() if count}
     is_empty = not last or (encoding.name == "utf-8-sig" and source.path.stat().st_size <= _MARK)
-    return TextVersion(source, encoding, found, last in ("\n", "\r"), is_empty, longest, zeros)
+    return TextVersion(
+        source=source,
+        encoding=encoding,
+        ends=found,
+        is_ended=last in ("\n", "\r"),
+        is_empty=is_empty,
+        longest=longest,
+        zeros=zeros,
+        replaced=replaced,
+        is_big_endian=_is_big_endian(source, encoding),
+    )
+
+
+def _is_big_endian(source: Source, encoding: Encoding) -> bool:
+    if encoding.name not in ("utf-16", "utf-32"):
+        return False
+    with source.path.open("rb") as file:
+        return file.read(4).startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 
 
 def _blocks(source: Source, encoding: Encoding, codec: str) -> Iterator[str]:
@@ -141,6 +172,11 @@ def add_facts(
     for version in (before, after):
         for warning in version.encoding.warnings:
             changes.warn(f"{version.source.name}: {warning}")
+        if version.replaced:
+            changes.warn(
+                f"{version.source.name}: {version.replaced:,} bytes or signs that are no text in "
+                f"{version.encoding.name} are read as U+FFFD: which ones they are is not compared"
+            )
     if before.is_empty or after.is_empty:
         return
     old, new = before.encoding, after.encoding
@@ -149,8 +185,11 @@ def add_facts(
         place = Place("byte order mark", part="byte order mark")
         is_new = new.name.endswith("-sig")
         changes.add(Change(place, "added" if is_new else "removed", "byte order mark"))
-    elif old != new:
+    elif old != new or before.is_big_endian != after.is_big_endian:
         names = [each.name + (" with stray bytes" if each.repairs else "") for each in (old, new)]
+        if old.name == new.name and before.is_big_endian != after.is_big_endian:
+            orders = [each.is_big_endian for each in (before, after)]
+            names = [f"{old.name}, {'big' if is_big else 'little'}-endian" for is_big in orders]
         if names[0] != names[1]:
             changes.add(_fact("encoding", *names))
     _add_ends(changes, before, after, ends or EndCount())
@@ -162,7 +201,8 @@ def _add_ends(changes: ChangeList, before: TextVersion, after: TextVersion, ends
     is_other = before.ends and after.ends and before.ends.keys() != after.ends.keys()
     if is_other or ends.count:
         count = f"{ends.count:,} lines" if ends.count > 1 else "1 line"
-        note = f"{count} with the same text, from line {ends.first} on" if ends.count else ""
+        which = "with the same text" if ends.is_same_text else "of both versions"
+        note = f"{count} {which}, from line {ends.first} on" if ends.count else ""
         change = _fact("line ending", _name_ends(before), _name_ends(after), note)
         changes.add(change)
     if before.is_ended != after.is_ended:

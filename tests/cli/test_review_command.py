@@ -272,3 +272,86 @@ def test_v_shows_the_changes_and_asks_again(
     told = capsys.readouterr()
     assert "Sheet1!B7  341.6 -> 314.6" in told.out
     assert told.err.count("Publish these changes?") == 2
+
+
+ALIKE = [
+    ("a b", "a\u00a0b", "a␣b -> a⟨U+00A0⟩b"),
+    ("a  b", "a b", "a ␣b -> a b"),
+    ("ab", "a\u200bb", "ab -> a⟨U+200B⟩b"),
+    ("Total", "T\u043etal", "Total -> T⟨U+043E⟩tal"),
+    ("caf\u00e9", "cafe\u0301", "caf⟨U+00E9⟩ -> cafe⟨U+0301⟩"),
+    ("abc", "abc\0", "abc -> abc⟨U+0000⟩"),
+    ("abc", "\u202eabc", "abc -> ⟨U+202E⟩abc"),
+    (5, "5", "5 (number) -> 5 (text)"),
+    ("TRUE", True, "TRUE (text) -> TRUE (truth value)"),
+    ("", None, "(empty) (text) -> (empty) (none)"),
+    ("1.10", "1.1", "1.10 -> 1.1"),
+    ("a", "a ", "a -> “a ”"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), ALIKE)
+def test_values_that_look_alike_are_told_apart(before: Any, after: Any, expected: str) -> None:
+    """What nobody sees is written by its number, a type by its name; details likewise."""
+    cell = change("A1", before=before, after=after)
+    detail = change("A1", details={"was": (before, after)})
+
+    assert expected in shown(diff(cell))[0]
+    assert expected in " ".join(shown(diff(detail)))
+
+
+def test_a_blank_that_changed_is_seen_without_color() -> None:
+    """A trailing blank, a no-break space and a tab in words and in hunks."""
+    words = [
+        ["equal", "end"],
+        ["added", " "],
+        ["equal", "x"],
+        ["removed", " "],
+        ["added", "\u00a0"],
+    ]
+    line = {"kind": "added", "text": "end x", "words": [*words[:3], words[4]]}
+    hunk = {"before_start": 1, "before_count": 0, "after_start": 1, "after_count": 1}
+    paragraph = change("paragraph 1", what="paragraph", words=words)
+
+    assert shown(diff(paragraph))[1:] == ["      - endx␣", "      + end␣x⟨U+00A0⟩"]
+    assert shown(diff(hunks=[{**hunk, "lines": [line]}]))[1] == "  1 + end␣x⟨U+00A0⟩"
+
+
+@pytest.mark.parametrize("at", [0, 1_000, 9_000])
+def test_what_differs_in_a_long_text_is_shown(at: int) -> None:
+    """Of a value, a detail and a line of a text, wherever it stands."""
+    before, after = ("x" * at + figure + "y" * 9_000 for figure in ("314.60", "341.60"))
+    words = [
+        ["equal", "x " * at],
+        ["removed", "314.60"],
+        ["added", "341.60"],
+        ["equal", " y" * 9_000],
+    ]
+    lines = [
+        {"kind": kind, "text": "", "words": [each for each in words if each[0] in ("equal", kind)]}
+        for kind in ("removed", "added")
+    ]
+    hunk = {
+        "before_start": 1,
+        "before_count": 1,
+        "after_start": 1,
+        "after_count": 1,
+        "lines": lines,
+    }
+    for found in (
+        diff(change("A1", before=before, after=after)),
+        diff(change("A1", details={"text": (before, after)})),
+        diff(hunks=[hunk]),
+    ):
+        told = "".join(each.strip() for each in shown(found, 60))
+        assert "314.60" in told
+        assert "341.60" in told
+
+
+def test_a_long_place_is_named_to_its_end() -> None:
+    """Two places that differ at their ends only are not the same to a reader."""
+    title = "Terms, " + "a long heading " * 8 + "paragraph 17"
+    lines = shown(diff(change(title, before="a", after="b")), 60)
+
+    assert "paragraph 17" in " ".join(lines)
+    assert all(cell_width(each) <= 60 for each in lines)

@@ -19,9 +19,9 @@ from kbd.core.audit.recorded_calls import CallOutcome
 from kbd.core.runtime.secrets import REDACTED
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd.lookalikes import common_prefix_length
 from kbd.opc.entries import PartStream
 from kbd.opc.package import Package, reading_errors
-from kbd.plaintext.differences import common_prefix_length
 from kbd.requests.replays import FieldDiff, FileDiff, PartDiff
 
 __all__ = [

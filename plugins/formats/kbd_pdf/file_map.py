@@ -79,7 +79,7 @@ _POINTS_PER_INCH = 72
 _DATE = re.compile(
     r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(Z|[+-]\d\d(?:'\d\d)?)?", re.ASCII
 )
-_INFO_FIELDS = {
+INFO_FIELDS = {
     "Title": "title", "Author": "author", "Subject": "subject", "Keywords": "keywords",
     "Creator": "creator", "Producer": "producer", "CreationDate": "created", "ModDate": "modified",
 }  # fmt: skip
@@ -135,11 +135,11 @@ def file_map(source: Source) -> dict[str, Any]:
         return result
 
 
-def document_info(document: pdfium.PdfDocument) -> dict[str, Any]:
+def document_info(document: pdfium.PdfDocument, length: int = 300) -> dict[str, Any]:
     """Return what a file says of itself, whether it is encrypted, and its first page's size."""
     values = {
-        name: " ".join(clean(document.get_metadata_value(key)).split())[:300]
-        for key, name in _INFO_FIELDS.items()
+        name: " ".join(clean(document.get_metadata_value(key)).split())[:length]
+        for key, name in INFO_FIELDS.items()
     }
     for name in ("created", "modified"):
         values[name] = _iso_date(values[name])

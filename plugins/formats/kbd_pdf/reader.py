@@ -23,7 +23,7 @@ from kbd_pdf.pages import (
     utf16,
 )
 
-__all__ = ["notes_of", "passages", "read_pages"]
+__all__ = ["MAX_NOTES", "MAX_NOTE_CHARACTERS", "links_of", "notes_of", "passages", "read_pages"]
 
 MAX_NOTES = 500
 """Notes and fields of a page that are looked at."""
@@ -56,6 +56,27 @@ def notes_of(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[str
                 yield f"[{hidden}{text}]"
         finally:
             raw.FPDFPage_CloseAnnot(note)
+
+
+def links_of(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[str]:
+    """Yield the addresses and files that links of a page lead to, of the first ones."""
+    place, link = ctypes.c_int(0), raw.FPDF_LINK()
+    for _ in range(MAX_NOTES):
+        if not raw.FPDFLink_Enumerate(page, place, link):
+            return
+        action = raw.FPDFLink_GetAction(link)
+        kind = raw.FPDFAction_GetType(action) if action else 0
+        if kind == raw.PDFACTION_URI:
+            size = raw.FPDFAction_GetURIPath(document, action, None, 0)
+            address = ctypes.create_string_buffer(size)
+            raw.FPDFAction_GetURIPath(document, action, address, size)
+        elif kind in (raw.PDFACTION_REMOTEGOTO, raw.PDFACTION_LAUNCH):
+            size = raw.FPDFAction_GetFilePath(action, None, 0)
+            address = ctypes.create_string_buffer(size)
+            raw.FPDFAction_GetFilePath(action, address, size)
+        else:
+            continue
+        yield clean(address.value.decode("utf-8", "replace")).strip()
 
 
 def _field(forms: pdfium.PdfFormEnv | None, note: Any) -> str:

@@ -23,6 +23,9 @@ MAX_STEPS = 20
 MAX_NAMED = 5
 """Places or files that a warning names."""
 
+MAX_SCRIPTS = 1000
+"""Scripts that are looked at."""
+
 _ACTION_KINDS = {
     "/JavaScript": "JavaScript",
     "/Launch": "starting a program",
@@ -44,11 +47,13 @@ class Actions(msgspec.Struct):
         counts: How often each action is asked for, by its kind and its place.
         targets: Files and addresses that actions name.
         links: How many links lead to each host on the web.
+        scripts: The scripts that are asked for, as the objects that hold them.
     """
 
     counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     targets: dict[str, None] = msgspec.field(default_factory=dict)
     links: Counter[str] = msgspec.field(default_factory=Counter)
+    scripts: list[Any] = msgspec.field(default_factory=list)
 
     def warnings(self) -> list[str]:
         """Return what a reader should know, the dangerous first."""
@@ -86,6 +91,8 @@ def add_actions(found: Actions, value: Any, where: str) -> None:
         elif kind in _ACTION_KINDS:
             found.counts[_ACTION_KINDS[kind], where] += 1
             _note_target(found, action.get("/F"))
+        if kind == "/JavaScript" and len(found.scripts) < MAX_SCRIPTS:
+            found.scripts.append(action.get("/JS"))
         waiting.append(action.get("/Next"))
 
 
@@ -122,6 +129,12 @@ MAX_NODES = 1000
 MAX_CHARACTERS = 200
 """Of a name or a value in a map."""
 
+MAX_ITEMS = 50
+"""Chosen items of a field in a map."""
+
+MAX_WHOLE = 20_000
+"""Of form fields, of characters of a value, and of its items, where they are told whole."""
+
 _FIELD_KINDS = {"/Tx": "text", "/Btn": "checkbox", "/Ch": "choice", "/Sig": "signature"}
 _INHERITED: Mapping[str, Any] = {"/FT": "", "/Ff": 0, "/V": None}
 """Attributes that a field inherits from those above it (ISO 32000-1, table 220)."""
@@ -138,6 +151,7 @@ class Structure(msgspec.Struct):
         field_count: How many there are.
         annotations: How many of each kind; form fields and the windows of notes are not counted.
         files: Names of attached files.
+        data: What is in them, as the objects that hold it; None where nothing does.
         actions: What the file would do.
         is_signed: Whether somebody signed it.
         is_xfa: Whether its form is of the kind that only some programs show.
@@ -147,27 +161,30 @@ class Structure(msgspec.Struct):
     field_count: int = 0
     annotations: Counter[str] = msgspec.field(default_factory=Counter)
     files: list[str] = msgspec.field(default_factory=list)
+    data: list[Any] = msgspec.field(default_factory=list)
     actions: Actions = msgspec.field(default_factory=Actions)
     is_signed: bool = False
     is_xfa: bool = False
 
 
-def read_structure(reader: PdfReader, *, with_pages: bool = True) -> Structure:
+def read_structure(
+    reader: PdfReader, *, with_pages: bool = True, is_whole: bool = False
+) -> Structure:
     """Look through the objects of a file; pypdf raises anything of a damaged one.
 
     Args:
         reader: The file.
         with_pages: Whether pages are looked at, the first `MAX_PAGES` of them, for annotations
             and actions.
+        is_whole: Whether form fields are told whole, and not only as a map shows them.
     """
     found = Structure()
     root = _dictionary(reader.trailer.get("/Root"))
-    _gather_form(found, _dictionary(root.get("/AcroForm")))
+    _gather_form(found, _dictionary(root.get("/AcroForm")), is_whole=is_whole)
     names = _dictionary(root.get("/Names"))
     for name, value in _names(names.get("/EmbeddedFiles")):
         if len(found.files) < MAX_FILES:
-            about = _dictionary(value)
-            found.files.append(_text(about.get("/UF") or about.get("/F") or name))
+            _add_file(found, _dictionary(value), name)
     add_actions(found.actions, root.get("/OpenAction"), "when it is opened")
     _add_additional_actions(found, root)
     # A program runs all scripts of this tree when it opens the file (ISO 32000-1, 12.6.4.16).
@@ -180,7 +197,14 @@ def read_structure(reader: PdfReader, *, with_pages: bool = True) -> Structure:
     return found
 
 
-def _gather_form(found: Structure, form: DictionaryObject) -> None:
+def _add_file(found: Structure, about: DictionaryObject, name: Any) -> None:
+    found.files.append(_text(about.get("/UF") or about.get("/F") or name))
+    held = _dictionary(about.get("/EF"))
+    found.data.append(held.get("/UF") or held.get("/F"))
+
+
+def _gather_form(found: Structure, form: DictionaryObject, *, is_whole: bool) -> None:
+    most, length = (MAX_WHOLE, MAX_WHOLE) if is_whole else (MAX_FIELDS, MAX_CHARACTERS)
     found.is_xfa = form.get("/XFA") is not None
     waiting = [(field, "", _INHERITED) for field in reversed(_array(form.get("/Fields")))]
     seen: set[int] = set()
@@ -190,7 +214,7 @@ def _gather_form(found: Structure, form: DictionaryObject) -> None:
         if id(field) in seen:
             continue
         seen.add(id(field))
-        name = ".".join(filter(None, (parent_name, _text(field.get("/T")))))
+        name = ".".join(filter(None, (parent_name, _text(field.get("/T"), length))))
         known = {key: field.get(key, inherited[key]) for key in inherited}
         # Kids without a name are the places where a field is shown, not fields (ISO 32000-1,
         # 12.7.3).
@@ -199,9 +223,9 @@ def _gather_form(found: Structure, form: DictionaryObject) -> None:
             waiting.extend((kid, name, known) for kid in reversed(kids))
             continue
         found.field_count += 1
-        kind, value = _kind(known), _value(known["/V"])
+        kind, value = _kind(known), _value(known["/V"], length)
         found.is_signed |= kind == "signature" and value is not None
-        if len(found.fields) < MAX_FIELDS:
+        if len(found.fields) < most:
             found.fields.append({"name": name, "type": kind, "value": value})
 
 
@@ -219,8 +243,7 @@ def _gather_annotations(found: Structure, page: DictionaryObject, most: int) -> 
         annotation = _dictionary(each)
         kind = str(annotation.get("/Subtype", "")).lstrip("/")
         if kind == "FileAttachment":
-            about = _dictionary(annotation.get("/FS"))
-            found.files.append(_text(about.get("/UF") or about.get("/F")))
+            _add_file(found, _dictionary(annotation.get("/FS")), None)
         if kind not in ("Widget", "Popup", ""):
             found.annotations[kind] += 1
         where = "in a form field" if kind == "Widget" else "at a click"
@@ -273,21 +296,22 @@ def _array(value: Any) -> list[Any]:
     return list(found) if isinstance(found, ArrayObject) else []
 
 
-def _value(value: Any) -> str | list[str] | None:
+def _value(value: Any, length: int = MAX_CHARACTERS) -> str | list[str] | None:
     found = None if value is None else value.get_object()
     if found is None or isinstance(found, NullObject):
         return None
     if isinstance(found, ArrayObject):
-        return [_text(each) for each in found[:50]]
+        items = found[: MAX_ITEMS if length == MAX_CHARACTERS else length]
+        return [_text(each, length) for each in items]
     if isinstance(found, StreamObject):
-        return _text(found.get_data()[:1000].decode("latin-1"))
+        return _text(found.get_data()[: 5 * length].decode("latin-1"), length)
     if isinstance(found, NameObject):
         # The state of a button, "Off" where it is not ticked.
         return _text(found)[1:]
-    return "signed" if isinstance(found, DictionaryObject) else _text(found)
+    return "signed" if isinstance(found, DictionaryObject) else _text(found, length)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, length: int = MAX_CHARACTERS) -> str:
     found = "" if value is None else value
     found = found.get_object() if hasattr(found, "get_object") else found
-    return clean(str(found)).strip()[:MAX_CHARACTERS]
+    return clean(str(found)).strip()[:length]

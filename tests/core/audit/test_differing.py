@@ -133,3 +133,15 @@ def test_what_is_said_of_files_is_compared() -> None:
     assert field.path == 'files["a.b"].warnings[0]'
     assert differing_parts(wrote(a), wrote(a, b)) == ("files",)
     assert differing_parts(wrote(a, b), wrote(b, a)) == ("files",)
+
+
+def test_what_the_log_has_blotted_out_is_taken_for_equal() -> None:
+    """A proof knows no key: where `***` is recorded anything may stand, and nothing else may."""
+    key = "sk-canary-0123"
+    recorded = done({"text": "a *** b *** c"})
+
+    assert differing_parts(recorded, done({"text": f"a {key} b {key} c"})) == ()
+    assert differing_parts(recorded, recorded) == ()
+    for other in (f"a {key} b {key} d", f"a {key} c", f"x {key} b {key} c", "a  b  c"):
+        assert differing_parts(recorded, done({"text": other})) == ("result", "shown")
+    assert differing_parts(refusal("no ***"), refusal(f"no {key}")) == ()

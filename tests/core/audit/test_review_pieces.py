@@ -278,3 +278,40 @@ def test_why_something_is_not_shown_is_told() -> None:
     assert text.count("printed by a program") == 1
     assert "Cells are left out: no worker" in text
     assert "7 more pictures left out." in text
+
+
+@pytest.mark.parametrize("at", [0, 3_000, 30_000])
+def test_what_differs_in_a_long_text_is_on_the_page(at: int) -> None:
+    """In words, in values and in details, wherever it stands."""
+    one, other = ("x" * at + figure + "y" * 9_000 for figure in ("314.60", "341.60"))
+    words = [
+        ["equal", "x" * at],
+        ["removed", "314.60"],
+        ["added", "341.60"],
+        ["equal", "y" * 9_000],
+    ]
+    for made in (
+        change("changed", "paragraph", "paragraph 1", words=words),
+        change("changed", "cell", "A1", before=one, after=other),
+        change("changed", "format", "A1", details={"text": [one, other]}),
+    ):
+        markup = str(render_change(1, 0, made))
+        assert "314.60" in markup
+        assert "341.60" in markup
+
+
+def test_values_that_look_alike_are_told_apart() -> None:
+    """A no-break space and a letter of another script are written by their numbers."""
+    for before, after, expected in (
+        ("a b", "a\u00a0b", "U+00A0"),
+        ("Total", "T\u043etal", "U+043E"),
+    ):
+        words = [["removed", before], ["added", after]]
+        assert expected in str(
+            render_change(1, 0, change("changed", "cell", "A1", before=before, after=after))
+        )
+        assert expected in str(render_change(1, 0, change("changed", "cell", "A1", words=words)))
+        details = {"text": [before, after]}
+        assert expected in str(
+            render_change(1, 0, change("changed", "format", "A1", details=details))
+        )

@@ -1,5 +1,7 @@
 """Comparison of pictures: size, metadata, frames, and the pixels that differ."""
 
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +9,11 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from image_forge import saved, svg
+from image_forge import chunk, saved, svg
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Change, CompareOptions, Place, Source
 from kbd_image import ImageFormat
+from kbd_image.comparison import compare
 
 IMAGE = ImageFormat()
 
@@ -181,3 +184,82 @@ def test_every_picture_is_like_itself(corpora: Path, tmp_path: Path) -> None:
         compared += 1
         assert found.changes == () or found.warnings, path.name
     assert compared > 120
+
+
+def _trailed(text: bytes) -> bytes:
+    data = saved(picture(), "PNG")
+    return data[:-12] + chunk(b"tEXt", b"date\0" + text) + data[-12:]
+
+
+def _described(text: str) -> bytes:
+    exif = Image.Exif()
+    exif[0x010E] = text
+    return saved(picture(), "JPEG", exif=exif)
+
+
+def _captioned(text: bytes) -> bytes:
+    data = saved(picture(), "JPEG")
+    record = b"\x1c\x02\x78" + struct.pack(">H", len(text)) + text
+    block = b"Photoshop 3.0\x008BIM\x04\x04\0\0" + struct.pack(">I", len(record)) + record
+    return data[:2] + b"\xff\xed" + struct.pack(">H", len(block) + 2) + block + data[2:]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "title"),
+    [
+        ("a.png", _trailed(b"2020"), _trailed(b"2021"), "property date (behind the pixels)"),
+        (
+            "a.jpg",
+            _described("x" * 600),
+            _described("x" * 600 + "y"),
+            "property EXIF ImageDescription",
+        ),
+        ("a.jpg", _captioned(b"one"), _captioned(b"two"), "property IPTC and Photoshop"),
+        (
+            "a.tif",
+            saved(Image.new("CMYK", (8, 8), (0, 0, 0, 255)), "TIFF"),
+            saved(Image.new("CMYK", (8, 8), (255, 255, 255, 255)), "TIFF"),
+            "picture",
+        ),
+    ],
+)
+def test_what_pillow_shows_late_or_not_at_all_is_compared(
+    tmp_path: Path, name: str, before: bytes, after: bytes, title: str
+) -> None:
+    """Texts behind the pixels, the end of long ones, captions, and inks that look the same."""
+    paths = written(tmp_path, f"1{name}", before), written(tmp_path, f"2{name}", after)
+
+    (change,) = changes(*paths)
+
+    assert change.place.title == title
+    assert IMAGE.locate(paths[1], title) == change.place
+
+
+def test_lower_bits_that_are_not_read_are_warned_of(tmp_path: Path) -> None:
+    """Pictures with 16 bits a channel are compared by the upper 8, and that is said."""
+
+    def made(shade: int) -> bytes:
+        header = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 0))
+        pixels = chunk(b"IDAT", zlib.compress(b"\0" + struct.pack(">HHH", shade, shade, shade)))
+        return b"\x89PNG\r\n\x1a\n" + header + pixels + chunk(b"IEND", b"")
+
+    paths = written(tmp_path, "a.png", made(0x1000)), written(tmp_path, "b.png", made(0x1001))
+    found = IMAGE.compare(*paths, CompareOptions())
+
+    assert found.total == 0
+    assert any("more than 8 bits a channel" in each for each in found.warnings)
+
+
+def test_markup_past_what_is_compared_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of a very long svg file is left out, and that is said beside what differs."""
+    monkeypatch.setattr(compare, "MAX_MARKUP_CHARACTERS", 200)
+    markup = [svg("", f"\n<a id='{n}'/>\n" + "<g/>\n" * 90) for n in range(2)]
+    paths = written(tmp_path, "a.svg", markup[0]), written(tmp_path, "b.svg", markup[1])
+    found = IMAGE.compare(*paths, CompareOptions())
+
+    assert found.total == 1
+    assert found.warnings == tuple(
+        f"Of {name} the first 200 characters were compared." for name in ("a.svg", "b.svg")
+    )

@@ -271,3 +271,81 @@ def test_a_file_is_like_itself(corpora: Path, tmp_path: Path) -> None:
 def test_every_file_is_like_itself(corpora: Path, tmp_path: Path) -> None:
     """The same of all files."""
     assert like_themselves(sorted((corpora / "pdf").iterdir()), tmp_path) > 250
+
+
+def packaged(
+    *, file: bytes = b"one", script: str = "a()", address: str = "a", **more: str
+) -> bytes:
+    """A page with two attached files, a script, a link, and what only some programs write."""
+    return one_page(
+        stream(shown("Page")),
+        stream(file, b"/Type/EmbeddedFile"),
+        b"<</F(data.csv)/EF<</F 6 0 R>>>>",
+        b"<</S/JavaScript/JS(%s)>>" % script.encode(),
+        b"<</Type/Annot/Subtype/Link/Rect[9 9 99 99]/Border[0 0 0]"
+        b"/A<</S/URI/URI(https://example.org/%s)>>>>" % address.encode(),
+        stream(b"<x>%s</x>" % more.get("xmp", "").encode(), b"/Type/Metadata"),
+        b"<</Company(%s)/Keywords(%s)>>"
+        % (more.get("company", "").encode(), more.get("keywords", "").encode()),
+        b"<</FT/Tx/T(name)/V(%s)>>" % more.get("value", "").encode(),
+        catalogue=b"/Names<</EmbeddedFiles<</Names[(data.csv)7 0 R(data.csv)7 0 R]>>>>"
+        b"/OpenAction 8 0 R/Metadata 10 0 R/AcroForm<</Fields[12 0 R]>>",
+        page=b"/Annots[9 0 R]",
+        trailer=b"/Info 11 0 R",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "titles"),
+    [
+        ({"file": b"two"}, ["attachment data.csv", "attachment data.csv [2]"]),
+        ({"script": "b()"}, ["action scripts"]),
+        ({"address": "b"}, ["page 1, annotation 1"]),
+        ({"xmp": "new"}, ["property XMP metadata"]),
+        ({"company": "new"}, ["property Company"]),
+        ({"keywords": "k" * 400 + "new"}, ["property keywords"]),
+        ({"value": "v" * 400 + "new"}, ["field name"]),
+    ],
+)
+def test_what_is_inside_objects_is_compared(
+    tmp_path: Path, changed: dict[str, str], titles: list[str]
+) -> None:
+    """Data of attached files, scripts, targets of links and long values differ by themselves."""
+    common = {"company": "old", "keywords": "k" * 400, "value": "v" * 400}
+    before = written(tmp_path, "a.pdf", packaged(**common))  # type: ignore[arg-type]
+    after = written(tmp_path, "b.pdf", packaged(**common | changed))  # type: ignore[arg-type]
+
+    found = compared(before, after)
+
+    assert [each.place.title for each in found.changes] == titles
+    assert compared(before, written(tmp_path, "c.pdf", packaged(**common) + b"\n%\n")).total == 0  # type: ignore[arg-type]
+    for change in found.changes:
+        assert PDF.locate(after, change.place.title) == change.place
+        assert PDF.trace(before, after, (change.place,), forward=True)[0].is_changed
+
+
+def test_all_fields_of_a_long_form_are_compared(tmp_path: Path) -> None:
+    """Fields behind those that a map lists are compared, too."""
+
+    def made(value: int) -> bytes:
+        fields = [b"<</FT/Tx/T(f%d)/V(%d)>>" % (at, at) for at in range(400)]
+        fields[390] = b"<</FT/Tx/T(f390)/V(%d)>>" % value
+        form = b"/AcroForm<</Fields[%s]>>" % b" ".join(b"%d 0 R" % (at + 6) for at in range(400))
+        return one_page(stream(shown("Page")), *fields, catalogue=form)
+
+    before, after = written(tmp_path, "a.pdf", made(390)), written(tmp_path, "b.pdf", made(391))
+
+    assert [
+        (each.place.title, each.before, each.after) for each in compared(before, after).changes
+    ] == [("field f390", "390", "391")]
+
+
+def test_what_is_too_faint_for_a_change_is_warned_of(tmp_path: Path) -> None:
+    """Shades that another program might draw of the same are no change, but are not passed over."""
+    before = written(tmp_path, "a.pdf", paper(["Same"]))
+    after = written(tmp_path, "b.pdf", paper(["Same"], b"0.97 g 10 10 100 100 re f\n"))
+
+    found = compared(before, after)
+
+    assert found.total == 0
+    assert found.warnings[0].startswith("On page 1 pixels differ by at most 24 of 255")

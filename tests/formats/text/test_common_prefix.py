@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbd.plaintext.differences import common_prefix_length
+from kbd.lookalikes import common_prefix_length
 from kbd.plaintext.encodings import BLOCK_BYTES
 
 LONG = "x" * (3 * BLOCK_BYTES + 7)

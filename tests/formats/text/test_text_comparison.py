@@ -271,13 +271,11 @@ def test_swapped_line_ends_are_a_change(texts: Texts) -> None:
 
 
 def test_bytes_that_no_reader_sees_are_a_change(texts: Texts) -> None:
-    """UTF-16 in the other byte order reads the same and is told as bytes."""
-    found = texts.compare(
-        b"\xff\xfe" + "ab\n".encode("utf-16-le"), b"\xfe\xff" + "ab\n".encode("utf-16-be")
-    )
+    """Bytes that are no text in an encoding read the same and are told as bytes."""
+    lines = "".join(f"Zoé und Jörg, Straße {n}\n" for n in range(5_000)).encode("cp1252")
+    found = texts.compare(lines + b"a\x81\n", lines + b"a\x8d\n")
 
     assert [brief(each)[:3] for each in found.changes] == [("changed", "bytes", "bytes")]
-    assert found.changes[0].before["size_bytes"] == found.changes[0].after["size_bytes"] == 8
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.html", "a.md", "a.py"])
@@ -531,3 +529,52 @@ def test_real_files_equal_themselves_and_differ_where_planted(corpora: Path, tex
         inserted = [each for each in found.changes if each.kind == "added" and each.what == "line"]
         assert [each.after for each in inserted] == ["a planted line"], path.name
         assert len(found.changes) == 1 or not given, path.name
+
+
+def test_line_ends_of_changed_lines_are_told(texts: Texts) -> None:
+    """A line that ends otherwise and says something else, too, has both changes."""
+    before = b"a\r\none 314.60\ntwo\r\nthree\n"
+    found = texts.compare(before, before.replace(b"314.60\n", b"341.60\r\n"))
+
+    assert [each.place.title for each in found.changes] == ["line ending", "line 2"]
+    assert found.changes[0].note == "1 line of both versions, from line 2 on"
+
+
+def test_line_ends_of_moved_lines_are_told(texts: Texts) -> None:
+    """A line that moved and ends otherwise has both changes."""
+    found = texts.compare(b"moved line\nb\r\nc\r\nd\n", b"b\r\nc\r\nd\nmoved line\r\n")
+
+    assert [each.place.title for each in found.changes] == ["line ending", "line 4"]
+
+
+def test_the_order_of_bytes_is_told_beside_other_changes(texts: Texts) -> None:
+    """Texts in UTF-16 of either order read the same, but are not the same file."""
+    before = b"\xff\xfe" + "one\ntwo\n".encode("utf-16-le")
+    after = b"\xfe\xff" + "one\n2\n".encode("utf-16-be")
+    found = texts.compare(before, after)
+
+    assert [(each.place.title, each.before, each.after) for each in found.changes] == [
+        ("encoding", "utf-16, little-endian", "utf-16, big-endian"),
+        ("line 2", "two", "2"),
+    ]
+
+
+def test_bytes_that_are_no_text_are_warned_of(texts: Texts) -> None:
+    """What is read as the same sign whatever it is cannot be compared, and that is said."""
+    lines = "".join(f"Zoé und Jörg, Straße {n}\n" for n in range(5_000)).encode("cp1252")
+    found = texts.compare(lines + b"a\x81\nb\n", lines + b"a\x8d\nc\n")
+
+    assert [each.place.title for each in found.changes] == ["line 5002"]
+    assert any("read as U+FFFD" in each for each in found.warnings)
+
+
+def test_a_very_long_line_differs_in_its_hunk(texts: Texts) -> None:
+    """The hunk of a long line has what differs, not the same beginning twice."""
+    before = ("x " * 20_000 + "314.60 " + "y " * 20_000 + "\n").encode()
+    found = texts.compare(before, before.replace(b"314.60", b"341.60"))
+
+    assert found.hunks is not None
+    old, new = found.hunks[0].lines
+    assert "314.60" in old.text
+    assert "341.60" in new.text
+    assert ("added", "341.60") in new.words

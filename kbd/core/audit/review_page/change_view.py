@@ -10,10 +10,12 @@ from typing import Any
 import msgspec
 
 from kbd.core.audit.html.markup import Html, count, element, joined, size, text, visible
+from kbd.lookalikes import excerpt, excerpts, mark_piece, tell_apart
 from kbd.requests.base import Unset
 from kbd.requests.reviews import ChangeMaker, ContentChange
 
 __all__ = [
+    "AROUND_CHARACTERS",
     "SIGNS",
     "change_attributes",
     "render_change",
@@ -33,6 +35,9 @@ SHOWN_CHARACTERS = 1200
 
 MAX_CHARACTERS = 8000
 """What the page holds of one text."""
+
+AROUND_CHARACTERS = 200
+"""Of a text that is too long, what is shown before and after each changed word."""
 
 MAX_ITEMS = 40
 """Values of a row that are shown, and members of an object."""
@@ -106,10 +111,15 @@ def _render_values(change: ContentChange) -> Html:
     """Return both values of a change, of those that it has."""
     has_before, has_after = _is_given(change, "before"), _is_given(change, "after")
     sides: list[Html] = []
+    before, after = change.before, change.after
+    if isinstance(before, str) and isinstance(after, str) and before != after:
+        before, after = tell_apart(before, after)
+        if max(len(before), len(after)) > SHOWN_CHARACTERS:
+            before, after = excerpts(before, after, AROUND_CHARACTERS)
     if has_before and change.kind != "added":
-        sides.append(_render_side("before", "was", change.before))
+        sides.append(_render_side("before", "was", before))
     if has_after and change.kind != "removed":
-        sides.append(_render_side("after", "is" if sides else "", change.after))
+        sides.append(_render_side("after", "is" if sides else "", after))
     return element("div", {"class": "values"}, *sides) if sides else Html("")
 
 
@@ -133,11 +143,15 @@ def render_words(words: Sequence[tuple[str, str]]) -> Html:
     tags = {"removed": "del", "added": "ins"}
     parts: list[Html] = []
     room = MAX_CHARACTERS
+    if sum(len(piece) for _, piece in words) > room:
+        # Cut at its end, a long text could lose what changed.
+        words = excerpt(words, AROUND_CHARACTERS)
     for kind, piece in words:
-        shown = piece[:room]
+        marked = mark_piece(piece) if kind in tags else piece
+        shown = marked[:room]
         room -= len(shown)
         parts.append(element(tags[kind], {}, text(shown)) if kind in tags else text(shown))
-        if len(shown) < len(piece):
+        if len(shown) < len(marked):
             parts.append(element("span", {"class": "note"}, text(" … cut here")))
             break
     return joined(parts)
@@ -148,6 +162,10 @@ def _render_details(details: Mapping[str, tuple[Any, Any]]) -> Html:
     rows: list[Html] = []
     for name, (before, after) in list(details.items())[:MAX_ITEMS]:
         title = element("th", {"scope": "row"}, text(name.replace("_", " ")))
+        if isinstance(before, str) and isinstance(after, str):
+            before, after = tell_apart(before, after)
+            if max(len(before), len(after)) > SHOWN_CHARACTERS:
+                before, after = excerpts(before, after, AROUND_CHARACTERS)
         was = element("td", {}, element("del", {}, text(_detail_text(before))))
         arrow = element("td", {"aria-hidden": "true"}, text("→"))
         now = element("td", {}, element("ins", {}, text(_detail_text(after))))

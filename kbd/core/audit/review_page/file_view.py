@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kbd.core.audit.html.markup import Attributes, Html, count, element, joined, size, text
 from kbd.core.audit.review_page.change_view import (
+    AROUND_CHARACTERS,
     SIGNS,
     change_attributes,
     render_changes,
@@ -17,6 +18,7 @@ from kbd.core.audit.review_page.change_view import (
 from kbd.core.audit.review_page.grid_view import render_sheet
 from kbd.core.audit.review_page.neighborhood import Axis, sheet_of, unit_axis, unit_number
 from kbd.core.audit.review_page.records import FileReview, PicturePair
+from kbd.lookalikes import excerpt
 from kbd.requests.base import Unset
 from kbd.requests.drafts import ChangeRow
 from kbd.requests.formats import PreviewPicture
@@ -386,6 +388,10 @@ def _cut(words: str) -> str:
 def _cut_words(words: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     room = MAX_LINE_CHARACTERS
+    words = [*words]
+    if sum(len(piece) for _, piece in words) > room:
+        # Cut at its end, a long line could lose what changed.
+        words = excerpt(words, AROUND_CHARACTERS)
     for kind, piece in words:
         if room <= 0:
             found.append(("equal", "…"))

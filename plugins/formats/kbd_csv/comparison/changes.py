@@ -63,8 +63,26 @@ class _Notation:
             # In other columns, too, unless their fields are the same.
             is_same = self._is_same and trimmed(old.fields) == trimmed(new.fields)
             if is_same and one != other:
-                self._first = self._first or max(1, self._after.number(number))
+                row = max(1, self._after.number(number))
+                self._first = min(self._first or row, row)
                 self._count += 1
+
+    def observe_pairs(self, match: RowMatch) -> None:
+        """Count rows that were changed or moved."""
+        old, new = (
+            {at + place: row for at, rows in sides for place, row in enumerate(rows)}
+            for sides in (
+                [(each.before_at, each.before) for each in match.stretches.found],
+                [(each.after_at, each.after) for each in match.stretches.found],
+            )
+        )
+        for pair in match.by_after.values():
+            before, after = old[pair.before], new[pair.after]
+            if before.key == after.key:
+                self.observe(pair.before, pair.after, [before], [after])
+            elif before.text != after.text:
+                ends = [each.text[len(each.text.rstrip("\r\n")) :] for each in (before, after)]
+                self.ends.add(pair.after + 1, *ends, is_same_text=False)
 
     def add_to(self, changes: ChangeList) -> None:
         """Add one change for all rows that have the same values and are written otherwise."""
@@ -96,6 +114,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     old, new = read_table_versions(before, after)
     notation = _Notation(old, new)
     match = match_tables(old, new, options, notation.observe, begun)
+    notation.observe_pairs(match)
     add_facts(changes, old.text, new.text, notation.ends)
     _add_dialect(changes, old, new)
     notation.add_to(changes)

@@ -154,8 +154,12 @@ def column_changes(before: TableVersion, after: TableVersion, columns: Columns) 
             note = _first_values(after, other)
             yield Change(_place(name), "added", "column", None, name, note=note)
             continue
+        # Names that are made unique, and without blanks, may hide what the header itself says.
+        was, now = before.written(pair[0]), after.written(pair[1])
         if pair in columns.renamed:
             yield Change(_place(name), "changed", "column", before.names[pair[0]], name)
+        elif was != now and was is not None and now is not None:
+            yield Change(_place(name), "changed", "column", was or None, now or None)
         if pair in columns.moved:
             start = Place(f"column {pair[0] + 1}", column=before.names[pair[0]])
             at = pair[0] + 1, pair[1] + 1

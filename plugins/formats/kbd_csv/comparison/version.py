@@ -76,6 +76,13 @@ class TableVersion(msgspec.Struct, frozen=True):
         """Return a column's name, also of one that only a longer row has."""
         return self.names[column] if column < len(self.names) else f"column_{column + 1}"
 
+    def written(self, column: int) -> str | None:
+        """Return what the header has for a column, as it is written; None without a header."""
+        header = self.head.header
+        if header is None:
+            return None
+        return header[column] if column < len(header) else ""
+
     @property
     def start(self) -> int:
         """The byte at which the first row begins."""
@@ -105,8 +112,31 @@ def read_table_versions(before: Source, after: Source) -> tuple[TableVersion, Ta
         if one is not None and one == other:
             header = one if new.has_header else None
             names = column_names(header, old.head.width)
-            old = msgspec.structs.replace(old, has_header=new.has_header, names=names)
-    return old, new
+            head = msgspec.structs.replace(old.head, header=header)
+            old = TableVersion(old.source, old.text, head, new.has_header, names)
+    return _with_unnamed(old, new), _with_unnamed(new, old)
+
+
+def _with_unnamed(version: TableVersion, other: TableVersion) -> TableVersion:
+    """Return a version with as many columns behind its header as the other one has.
+
+    Columns are counted in the first rows. If rows further down have as many as the other version's
+    first ones, these are no new columns.
+    """
+    more = _unnamed(other) - _unnamed(version)
+    if more <= 0 or version.has_header != other.has_header:
+        return version
+    width = len(version.names)
+    batches = read_rows(version, version.start, trimmed)
+    if not any(len(trimmed(row.fields)) > width for batch in batches for row in batch.items):
+        return version
+    header = version.head.header if version.has_header else None
+    return msgspec.structs.replace(version, names=column_names(header, width + more))
+
+
+def _unnamed(version: TableVersion) -> int:
+    header = trimmed(version.head.header or ()) if version.has_header else ()
+    return len(version.names) - len(header)
 
 
 def read_table_version(source: Source) -> TableVersion:

@@ -156,7 +156,7 @@ def _frame_change(
         if found is None:
             note = "its pixels differ"
         elif found.box is None:
-            note = "what differs is too small to be seen, or wholly transparent"
+            note = "what differs is not seen: too small, wholly transparent, or the same in RGB"
         else:
             left, top, width, height = found.box
             box = {"left": left, "top": top, "width": width, "height": height}
@@ -183,6 +183,11 @@ def _markup(source: Source) -> list[str]:
 
 def _compare_markup(before: Source, after: Source, changes: ChangeList) -> None:
     old, new = _markup(before), _markup(after)
+    for version, lines in ((before, old), (after, new)):
+        if sum(map(len, lines)) + len(lines) > MAX_MARKUP_CHARACTERS:
+            changes.warn(
+                f"Of {version.name} the first {MAX_MARKUP_CHARACTERS:,} characters were compared."
+            )
     for i, j in pair_in_order(old, new):
         if i is None and j is not None:
             changes.add(Change(_line_place(j), "added", "line", after=new[j] or None))

@@ -9,6 +9,7 @@ from PIL import Image, ImageChops
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.formats.alignment import align
+from kbd_image.comparison.metadata import has_deep_colors
 from kbd_image.decoder import MAX_FRAMES, MAX_TOTAL_PIXELS, check_pixels, open_picture
 from kbd_image.facts import count_frames
 
@@ -19,6 +20,8 @@ MAX_COMPARED_PIXELS = 12_000_000
 
 _STRIP = 256
 _DEEP_MODES = ("I", "I;16", "I;16B", "I;16L", "F")
+_PRINTED_MODES = ("CMYK", "LAB")
+"""Modes of which several colors are the same one in RGB."""
 
 
 class Frame(NamedTuple):
@@ -80,6 +83,10 @@ def _read_frames(source: Source, warnings: dict[str, None], *, tolerant: bool) -
     with open_picture(source, tolerant=tolerant) as picture:
         check_pixels(source.name, *picture.size)
         count = count_frames(source, picture)
+        if has_deep_colors(source, picture):
+            warnings[
+                f"{source.name} has more than 8 bits a channel, of which the upper 8 were compared."
+            ] = None
         size = max(1, picture.width * picture.height)
         most = max(1, min(count, MAX_FRAMES, MAX_TOTAL_PIXELS // size))
         if count > most:
@@ -101,7 +108,7 @@ def _read_frames(source: Source, warnings: dict[str, None], *, tolerant: bool) -
 
 def _plain(picture: Image.Image) -> Image.Image:
     """Return a picture with its colors, whatever way they were stored in."""
-    if picture.mode in _DEEP_MODES:
+    if picture.mode in _DEEP_MODES or picture.mode in _PRINTED_MODES:
         picture.load()
         return picture
     return picture.convert("RGBA")

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import align, diff_words, find_moves, pair_similar
-from kbd_pdf.comparison.version import MAX_DRAWN, PageFacts, PdfVersion
+from kbd_pdf.comparison.version import MAX_DRAWN, MAX_SHADE, PageFacts, PdfVersion
+from kbd_pdf.pages import format_page_numbers
 
 __all__ = [
     "ItemPair",
@@ -168,6 +169,7 @@ def compare_pages(
     before: PdfVersion, after: PdfVersion, matches: PageMatches, changes: ChangeList
 ) -> None:
     """Add what differs between the pages of two versions."""
+    after.faint.clear()
     for i, j in matches.pairs:
         if i is None and j is not None:
             add_whole_page(after, j, "added", changes)
@@ -177,6 +179,12 @@ def compare_pages(
             if j in matches.moved:
                 changes.add(Change(page_place(j), "moved", "page", moved_from=page_place(i)))
             compare_page(before, i, after, j, changes)
+    if after.faint:
+        listed = format_page_numbers([index + 1 for index in after.faint])
+        changes.warn(
+            f"On page {listed} pixels differ by at most {MAX_SHADE} of 255: that is what another "
+            "program draws of the same, or something very faint; it is not told as a change"
+        )
 
 
 def compare_page(
@@ -213,6 +221,8 @@ def _note(before: PdfVersion, i: int, after: PdfVersion, j: int) -> str:
     if share:
         part = "under 0.01 %" if share < 0.0001 else f"{100 * share:.3g} %"
         return f"{part} of its pixels differ"
+    if old.look != new.look and old.text == new.text:
+        after.faint.append(j)
     return "it looks the same: people do not see what differs" if old.text != new.text else ""
 
 

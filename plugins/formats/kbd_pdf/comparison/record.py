@@ -22,14 +22,17 @@ def compare_records(
     _compare_outlines(before, after, matches, changes)
     _compare_values(before.fields(), after.fields(), "field", changes)
     for what in ("attachment", "action"):
-        old, new = (dict.fromkeys(_names(version, what), what) for version in (before, after))
-        _compare_values(old, new, what, changes)
+        _compare_values(_held(before, what), _held(after, what), what, changes)
     _compare_counts(before, after, changes)
 
 
-def _names(version: PdfVersion, what: str) -> list[str]:
-    structure = version.structure()
-    return structure.files if what == "attachment" else structure.actions.warnings()
+def _held(version: PdfVersion, what: str) -> dict[str, Any]:
+    """Return attachments or actions by name, with what is in them."""
+    objects = version.objects()
+    if what == "attachment":
+        return objects.files
+    scripts = {"scripts": objects.scripts} if objects.scripts else {}
+    return dict.fromkeys(version.structure().actions.warnings(), what) | scripts
 
 
 def _compare_values(
@@ -103,10 +106,6 @@ def record_places(version: PdfVersion) -> list[Place]:
         *(_place("property", name) for name in version.properties()),
         *(_place("outline entry", at + 1) for at in range(len(version.outline()))),
         *(_place("field", name) for name in version.fields()),
-        *(
-            _place(what, name)
-            for what in ("attachment", "action")
-            for name in _names(version, what)
-        ),
+        *(_place(what, name) for what in ("attachment", "action") for name in _held(version, what)),
         Place("annotations", part="annotations"),
     ]

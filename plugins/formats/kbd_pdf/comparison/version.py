@@ -1,24 +1,25 @@
 """One version of a PDF file as a comparison needs it."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium
 from PIL import Image, ImageChops
+from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
+from kbd_pdf.comparison.objects import ObjectFacts, numbered, read_objects
 from kbd_pdf.documents import OpenedPdf, may_have_actions, open_by_pypdf, open_pdf
-from kbd_pdf.file_map import contents, contents_by_pypdf, document_info
+from kbd_pdf.file_map import MAX_ENTRIES, contents, contents_by_pypdf, document_info
 from kbd_pdf.pages import MAX_PAGES, clean, text_of
 from kbd_pdf.previews import draw_page
-from kbd_pdf.reader import notes_of
-from kbd_pdf.structure import Structure, read_structure
+from kbd_pdf.reader import MAX_NOTE_CHARACTERS, MAX_NOTES, links_of, notes_of
+from kbd_pdf.structure import MAX_WHOLE, Structure, read_structure
 
-__all__ = ["MAX_DRAWN", "PageFacts", "PdfVersion", "open_version"]
+__all__ = ["MAX_DRAWN", "MAX_SHADE", "PageFacts", "PdfVersion", "open_version"]
 
 MAX_DRAWN = 200
 """Pages that are drawn to be compared; drawing one takes some hundredths of a second."""
@@ -40,7 +41,7 @@ class PageFacts(NamedTuple):
 
     Args:
         text: Its text.
-        notes: Its annotations that have a text.
+        notes: Its annotations that have a text, then where its links lead out of the file.
         layout: Its width and height in points and its rotation.
         label: What the file calls it, "" where that is its number.
         look: A digest of it as a small picture, "" where it was not drawn.
@@ -64,6 +65,7 @@ class PdfVersion:
         name: The file's name.
         warnings: What was not compared; it grows.
         pages: Its pages in order, at most `MAX_PAGES`.
+        faint: Indices of pages that look a little other than in the version before.
     """
 
     def __init__(self, source: Source, opened: OpenedPdf) -> None:
@@ -72,6 +74,8 @@ class PdfVersion:
         self._opened = opened
         self.warnings = dict.fromkeys(opened.warnings)
         self.pages: list[PageFacts] = []
+        self.faint: list[int] = []
+        self._objects: ObjectFacts | None = None
         self._structure: Structure | None = None
         if opened.page_count > MAX_PAGES:
             self.warnings[f"Only the first {MAX_PAGES:,} pages were compared."] = None
@@ -107,17 +111,32 @@ class PdfVersion:
         try:
             width, height = page.get_size()
             layout = (round(width, 2), round(height, 2), page.get_rotation())
-            notes = (note for note in notes_of(document, page) if not note.startswith(_FIELD))
+            notes = [note for note in notes_of(document, page) if not note.startswith(_FIELD)]
+            self._warn_of_notes(index, page, notes)
             label = document.get_page_label(index)[:40]
             return PageFacts(
                 text_of(textpage).rstrip(),
-                tuple(note.strip("[]") for note in notes),
+                (
+                    *(note.strip("[]") for note in notes),
+                    *(f"link to {each}" for each in links_of(document, page)),
+                ),
                 layout,
                 "" if label == str(index + 1) else label,
             )
         finally:
             textpage.close()
             page.close()
+
+    def _warn_of_notes(self, index: int, page: pdfium.PdfPage, notes: list[str]) -> None:
+        if raw.FPDFPage_GetAnnotCount(page) > MAX_NOTES:
+            self.warnings[
+                f"Of the annotations of page {index + 1} the first {MAX_NOTES} were compared."
+            ] = None
+        if any(len(note) > MAX_NOTE_CHARACTERS for note in notes):
+            self.warnings[
+                f"Of a note on page {index + 1} the first {MAX_NOTE_CHARACTERS:,} characters were "
+                "compared."
+            ] = None
 
     def _pages_by_pypdf(self, count: int) -> list[PageFacts]:
         found = []
@@ -173,13 +192,13 @@ class PdfVersion:
     def properties(self) -> dict[str, Any]:
         """Return what the file says of itself."""
         document = self._opened.document
-        found = {} if document is None else document_info(document)
+        found = {} if document is None else document_info(document, MAX_WHOLE)
         # That of the first page is told with the page.
         found.pop("page_size", None)
         structure = self.structure()
         if structure.is_signed:
             found["is_signed"] = True
-        return found
+        return found | self.objects().properties
 
     def outline(self) -> list[tuple[str, int, int | None]]:
         """Return the table of contents: titles, levels, and pages from 1."""
@@ -189,6 +208,8 @@ class PdfVersion:
         else:
             with open_by_pypdf(self._source) as reader:
                 entries = contents_by_pypdf(reader)
+        if len(entries) > MAX_ENTRIES:
+            self.warnings[f"The first {len(entries):,} outline entries were compared."] = None
         return [(each["title"], each["level"], each["page"]) for each in entries]
 
     def structure(self) -> Structure:
@@ -198,20 +219,23 @@ class PdfVersion:
             try:
                 with open_by_pypdf(self._source) as reader:
                     has_actions = may_have_actions(self._source.path)
-                    self._structure = read_structure(reader, with_pages=has_actions)
+                    self._structure = read_structure(reader, with_pages=has_actions, is_whole=True)
+                    self._objects = read_objects(reader, self._structure)
             except FileReadFailed as error:
                 self.warnings[f"Forms and attachments were not compared: {error.message}."] = None
         return self._structure
 
+    def objects(self) -> ObjectFacts:
+        """Return what is in attachments, scripts and metadata; nothing, with a warning."""
+        self.structure()
+        return self._objects or ObjectFacts()
+
     def fields(self) -> dict[str, Any]:
         """Return the values of form fields by name; further ones of a name are numbered."""
-        seen: Counter[str] = Counter()
-        found: dict[str, Any] = {}
-        for field in self.structure().fields:
-            name = field["name"]
-            seen[name] += 1
-            found[name if seen[name] == 1 else f"{name} [{seen[name]}]"] = field["value"]
-        return found
+        structure = self.structure()
+        if structure.field_count > len(structure.fields):
+            self.warnings[f"The first {len(structure.fields):,} form fields were compared."] = None
+        return numbered((field["name"], field["value"]) for field in structure.fields)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from kbd.formats import Change, ChangeList, CompareOptions, Comparison, HunkLine
 from kbd.formats.alignment import Move
 from kbd.formats.comparison import MAX_CHANGE_CHARACTERS
 from kbd.plaintext import line_passages
-from kbd.plaintext.differences import common_prefix_length
 from kbd.plaintext.stretches import Stretches
 from kbd.plaintext.versions import EndCount, add_bytes, add_facts, is_same_file, read_version
 from kbd_text.comparison.hunks import HunkWriter, make_hunks
@@ -21,6 +20,7 @@ from kbd_text.comparison.line_match import Match, match_lines
 from kbd_text.comparison.lines import (
     MAX_LINE_CHARS,
     collect_stretches,
+    excerpts,
     line_end,
     read_lines,
     text_of,
@@ -36,9 +36,6 @@ MAX_CONTEXT_LINES = 1_000
 MAX_WHOLE_BYTES = 1024 * 1024
 """Of both versions, if they are to be shown whole: a message is at most 10 MiB, and a character
 takes up to six bytes there."""
-
-_EXCERPT_CHARS = 200
-"""Of a very long line as much is shown before and behind what differs."""
 
 
 def compare(before: Source | None, after: Source | None, options: CompareOptions) -> Comparison:
@@ -69,6 +66,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
 
     stretches = collect_stretches(old, new, context, observe, begun)
     match = match_lines(stretches)
+    _add_ends(ends, match)
     add_facts(changes, old, new, ends)
     for change in _line_changes(match):
         changes.add(change)
@@ -79,6 +77,29 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     if not changes.comparison().total and stretches.is_whole:
         add_bytes(changes, before, after)
     return changes.comparison(hunks)
+
+
+def _add_ends(ends: EndCount, match: Match) -> None:
+    """Add how lines end that were changed or moved."""
+    old, new = ({
+        at + place: line_end(line)
+        for at, lines in sides
+        for place, line in enumerate(lines)
+    } for sides in (
+        [(each.before_at, each.before) for each in match.stretches],
+        [(each.after_at, each.after) for each in match.stretches],
+    ))  # fmt: skip
+    pairs = [
+        (stretch.before_at + i, stretch.after_at + j)
+        for stretch, found in zip(match.stretches, match.pairs, strict=True)
+        for i, j in found
+    ]
+    for i, j in pairs:
+        ends.add(j + 1, old[i], new[j], is_same_text=False)
+    for move in match.moves:
+        for step in range(move.length):
+            number = move.after + step
+            ends.add(number + 1, old[move.before + step], new[number])
 
 
 def _context(options: CompareOptions) -> int | None:
@@ -171,15 +192,7 @@ def _changed(match: Match, number: int, before: str, after: str) -> Change:
     old, new = text_of(before), text_of(after)
     if max(len(old), len(new)) <= MAX_CHANGE_CHARACTERS:
         return Change(place, "changed", "line", old, new, words=match.words(old, new))
-    start = common_prefix_length(old, new)
-    behind = common_prefix_length(old[start:][::-1], new[start:][::-1])
-    begin = max(0, start - _EXCERPT_CHARS)
-    one, other = (
-        ("…" if begin else "")
-        + text[begin : len(text) - max(0, behind - _EXCERPT_CHARS)]
-        + ("…" if behind > _EXCERPT_CHARS else "")
-        for text in (old, new)
-    )
+    one, other, start = excerpts(old, new)
     note = f"the line is long: it differs from character {start + 1:,} on"
     words = match.words(one, other)
     return Change(place, "changed", "line", one, other, words=words, note=note, is_cut=True)

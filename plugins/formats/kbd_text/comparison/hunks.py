@@ -6,7 +6,7 @@ from kbd.formats import Hunk, HunkLine
 from kbd.formats.comparison import MAX_CHANGE_CHARACTERS
 from kbd.plaintext.stretches import Stretch
 from kbd_text.comparison.line_match import Match
-from kbd_text.comparison.lines import text_of
+from kbd_text.comparison.lines import excerpts, text_of
 
 __all__ = ["MAX_HUNK_LINES", "HunkWriter", "make_hunks"]
 
@@ -99,15 +99,19 @@ def _stretch_lines(
 ) -> Iterator[HunkLine]:
     """Yield what was removed, then what was added, with the words of those that were changed."""
     words = {}
+    texts: dict[tuple[str, int], str] = {}
     for i, j in pairs:
         old, new = text_of(stretch.before[i]), text_of(stretch.after[j])
-        if max(len(old), len(new)) <= MAX_CHANGE_CHARACTERS:
-            words[i, j] = match.words(old, new)
+        if max(len(old), len(new)) > MAX_CHANGE_CHARACTERS:
+            # Cut at its end, a long line would look as it did.
+            old, new, _ = excerpts(old, new)
+            texts["removed", i], texts["added", j] = old, new
+        words[i, j] = match.words(old, new)
     by_old = {i: found for (i, _), found in words.items()}
     by_new = {j: found for (_, j), found in words.items()}
     for i, line in enumerate(stretch.before):
         mine = tuple(each for each in by_old.get(i, ()) if each[0] != "added")
-        yield HunkLine("removed", text_of(line), mine)
+        yield HunkLine("removed", texts.get(("removed", i), text_of(line)), mine)
     for j, line in enumerate(stretch.after):
         mine = tuple(each for each in by_new.get(j, ()) if each[0] != "removed")
-        yield HunkLine("added", text_of(line), mine)
+        yield HunkLine("added", texts.get(("added", j), text_of(line)), mine)

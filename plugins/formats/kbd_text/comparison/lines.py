@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from kbd.errors import FileReadFailed
-from kbd.plaintext.differences import ItemBatch, SequencePart, Side, Skipper, differences
+from kbd.lookalikes import common_prefix_length
+from kbd.plaintext.differences import (
+    ItemBatch,
+    SequencePart,
+    Side,
+    Skipper,
+    differences,
+)
 from kbd.plaintext.encodings import errors_of
 from kbd.plaintext.stretches import Observer, Stretches, collect
 from kbd.plaintext.versions import TextVersion
@@ -19,6 +26,7 @@ __all__ = [
     "BATCH_CHARS",
     "MAX_LINE_CHARS",
     "collect_stretches",
+    "excerpts",
     "line_end",
     "read_lines",
     "text_of",
@@ -29,6 +37,9 @@ MAX_LINE_CHARS = 1024 * 1024
 
 BATCH_CHARS = 64 * 1024
 """How much is read at a time."""
+
+_EXCERPT_CHARS = 200
+"""Of a very long line as much is shown before and behind what differs."""
 
 _MARK_BYTES = 3
 """Of a byte order mark in UTF-8."""
@@ -42,6 +53,20 @@ def text_of(line: str) -> str:
 def line_end(line: str) -> str:
     """Return the end of a line: LF, CR LF, CR or none."""
     return line[len(line.rstrip("\r\n")) :]
+
+
+def excerpts(before: str, after: str) -> tuple[str, str, int]:
+    """Return what differs in two long lines, with what is around it, and where that begins."""
+    start = common_prefix_length(before, after)
+    behind = common_prefix_length(before[start:][::-1], after[start:][::-1])
+    begin = max(0, start - _EXCERPT_CHARS)
+    one, other = (
+        ("…" if begin else "")
+        + text[begin : len(text) - max(0, behind - _EXCERPT_CHARS)]
+        + ("…" if behind > _EXCERPT_CHARS else "")
+        for text in (before, after)
+    )
+    return one, other, start
 
 
 def read_lines(
