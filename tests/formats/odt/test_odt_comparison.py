@@ -310,3 +310,27 @@ def test_what_a_style_says_for_other_scripts_is_told(tmp_path: Path) -> None:
     ))  # fmt: skip
 
     assert found.details == {"font-name-asian": ("A", "B")}
+
+
+LEVELS = (
+    '<text:list-style style:name="L"><text:list-level-style-number text:level="1">'
+    '<style:list-level-properties text:indent="{}"/></text:list-level-style-number>'
+    '<text:list-level-style-number text:level="2"><style:list-level-properties'
+    ' text:indent="9cm"/></text:list-level-style-number></text:list-style>'
+)
+STOPS = (
+    '<style:style style:name="S" style:family="paragraph"><style:paragraph-properties>'
+    '<style:tab-stops><style:tab-stop style:position="{}"/><style:tab-stop style:position="9cm"/>'
+    "</style:tab-stops></style:paragraph-properties></style:style>"
+)
+
+
+@pytest.mark.parametrize("style", [LEVELS, STOPS])
+def test_each_level_and_tab_stop_of_a_style_is_compared(tmp_path: Path, style: str) -> None:
+    """Not the last of them alone."""
+    found = only(changes(
+        tmp_path, paras("x"), paras("x"), styles_before=styles(style.format("1cm")),
+        styles_after=styles(style.format("2cm")),
+    ))  # fmt: skip
+
+    assert list(found.details.values()) == [("1cm", "2cm")]

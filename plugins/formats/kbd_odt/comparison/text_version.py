@@ -69,6 +69,7 @@ _TOLD = frozenset((
 ))  # fmt: skip
 """What is compared by itself, with all that is in it."""
 
+_HOLDING = (f"{OFFICE}automatic-styles", f"{OFFICE}meta")
 _DECLARED = ("-decl", "}form")
 """Endings of what stands in the body and not in its blocks."""
 
@@ -188,6 +189,7 @@ def _properties(source: Source) -> dict[str, str]:
             if name in _STAMPS:
                 stamps.append(text)
             elif name:
+                text = text or ", ".join(str(value) for value in element.attrib.values())
                 key = element.get(f"{META}name") or name
                 found[key] = f"{found[key]}, {text}" if key in found else text
     return found | ({"saved": " ".join(filter(None, stamps))} if stamps else {})
@@ -284,7 +286,7 @@ class _VersionReader:
                 facts = {str(key).rpartition("}")[2]: str(each) for key, each in element.items()}
                 self.common[f"page style {facts.get('name', '')}"] = tuple(sorted(facts.items()))
             # What layouts and defaults are made of is still needed when they end.
-            if not tag.endswith(("properties", "column", "columns", "background-image")):
+            if not told or told[-1].tag not in _TOLD or told[-1].tag in _HOLDING:
                 element.clear(keep_tail=True)
 
     def _style(self, element: etree._Element) -> Look:
@@ -498,10 +500,26 @@ def _style_look(element: etree._Element, parts: Mapping[str, str]) -> Look:
             found[name] = str(value)
     for each in element.iterdescendants():
         prefix = "" if _local(each).endswith("properties") else f"{_local(each)} "
-        prefix += f"{level} " if (level := each.get(f"{TEXT}level", "")) else ""
+        prefix += _level(each, element)
         for key, value in each.attrib.items():
             name = str(key).rpartition("}")[2]
             if key == f"{XLINK}href":
                 value = parts.get(str(value).removeprefix("./"), value)
-            found[prefix + _NAMES.get(name, name)] = str(value)
+            own = shown = prefix + _NAMES.get(name, name)
+            number = 1
+            # Tab stops, and what is said of paragraphs and of their text, have the same names.
+            while own in found:
+                number += 1
+                own = f"{shown} {number}"
+            found[own] = str(value)
     return tuple(sorted(found.items()))
+
+
+def _level(element: etree._Element, style: etree._Element) -> str:
+    """Return the level of a list that an element in its style is about."""
+    around: etree._Element | None = element
+    while around is not None and around is not style:
+        if level := around.get(f"{TEXT}level"):
+            return f"{level} "
+        around = around.getparent()
+    return ""
