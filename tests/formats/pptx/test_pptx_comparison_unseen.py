@@ -69,3 +69,23 @@ def test_strokes_in_another_order_are_told(tmp_path: Path) -> None:
     (found,) = changes_of(before, after)
 
     assert (found.kind, found.what) == ("changed", "format")
+
+
+def laid_out(path: Path, index: int) -> Path:
+    """Write a deck of a slide on one of two layouts of one name."""
+    presentation = pptx.Presentation()
+    layouts = presentation.slide_layouts
+    layouts[5].name = layouts[6].name = "Same"
+    slide = presentation.slides.add_slide(layouts[6])
+    slide.shapes.add_textbox(0, 0, 99, 99).text_frame.text = "What it says"
+    leads = [each for each in slide.part.rels.values() if each.reltype.endswith("slideLayout")]
+    leads[0]._target = layouts[index].part
+    presentation.save(str(path))
+    return path
+
+
+def test_another_layout_of_the_same_name_is_told(tmp_path: Path) -> None:
+    """It is another one, and its part tells which."""
+    (found,) = changes_of(laid_out(tmp_path / "a.pptx", 6), laid_out(tmp_path / "b.pptx", 5))
+
+    assert (found.what, found.before != found.after) == ("layout", True)
