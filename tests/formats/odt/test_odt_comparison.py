@@ -216,3 +216,121 @@ def test_flat_texts_and_damaged_ones(tmp_path: Path) -> None:
     for pair in ((rich, bad), (bad, rich), (None, bad), (bad, None)):
         with pytest.raises(FileReadFailed):
             compared(*pair)
+
+
+LOOKS = "".join(BOLD.format(name, font) for name, font in (("B", "X"), ("C", "Y")))
+COLORED = (
+    '<style:style style:name="R" style:family="table-cell"><style:table-cell-properties'
+    ' style:background="red"/></style:style>'
+)
+LIST = "<text:list{}><text:list-item><text:p>a</text:p></text:list-item></text:list>"
+
+
+def saved(date: str) -> str:
+    """Return the part that says when a text was saved."""
+    return (
+        '<office:document-meta xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+        f' xmlns:dc="http://purl.org/dc/elements/1.1/"><office:meta><dc:date>{date}</dc:date>'
+        "</office:meta></office:document-meta>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (LIST.format(' text:continue-numbering="true"'), LIST.format(""),
+         {"list continue-numbering": ("true", None)}),
+        (f'<text:section text:name="s">{paras(ONE)}</text:section>',
+         f'<text:section text:name="s" text:display="none">{paras(ONE)}</text:section>',
+         {"section display": (None, "none")}),
+    ],
+)  # fmt: skip
+def test_a_new_date_hides_nothing(
+    tmp_path: Path, before: str, after: str, expected: dict[str, Any]
+) -> None:
+    """What each save writes anew is beside what else differs, not in place of it."""
+    found = changes(
+        tmp_path, before, after, meta_before=saved("2023-01-01"), meta_after=saved("2024-01-01")
+    )
+
+    assert [each.what for each in found] == ["format", "property"]
+    assert found[0].details == expected
+
+
+def test_a_changed_text_hides_no_formatting(tmp_path: Path) -> None:
+    """Words that stay are compared in how they look, and where they lead."""
+    after = paras('one <text:span text:style-name="B">two</text:span> four')
+
+    found = changes(tmp_path, paras("one two three"), after, automatic=LOOKS)
+
+    assert [(each.what, each.before, each.details) for each in found] == [
+        ("paragraph", "one two three", {}), ("format", "two", {"font": (None, "X")}),
+    ]  # fmt: skip
+
+
+def test_a_changed_cell_hides_no_formatting_of_its_table(tmp_path: Path) -> None:
+    """A cell that has another color beside is told, at least of the table."""
+    before, after = TABLE.format("341.60", ""), TABLE.format("314.60", "")
+    after = after.replace("<table:table-cell>", '<table:table-cell table:style-name="R">', 1)
+
+    found = changes(tmp_path, before, after, automatic=COLORED)
+
+    assert [each.what for each in found] == ["cell", "format"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "automatic"),
+    [
+        (paras("one two"), paras("one <text:span>two</text:span>"), LOOKS),
+        (paras('<text:span text:style-name="B">one two</text:span>'),
+         paras('<text:span text:style-name="B">one </text:span>'
+               '<text:span text:style-name="B">two</text:span>'), LOOKS),
+        (paras("one"), paras("one"), LOOKS + BOLD.format("D", "Z")),
+        (paras("one"), paras("one"), BOLD.format("C", "Y") + BOLD.format("B", "X")),
+    ],
+)  # fmt: skip
+def test_the_same_in_other_elements_is_no_change(
+    tmp_path: Path, before: str, after: str, automatic: str
+) -> None:
+    """Text may be divided anywhere, and automatic styles come in any order, used or not."""
+    assert changes(
+        tmp_path, before, after, automatic_before=LOOKS, automatic_after=automatic
+    ) == ()  # fmt: skip
+
+
+def test_what_a_style_says_for_other_scripts_is_told(tmp_path: Path) -> None:
+    """Unless it is what it says for all."""
+    style = (
+        '<style:style style:name="S" style:family="paragraph"><style:text-properties'
+        ' style:font-name-asian="{}"/></style:style>'
+    )
+    found = only(changes(
+        tmp_path, paras("x"), paras("x"), styles_before=styles(style.format("A")),
+        styles_after=styles(style.format("B")),
+    ))  # fmt: skip
+
+    assert found.details == {"font-name-asian": ("A", "B")}
+
+
+LEVELS = (
+    '<text:list-style style:name="L"><text:list-level-style-number text:level="1">'
+    '<style:list-level-properties text:indent="{}"/></text:list-level-style-number>'
+    '<text:list-level-style-number text:level="2"><style:list-level-properties'
+    ' text:indent="9cm"/></text:list-level-style-number></text:list-style>'
+)
+STOPS = (
+    '<style:style style:name="S" style:family="paragraph"><style:paragraph-properties>'
+    '<style:tab-stops><style:tab-stop style:position="{}"/><style:tab-stop style:position="9cm"/>'
+    "</style:tab-stops></style:paragraph-properties></style:style>"
+)
+
+
+@pytest.mark.parametrize("style", [LEVELS, STOPS])
+def test_each_level_and_tab_stop_of_a_style_is_compared(tmp_path: Path, style: str) -> None:
+    """Not the last of them alone."""
+    found = only(changes(
+        tmp_path, paras("x"), paras("x"), styles_before=styles(style.format("1cm")),
+        styles_after=styles(style.format("2cm")),
+    ))  # fmt: skip
+
+    assert list(found.details.values()) == [("1cm", "2cm")]

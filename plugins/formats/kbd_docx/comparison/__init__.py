@@ -6,6 +6,7 @@
     body                  the blocks of a body with cheap keys, in one pass
     digests               digests of XML and parts, in which how they are written does not count
     contents              what paragraphs hold, as records
+    lists                 which lists of two versions are the same
     paragraphs            a paragraph read: text apart from formatting
     looks                 formatting in people's words
     drawn                 pictures, charts and text boxes in paragraphs

@@ -13,8 +13,8 @@ from xml.sax.saxutils import quoteattr
 import msgspec
 from lxml import etree
 
-from kbd_docx.comparison.digests import NO_DIGEST, PartDigests, new_hash
-from kbd_docx.comparison.paragraphs import CONTROL_IDS, control_name
+from kbd_docx.comparison.digests import CONTROL_IDS, NO_DIGEST, PartDigests, new_hash
+from kbd_docx.comparison.paragraphs import control_name
 from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, W, body_children
 from kbd_docx.reader.builder import parse_body
 

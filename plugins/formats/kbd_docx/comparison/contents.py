@@ -37,6 +37,8 @@ class InlineObject(msgspec.Struct, frozen=True, array_like=True):
         label: What of it can be read.
         digest: Equal for equal ones.
         facts: What people are told of it.
+        link: The address that it leads to.
+        look: How the run that it stands in is formatted.
     """
 
     kind: str
@@ -44,22 +46,46 @@ class InlineObject(msgspec.Struct, frozen=True, array_like=True):
     label: str
     digest: bytes
     facts: Look = ()
+    link: str = ""
+    look: Look = ()
 
 
 class InlineMark(msgspec.Struct, frozen=True, array_like=True):
-    """Mark in a paragraph: of a note or comment, a bookmark, a content control, a field."""
+    """Mark in a paragraph: of a note or comment, a bookmark, a content control, a field.
+
+    Args:
+        kind: What it is, one noun.
+        at: Behind how many characters of the text it stands.
+        key: What it is known by.
+        settings: The digest of what else is said of it.
+        look: How it is formatted itself.
+    """
 
     kind: str
     at: int
     key: str
+    settings: bytes = b""
+    look: Look = ()
 
 
 class Tracked(msgspec.Struct, frozen=True, array_like=True):
-    """A tracked change: "inserted", "deleted", "formatted" …, by whom, and the text concerned."""
+    """A tracked change.
+
+    Args:
+        kind: "inserted", "deleted", "formatted" …
+        author: By whom.
+        text: The text concerned.
+        date: When.
+        look: The digest of what the text looked like, which rejecting it brings back.
+        at: Behind how many characters of the text it begins.
+    """
 
     kind: str
     author: str
     text: str = ""
+    date: str = ""
+    look: bytes = b""
+    at: int = 0
 
     @property
     def words(self) -> str:

@@ -5,6 +5,7 @@ nothing changes unseen.
 """
 
 import hashlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -26,7 +27,7 @@ from kbd_docx.document import R, W, is_on, local_name
 from kbd_docx.styles.properties import inches
 from kbd_docx.styles.stylesheet import Style, value_of
 
-__all__ = ["compare_definitions", "compare_parts", "match_pages"]
+__all__ = ["compare_definitions", "compare_page_ends", "compare_parts", "match_pages"]
 
 _STYLE_FACTS = ("basedOn", "next", "link")
 _INCHES = ("w", "h", "top", "right", "bottom", "left", "header", "footer", "gutter", "space")
@@ -86,7 +87,8 @@ def _styles(version: DocxVersion) -> dict[str, Style]:
     found: dict[str, Style] = {}
     for style in version.sheet:
         name = style.name if style.type == "paragraph" else f"{style.name} ({style.type})"
-        found.setdefault(name, style)
+        # Of several of a name each is one.
+        found.setdefault(f"{name} ({style.id})" if name in found else name, style)
     return found
 
 
@@ -197,6 +199,44 @@ def _compare_pages(before: DocxVersion, after: DocxVersion, out: ChangeList) -> 
         out.add(Change(place, "changed", "format", details={"background": digests}))
 
 
+def compare_page_ends(
+    before: DocxVersion, after: DocxVersion, found: BlockMatches, out: ChangeList
+) -> None:
+    """Add the stretches of pages that end elsewhere: among other paragraphs than before.
+
+    Args:
+        before: The version before.
+        after: The version after.
+        found: Which blocks are the same.
+        out: Where changes go.
+    """
+    # The last one of a body ends with it.
+    ends = [
+        [_last_block(version, each.paragraph) for each in version.body.sections[:-1]]
+        for version in (before, after)
+    ]
+    moved = {event.after + at for event in found.events if event.kind == "moved"
+             for at in range(event.length)}  # fmt: skip
+    held = sorted((i, j) for i, j in found.forward.items() if j not in moved)
+    places = [i for i, _ in held]
+    for i, j in match_pages(before, after).forward.items():
+        if i >= len(ends[0]) or j >= len(ends[1]):
+            continue
+        at = bisect_right(places, ends[0][i])
+        least = held[at - 1][1] if at else -1
+        beyond = held[at][1] if at < len(held) else len(after.body.blocks)
+        if not least <= ends[1][j] < beyond:
+            pair = before.body.sections[i].paragraph, after.body.sections[j].paragraph
+            place = part_place(f"page section {j + 1}")
+            out.add(Change(place, "changed", "section", details={"last_paragraph": pair}))
+
+
+def _last_block(version: DocxVersion, paragraph: int) -> int:
+    """Return the index of the block that is the last of as many paragraphs."""
+    places = version.body.places["paragraph"]
+    return places[min(paragraph, len(places)) - 1] if paragraph and places else -1
+
+
 def _page_look(section: etree._Element) -> Look:
     """Return the settings of a stretch of pages; which headers it has is told by themselves."""
     found: dict[str, Any] = {}
@@ -288,11 +328,12 @@ def _compare_properties(before: DocxVersion, after: DocxVersion, out: ChangeList
     old, new = _properties(before), _properties(after)
     place = part_place("properties")
     stamps: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-    for name in sorted({*old, *new}):
-        was, now = old.get(name), new.get(name)
+    for key in sorted({*old, *new}):
+        was, now = old.get(key), new.get(key)
         if was == now:
             continue
-        if name in _STAMPS:
+        is_custom, name = key
+        if name in _STAMPS and not is_custom:
             stamps[0][name], stamps[1][name] = was, now
             continue
         kind = "added" if was is None else "removed" if now is None else "changed"
@@ -317,9 +358,9 @@ def _property_parts(version: DocxVersion) -> Iterator[str]:
             yield relation.target
 
 
-def _properties(version: DocxVersion) -> dict[str, str]:
-    """Return the properties that people know by name, from all parts that have some."""
-    found: dict[str, str] = {"kind": version.identity.type.rpartition(".")[2]}
+def _properties(version: DocxVersion) -> dict[tuple[bool, str], str]:
+    """Return the properties that people know by name; those that people named are apart."""
+    found = {(False, "kind"): version.identity.type.rpartition(".")[2]}
     for part in _property_parts(version):
         version.parts.reached.add(part)
         try:
@@ -327,13 +368,16 @@ def _properties(version: DocxVersion) -> dict[str, str]:
             with reading_errors(version.name):
                 root = xml_root(transitional(data), version.name)
         except FileReadFailed:
-            found[f"part {part}"] = version.parts.part(part).hex()
+            found[False, f"part {part}"] = version.parts.part(part).hex()
             continue
         for element in root:
-            name = element.get("name") or local_name(element)
-            text = "".join(str(each) for each in element.itertext()).strip()
-            if name and name not in _COUNTED and text:
-                found[_NAMES.get(name, name)] = text
+            custom, own = element.get("name"), local_name(element)
+            texts = (str(each).strip() for each in element.itertext())
+            text = ", ".join(each for each in texts if each)
+            if custom and text:
+                found[True, custom] = text
+            elif own and own not in _COUNTED and text:
+                found[False, _NAMES.get(own, own)] = text
     return found
 
 

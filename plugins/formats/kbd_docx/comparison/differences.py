@@ -4,21 +4,31 @@ A paragraph whose text changed is one change, which tells how its formatting dif
 differs and has no words here is told all the same, as a format.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
 from kbd.formats import Change, ChangeList, Place
 from kbd.formats.alignment import align, diff_words
-from kbd_docx.comparison.contents import InlineObject, Look, ParagraphContent, ParagraphRun, Tracked
+from kbd_docx.comparison.contents import (
+    InlineMark,
+    InlineObject,
+    Look,
+    ParagraphContent,
+    ParagraphRun,
+    Tracked,
+)
 from kbd_docx.comparison.looks import LookDifference, look_difference
 from kbd_docx.comparison.version import DocxVersion
 
 __all__ = ["ParagraphDifferences", "joined"]
 
 _NOTES = ("footnote", "endnote", "comment")
+_UNTOLD = ("field", "range", "end", "sign")
+"""Marks that nobody knows by a name: that they differ is told of the paragraph."""
+
 _NO_WORDS = "it is made otherwise in a way that has no words here"
 _MAX_TRACKED = 5
 _TEXTUAL = ("text box", "formula")
@@ -32,12 +42,19 @@ class ParagraphDifferences:
         before: The version before.
         after: The version after.
         out: The list.
+        lists: The numbers of lists after by those before; at first those of one number are one.
     """
 
-    def __init__(self, before: DocxVersion, after: DocxVersion, out: ChangeList) -> None:
+    def __init__(
+        self,
+        before: DocxVersion,
+        after: DocxVersion,
+        out: ChangeList,
+        lists: Mapping[str, str] | None = None,
+    ) -> None:
         self._before, self._after, self._out = before, after, out
         self._made = 0
-        self._lists = _same_lists(before, after)
+        self._lists = _same_lists(before, after) | dict(lists or {})
         texts = Counter(after.note_texts.values())
         self._in_both = {text for text in before.note_texts.values() if text in texts}
 
@@ -103,7 +120,7 @@ class ParagraphDifferences:
         self._add_links(old, new, place)
         self._add_fields(old, new, place)
         self._add_marks(old, new, place)
-        if self._made == start and _unsaid(old) != _unsaid(new):
+        if _is_unsaid(old, new, is_all=self._made == start):
             shown = new.shown
             self._put(Change(place, "changed", "format", old.shown, shown, note=_NO_WORDS))
 
@@ -147,10 +164,10 @@ class ParagraphDifferences:
             return
         for old, new in zip(before, after, strict=True):
             found = self._value_of(look_difference(old.look, new.look), old, new)
-            if old.list_id != new.list_id and "list" not in found:
+            if old.list_id and new.list_id and "list" not in found:
                 same = self._lists.setdefault(old.list_id, new.list_id)
                 if same != new.list_id:
-                    found["list"] = (f"list {old.list_id}", f"list {new.list_id}")
+                    found["list"] = (f"list {same}", f"list {new.list_id}")
             if found:
                 yield found, new.shown
 
@@ -173,14 +190,26 @@ class ParagraphDifferences:
         return told
 
     def _add_tracked(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
-        for tracked in (Counter(old.tracked) - Counter(new.tracked)).elements():
+        gone, come, both = _tracked_pairs(old.tracked, new.tracked)
+        for tracked in gone:
             self._put(Change(place, "removed", "tracked change", before=tracked.words))
-        for tracked in (Counter(new.tracked) - Counter(old.tracked)).elements():
+        for tracked in come:
             self._put(Change(place, "added", "tracked change", after=tracked.words))
+        for one, other in both:
+            details, note = {}, ""
+            if one.date != other.date:
+                details["date"] = (one.date, other.date)
+            if one.look != other.look:
+                note = "what rejecting it brings back looks otherwise"
+            elif one.at != other.at:
+                note = "it stands elsewhere"
+            if details or note:
+                self._put(Change(place, "changed", "tracked change", one.words, other.words,
+                                 details=details, note=note))  # fmt: skip
 
     def _add_items(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
-        before = [(each.kind, each.digest) for each in old.items]
-        after = [(each.kind, each.digest) for each in new.items]
+        before, after = ([(each.kind, each.digest, each.link, each.look) for each in side.items]
+                         for side in (old, new))  # fmt: skip
         for stretch in align(before, after):
             if stretch.kind == "equal":
                 continue
@@ -202,7 +231,7 @@ class ParagraphDifferences:
             gone = before[stretch.i1 : stretch.i2] if stretch.kind != "equal" else []
             come = after[stretch.j1 : stretch.j2] if stretch.kind != "equal" else []
             for (text, link), (other, target) in zip(gone, come, strict=False):
-                if link != target:
+                if link != target or (text != other and old.text == new.text):
                     details = {"text": (text, other)}
                     self._put(Change(place, "changed", "link", link, target, details=details))
             for text, link in gone[len(come) :]:
@@ -223,8 +252,8 @@ class ParagraphDifferences:
                 self._put(Change(place, "added", "field", after=after))
 
     def _add_marks(self, old: ParagraphContent, new: ParagraphContent, place: Place) -> None:
-        before = Counter((each.kind, each.key) for each in old.marks if each.kind != "field")
-        after = Counter((each.kind, each.key) for each in new.marks if each.kind != "field")
+        before = Counter((each.kind, each.key) for each in old.marks if each.kind not in _UNTOLD)
+        after = Counter((each.kind, each.key) for each in new.marks if each.kind not in _UNTOLD)
         for kind, key in before - after:
             # What was written into or taken out of a note is told where the note is.
             if kind not in _NOTES:
@@ -238,9 +267,17 @@ class ParagraphDifferences:
             elif key in self._in_both:
                 note = "it was not cited here"
                 self._put(Change(place, "changed", kind, key, key, note=note))
-        if before == after and old.text == new.text and old.marks != new.marks:
-            for one, other in zip(old.marks, new.marks, strict=True):
-                if one != other and other.kind in _NOTES:
+        for one, other in _same_marks(old.marks, new.marks):
+            note = "its settings differ" if one.settings != other.settings else ""
+            details = look_difference(one.look, other.look)
+            if note or details:
+                change = Change(place, "changed", other.kind, other.key, other.key,
+                                details=details, note=note)  # fmt: skip
+                self._put(change)
+        if before == after and old.text == new.text:
+            notes = [[each for each in side.marks if each.kind in _NOTES] for side in (old, new)]
+            for one, other in zip(*notes, strict=True):
+                if (one.kind, one.at, one.key) != (other.kind, other.at, other.key):
                     change = Change(place, "changed", other.kind, other.key, other.key,
                                     note="its mark stands elsewhere")  # fmt: skip
                     self._put(change)
@@ -253,7 +290,7 @@ def joined(paragraphs: Sequence[ParagraphContent]) -> ParagraphContent:
         return paragraphs[0]
     runs: list[ParagraphRun] = []
     at = 0
-    items, marks = [], []
+    items, marks, tracked = [], [], []
     for number, each in enumerate(paragraphs):
         if number:
             runs.append(ParagraphRun("\n"))
@@ -261,6 +298,7 @@ def joined(paragraphs: Sequence[ParagraphContent]) -> ParagraphContent:
         runs += each.runs
         items += [msgspec.structs.replace(item, at=item.at + at) for item in each.items]
         marks += [msgspec.structs.replace(mark, at=mark.at + at) for mark in each.marks]
+        tracked += [msgspec.structs.replace(one, at=one.at + at) for one in each.tracked]
         at += len(each.text)
     return ParagraphContent(
         text="".join(run.text for run in runs),
@@ -270,7 +308,7 @@ def joined(paragraphs: Sequence[ParagraphContent]) -> ParagraphContent:
         items=tuple(items),
         marks=tuple(marks),
         fields=tuple(field for each in paragraphs for field in each.fields),
-        tracked=tuple(tracked for each in paragraphs for tracked in each.tracked),
+        tracked=tuple(tracked),
         rest=tuple(rest for each in paragraphs for rest in each.rest),
         list_id="",
     )
@@ -371,24 +409,85 @@ def _item_value(item: InlineObject) -> Any:
 def _changed_item(before: InlineObject, after: InlineObject, place: Place) -> Change:
     old, new = _item_value(before), _item_value(after)
     words = diff_words(old, new) if isinstance(old, str) and isinstance(new, str) else ()
-    note = "how it is drawn or placed differs" if old == new else ""
+    details = look_difference(before.look, after.look)
+    if before.link != after.link:
+        details["link"] = (before.link or None, after.link or None)
+    is_drawn = old == new and before.digest != after.digest
+    note = "how it is drawn or placed differs" if is_drawn else ""
     return Change(place, "changed", after.kind, old, new,
-                  words=words if old != new else (), note=note)  # fmt: skip
+                  words=words if old != new else (), details=details, note=note)  # fmt: skip
 
 
 def _tracked_note(old: ParagraphContent, new: ParagraphContent) -> str:
-    come = list((Counter(new.tracked) - Counter(old.tracked)).elements())
-    gone = list((Counter(old.tracked) - Counter(new.tracked)).elements())
+    gone, come, _ = _tracked_pairs(old.tracked, new.tracked)
     pieces = []
     for label, found in (("tracked", come), ("tracked before", gone)):
         if found:
             more = f" and {len(found) - _MAX_TRACKED} more" if len(found) > _MAX_TRACKED else ""
-            pieces.append(f"{label}: {', '.join(_words(found[:_MAX_TRACKED]))}{more}")
+            words = ", ".join(each.words for each in found[:_MAX_TRACKED])
+            pieces.append(f"{label}: {words}{more}")
     return "; ".join(pieces)
 
 
-def _words(found: Sequence[Tracked]) -> Iterator[str]:
-    return (each.words for each in found)
+Item = TypeVar("Item")
+
+
+def _paired(
+    before: Sequence[Item], after: Sequence[Item], key: Callable[[Item], Hashable]
+) -> tuple[list[Item], list[Item], list[tuple[Item, Item]]]:
+    """Return what only one side has, and the pairs of what has one key on both, in order."""
+    waiting: dict[Hashable, deque[Item]] = {}
+    for one in before:
+        waiting.setdefault(key(one), deque()).append(one)
+    come: list[Item] = []
+    both: list[tuple[Item, Item]] = []
+    for other in after:
+        same = waiting.get(key(other))
+        if same:
+            both.append((same.popleft(), other))
+        else:
+            come.append(other)
+    gone = [one for each in waiting.values() for one in each]
+    return gone, come, both
+
+
+def _tracked_pairs(
+    before: Sequence[Tracked], after: Sequence[Tracked]
+) -> tuple[list[Tracked], list[Tracked], list[tuple[Tracked, Tracked]]]:
+    return _paired(before, after, lambda each: each.words)
+
+
+def _same_marks(
+    before: Sequence[InlineMark], after: Sequence[InlineMark]
+) -> list[tuple[InlineMark, InlineMark]]:
+    return _paired(before, after, lambda each: (each.kind, each.key))[2]
+
+
+def _is_unsaid(old: ParagraphContent, new: ParagraphContent, *, is_all: bool) -> bool:
+    """Whether something differs between paragraphs that no change says.
+
+    Args:
+        old: The one before.
+        new: The one after.
+        is_all: Whether nothing was told of them.
+    """
+    if is_all:
+        return _unsaid(old) != _unsaid(new)
+    if Counter(old.rest) != Counter(new.rest):
+        return True
+    # Where the text differs marks are not where they were.
+    return old.text == new.text and _have_moved(old.marks, new.marks)
+
+
+def _have_moved(before: Sequence[InlineMark], after: Sequence[InlineMark]) -> bool:
+    """Whether marks without a name differ, beside those that came or went with what was told."""
+    found = [[(each.kind, each.key, each.at) for each in marks if each.kind in _UNTOLD]
+             for marks in (before, after)]  # fmt: skip
+    names = [sorted(each[:2] for each in marks) for marks in found]
+    if names[0] == names[1]:
+        return found[0] != found[1]
+    signs = [[each for each in marks if each[0] == "sign"] for marks in found]
+    return signs[0] != signs[1]
 
 
 def _unsaid(content: ParagraphContent) -> bytes:

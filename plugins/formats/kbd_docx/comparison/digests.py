@@ -16,7 +16,7 @@ from kbd.opc import reading_errors, transitional, xml_root
 from kbd.opc.package import Package, Relation
 from kbd_docx.document import MC, O, R, W, related
 
-__all__ = ["NO_DIGEST", "PartDigests", "element_digest", "new_hash"]
+__all__ = ["CONTROL_IDS", "NO_DIGEST", "PartDigests", "element_digest", "new_hash"]
 
 NO_DIGEST = b""
 """Of what leads nowhere."""
@@ -37,6 +37,17 @@ _IGNORED_ELEMENTS = frozenset((
     f"{W}proofErr", f"{W}lastRenderedPageBreak", f"{W}rsids", f"{W}nsid", f"{W}tmpl",
     f"{W}noProof",
 ))  # fmt: skip
+_ANNOTATIONS = frozenset((
+    *(f"{W}{name}" for name in ("ins", "del", "moveFrom", "moveTo", "cellIns", "cellDel")),
+    *(f"{W}{name}{end}" for name in ("bookmark", "perm") for end in ("Start", "End")),
+    f"{W}cellMerge",
+))  # fmt: skip
+_ANNOTATION_ENDS = ("Change", "RangeStart", "RangeEnd")
+"""Marks whose ids only say which begins and ends with which; each save counts them anew."""
+
+CONTROL_IDS = frozenset((f"{W}id", f"{W}placeholder", f"{W}showingPlcHdr"))
+"""What content controls are told apart by in one file, and what stands in them before a text."""
+
 _NUMBERED = ("docPr", "cNvPr")
 """Drawings, whose id is a number that programs count anew."""
 
@@ -148,9 +159,12 @@ def _feed(
         return
     pieces = [b"<", tag.encode()]
     is_numbered = tag.endswith(_NUMBERED)
+    is_annotation = tag in _ANNOTATIONS or tag.endswith(_ANNOTATION_ENDS)
     for name, value in sorted(element.attrib.items()):
         name, value = str(name), str(value)
-        if name.startswith(_RSID) or name in _IGNORED_ATTRIBUTES or (is_numbered and name == "id"):
+        if name.startswith(_RSID) or name in _IGNORED_ATTRIBUTES:
+            continue
+        if (is_numbered and name == "id") or (is_annotation and name == f"{W}id"):
             continue
         is_reference = name.startswith(R) or name == f"{O}relid"
         if is_reference and parts is not None and value in relations:

@@ -11,8 +11,13 @@ from kbd.formats import (
     Place,
     Source,
 )
-from kbd_docx.comparison.definitions import compare_definitions, compare_parts
+from kbd_docx.comparison.definitions import (
+    compare_definitions,
+    compare_page_ends,
+    compare_parts,
+)
 from kbd_docx.comparison.differences import ParagraphDifferences, joined
+from kbd_docx.comparison.lists import match_lists
 from kbd_docx.comparison.matches import BlockMatches, Event, MatchSide, match_items
 from kbd_docx.comparison.places import DocxPlaces, part_place
 from kbd_docx.comparison.surroundings import (
@@ -68,7 +73,13 @@ def match_bodies(before: DocxVersion, after: DocxVersion) -> BlockMatches:
                 shape=version.shape,
             )
         )
-    return match_items(*sides)
+    found = match_items(*sides)
+    others = dict(match_lists(before, after, found).others)
+    found.changed.update(others.values())
+    found.events += (Event("paired", i, j) for i, j in others.items())
+    if others:
+        found.events.sort(key=lambda event: event.after)
+    return found
 
 
 def locate(source: Source, text: str) -> Place:
@@ -87,8 +98,9 @@ def _mean_otherwise(before: DocxVersion, after: DocxVersion) -> bool:
 
 
 def _compare_versions(before: DocxVersion, after: DocxVersion, out: ChangeList) -> None:
-    differences = ParagraphDifferences(before, after, out)
     found = match_bodies(before, after)
+    lists = match_lists(before, after, found).same
+    differences = ParagraphDifferences(before, after, out, lists)
     for event in found.events:
         match event.kind:
             case "removed":
@@ -102,6 +114,7 @@ def _compare_versions(before: DocxVersion, after: DocxVersion, out: ChangeList) 
     compare_headers_footers(before, after, differences, out)
     compare_notes(before, after, differences, out)
     compare_definitions(before, after, out)
+    compare_page_ends(before, after, found, out)
     compare_parts(before, after, out)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from lxml import etree
 
 from kbd_docx.comparison.contents import InlineObject, ParagraphContent, look_of
-from kbd_docx.comparison.digests import PartDigests, element_digest
-from kbd_docx.document import MC, PIC, A, O, R, V, W
+from kbd_docx.comparison.digests import CONTROL_IDS, PartDigests, element_digest, new_hash
+from kbd_docx.document import MC, PARAGRAPH, PIC, A, O, R, V, W
 from kbd_docx.reader.contents import DocxPicture
 from kbd_docx.reader.drawings import (
     Graphics,
@@ -26,6 +26,9 @@ _CHARTS = (
 )
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 _BOX = f"{W}txbxContent"
+_PARAGRAPHS = frozenset((PARAGRAPH, *CONTROL_IDS))
+_LINK_FACTS = ("docLocation", "tgtFrame", "tooltip")
+"""What a link says beside its address."""
 
 
 class DrawnReader:
@@ -49,7 +52,11 @@ class DrawnReader:
         """Return the address that a hyperlink leads to."""
         relation = self._relations.get(element.get(f"{R}id", ""))
         anchor = element.get(f"{W}anchor", "")
-        return ("" if relation is None else relation.target) + (f"#{anchor}" if anchor else "")
+        told = ("" if relation is None else relation.target) + (f"#{anchor}" if anchor else "")
+        for name in _LINK_FACTS:
+            if fact := element.get(f"{W}{name}"):
+                told += f" ({name} {fact})"
+        return told
 
     def item(
         self,
@@ -68,6 +75,9 @@ class DrawnReader:
         boxes = [each for each in element.iter(_BOX) if not _is_fallback(each, element)]
         if boxes:
             paragraphs = [content for box in boxes for content in read(box)]
+            # Of what it says counts what was read: runs are divided anew by each program.
+            frame_digest = self.digest(element, _PARAGRAPHS)
+            digest = new_hash(frame_digest + b"".join(each.key for each in paragraphs)).digest()
             text = "\n".join(content.shown for content in paragraphs)
             return InlineObject("text box", at, f"[text box: {text}]", digest, (("text", text),))
         frame = next(iter(element), None)

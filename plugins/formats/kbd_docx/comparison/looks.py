@@ -192,7 +192,8 @@ def look_difference(before: Look, after: Look) -> LookDifference:
     }
     for twin, name in _SECONDARY.items():
         for prefix in ("", "mark_"):
-            if found.get(prefix + twin) is not None and prefix + name in found:
+            pair, main = found.get(prefix + twin), found.get(prefix + name)
+            if pair is not None and main is not None and pair[1] in (main[1], None):
                 del found[prefix + twin]
     return found
 

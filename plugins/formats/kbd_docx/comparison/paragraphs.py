@@ -3,8 +3,10 @@
 ECMA-376, part 1, 17.3 (paragraphs and runs), 17.13.5 (tracked changes), 17.16 (fields).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
+import msgspec
 from lxml import etree
 
 from kbd_docx.comparison.contents import (
@@ -15,14 +17,26 @@ from kbd_docx.comparison.contents import (
     ParagraphRun,
     Tracked,
 )
+from kbd_docx.comparison.digests import CONTROL_IDS, new_hash
 from kbd_docx.comparison.drawn import DrawnReader
-from kbd_docx.comparison.looks import Looks
-from kbd_docx.document import MC, PARAGRAPH, SECTION, TABLE, VAL, M, W, body_children
+from kbd_docx.comparison.looks import Looks, attributes_text
+from kbd_docx.document import (
+    MC,
+    OFF,
+    PARAGRAPH,
+    SECTION,
+    TABLE,
+    VAL,
+    M,
+    W,
+    body_children,
+    local_name,
+)
 from kbd_docx.reader.stories import form_value
 from kbd_docx.reader.symbols import linear_format, symbol_text
 from kbd_docx.styles.stylesheet import value_of
 
-__all__ = ["CONTROL_IDS", "NoteKeys", "ParagraphReader", "control_name"]
+__all__ = ["NoteKeys", "ParagraphReader", "control_name"]
 
 NoteKeys = Mapping[tuple[str, str], str]
 """What tells a note or comment by its kind and id: its text."""
@@ -44,12 +58,11 @@ _NOTES = {
 _DRAWN = (f"{W}drawing", f"{W}pict", f"{W}object")
 _IGNORED = frozenset((
     f"{W}proofErr", f"{W}lastRenderedPageBreak", f"{W}pPr", f"{W}rPr", f"{W}sdtPr", f"{W}sdtEndPr",
-    f"{W}footnoteRef", f"{W}endnoteRef", f"{W}annotationRef", f"{W}separator",
+    f"{W}annotationRef", f"{W}separator",
     f"{W}continuationSeparator", f"{W}smartTagPr", f"{W}customXmlPr", f"{W}fldData",
-    f"{W}bookmarkEnd",
 ))  # fmt: skip
+_OWN_NUMBERS = (f"{W}footnoteRef", f"{W}endnoteRef")
 _ENTERED = frozenset((f"{W}smartTag", f"{W}customXml", f"{W}sdtContent", f"{W}r"))
-CONTROL_IDS = frozenset((f"{W}id", f"{W}placeholder", f"{W}showingPlcHdr"))
 _CURSOR = "_GoBack"
 _MAX_KEY_CHARS = 200
 
@@ -106,7 +119,8 @@ class _Paragraph:
         self._current: tuple[Look, str] = ((), "")
         self._pieces: list[str] = []
         self._said: list[str] = []
-        self._gone: list[str] | None = None
+        self._gone: list[tuple[str, Look]] | None = None
+        self._bookmarks: dict[str, str] = {}
 
     def content(self, element: etree._Element) -> ParagraphContent:
         """Return what it holds."""
@@ -136,9 +150,9 @@ class _Paragraph:
         for child in mark if mark is not None else ():
             if child.tag in _TRACKED:
                 kind = f"end of paragraph {_TRACKED[child.tag]}"
-                self._tracked.append(Tracked(kind, _author(child)))
+                self._tracked.append(Tracked(kind, _author(child), date=_date(child)))
         for changed in settings.iterchildren(f"{W}pPrChange"):
-            self._tracked.append(Tracked("formatted", _author(changed)))
+            self._tracked.append(self._formatted(changed, ""))
 
     def _read(self, element: etree._Element) -> None:
         tag = element.tag
@@ -149,16 +163,20 @@ class _Paragraph:
         elif tag in (f"{W}t", f"{W}delText"):
             self._add((element.text or "").replace("\n", " "))
         elif tag in _SIGNS:
+            if tag == f"{W}ptab":
+                # Where it is placed between the margins stands in its attributes.
+                self._mark("sign", attributes_text(element))
             self._add(_SIGNS[tag])
         elif tag in _ENTERED:
             self._read_children(element)
+        elif tag in _OWN_NUMBERS:
+            self._marks.append(InlineMark("sign", self._length, "number", b"", _seen(self._look)))
         elif tag in _TRACKED:
             self._read_tracked(element)
         elif tag in _NOTES:
-            key = (_NOTES[tag], element.get(f"{W}id", ""))
-            self._mark(key[0], self._notes.get(key, "")[:_MAX_KEY_CHARS])
+            self._read_note(element, _NOTES[tag])
         elif tag in _DRAWN:
-            self._items.append(self._drawn.item(element, self._length, self._reader.paragraphs))
+            self._item(self._drawn.item(element, self._length, self._reader.paragraphs))
         else:
             self._read_rare(element, tag)
 
@@ -173,20 +191,36 @@ class _Paragraph:
         if properties is not None:
             for changed in properties.iterchildren(f"{W}rPrChange"):
                 text = "".join(each.text or "" for each in run.iterchildren(f"{W}t"))
-                self._tracked.append(Tracked("formatted", _author(changed), text))
+                self._tracked.append(self._formatted(changed, text))
         for child in run:
             self._read(child)
         self._look = around
 
     def _read_tracked(self, element: etree._Element) -> None:
-        start, around = len(self._said), self._gone
+        start, around, at = len(self._said), self._gone, self._length
         if element.tag in _GONE:
             self._gone = []
         self._read_children(element)
-        said = self._said[start:] if self._gone is None else self._gone
-        self._gone = around
-        kind = _TRACKED[str(element.tag)]
-        self._tracked.append(Tracked(kind, _author(element), "".join(said)))
+        gone, self._gone = self._gone or [], around
+        said = self._said[start:] if element.tag not in _GONE else [text for text, _ in gone]
+        kind, look = _TRACKED[str(element.tag)], _look_digest(gone)
+        self._tracked.append(
+            Tracked(kind, _author(element), "".join(said), _date(element), look, at)
+        )
+
+    def _formatted(self, changed: etree._Element, text: str) -> Tracked:
+        """Return a tracked change of formatting; what it was stands in it."""
+        before = b"".join(map(self._drawn.digest, changed))
+        return Tracked("formatted", _author(changed), text, _date(changed), before, self._length)
+
+    def _read_note(self, element: etree._Element, kind: str) -> None:
+        key = self._notes.get((kind, element.get(f"{W}id", "")), "")[:_MAX_KEY_CHARS]
+        settings = element.get(f"{W}customMarkFollows", "").encode()
+        look = _seen(self._look) if element.tag.endswith("noteReference") else ()
+        self._marks.append(InlineMark(kind, self._length, key, settings, look))
+
+    def _item(self, item: InlineObject) -> None:
+        self._items.append(msgspec.structs.replace(item, link=self._link, look=_seen(self._look)))
 
     def _read_rare(self, element: etree._Element, tag: str) -> None:
         """Read what few paragraphs have."""
@@ -209,26 +243,37 @@ class _Paragraph:
                     self._fields.append([element.text or ""])
             case "fldSimple":
                 self._fields.append([element.get(f"{W}instr", "")])
+                self._mark("field", f"simple{_locked(element)}")
                 self._read_children(element)
             case "sdt":
                 self._read_control(element)
-            case "bookmarkStart":
-                if element.get(f"{W}name") != _CURSOR:
-                    self._mark("bookmark", element.get(f"{W}name", ""))
+            case "bookmarkStart" | "bookmarkEnd":
+                self._read_bookmark(element)
             case _:
                 self._read_foreign(element, tag)
+
+    def _read_bookmark(self, element: etree._Element) -> None:
+        id_ = element.get(f"{W}id", "")
+        if element.tag == f"{W}bookmarkStart":
+            if (name := element.get(f"{W}name", "")) != _CURSOR:
+                self._bookmarks[id_] = name
+                self._mark("bookmark", name)
+        # One that began in another paragraph ends in no place that is told.
+        elif id_ in self._bookmarks:
+            self._mark("end", self._bookmarks[id_])
 
     def _read_foreign(self, element: etree._Element, tag: str) -> None:
         if tag in (f"{M}oMath", f"{M}oMathPara"):
             digest = self._drawn.digest(element)
-            self._items.append(
-                InlineObject("formula", self._length, linear_format(element), digest)
-            )
+            self._item(InlineObject("formula", self._length, linear_format(element), digest))
         elif tag == f"{MC}AlternateContent":
             for choice in [*element.findall(f"{MC}Choice"), *element.findall(f"{MC}Fallback")][:1]:
                 self._read_children(choice)
         elif tag == f"{W}ruby":
             self._read_ruby(element)
+        elif tag.endswith(("RangeStart", "RangeEnd")):
+            # Of what was moved, or of controls that came and went, by tracked changes.
+            self._mark("range", f"{local_name(element)} {element.get(f'{W}name', '')}")
         elif tag in (f"{W}bdo", f"{W}dir"):
             self._rest.append(element.get(VAL, "").encode())
             self._read_children(element)
@@ -240,6 +285,8 @@ class _Paragraph:
         if kind in ("page", "column"):
             self._items.append(InlineObject(f"{kind} break", self._length, f"[{kind} break]", b""))
         else:
+            if clear := element.get(f"{W}clear"):
+                self._mark("sign", f"clear {clear}")
             self._add("\n")
 
     def _read_field_mark(self, element: etree._Element) -> None:
@@ -249,20 +296,23 @@ class _Paragraph:
             form = element.find(f"{W}ffData")
             if form is not None:
                 digest = self._drawn.digest(form)
-                self._items.append(
-                    InlineObject("form field", self._length, form_value(element), digest)
-                )
-        self._mark("field", kind)
+                value = form_value(element)
+                self._item(InlineObject("form field", self._length, value, digest))
+        self._mark("field", f"{kind}{_locked(element)}")
 
     def _read_control(self, element: etree._Element) -> None:
         settings = element.find(f"{W}sdtPr")
         if settings is not None:
-            self._mark("content control", control_name(settings))
-            self._rest.append(self._drawn.digest(settings, CONTROL_IDS))
+            digest = self._drawn.digest(settings, CONTROL_IDS)
+            name = control_name(settings)
+            self._marks.append(InlineMark("content control", self._length, name, digest))
         self._read_children(element)
+        self._mark("end", "")
 
     def _read_ruby(self, element: etree._Element) -> None:
         base, above = element.find(f"{W}rubyBase"), element.find(f"{W}rt")
+        settings = element.find(f"{W}rubyPr")
+        self._mark("sign", "ruby" if settings is None else self._drawn.digest(settings).hex())
         if base is not None:
             self._read_children(base)
         if above is not None:
@@ -275,7 +325,7 @@ class _Paragraph:
 
     def _add(self, text: str) -> None:
         if self._gone is not None:
-            self._gone.append(text)
+            self._gone.append((text, self._look))
             return
         if not text:
             return
@@ -301,3 +351,26 @@ def control_name(settings: etree._Element) -> str:
 
 def _author(element: etree._Element) -> str:
     return element.get(f"{W}author", "")
+
+
+def _date(element: etree._Element) -> str:
+    return element.get(f"{W}date", "")
+
+
+def _locked(element: etree._Element) -> str:
+    return " locked" if element.get(f"{W}fldLock", "0") not in OFF else ""
+
+
+def _seen(look: Look) -> Look:
+    """Return the formatting of what is no text: it is in no language."""
+    return tuple(pair for pair in look if pair[0] != "language")
+
+
+def _look_digest(pieces: Sequence[tuple[str, Look]]) -> bytes:
+    """Return what is equal for texts that look alike, however they are divided; plain ones none."""
+    looks = [
+        ["".join(text for text, _ in run), look]
+        for look, run in groupby(pieces, key=lambda piece: piece[1])
+    ]
+    plain = not any(look for _, look in looks)
+    return b"" if plain else new_hash(msgspec.msgpack.encode(looks)).digest()

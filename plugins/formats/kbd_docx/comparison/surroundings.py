@@ -178,6 +178,13 @@ def compare_notes(
 ) -> None:
     """Add what differs between the notes and comments of two versions."""
     for kind in NOTE_KINDS:
+        lines = before.separators(kind), after.separators(kind)
+        # A program adds its own with the first note.
+        for type_ in sorted(lines[0].keys() & lines[1].keys()):
+            if lines[0][type_] != lines[1][type_]:
+                place = part_place(f"{kind} {type_}")
+                said = "the line above the notes is made otherwise"
+                out.add(Change(place, "changed", "format", note=said))
         old, new = before.notes(kind), after.notes(kind)
         what = "comment" if kind == "comment" else "note"
         for event in match_notes(old, new).events:

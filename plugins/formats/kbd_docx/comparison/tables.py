@@ -15,10 +15,10 @@ from kbd.formats import Change, ChangeList
 from kbd_docx.comparison.body import XmlKeys
 from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.differences import ParagraphDifferences
-from kbd_docx.comparison.digests import element_digest
+from kbd_docx.comparison.digests import CONTROL_IDS, element_digest
 from kbd_docx.comparison.looks import attributes_text, look_difference
 from kbd_docx.comparison.matches import BlockMatches, listed_side, match_items
-from kbd_docx.comparison.paragraphs import CONTROL_IDS, control_name
+from kbd_docx.comparison.paragraphs import control_name
 from kbd_docx.comparison.version import DocxVersion, word_count
 from kbd_docx.document import W, local_name
 from kbd_docx.reader.tables import grid_cells, grid_rows
@@ -280,11 +280,25 @@ def _cell_difference(before: _Cell, after: _Cell) -> dict[str, tuple[Any, Any]]:
     controls = [_controls(cell.element, ("tc",)) for cell in (before, after)]
     if controls[0] != controls[1]:
         found["content_controls"] = _named_controls(*controls)
+    marks = [_marks_between(cell.element) for cell in (before, after)]
+    if marks[0] != marks[1]:
+        found["between_paragraphs"] = (marks[0], marks[1])
     if nested[0] != nested[1]:
         found["tables_inside"] = (len(nested[0]), len(nested[1]))
     return found
 
 
+def _marks_between(cell: etree._Element) -> list[str]:
+    """Return what stands between the paragraphs of a cell: bookmarks, formulas."""
+    return [
+        f"{local_name(each)} {each.get(f'{W}name') or element_digest(each).hex()}"
+        for each in cell
+        if local_name(each) not in _CELL_PARTS and each.get(f"{W}name") != "_GoBack"
+    ]
+
+
+_CELL_PARTS = ("", "tcPr", "p", "tbl", "sdt", "customXml", "proofErr", "bookmarkEnd",
+               "commentRangeStart", "commentRangeEnd")  # fmt: skip
 _AROUND_CELLS = ("tbl", "tr")
 _PARAGRAPHS = frozenset((f"{W}p",))
 

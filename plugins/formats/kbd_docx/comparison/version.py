@@ -13,10 +13,10 @@ from kbd.opc import Identity, read_transitional
 from kbd.opc.package import Package
 from kbd_docx.comparison.body import BodyBlock, BodyBlocks, read_body
 from kbd_docx.comparison.contents import ParagraphContent
-from kbd_docx.comparison.digests import PartDigests
+from kbd_docx.comparison.digests import CONTROL_IDS, PartDigests
 from kbd_docx.comparison.drawn import DrawnReader
 from kbd_docx.comparison.looks import Looks
-from kbd_docx.comparison.paragraphs import CONTROL_IDS, ParagraphReader
+from kbd_docx.comparison.paragraphs import ParagraphReader
 from kbd_docx.comparison.places import DocxPlaces
 from kbd_docx.document import PARAGRAPH, DocxParts, W, open_document
 from kbd_docx.reader.builder import read_contents
@@ -174,6 +174,18 @@ class DocxVersion:
                 )
             )  # fmt: skip
         return found
+
+    def separators(self, kind: str) -> dict[str, bytes]:
+        """Return the digests of the lines that a program draws above notes, by their types."""
+        part = self.document.part(NOTE_PARTS[kind])
+        root = self.document.root(part) if part and self.parts.package.read(part) else None
+        return {
+            element.get(f"{W}type", ""): b"".join(
+                self.parts.element(child, part) for child in element
+            )
+            for element in (root.iterchildren(f"{W}{kind}") if root is not None else ())
+            if element.get(f"{W}type") in _SEPARATORS
+        }
 
     def _find_notes(self) -> Iterator[tuple[tuple[str, str], tuple[etree._Element, str]]]:
         for kind, name in NOTE_PARTS.items():

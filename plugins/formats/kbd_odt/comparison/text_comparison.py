@@ -42,7 +42,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
         _compare_bodies(old, new, match_blocks(old.blocks, new.blocks), out)
         _compare_margins(old, new, out)
         _compare_around(old, new, out)
-        if old.digest != new.digest and not out.comparison().total:
+        if old.digest != new.digest:
             place = Place("contents", part="contents")
             out.add(Change(place, "changed", "part", note=_NO_WORDS))
         return out.comparison()
@@ -134,38 +134,63 @@ def _compare_blocks(
     one: TextBlock, other: TextBlock, new: OdtVersion, place: Place, out: ChangeList
 ) -> None:
     found = ChangeList()
+    details = _difference(one.look, other.look)
+    values = (one.text or None, other.text or None)
+    if one.text != other.text:
+        words = diff_words(one.text, other.text)
+        texts = one.text, other.text
+        found.add(Change(place, "changed", other.kind, *texts, words=words, details=details))
+    elif details:
+        found.add(Change(place, "changed", "format", *values, details=details))
     if other.kind == "table":
         _compare_tables(one, other, new, found)
-    else:
-        details = _difference(one.look, other.look)
-        if one.text != other.text:
-            words = diff_words(one.text, other.text)
-            texts = one.text, other.text
-            found.add(Change(place, "changed", other.kind, *texts, words=words, details=details))
-        else:
-            if details:
-                found.add(Change(place, "changed", "format", one.text, other.text, details=details))
-            _compare_runs(one, other, place, found)
-        _compare_insets(one.insets, other.insets, place, found)
+    _compare_runs(one, other, place, found)
+    _compare_insets(one.insets, other.insets, place, found)
     changes = found.comparison().changes
     for change in changes:
         out.add(change)
-    if not changes:
-        values = (one.text or None, other.text or None)
+    if not changes or _is_more(one, other):
         out.add(Change(place, "changed", "format", *values, note=_NO_WORDS))
 
 
+def _is_more(one: TextBlock, other: TextBlock) -> bool:
+    """Whether blocks differ in more than their texts, formatting, pictures and notes."""
+    if other.kind == "table":
+        # Rows that came or went bring their own.
+        return one.marks != other.marks and len(one.rows) == len(other.rows)
+    if one.text == other.text:
+        return one.marks != other.marks and one.insets == other.insets
+    # In another text marks are not where they were.
+    sides = [Counter(mark.partition(" ")[2] for mark in each.marks) for each in (one, other)]
+    for side, each in zip(sides, (one, other), strict=True):
+        side.subtract(f"{inset.kind} stands here" for inset in each.insets)
+    return +sides[0] != +sides[1]
+
+
 def _compare_runs(one: TextBlock, other: TextBlock, place: Place, out: ChangeList) -> None:
-    """Add how stretches of the same text look otherwise, or link elsewhere."""
+    """Add how stretches of text that is in both look otherwise, or link elsewhere."""
     looks = [[look for text, look in each.runs for _ in text] for each in (one, other)]
-    text = "".join(text for text, _ in other.runs)
-    if len(looks[0]) != len(looks[1]):
+    texts = ["".join(text for text, _ in each.runs) for each in (one, other)]
+    if len({look for each in (one, other) for _, look in each.runs}) < 2:
         return
+    words = diff_words(*texts) if texts[0] != texts[1] else (("equal", texts[0]),)
+    i = j = 0
+    for kind, text in words:
+        if kind == "equal":
+            span = looks[0][i : i + len(text)], looks[1][j : j + len(text)]
+            _compare_looks(*span, text, place, out)
+        i += len(text) if kind != "added" else 0
+        j += len(text) if kind != "removed" else 0
+
+
+def _compare_looks(
+    before: Sequence[Look], after: Sequence[Look], text: str, place: Place, out: ChangeList
+) -> None:
     start = 0
     for at in range(1, len(text) + 1):
-        if at < len(text) and (looks[0][at], looks[1][at]) == (looks[0][start], looks[1][start]):
+        if at < len(text) and (before[at], after[at]) == (before[start], after[start]):
             continue
-        if details := _difference(looks[0][start], looks[1][start]):
+        if details := _difference(before[start], after[start]):
             piece = text[start:at]
             if "link" in details:
                 out.add(Change(place, "changed", "link", *details["link"]))
@@ -306,13 +331,22 @@ def _value(block: TextBlock) -> Any:
     return block.text or " ".join(each.text for each in block.insets)
 
 
+_COPIES = ("-asian", "-complex")
+"""Twins of a property for other scripts; programs write all, and people see one."""
+
+
 def _difference(before: Look, after: Look) -> dict[str, tuple[Any, Any]]:
     old, new = dict(before), dict(after)
-    return {
+    found = {
         name: (old.get(name), new.get(name))
         for name in sorted({*old, *new})
         if old.get(name) != new.get(name)
     }
+    values = {pair[1] for name, pair in found.items() if not name.endswith(_COPIES)}
+    return {
+        name: pair for name, pair in found.items()
+        if not name.endswith(_COPIES) or pair[1] not in values
+    }  # fmt: skip
 
 
 def _place(document: OdtDocument, block: TextBlock) -> Place:

@@ -5,6 +5,7 @@ Automatic styles have names that each save gives anew: they count as what they s
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import PurePath
 from typing import Any
 
@@ -45,7 +46,11 @@ _NAMES = {
     "text-align": "alignment", "text-underline-style": "underline",
     "background-color": "background",
 }  # fmt: skip
-_COPIES = ("-asian", "-complex")
+_STYLE_NAMES = ("name", "display-name", "family", "parent-style-name")
+_PARAGRAPH_FACTS = ("style-name", "outline-level", "id")
+_SIGNS = {f"{TEXT}tab": "\t", f"{TEXT}line-break": "\n"}
+_LOOKING = (f"{TEXT}span", f"{TEXT}a")
+_LINK_FACTS = (f"{OFFICE}name", f"{OFFICE}title", f"{OFFICE}target-frame-name")
 _DERIVED = ("Thumbnails/", "META-INF/", "layout-cache", "mimetype", "Configurations2/")
 """Parts that are made of others at each save."""
 
@@ -58,6 +63,15 @@ _COUNTED = (f"{TEXT}note-citation", f"{TEXT}soft-page-break")
 """What programs count or find anew."""
 
 _MASTER = f"{STYLE}master-page"
+_TOLD = frozenset((
+    f"{OFFICE}automatic-styles", f"{OFFICE}meta", f"{STYLE}style", f"{TEXT}list-style",
+    f"{STYLE}page-layout", f"{STYLE}default-style", _MASTER,
+))  # fmt: skip
+"""What is compared by itself, with all that is in it."""
+
+_HOLDING = (f"{OFFICE}automatic-styles", f"{OFFICE}meta")
+_DECLARED = ("-decl", "}form")
+"""Endings of what stands in the body and not in its blocks."""
 
 
 class Inset(msgspec.Struct, frozen=True):
@@ -86,6 +100,8 @@ class TextBlock(msgspec.Struct, frozen=True):
         insets: What is in it beside text.
         rows: The table's texts by row.
         digest: Equal for blocks that differ in nothing.
+        marks: What is in the paragraph and neither text nor seen: bookmarks, fields, and where; of
+            a table all that is no text.
     """
 
     kind: str
@@ -96,6 +112,7 @@ class TextBlock(msgspec.Struct, frozen=True):
     insets: tuple[Inset, ...]
     rows: tuple[tuple[str, ...], ...]
     digest: str
+    marks: tuple[str, ...] = ()
 
 
 class OdtVersion(msgspec.Struct, frozen=True):
@@ -108,7 +125,7 @@ class OdtVersion(msgspec.Struct, frozen=True):
         properties: What the file says of itself, by name.
         parts: Size and digest of all other parts.
         margins: The digests of headers and footers by kind, page style and type.
-        digest: Of all that the contents hold, whether it is known here or not.
+        digest: Of all that the contents hold beside these, whether it is known here or not.
     """
 
     document: OdtDocument
@@ -172,9 +189,42 @@ def _properties(source: Source) -> dict[str, str]:
             if name in _STAMPS:
                 stamps.append(text)
             elif name:
+                text = text or ", ".join(str(value) for value in element.attrib.values())
                 key = element.get(f"{META}name") or name
                 found[key] = f"{found[key]}, {text}" if key in found else text
     return found | ({"saved": " ".join(filter(None, stamps))} if stamps else {})
+
+
+class _Gathered:
+    """What a paragraph holds, while it is gathered."""
+
+    def __init__(self) -> None:
+        self.runs: list[tuple[str, Look]] = []
+        self.insets: list[Inset] = []
+        self.marks: list[str] = []
+        self._length = 0
+
+    def put(self, text: str, look: Look) -> None:
+        """Add text as it is."""
+        self.runs.append((text, look))
+        self._length += len(text)
+
+    def add(self, text: str | None, look: Look) -> None:
+        """Add text as it flows: blanks in a row are one."""
+        shown = _flat(text or "")
+        if shown.startswith(" ") and (not self.runs or self.runs[-1][0].endswith(" ")):
+            shown = shown[1:]
+        if shown:
+            self.put(shown, look)
+
+    def mark(self, what: str) -> None:
+        """Add what is no text, behind the text so far."""
+        self.marks.append(f"{self._length} {what}")
+
+    def merged(self) -> tuple[tuple[str, Look], ...]:
+        """Return the runs, those as one that look alike: programs divide them as they like."""
+        alike = groupby(self.runs, key=lambda run: run[1])
+        return tuple(("".join(text for text, _ in runs), look) for look, runs in alike)
 
 
 class _VersionReader:
@@ -211,27 +261,36 @@ class _VersionReader:
                 self._depth += 1 if event == "start" else -1
 
     def read_pages(self, file: Any) -> None:
-        """Read the layouts of pages and the default formatting of a part, and its digest."""
-        for _, element in etree.iterparse(
-            file, resolve_entities=False, no_network=True, load_dtd=False
+        """Read the layouts of pages and the default formatting of a part, and the rest's digest."""
+        told: list[etree._Element] = []
+        for event, element in etree.iterparse(
+            file, events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False
         ):
             tag = element.tag
             if not isinstance(tag, str):
                 continue
+            if event == "start":
+                if tag in _TOLD or tag == _BODY:
+                    told.append(element)
+                elif not told or tag.endswith(_DECLARED):
+                    self._update(element, self.whole)
+                continue
+            if told and told[-1] is element:
+                told.pop()
             if tag == f"{STYLE}page-layout":
-                self.common[f"page layout {element.get(f'{STYLE}name', '')}"] = _style_look(element)
+                self.common[f"page layout {element.get(f'{STYLE}name', '')}"] = self._style(element)
             elif tag == f"{STYLE}default-style":
                 name = f"default formatting of {element.get(f'{STYLE}family', '')}"
-                self.common[name] = _style_look(element)
+                self.common[name] = self._style(element)
             elif tag == _MASTER:
-                told = {str(key).rpartition("}")[2]: str(each) for key, each in element.items()}
-                self.common[f"page style {told.get('name', '')}"] = tuple(sorted(told.items()))
-            if tag not in _COUNTED:
-                # Without texts, which are told by themselves.
-                self._update(element, self.whole)
+                facts = {str(key).rpartition("}")[2]: str(each) for key, each in element.items()}
+                self.common[f"page style {facts.get('name', '')}"] = tuple(sorted(facts.items()))
             # What layouts and defaults are made of is still needed when they end.
-            if not tag.endswith(("properties", "column", "columns", "background-image")):
+            if not told or told[-1].tag not in _TOLD or told[-1].tag in _HOLDING:
                 element.clear(keep_tail=True)
+
+    def _style(self, element: etree._Element) -> Look:
+        return _style_look(element, self._parts)
 
     def _read_piece(self, element: etree._Element, tag: str) -> None:
         if tag in (f"{STYLE}style", f"{TEXT}list-style"):
@@ -246,7 +305,7 @@ class _VersionReader:
     def _add_style(self, element: etree._Element, tag: str) -> None:
         family = "list" if tag == f"{TEXT}list-style" else element.get(f"{STYLE}family", "")
         name = element.get(f"{STYLE}name", "")
-        look = _style_look(element)
+        look = self._style(element)
         parent = element.getparent()
         if parent is not None and parent.tag == f"{OFFICE}styles":
             shown = element.get(f"{STYLE}display-name", name)
@@ -260,27 +319,48 @@ class _VersionReader:
             tag, "other"
         )
         rows: tuple[tuple[str, ...], ...] = ()
-        runs: list[tuple[str, Look]] = []
-        insets: list[Inset] = []
-        look: Look = ()
+        content = _Gathered()
+        look = self._around(element)
         if kind == "table":
             rows = self._renderer.table(element).rows
+            content.marks.append(self._digest(element, with_texts=False))
         elif kind == "paragraph":
-            self._gather(element, (), runs, insets, 0)
-            look = self._paragraph_look(element, tag)
+            self._gather(element, (), content, 0)
+            look = self._paragraph_look(element, tag, look)
         else:
-            insets.append(self._inset(element))
+            content.insets.append(self._inset(element))
         self._renderer.drawn.clear()
-        self.blocks.append(
-            TextBlock(
-                kind, self._counts[kind], "".join(text for text, _ in runs).strip(),
-                tuple(runs), look, tuple(insets), rows, self._digest(element),
-            )
+        text = "".join(text for text, _ in content.runs).strip()
+        digest = self._digest(element) if kind != "paragraph" else ""
+        block = TextBlock(
+            kind, self._counts[kind], text, content.merged(), look, tuple(content.insets), rows,
+            digest, tuple(content.marks),
         )  # fmt: skip
+        whole = hashlib.sha256(msgspec.msgpack.encode(
+            (digest, look, *((block.runs, block.insets, block.marks) if not digest else ()))
+        ))  # fmt: skip
+        self.blocks.append(msgspec.structs.replace(block, digest=whole.hexdigest()))
         self._counts[kind] += 1
 
-    def _paragraph_look(self, element: etree._Element, tag: str) -> Look:
-        found = dict(self._look("paragraph", element.get(f"{TEXT}style-name", "")))
+    def _around(self, element: etree._Element) -> Look:
+        """Return what lists and sections around a block say of what is in them."""
+        found: dict[str, str] = {}
+        for around in element.iterancestors():
+            if around.tag == _BODY:
+                break
+            for key, value in around.attrib.items():
+                name = f"{_local(around)} {str(key).rpartition('}')[2]}"
+                if meaning := self._meaning(str(key), str(value)):
+                    found[name] = f"{found[name]}, {meaning}" if name in found else meaning
+        return tuple(sorted(found.items()))
+
+    def _paragraph_look(self, element: etree._Element, tag: str, around: Look) -> Look:
+        found = dict(around)
+        for key, value in element.attrib.items():
+            name = str(key).rpartition("}")[2]
+            if name not in _PARAGRAPH_FACTS:
+                found[name] = str(value)
+        found |= self._look("paragraph", element.get(f"{TEXT}style-name", ""))
         if tag == HEADING:
             found["outline_level"] = element.get(f"{TEXT}outline-level", "1")
         if self._depth:
@@ -291,33 +371,47 @@ class _VersionReader:
         own = self._automatic.get((family, name))
         return own if own is not None else ((("style", name),) if name else ())
 
-    def _gather(
-        self,
-        element: etree._Element,
-        look: Look,
-        runs: list[tuple[str, Look]],
-        insets: list[Inset],
-        depth: int,
-    ) -> None:
+    def _gather(self, element: etree._Element, look: Look, found: "_Gathered", depth: int) -> None:
         """Gather the text of a paragraph with its looks, and what is in it beside text."""
-        _add(element.text, look, runs)
+        found.add(element.text, look)
         for child in element:
             tag = child.tag
-            if tag == f"{TEXT}s":
-                spaces = " " * count(child.get(f"{TEXT}c"), _MAX_SPACES)
-                runs.append((spaces, look))
-            elif tag in (f"{TEXT}tab", f"{TEXT}line-break"):
-                runs.append(("\t" if tag == f"{TEXT}tab" else "\n", look))
+            if tag in _SIGNS:
+                found.put(_SIGNS[tag], look)
+            elif tag == f"{TEXT}s":
+                spaces = count(child.get(f"{TEXT}c"), _MAX_SPACES)
+                found.put(" " * spaces, look)
+                if spaces == _MAX_SPACES:
+                    found.mark(self._digest(child))
             elif tag in (f"{TEXT}note", f"{OFFICE}annotation") or str(tag).startswith(DRAW):
-                insets.append(self._inset(child))
+                inset = self._inset(child)
+                found.insets.append(inset)
+                found.mark(f"{inset.kind} stands here")
             elif isinstance(tag, str) and depth < _MAX_DEPTH:
-                inner = dict(look)
-                if tag == f"{TEXT}span":
-                    inner |= self._look("text", child.get(f"{TEXT}style-name", ""))
-                elif tag == f"{TEXT}a":
-                    inner["link"] = child.get(f"{XLINK}href", "")
-                self._gather(child, tuple(sorted(inner.items())), runs, insets, depth + 1)
-            _add(child.tail, look, runs)
+                if tag not in _LOOKING and tag not in _COUNTED:
+                    found.mark(self._facts(child))
+                self._gather(child, self._inner_look(child, look), found, depth + 1)
+            elif isinstance(tag, str):
+                found.mark(self._digest(child))
+            found.add(child.tail, look)
+
+    def _inner_look(self, element: etree._Element, around: Look) -> Look:
+        """Return the formatting of a stretch of text, or where it leads."""
+        inner = dict(around)
+        if element.tag == f"{TEXT}span":
+            inner |= self._look("text", element.get(f"{TEXT}style-name", ""))
+        elif element.tag == f"{TEXT}a":
+            inner["link"] = element.get(f"{XLINK}href", "")
+            for name in _LINK_FACTS:
+                if fact := element.get(name):
+                    inner[f"link {name.rpartition('}')[2]}"] = fact
+        return tuple(sorted(inner.items()))
+
+    def _facts(self, element: etree._Element) -> str:
+        """Return what an element says itself, in text."""
+        facts = (f"{str(key).rpartition('}')[2]} {self._meaning(str(key), str(value))}"
+                 for key, value in sorted(element.attrib.items()))  # fmt: skip
+        return f"{_local(element)} {', '.join(facts)}"
 
     def _inset(self, element: etree._Element) -> Inset:
         tag = element.tag
@@ -336,26 +430,32 @@ class _VersionReader:
             "picture" if is_picture else "shape", alt or self._renderer.other(element), digest
         )
 
-    def _digest(self, element: etree._Element) -> str:
+    def _digest(self, element: etree._Element, *, with_texts: bool = True) -> str:
         """Return what is equal for equal elements, whatever automatic styles are called."""
         found = hashlib.sha256()
         walk = etree.iterwalk(element, events=("start", "end"))
         for event, each in walk:
             if event == "end":
-                tail = "" if each is element else each.tail or ""
+                tail = "" if each is element or not with_texts else each.tail or ""
                 # What is passed over divides no text.
                 sign = "" if each.tag in _COUNTED else "\0/"
                 found.update(f"{sign}{_flat(tail)}".encode("utf-8", "surrogatepass"))
             elif each.tag in _COUNTED:
                 walk.skip_subtree()
             elif isinstance(each.tag, str):
-                self._update(each, found)
-                found.update(_flat(each.text or "").encode("utf-8", "surrogatepass"))
+                self._update(each, found, with_values=with_texts)
+                text = each.text or "" if with_texts else ""
+                found.update(_flat(text).encode("utf-8", "surrogatepass"))
         return found.hexdigest()
 
-    def _update(self, element: etree._Element, found: "hashlib._Hash") -> None:
+    def _update(
+        self, element: etree._Element, found: "hashlib._Hash", *, with_values: bool = True
+    ) -> None:
         pieces = [str(element.tag)]
         for name, value in sorted(element.attrib.items()):
+            if not with_values and str(name).startswith(OFFICE):
+                # What a cell's text is calculated from, or says in another way.
+                continue
             pieces += (str(name), self._meaning(str(name), str(value)))
         pieces.append("")
         found.update("\0".join(pieces).encode("utf-8", "surrogatepass"))
@@ -376,15 +476,6 @@ class _VersionReader:
         return value
 
 
-def _add(text: str | None, look: Look, runs: list[tuple[str, Look]]) -> None:
-    """Add text as it flows: blanks in a row are one."""
-    shown = _flat(text or "")
-    if shown.startswith(" ") and (not runs or runs[-1][0].endswith(" ")):
-        shown = shown[1:]
-    if shown:
-        runs.append((shown, look))
-
-
 def _flat(text: str) -> str:
     """Return a text with one blank for any between its words."""
     if not text.strip():
@@ -397,17 +488,38 @@ def _local(element: etree._Element) -> str:
     return str(element.tag).rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _style_look(element: etree._Element) -> Look:
-    """Return what a style says, by name."""
+def _style_look(element: etree._Element, parts: Mapping[str, str]) -> Look:
+    """Return what a style says, by name; pictures by what they hold."""
     found: dict[str, str] = {}
     parent = element.get(f"{STYLE}parent-style-name")
     if parent:
         found["style"] = parent
+    for key, value in element.attrib.items():
+        name = str(key).rpartition("}")[2]
+        if name not in _STYLE_NAMES and value:
+            found[name] = str(value)
     for each in element.iterdescendants():
         prefix = "" if _local(each).endswith("properties") else f"{_local(each)} "
-        prefix += f"{level} " if (level := each.get(f"{TEXT}level", "")) else ""
+        prefix += _level(each, element)
         for key, value in each.attrib.items():
             name = str(key).rpartition("}")[2]
-            if not name.endswith(_COPIES):
-                found[prefix + _NAMES.get(name, name)] = str(value)
+            if key == f"{XLINK}href":
+                value = parts.get(str(value).removeprefix("./"), value)
+            own = shown = prefix + _NAMES.get(name, name)
+            number = 1
+            # Tab stops, and what is said of paragraphs and of their text, have the same names.
+            while own in found:
+                number += 1
+                own = f"{shown} {number}"
+            found[own] = str(value)
     return tuple(sorted(found.items()))
+
+
+def _level(element: etree._Element, style: etree._Element) -> str:
+    """Return the level of a list that an element in its style is about."""
+    around: etree._Element | None = element
+    while around is not None and around is not style:
+        if level := around.get(f"{TEXT}level"):
+            return f"{level} "
+        around = around.getparent()
+    return ""

@@ -1,5 +1,6 @@
 """Changes of what belongs to the whole deck: size, sections, design, properties, other parts."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -210,9 +211,12 @@ def match_designs(old: Sequence[DesignPart], new: Sequence[DesignPart]) -> Match
 def name_layouts(before: DeckVersion, after: DeckVersion) -> None:
     """Have layouts that are the same called alike in both versions."""
     old, new = design_parts(before), design_parts(after)
+    names = Counter(each.name for each in new if each.kind == "layout")
     for i, j in match_designs(old, new).pairs:
         if new[j].kind == "layout":
-            before.layout_names[old[i].part] = after.layout_names[new[j].part] = new[j].name
+            # Of several layouts of a name each is one, and its part tells which.
+            name = new[j].name if names[new[j].name] == 1 else f"{new[j].name} ({new[j].part})"
+            before.layout_names[old[i].part] = after.layout_names[new[j].part] = name
 
 
 def _compare_designs(before: DeckVersion, after: DeckVersion, changes: ChangeList) -> None:

@@ -137,10 +137,14 @@ def _compare_pair(
     if position := _position_details(old, new):
         changes.add(Change(place, "changed", "position", details=position))
     told = _compare_contents(before, i, after, j, changes)
-    looks = [_look(side, shape) for side, shape in ((before, old), (after, new))]
+    looks = [list(_look(side, shape)) for side, shape in ((before, old), (after, new))]
     named = name_differences(differences(*looks))
     if named.details:
         changes.add(Change(place, "changed", "format", details=named.details))
+    elif looks[0] != looks[1] and sorted(looks[0], key=str) == sorted(looks[1], key=str):
+        # A line that is drawn by the same strokes in another order is another one.
+        note = "what it is drawn of stands in another order"
+        changes.add(Change(place, "changed", "format", note=note))
     add_links(named, place, changes)
     if old.kind == new.kind == "diagram":
         if named.parts and not told:

@@ -77,6 +77,8 @@ def compare_slides(
         changes.add(Change(place, "changed", "slide", details=details))
     if before.layout_name(i) != after.layout_name(j):
         names = old.slide.layout.name or None, new.slide.layout.name or None
+        if names[0] == names[1]:
+            names = before.layout_name(i), after.layout_name(j)
         changes.add(Change(place, "changed", "layout", before=names[0], after=names[1]))
     count = changes.total
     compare_shapes(old, new, changes)
@@ -252,6 +254,10 @@ def compare_comments(old: SlideSide, new: SlideSide, changes: ChangeList) -> Non
         for relation in side.version.deck.parts.relations(side.slide.part).values():
             if relation.kind == "comments":
                 side.version.compared.add(relation.target)
+    if olds == news and _comment_facts(old) != _comment_facts(new):
+        place = part_of_slide(new.slide.index, "comments")
+        note = "what they say is the same; where they stand, or how, differs"
+        changes.add(Change(place, "changed", "comment", note=note))
     for block in align(olds, news):
         if block.kind == "equal":
             continue
@@ -260,6 +266,24 @@ def compare_comments(old: SlideSide, new: SlideSide, changes: ChangeList) -> Non
             (new.slide.index, block.j1, news[block.j1 : block.j2]),
             changes,
         )
+
+
+def _comment_facts(side: SlideSide) -> list[Fact]:
+    """Return what is said of comments beside their texts; who wrote them is told by name."""
+    found: list[Fact] = []
+    deck = side.version.deck
+    for relation in deck.parts.relations(side.slide.part).values():
+        if relation.kind == "comments" and deck.parts.has(relation):
+            with deck.skip_unreadable("A comment"):
+                root = deck.parts.root(relation.target)
+                apart = set(root.iter(f"{P}extLst"))
+                omitted = {str(each.tag): _COMMENT_IDS for each in root}
+                found += read_facts(root, side.version.resolve(relation.target), apart, omitted)
+    return found
+
+
+_COMMENT_IDS = ("authorId", "idx", "id")
+"""What programs count anew."""
 
 
 def _compare_replaced(

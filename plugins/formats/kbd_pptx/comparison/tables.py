@@ -4,19 +4,21 @@ Columns are paired by what is in them, rows by what stands in the columns that b
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lxml import etree
 
 from kbd.formats import Change, ChangeList, Place
-from kbd_pptx.comparison.format_names import Details, name_differences
+from kbd.formats.alignment import diff_words
+from kbd_pptx.comparison.format_names import Details, Named, name_differences
 from kbd_pptx.comparison.markup import Fact, Resolve, differences, read_facts
 from kbd_pptx.comparison.places import cell_place
 from kbd_pptx.comparison.text import (
     ItemPair,
     add_embedded,
     add_links,
+    compare_formats,
     pair_items,
     read_paragraphs,
     text_change,
@@ -172,10 +174,13 @@ def _compare_rows(
         if one is None or other is None:
             continue
         named = name_differences(
-            differences(_cell_facts(one, old.resolve), _cell_facts(other, new.resolve))
-            if texts[0] == texts[1]
-            else differences(_box_facts(one, old.resolve), _box_facts(other, new.resolve))
+            differences(_box_facts(one, old.resolve), _box_facts(other, new.resolve))
         )
+        for each in _paragraph_formats(one, old.resolve, other, new.resolve):
+            for name, pair in each.details.items():
+                named.details.setdefault(name, pair)
+            named.links.extend(each.links)
+            named.parts.extend(each.parts)
         if named.details:
             formats[j, new_at] = named.details
         add_links(named, place, changes)
@@ -187,18 +192,25 @@ def _box_facts(cell: etree._Element, resolve: Resolve) -> list[Fact]:
     return list(read_facts(cell, resolve, frozenset(cell.iterfind(f"{A}txBody/{A}p"))))
 
 
-def _cell_facts(cell: etree._Element, resolve: Resolve) -> list[Fact]:
-    """Return what is said of a cell, of its paragraphs and of their runs."""
-    found = _box_facts(cell, resolve)
-    paragraphs = read_paragraphs(cell.find(f"{A}txBody"), resolve)
-    for number, paragraph in enumerate(paragraphs):
+def _paragraph_formats(
+    old: etree._Element, old_resolve: Resolve, new: etree._Element, new_resolve: Resolve
+) -> Iterator[Named]:
+    """Yield what differs in the formatting of words that a cell has before and after."""
+    olds = read_paragraphs(old.find(f"{A}txBody"), old_resolve)
+    news = read_paragraphs(new.find(f"{A}txBody"), new_resolve)
+    # Of more or fewer paragraphs nobody can tell which is which.
+    pairs = zip(olds, news, strict=True) if len(olds) == len(news) else ()
+    for number, (one, other) in enumerate(pairs):
+        if one == other:
+            continue
+        words = (("equal", one.text),) if one.text == other.text else diff_words(
+            one.text, other.text
+        )  # fmt: skip
+        named, _ = compare_formats(one, other, words)
         # The first paragraph, which mostly is the only one, has the plain names.
         before = f"paragraph {number + 1} " if number else ""
-        found += [(f"{before}{path}", value) for path, value in paragraph.facts]
-        for count, run in enumerate(paragraph.runs):
-            within = f"{before}run {count + 1} " if count else before
-            found += [(f"{within}{path}", value) for path, value in run.facts]
-    return found
+        details = {f"{before}{name}": pair for name, pair in named.details.items()}
+        yield Named(details, named.links, named.parts)
 
 
 def _add_formats(

@@ -32,6 +32,7 @@ __all__ = [
     "SlideParagraph",
     "add_embedded",
     "add_links",
+    "compare_formats",
     "compare_paragraphs",
     "pair_items",
     "pair_with_moved",
@@ -259,10 +260,10 @@ def _compare_pair(
         return
     if before.text != after.text:
         change = text_change(place, what, before.text, after.text)
-        named, _ = _compare_formats(before, after, change.words)
+        named, _ = compare_formats(before, after, change.words)
         changes.add(msgspec.structs.replace(change, details=named.details))
     else:
-        named, note = _compare_formats(before, after, (("equal", before.text),))
+        named, note = compare_formats(before, after, (("equal", before.text),))
         if named.details:
             changes.add(Change(place, "changed", "format", details=named.details, note=note))
     add_links(named, place, changes)
@@ -318,10 +319,16 @@ class _Cursor:
         return found
 
 
-def _compare_formats(
+def compare_formats(
     before: SlideParagraph, after: SlideParagraph, spans: Sequence[Span]
 ) -> tuple[Named, str]:
-    """Return what differs in words that are on both sides, and a note which they are."""
+    """Return what differs in words that are on both sides, and a note which they are.
+
+    Args:
+        before: The paragraph before.
+        after: The paragraph after.
+        spans: The words of both.
+    """
     old, new = _Cursor(before.runs), _Cursor(after.runs)
     seen: dict[str, dict[Difference, None]] = {}
     texts: list[str] = []
