@@ -68,12 +68,14 @@ class SheetEntry(msgspec.Struct, frozen=True):
         kind: "worksheet", "chartsheet", "dialogsheet", or a sheet of Excel 4 macros, which has
             formulas and values as any other: "xlMacrosheet", "xlIntlMacrosheet".
         hidden: Whether its tab is not shown.
+        is_very_hidden: Whether programs do not even offer to show it.
     """
 
     name: str
     part: str
     kind: str
     hidden: bool
+    is_very_hidden: bool = False
 
 
 class Workbook(msgspec.Struct, frozen=True):
@@ -118,8 +120,12 @@ def read_workbook(package: Package) -> Workbook:
         part = relation.target if relation and relation.target in package else ""
         kind = relation.kind if relation else "worksheet"
         kind = _EARLY_KINDS.get(kind, kind)
-        hidden = element.get("state", "visible") != "visible"
-        sheets.append(SheetEntry(element.get("name", ""), part, kind, hidden))
+        state = element.get("state", "visible")
+        sheets.append(
+            SheetEntry(
+                element.get("name", ""), part, kind, state != "visible", state == "veryHidden"
+            )
+        )
     calculation = root.find("{*}calcPr")
     return Workbook(
         tuple(sheets),

@@ -115,7 +115,11 @@ class BookComparison:
                 for source in (before, after)
             ]
             self.before, self.after = (BookSide(package, known) for package in packages)
-            self.is_comparable = _is_comparable(self.before, self.after)
+            values = self.before.values, self.after.values
+            counts_alike = None in packages or values[0].from_1904 == values[1].from_1904
+            for each in values:
+                each.counts_from_1900 = not counts_alike
+            self.is_comparable = counts_alike and _is_comparable(self.before, self.after)
             self.pairs = tuple(self._paired())
         except BaseException:
             self._open.close()
@@ -292,6 +296,8 @@ class BookComparison:
             details["name"] = one.name, two.name
         if one.hidden != two.hidden:
             details["hidden"] = one.hidden, two.hidden
+        if one.is_very_hidden != two.is_very_hidden:
+            details["very_hidden"] = one.is_very_hidden, two.is_very_hidden
         if one.kind != two.kind:
             details["kind"] = one.kind, two.kind
         if one.part and two.part:

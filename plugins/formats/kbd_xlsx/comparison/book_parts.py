@@ -12,10 +12,11 @@ from kbd.opc.package import CONTENT_TYPES, Package, parse_relations
 from kbd_xlsx.comparison.book_side import BookSide
 from kbd_xlsx.comparison.formula_texts import FormulaText
 from kbd_xlsx.comparison.item_changes import (
+    FLAGS,
     SheetItem,
     add_item_changes,
     attribute_changes,
-    content_of,
+    whole_content,
 )
 from kbd_xlsx.comparison.line_maps import BookMaps
 from kbd_xlsx.comparison.places import part_place
@@ -45,7 +46,6 @@ _SETTINGS = {
 _DEFAULTS = {"date1904": "0", "calcMode": "auto", "iterate": "0", "fullPrecision": "1",
              "refMode": "A1", "iterateCount": "100", "iterateDelta": "0.001",
              "filterPrivacy": "0", "hidePivotFieldList": "0"}  # fmt: skip
-_FLAGS = {"true": "1", "false": "0"}
 
 
 def compare_names(before: BookSide, after: BookSide, maps: BookMaps, changes: ChangeList) -> None:
@@ -71,14 +71,14 @@ def _names(side: BookSide, maps: BookMaps | None) -> Iterator[SheetItem]:
     for element in side.root.iterfind("{*}definedNames/{*}definedName"):
         name, text = element.get("name", ""), element.text or ""
         # What a sheet's filter is, once more.
-        if name.endswith("_FilterDatabase"):
+        if name in ("_xlnm._FilterDatabase", "_FilterDatabase"):
             continue
         scope = _scope(element.get("localSheetId"), side.sheets)
         known = maps.sheet(scope) if maps is not None and scope else None
         own = known.after if known is not None else scope
         content = (
             maps.translated(text, None) if maps is not None else text,
-            element.get("hidden", "0"),
+            FLAGS.get(element.get("hidden", "0"), element.get("hidden", "0")),
             element.get("comment", ""),
         )
         title = f"name {name}" + (f" of {scope}" if scope else "")
@@ -104,9 +104,13 @@ def compare_workbooks(before: BookSide, after: BookSide, changes: ChangeList) ->
             for side in (before, after)
         )
         for key, pair in attribute_changes(_element(one), _element(two)).items():
-            ours, theirs = (_FLAGS.get(str(v), v) or _DEFAULTS.get(key) for v in pair)
+            ours, theirs = (FLAGS.get(str(v), v) or _DEFAULTS.get(key) for v in pair)
             if (keys is None or key in keys) and ours != theirs:
                 details[key] = ours, theirs
+    books = _external_books(before), _external_books(after)
+    # A book that is another one is told as a part; here it is which number stands for which.
+    if books[0] != books[1] and sorted(books[0]) == sorted(books[1]):
+        details["external_books"] = books
     if details and before.root is not None and after.root is not None:
         place = part_place("workbook settings")
         changes.add(Change(place=place, kind="changed", what="setting", details=details))
@@ -120,7 +124,27 @@ def compare_workbooks(before: BookSide, after: BookSide, changes: ChangeList) ->
         both = {item.name for item in styles[0]} & {item.name for item in styles[1]}
         ours_, theirs_ = ([item for item in items if item.name in both] for items in styles)
         add_item_changes("style", ours_, theirs_, changes)
+        own = before.looks.table_styles(), after.looks.table_styles()
+        ours_, theirs_ = (
+            [SheetItem(name, repr(looks[name]), part_place(f"table style {name}"), looks[name],
+                       looks[name]) for name in looks if name in own[0] and name in own[1]]
+            for looks in own
+        )  # fmt: skip
+        add_item_changes("style", ours_, theirs_, changes)
     add_item_changes("property", list(_properties(before)), list(_properties(after)), changes)
+
+
+def _external_books(side: BookSide) -> list[str]:
+    """Return the parts of other workbooks, in the order in which formulas number them."""
+    if side.root is None or side.package is None:
+        return []
+    targets = {each.id: each.target for each in side.package.relations(side.main)}
+    return [
+        next(
+            (targets.get(str(v), "") for k, v in each.attrib.items() if str(k).endswith("}id")), ""
+        )
+        for each in side.root.iterfind("{*}externalReferences/{*}externalReference")
+    ]
 
 
 def _element(element: etree._Element | None) -> etree._Element:
@@ -237,7 +261,7 @@ def _is_same(one: Package | None, ours: str, two: Package | None, theirs: str) -
                 for root in (one.root(ours), two.root(theirs))
             ]
             return pairs[0] == pairs[1]
-        return content_of(one.root(ours)) == content_of(two.root(theirs))
+        return whole_content(one.root(ours)) == whole_content(two.root(theirs))
     except (FileReadFailed, RecursionError):
         return False
 

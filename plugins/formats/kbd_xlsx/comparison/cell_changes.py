@@ -351,8 +351,12 @@ class _CellComparison:
     def _is_same_content(self, one: RawCell, two: RawCell) -> bool:
         ours, theirs = self._before.book.values, self._after.book.values
         content = ours.content(one)
-        if content != theirs.content(two) or one.metadata != two.metadata:
+        if one.metadata != two.metadata:
             return False
+        if content != theirs.content(two):
+            # A day may be written as a number, or by its name.
+            is_named = (one.kind == "d") != (two.kind == "d")
+            return is_named and ours.shown(one) == theirs.shown(two)
         return not isinstance(content, str) or ours.text(one)[1] == theirs.text(two)[1]
 
     def _are_results(self, before: tuple[int, int], after: tuple[int, int]) -> bool:

@@ -17,6 +17,7 @@ CellContent = float | str | tuple[str, str] | None
 """What a cell holds, formulas aside: a number, a text, or another kind with its text."""
 
 _FALSE = ("0", "false")
+_DAYS_TO_1904 = 1462
 
 
 class CellValues:
@@ -26,6 +27,10 @@ class CellValues:
         texts: The texts that cells share.
         meanings: What cell formats make of numbers.
         from_1904: Whether days are counted from 1904.
+
+    Attributes:
+        counts_from_1900: Whether days that are counted from 1904 are told as if they were counted
+            from 1900, so that equal days of two workbooks are equal numbers.
     """
 
     def __init__(
@@ -33,7 +38,8 @@ class CellValues:
     ) -> None:
         self.texts = texts
         self._meanings = meanings
-        self._from_1904 = from_1904
+        self.from_1904 = from_1904
+        self.counts_from_1900 = False
         self._numbers: dict[bytes, float | str] = {}
 
     def content(self, cell: RawCell) -> CellContent:
@@ -43,7 +49,10 @@ class CellValues:
             return None
         match cell.kind:
             case "":
-                return self._number(value)
+                number = self._number(value)
+                if not (self.counts_from_1900 and self.from_1904) or isinstance(number, str):
+                    return number
+                return number + _DAYS_TO_1904 if self._meaning(cell) == "moment" else number
             case "s" | "str" | "inlineStr":
                 return self.text(cell)[0]
             case "b":
@@ -72,10 +81,8 @@ class CellValues:
             case None:
                 return None
             case float():
-                meaning = (
-                    self._meanings[cell.style] if cell.style < len(self._meanings) else "number"
-                )
-                raw = moment(content, meaning, from_1904=self._from_1904)
+                from_1904 = self.from_1904 and not self.counts_from_1900
+                raw = moment(content, self._meaning(cell), from_1904=from_1904)
                 return plain_value(stamped(raw))
             case ("b", text):
                 return text == "1"
@@ -95,6 +102,9 @@ class CellValues:
         is_current = state == "current" and not is_recalculated(cell)
         value = self.shown(cell)
         return {"formula": text, "value": value, "current": is_current}
+
+    def _meaning(self, cell: RawCell) -> Meaning:
+        return self._meanings[cell.style] if cell.style < len(self._meanings) else "number"
 
     def _number(self, value: bytes) -> float | str:
         try:

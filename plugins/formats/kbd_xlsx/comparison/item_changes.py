@@ -5,6 +5,7 @@ Equal ones belong together, then those of the same name; what is left is gone, o
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -12,14 +13,66 @@ from lxml import etree
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import diff_words
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, Shift
+from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.parts.style_elements import local_name
+from kbd_xlsx.references import overlaps
 
-__all__ = ["SheetItem", "add_item_changes", "as_followed", "attribute_changes", "content_of"]
+__all__ = [
+    "FLAGS",
+    "SheetItem",
+    "add_item_changes",
+    "add_rank_changes",
+    "as_followed",
+    "attribute_changes",
+    "content_of",
+    "whole_content",
+]
 
-_FORMULAS = frozenset(("formula", "formula1", "formula2", "f"))
+_FORMULAS = frozenset((
+    "formula", "formula1", "formula2", "f", "calculatedColumnFormula", "totalsRowFormula",
+))  # fmt: skip
 _RANGES = frozenset(("ref", "sqref"))
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/"
 _FALSE_BY_DEFAULT = frozenset(("dataValidation", "cfRule", "table", "tableColumn"))
-_IGNORED = frozenset(("id", "uid", "priority", "dxfId", "count"))
+_IGNORED = frozenset((
+    "id", "uid", "priority", "dxfId", "count", "dataDxfId", "headerRowDxfId", "totalsRowDxfId",
+    "headerRowBorderDxfId", "tableBorderDxfId", "totalsRowBorderDxfId",
+))  # fmt: skip
+"""Numbers of other things; of formats `BookLooks.pointed` tells which they are."""
+
+_USUAL = {
+    ("cfRule", "aboveAverage"): "1",
+    ("table", "headerRowCount"): "1",
+    ("table", "totalsRowShown"): "1",
+    ("dataValidation", "type"): "none",
+    ("dataValidation", "operator"): "between",
+    ("dataValidation", "errorStyle"): "stop",
+    ("dataValidation", "imeMode"): "noControl",
+    ("sheetProtection", "sheet"): "0",
+    ("sheetProtection", "objects"): "0",
+    ("sheetProtection", "scenarios"): "0",
+    ("sheetProtection", "selectLockedCells"): "0",
+    ("sheetProtection", "selectUnlockedCells"): "0",
+    ("sheetProtection", "formatCells"): "1",
+    ("sheetProtection", "formatColumns"): "1",
+    ("sheetProtection", "formatRows"): "1",
+    ("sheetProtection", "insertColumns"): "1",
+    ("sheetProtection", "insertRows"): "1",
+    ("sheetProtection", "insertHyperlinks"): "1",
+    ("sheetProtection", "deleteColumns"): "1",
+    ("sheetProtection", "deleteRows"): "1",
+    ("sheetProtection", "sort"): "1",
+    ("sheetProtection", "autoFilter"): "1",
+    ("sheetProtection", "pivotTables"): "1",
+}
+"""What attributes mean that are not there (ECMA-376, part 1, 18.2, 18.3 and 18.5)."""
+
+FLAGS = {"true": "1", "false": "0"}
+"""Both ways of writing a boolean, as one."""
+
+
+MAX_RANKED = 500
+"""Things of a kind whose order is looked at."""
 
 
 class SheetItem(NamedTuple):
@@ -31,6 +84,7 @@ class SheetItem(NamedTuple):
         place: Where it is.
         value: How it is listed.
         details: What of it is compared by name.
+        rank: Which comes first, where that matters.
     """
 
     name: Hashable
@@ -38,6 +92,7 @@ class SheetItem(NamedTuple):
     place: Place
     value: Any
     details: Mapping[str, Any] = {}
+    rank: int = 0
 
 
 def add_item_changes(
@@ -76,6 +131,57 @@ def add_item_changes(
                 changes, what, "changed", item.place, old.value, item.value,
                 _details(old.details, item.details),
             )  # fmt: skip
+
+
+def add_rank_changes(
+    what: str, before: Sequence[SheetItem], after: Sequence[SheetItem], changes: ChangeList
+) -> None:
+    """Add what equal things now come before others that they came after, where they overlap.
+
+    Args:
+        what: What the things are.
+        before: Those of the older version, their names and contents as of the newer one; the names
+            are ranges.
+        after: Those of the newer version.
+        changes: Where the changes go.
+    """
+    known: dict[Hashable, list[int]] = {}
+    for place, item in enumerate(sorted(before, key=_rank), 1):
+        known.setdefault((item.name, item.content), []).append(place)
+    both: list[tuple[int, int, SheetItem]] = []
+    for place, item in enumerate(sorted(after, key=_rank), 1):
+        places = known.get((item.name, item.content))
+        if places:
+            both.append((places.pop(0), place, item))
+    if all(one[0] < two[0] for one, two in pairwise(both)):
+        return
+    for number, (old, new, item) in enumerate(both[:MAX_RANKED]):
+        overtaken = [other for place, _, other in both[number + 1 : MAX_RANKED] if place < old]
+        if any(_overlap(item, other) for other in overtaken):
+            changes.add(
+                Change(
+                    place=item.place,
+                    kind="changed",
+                    what=what,
+                    before=item.value,
+                    after=item.value,
+                    details={"rank": (old, new)},
+                    note="it comes before others now that it came after",
+                )
+            )
+
+
+def _rank(item: SheetItem) -> int:
+    return item.rank
+
+
+def _overlap(one: SheetItem, two: SheetItem) -> bool:
+    ours, theirs = (list(map(area_of, str(item.name).split())) for item in (one, two))
+    return any(
+        first is not None and second is not None and overlaps(first, second)
+        for first in ours
+        for second in theirs
+    )
 
 
 def as_followed(
@@ -155,11 +261,11 @@ def content_of(element: etree._Element, shift: Shift = NO_SHIFT) -> tuple[Any, .
         if text.startswith("{") or text in _IGNORED:
             continue
         # Programs write what is so by default, or do not.
-        if value in ("0", "false") and name in _FALSE_BY_DEFAULT:
+        if _is_usual(name, text, str(value)):
             continue
         if text in _RANGES:
             value = shift.ranges(str(value))
-        attributes.append((text, str(value)))
+        attributes.append((text, FLAGS.get(str(value), str(value))))
     text = (element.text or "").strip()
     if name in _FORMULAS:
         text = shift.formula(text)
@@ -167,6 +273,28 @@ def content_of(element: etree._Element, shift: Shift = NO_SHIFT) -> tuple[Any, .
         text = shift.ranges(text)
     children = tuple(content_of(child, shift) for child in element if isinstance(child.tag, str))
     return name, tuple(sorted(attributes)), text, children
+
+
+def whole_content(element: etree._Element) -> tuple[Any, ...]:
+    """Return all of an element but for how it is written: of one whose meaning nobody knows."""
+    attributes = [
+        (str(key), str(value))
+        for key, value in element.attrib.items()
+        # Revisions are of a program's session, compatibility is of its version.
+        if not str(key).startswith(("{http://schemas.microsoft.com/office/spreadsheetml/20", _MC))
+    ]
+    children = [child for child in element if isinstance(child.tag, str)]
+    texts = [element.text or "", *(child.tail or "" for child in element)]
+    # Blanks between elements lay the text out.
+    if children and not any(text.strip() for text in texts):
+        texts = []
+    text = "".join(texts) if not children else tuple(texts)
+    return str(element.tag), tuple(sorted(attributes)), text, tuple(map(whole_content, children))
+
+
+def _is_usual(element: str, name: str, value: str) -> bool:
+    usual = _USUAL.get((element, name), "0" if element in _FALSE_BY_DEFAULT else None)
+    return FLAGS.get(value, value) == usual
 
 
 def attribute_changes(
@@ -182,8 +310,9 @@ def _named(element: etree._Element | None) -> dict[str, Any]:
     if element is None:
         return found
     for key, value in element.attrib.items():
-        if not str(key).startswith("{"):
-            found[str(key)] = str(value)
+        name, text = str(key), str(value)
+        if not name.startswith("{") and not _is_usual(local_name(element), name, text):
+            found[name] = FLAGS.get(text, text)
     for child in element:
         if isinstance(child.tag, str) and not len(child) and child.text:
             found[local_name(child)] = child.text

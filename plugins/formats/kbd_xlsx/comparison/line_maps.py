@@ -153,7 +153,9 @@ class SheetMap(msgspec.Struct, frozen=True):
             area = area_of(word)
             became = None if area is None else self.area(area)
             found.append(word if area is None else "#REF!" if became is None else str(became))
-        return " ".join(found)
+        # Of several ranges those are left that did not go with their rows or columns.
+        left = [word for word in found if word != "#REF!"]
+        return " ".join(left or found[:1])
 
 
 class BookMaps:

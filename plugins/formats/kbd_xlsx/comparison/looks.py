@@ -1,6 +1,6 @@
 """Looks of cells in two workbooks: which cell formats look alike, and what differs between two."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lxml import etree
@@ -109,6 +109,29 @@ class BookLooks:
             return {}
         return describe_difference(self.theme, entries[place]).plain()
 
+    def pointed(self, element: etree._Element) -> tuple[tuple[str, str], ...]:
+        """Return the looks of the differential formats that are named anywhere in an element."""
+        return tuple(
+            (str(key), repr(self.difference(str(value))))
+            for each in element.iter()
+            for key, value in sorted(each.attrib.items())
+            if str(key).lower().endswith("dxfid")
+        )
+
+    def table_styles(self) -> dict[str, dict[str, Any]]:
+        """Return the looks of the workbook's own styles of tables."""
+        if self.tables is None:
+            return {}
+        return {
+            style.get("name", ""): {
+                f"{part.get('type', '')} {part.get('size', '')}".strip(): self.difference(
+                    part.get("dxfId")
+                )
+                for part in style.iterfind("{*}tableStyleElement")
+            }
+            for style in self.tables.root.iterfind("{*}tableStyles/{*}tableStyle")
+        }
+
     def named_styles(self) -> dict[str, dict[str, Any]]:
         """Return the looks of the named styles."""
         if self.tables is None:
@@ -132,7 +155,10 @@ class BookLooks:
         }
         codes = tables.custom_codes()
         parts = {
-            section: [self._number(_visible(entry)) for entry in tables.pool(section).entries]
+            section: [
+                self._number((_visible(entry), *self._colors_of(entry)))
+                for entry in tables.pool(section).entries
+            ]
             for section, _ in _POINTERS
         }
         found = []
@@ -145,8 +171,18 @@ class BookLooks:
             name = names.get(number_of(xf, "xfId"), "")
             if name:
                 self._names[place] = name
+            if xf.get("quotePrefix") in ("1", "true"):
+                beside = (*beside, ("quotePrefix",))
             found.append(self._number((pointed, codes.get(number, number), beside, name)))
         return found or [self._number(())]
+
+    def _colors_of(self, entry: etree._Element) -> Iterator[Any]:
+        """Yield what the numbers of an entry's colors stand for."""
+        keys = {str(key) for each in entry.iter() for key in each.attrib}
+        if "indexed" in keys:
+            yield self.theme.indexed
+        if "theme" in keys:
+            yield self.theme.colors
 
     def _number(self, content: Any) -> int:
         return self._known.setdefault(content, len(self._known))

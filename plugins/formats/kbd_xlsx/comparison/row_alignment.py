@@ -197,16 +197,27 @@ class _Aligner:
                 found = in_place
         self.cost, self._matched = found.cost, found.matched
         runs = [*found.runs, *self._between()]
-        pairs = sorted([*found.pairs, *self._tail(ends)], key=lambda pair: pair[1])
         one, two = self._tokens
         # A row that is blank at the end of one version is blank in the other one, too.
         removed = _without_gap(sorted(found.removed), one, ends[0])
+        added = _without_gap(sorted(found.added), two, ends[1])
+        shift = last_shift(runs, found.moved)
+        gap = self._past(
+            [
+                *((row, row + shift) for row in set(found.removed).difference(removed)),
+                *((row - shift, row) for row in set(found.added).difference(added)),
+            ],
+            ends,
+        )
+        runs.extend(LineRun(before, after, 1) for before, after in gap)
+        gap = [pair for pair in gap if self._exact(0, pair[0]) != self._exact(1, pair[1])]
+        pairs = sorted([*found.pairs, *gap, *self._tail(ends)], key=lambda pair: pair[1])
         result = SheetAlignment(
-            LineMap(joined_runs(runs), ends, last_shift(runs, found.moved)),
+            LineMap(joined_runs(runs), ends, shift),
             LineMap(),
             pairs,
             removed,
-            _without_gap(sorted(found.added), two, ends[1]),
+            added,
             found.moved,
         )
         if columns is None:
@@ -303,8 +314,16 @@ class _Aligner:
         """Yield pairs of rows below the last values, which have looks at most."""
         if self._windows[-1][1] <= self._count:
             return
+        last = max(ends)
+        starts = ends if self._moved_along(ends) else (last, last)
+        for place in range(1, self._count - min(starts) + 1):
+            before, after = starts[0] + place, starts[1] + place
+            if self._exact(0, before) != self._exact(1, after):
+                yield before, after
+
+    def _moved_along(self, ends: tuple[int, int]) -> bool:
+        """Tell whether rows below the last values moved along with the table, or else stayed."""
         one, two = self._tokens
-        # They moved along with the table, or stayed where they were: whichever fits better.
         last = max(ends)
         along = sum(
             one.exact[ends[0] + place] == two.exact[ends[1] + place] != 0
@@ -313,13 +332,26 @@ class _Aligner:
         stayed = sum(
             one.exact[row] == two.exact[row] != 0 for row in range(last + 1, self._count + 1)
         )
-        starts = ends if along > stayed else (last, last)
-        for place in range(1, self._count - min(starts) + 1):
-            before, after = starts[0] + place, starts[1] + place
-            first = one.exact[before] if before <= self._count else 0
-            second = two.exact[after] if after <= self._count else 0
-            if first != second:
-                yield before, after
+        return along > stayed
+
+    def _past(self, pairs: list[tuple[int, int]], ends: tuple[int, int]) -> list[tuple[int, int]]:
+        """Return those blank rows that have looks, and are past the end of one version only."""
+        if self._moved_along(ends):
+            return []
+        looks = [side.looks for side in self._sides]
+        return [
+            (before, after)
+            for before, after in pairs
+            if (ends[0] < before <= max(ends) or ends[1] < after <= max(ends))
+            and (
+                before in looks[0]
+                or after in looks[1]
+                or self._exact(0, before) != self._exact(1, after)
+            )
+        ]
+
+    def _exact(self, version: int, row: int) -> int:
+        return self._tokens[version].exact[row] if row <= self._count else 0
 
 
 def _in_place(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[AlignedBlock, ...]:

@@ -6,6 +6,7 @@ other results old, leaves the alignment as it is.
 """
 
 import re
+import struct
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from kbd_xlsx.comparison.book_side import SheetSide
-from kbd_xlsx.comparison.cell_values import is_recalculated
+from kbd_xlsx.comparison.cell_values import CellContent, is_recalculated
 from kbd_xlsx.comparison.formula_texts import shape_of
 from kbd_xlsx.comparison.raw_cells import RawCell, raw_cells
 
@@ -31,6 +32,8 @@ _PLACE = re.compile(rb'(<c r="[A-Z]{1,3})\d{1,7}"')
 _ROW_NUMBER = re.compile(rb"(?<=[A-Z$])(?<![0-9.][A-Z])\d{1,7}(?![\w.(!])")
 _OTHER_ROWS = re.compile(rb"<f>[^<]*(?:[A-Z]\$?\d|[\"'!\[&]|\d:\$?\d)")
 _FIXED = re.compile(rb'\s(?:si|ref|ca)="[^"]*"')
+_NUMBER = struct.Struct("<dx")
+_FAR = 1 << 24
 _NOT_IN_SHAPES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -197,8 +200,8 @@ class _RowReader:
             assert column is not None
             if cell.formula is not None:
                 has_formula = True
-                shape, loose, key = self._formula(cell, number)
-                exact.append((column, style_key(cell.style), key))
+                shape, loose, own = self._formula(cell, number)
+                exact.append((column, style_key(cell.style), own))
                 parts.append((column, shape if self._columns is None else loose))
                 held.append(loose)
                 continue
@@ -207,9 +210,10 @@ class _RowReader:
                 continue
             content = values.content(cell)
             markup = values.text(cell)[1] if isinstance(content, str) else b""
-            exact.append((column, style_key(cell.style), content, markup, cell.metadata))
+            key = _hashable(content)
+            exact.append((column, style_key(cell.style), key, markup, cell.metadata))
             if not (self._has_groups and side.is_member(number, cell.column)):
-                parts.append((column, hash(content)))
+                parts.append((column, hash(key)))
                 held.append(parts[-1][1])
         if has_formula:
             exact.append(number)
@@ -231,13 +235,25 @@ class _RowReader:
             details = _FIXED.sub(b"", details)
         key = (
             cell.column,
-            formula,
+            formula.text,
+            (formula.rows + _FAR, formula.columns + _FAR),
             details,
-            self._side.book.values.content(cell),
+            _hashable(self._side.book.values.content(cell)),
             is_recalculated(cell),
             cell.metadata,
         )
         return hash((b"=", shape)), hash((b"=", loose)), key
+
+
+def _hashable(content: CellContent) -> bytes | str | tuple[str, str] | None:
+    """Return what a cell holds so that unequal contents have other hashes.
+
+    Python's hash is the same for -1 and -2, for 0 and an empty text, and for 0.5 and 2 ** 60.
+    """
+    if isinstance(content, float):
+        # Adding makes one zero of two. No text ends with the null that follows.
+        return _NUMBER.pack(content + 0.0)
+    return content
 
 
 def count_differences(one: Sketch | None, two: Sketch | None) -> int:

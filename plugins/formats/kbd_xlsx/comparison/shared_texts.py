@@ -6,13 +6,14 @@ The shared ones are cut, not parsed; each is read when it is asked for.
 import re
 from collections.abc import Sequence
 from html import unescape
+from typing import Any
 
 from lxml import etree
 
 from kbd.opc.package import Package, free_element, reading_errors
 from kbd_xlsx.comparison.sheet_rows import plain_markup
 from kbd_xlsx.reader.fallback_parser import text_of_item, without_escapes
-from kbd_xlsx.reader.parts import UTF_16
+from kbd_xlsx.reader.parts import declared_encoding
 
 __all__ = ["CellText", "SharedTexts", "read_text"]
 
@@ -20,9 +21,12 @@ _ITEM = re.compile(rb"<si(?:\s[^>]*)?(?:/>|>(.*?)</si>)", re.DOTALL)
 _ITEM_TAG = re.compile(rb"<(?:[\w.-]+:)?si[\s/>]")
 _PLAIN = re.compile(rb'\s*<t(?:\s+(xml:space="preserve"))?>([^<]*)</t>\s*')
 _SPACE = " \t\r\n"
+_TRUE = frozenset((("val", "1"), ("val", "true")))
+_SWITCHES = frozenset(("b", "i", "strike", "outline", "shadow", "condense", "extend"))
+_UNSEEN = frozenset(("family", "charset", "scheme", "extLst"))
 
 CellText = tuple[str, bytes]
-"""A text, and its markup if that says more than the text (runs that look different)."""
+"""A text, and what its runs look like if that says more than the text."""
 
 
 def read_text(markup: bytes) -> CellText:
@@ -47,8 +51,43 @@ def read_text(markup: bytes) -> CellText:
     if root is None:
         return "", markup
     rich = any(child.tag != "t" for child in root)
-    written = "".join(map(plain_markup, root)).encode("utf-8", "replace") if rich else b""
-    return text_of_item(root), written
+    return text_of_item(root), _runs(root) if rich else b""
+
+
+def _runs(item: etree._Element) -> bytes:
+    """Return what runs look like and what is written beside a text; b"" for nothing.
+
+    Runs that look alike are one, however many a program made of them.
+    """
+    found: list[tuple[str, tuple[Any, ...]]] = []
+    beside = []
+    for part in item:
+        text = part.findtext("t") or ""
+        if part.tag == "rPh":
+            beside.append((part.get("sb"), part.get("eb"), text))
+        if part.tag not in ("r", "t"):
+            continue
+        text = text if part.tag == "r" else part.text or ""
+        look = tuple(sorted(_look(each) for each in part.iterfind("rPr/*") if _is_seen(each)))
+        if found and found[-1][1] == look:
+            text = found.pop()[0] + text
+        if text:
+            found.append((text, look))
+    if not beside and all(not look for _, look in found):
+        return b""
+    return repr((found, beside)).encode("utf-8", "replace")
+
+
+def _look(element: etree._Element) -> tuple[str, tuple[tuple[str, str], ...]]:
+    attributes = sorted((str(key), str(value)) for key, value in element.attrib.items())
+    return str(element.tag), tuple(
+        (key, value) for key, value in attributes if (key, value) not in _TRUE
+    )
+
+
+def _is_seen(element: etree._Element) -> bool:
+    is_off = element.get("val") in ("0", "false") and element.tag in _SWITCHES
+    return not is_off and element.tag not in _UNSEEN
 
 
 class SharedTexts:
@@ -93,7 +132,7 @@ class SharedTexts:
 
 def _items(package: Package, part: str) -> list[bytes]:
     data = package.read(part)
-    if data[:2] not in UTF_16 and b"<!" not in data:
+    if b"<!" not in data and not declared_encoding(data):
         found = _ITEM.findall(data)
         if len(found) == len(_ITEM_TAG.findall(data)):
             return found

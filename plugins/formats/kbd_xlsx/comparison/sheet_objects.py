@@ -1,7 +1,8 @@
 """Changes of what is related to a sheet: tables, comments, charts, pictures and shapes."""
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lxml import etree
@@ -9,18 +10,31 @@ from lxml import etree
 from kbd.formats import ChangeList, Place
 from kbd.opc.package import Package
 from kbd_xlsx.comparison.book_side import SheetSide
-from kbd_xlsx.comparison.item_changes import SheetItem, add_item_changes, as_followed, content_of
+from kbd_xlsx.comparison.item_changes import (
+    FLAGS,
+    SheetItem,
+    add_item_changes,
+    as_followed,
+    content_of,
+)
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import cell_place, object_place, range_place
 from kbd_xlsx.parts.markup import area_of
 from kbd_xlsx.parts.style_elements import local_name
-from kbd_xlsx.styles.drawings import DrawnObject, anchored_range, drawing_of, drawn_objects
+from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
+from kbd_xlsx.styles.drawings import (
+    RELATION_SPACES,
+    DrawnObject,
+    anchored_range,
+    drawing_of,
+    drawn_objects,
+)
 
 __all__ = ["compare_objects", "find_object", "own_parts"]
 
 _ANCHORS = ("twoCellAnchor", "oneCellAnchor", "absoluteAnchor")
 _CACHES = frozenset((
-    "numCache", "strCache", "multiLvlStrCache", "extLst", "AlternateContent", "printSettings",
+    "numCache", "strCache", "multiLvlStrCache", "AlternateContent", "printSettings",
     "lvl", "userShapes", "externalData", "date1904", "lang",
 ))  # fmt: skip
 _KINDS = {"image": "picture", "chart": "chart"}
@@ -28,6 +42,9 @@ _PRIVATE = frozenset((
     "comments", "vmlDrawing", "threadedComment", "drawing", "table", "image", "chart", "hyperlink",
     "printerSettings", "chartStyle", "chartColorStyle", "chartUserShapes", "chartEx",
 ))  # fmt: skip
+_TOTALS = ("totalsRowLabel", "totalsRowFunction", "totalsRowFormula")
+_NOTE = re.compile(rb'<x:ClientData ObjectType="Note">(.*?)</x:ClientData>', re.DOTALL)
+_NOTE_AT = re.compile(rb"<x:(Row|Column)>\s*(\d{1,7})\s*</x:")
 _EMU = 12_700
 """Units of a drawing in a point."""
 
@@ -74,6 +91,10 @@ def own_parts(side: SheetSide) -> dict[str, bool]:
         for relation in package.relations(part):
             if relation.external or relation.target not in package or relation.target in found:
                 continue
+            if relation.kind == "image" and not found[part]:
+                # Nothing but the part itself tells of the pictures in it.
+                found[relation.target] = False
+                continue
             # Printer settings are of a program and a printer, not of the workbook's contents.
             is_told = relation.kind in _PRIVATE and relation.kind not in (
                 "chartEx", "chartUserShapes", "vmlDrawing"
@@ -95,8 +116,10 @@ def own_parts(side: SheetSide) -> dict[str, bool]:
 
 
 def _holds_notes_only(package: Package, part: str) -> bool:
+    """Tell whether a drawing is that of comments: no controls, no pictures of headers."""
     data = package.read(part)
-    return b"ObjectType=" not in data.replace(b'ObjectType="Note"', b"")
+    note = b'ObjectType="Note"'
+    return note in data and b"ObjectType=" not in data.replace(note, b"")
 
 
 def _related(side: SheetSide, kind: str) -> Iterator[str]:
@@ -123,7 +146,27 @@ def _tables(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
             "style": style.get("name", "") if style is not None else "",
             "has_totals": root.get("totalsRowCount", "0") != "0",
         }
-        yield SheetItem(name, content_of(root, shift), range_place(side.name, ref), value, value)
+        details = {
+            **value,
+            "has_headers": root.get("headerRowCount", "1") != "0",
+            "totals": _of_columns(root, _TOTALS, shift),
+            "formulas": _of_columns(root, ("calculatedColumnFormula",), shift),
+        }
+        content = content_of(root, shift), side.book.looks.pointed(root)
+        yield SheetItem(name, content, range_place(side.name, ref), value, details)
+
+
+def _of_columns(table: etree._Element, names: Sequence[str], shift: Shift) -> dict[str, str]:
+    """Return attributes or formulas of a table's columns."""
+    found = {}
+    for column in table.iterfind("{*}tableColumns/{*}tableColumn"):
+        texts = [
+            column.get(name) or shift.formula(column.findtext(f"{{*}}{name}") or "")
+            for name in names
+        ]
+        if any(texts):
+            found[column.get("name", "")] = " ".join(filter(None, texts))
+    return found
 
 
 def _root(side: SheetSide, part: str) -> etree._Element:
@@ -140,6 +183,7 @@ def _comments(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
             text = element.findtext("{*}text") or ""
             done = element.get("done", "0")
             yield _comment(side, shift, ref, text, (element.get("personId", ""), done))
+    shown = _shown_notes(side)
     for part in _related(side, "comments"):
         root = _root(side, part)
         authors = [author.text or "" for author in root.iterfind("{*}authors/{*}author")]
@@ -151,15 +195,39 @@ def _comments(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
             number = element.get("authorId", "")
             known = number.isdigit() and len(number) < 6 and int(number) < len(authors)
             text = "".join(each.text or "" for each in element.iter("{*}t"))
-            yield _comment(side, shift, ref, text, authors[int(number)] if known else "")
+            author = authors[int(number)] if known else ""
+            looks = tuple(map(content_of, element.iterfind("{*}text/{*}r")))
+            yield _comment(side, shift, ref, text, author, looks, is_shown=ref in shown)
 
 
-def _comment(side: SheetSide, shift: Shift, ref: str, text: str, author: Any) -> SheetItem:
+def _shown_notes(side: SheetSide) -> set[str]:
+    """Return the cells whose comments are always shown."""
+    found: set[str] = set()
+    for part in _related(side, "vmlDrawing"):
+        assert side.book.package is not None
+        for note in _NOTE.findall(side.book.package.read(part)):
+            at = {name: int(digits) for name, digits in _NOTE_AT.findall(note)}
+            is_in = at.get(b"Row", MAX_ROW) < MAX_ROW and at.get(b"Column", MAX_COLUMN) < MAX_COLUMN
+            if b"<x:Visible" in note and is_in:
+                found.add(cell_name(at[b"Row"] + 1, at[b"Column"] + 1))
+    return found
+
+
+def _comment(
+    side: SheetSide,
+    shift: Shift,
+    ref: str,
+    text: str,
+    author: Any,
+    looks: tuple[Any, ...] = (),
+    *,
+    is_shown: bool = False,
+) -> SheetItem:
     area = area_of(ref)
     place = cell_place(side.name, area.top, area.left) if area else range_place(side.name, ref)
-    details = {"author": author} if isinstance(author, str) else {}
+    details = {"author": author, "shown": is_shown} if isinstance(author, str) else {}
     name = shift.ranges(ref)
-    return SheetItem(name, (text, author), place, text, details)
+    return SheetItem(name, (text, author, looks, is_shown), place, text, details)
 
 
 def _drawn(side: SheetSide) -> tuple[str, etree._Element | None]:
@@ -182,8 +250,9 @@ def _charts(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
         chart = package.root(target) if target in package else None
         details = {"range": drawn.range, **_chart_details(chart)}
         content: list[Any] = [_position(drawn, shift)]
+        content += map(content_of, drawn.element.iterfind("*/{*}cNvPr"))
         if chart is not None:
-            content.append(_chart_content(chart, shift))
+            content += _chart_content(chart, shift), _pointed(side, target, chart)
         value = {"name": drawn.name, **details}
         place = object_place(side.name, "chart", drawn.name, drawn.range)
         yield SheetItem(drawn.name, tuple(content), place, value, details)
@@ -225,15 +294,39 @@ def _chart_content(element: etree._Element, shift: Shift) -> tuple[Any, ...]:
     if name == "f":
         text = shift.formula(text)
     attributes = tuple(sorted(
-        (str(key), str(value)) for key, value in element.attrib.items()
+        (str(key), FLAGS.get(str(value), str(value))) for key, value in element.attrib.items()
         if not str(key).startswith("{")
     ))  # fmt: skip
+    if name == "extLst":
+        # Of what later versions added, only the cells that it shows are more than a look.
+        ranges = sorted(shift.formula(each.text or "") for each in element.iter("{*}f"))
+        return name, (), tuple(ranges), ()
     children = tuple(
         _chart_content(child, shift)
         for child in element
-        if isinstance(child.tag, str) and local_name(child) not in _CACHES
+        if isinstance(child.tag, str)
+        and local_name(child) not in _CACHES
+        and (local_name(child) != "extLst" or child.find(".//{*}f") is not None)
     )
     return name, attributes, text, children
+
+
+def _pointed(side: SheetSide, part: str, element: etree._Element) -> tuple[Any, ...]:
+    """Return what an element of a part is related to: addresses, and the bytes of pictures."""
+    package = side.book.package
+    assert package is not None
+    relations = {each.id: each for each in package.relations(part)}
+    found = []
+    for each in element.iter():
+        for key, value in sorted(each.attrib.items()):
+            relation = relations.get(str(value))
+            if relation is None or not str(key).startswith(RELATION_SPACES):
+                continue
+            target = relation.target if relation.external else ""
+            if relation.kind == "image" and not relation.external and relation.target in package:
+                target = hashlib.sha256(package.read(relation.target)).hexdigest()
+            found.append((etree.QName(str(key)).localname, target))
+    return tuple(found)
 
 
 def _position(drawn: DrawnObject, shift: Shift) -> tuple[Any, ...]:
@@ -276,7 +369,13 @@ def _pictures(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
             value = {"name": drawn.name, "range": drawn.range, "size_bytes": size,
                      "sha256": digest}  # fmt: skip
             linked = relation.target if relation is not None and relation.external else ""
-            content = digest, linked, _position(drawn, shift), content_of(drawn.element)
+            content = (
+                digest,
+                linked,
+                _position(drawn, shift),
+                content_of(drawn.element),
+                _pointed(side, part, drawn.element),
+            )
             place = object_place(side.name, "picture", drawn.name, drawn.range)
             yield SheetItem(drawn.name, content, place, value, value)
     for target in _related(side, "image"):
@@ -289,21 +388,20 @@ def _pictures(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
 
 def _shapes(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     """Yield the anchors that hold neither a picture nor a chart alone."""
-    _, root = _drawn(side)
+    part, root = _drawn(side)
     if root is None:
         return
     count = 0
-    for anchor in root:
-        if local_name(anchor) not in _ANCHORS:
-            continue
+    for anchor, is_wrapped in _anchors(root):
         shapes = [
             each for each in anchor
             if local_name(each) in ("sp", "cxnSp", "grpSp", "graphicFrame", "contentPart",
                                     "AlternateContent")
+            or (is_wrapped and local_name(each) == "pic")
         ]  # fmt: skip
         for shape in shapes:
             is_chart = shape.find("{*}graphic/{*}graphicData/{*}chart") is not None
-            if local_name(shape) == "graphicFrame" and is_chart:
+            if local_name(shape) == "graphicFrame" and is_chart and not is_wrapped:
                 continue
             count += 1
             properties = shape.find(".//{*}cNvPr")
@@ -313,6 +411,18 @@ def _shapes(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
             )
             text = "".join(each.text or "" for each in shape.iter("{*}t"))
             value = {"name": name, "text": text, "range": drawn.range}
-            content = _position(drawn, shift), content_of(shape)
+            content = _position(drawn, shift), content_of(shape), _pointed(side, part, shape)
             place = object_place(side.name, "shape", name, drawn.range)
             yield SheetItem(name, content, place, value, value)
+
+
+def _anchors(root: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
+    """Yield the anchors of a drawing, and whether each is one of alternative contents."""
+    for anchor in root:
+        if local_name(anchor) in _ANCHORS:
+            yield anchor, False
+        elif local_name(anchor) == "AlternateContent":
+            choice = anchor.find("{*}Choice")
+            for each in choice if choice is not None else ():
+                if local_name(each) in _ANCHORS:
+                    yield each, True

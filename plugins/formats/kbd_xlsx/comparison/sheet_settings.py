@@ -10,6 +10,7 @@ from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import (
     SheetItem,
     add_item_changes,
+    add_rank_changes,
     as_followed,
     attribute_changes,
     content_of,
@@ -25,15 +26,15 @@ from kbd_xlsx.styles.style_list import describe_rules
 __all__ = ["compare_settings", "tab_color"]
 
 _PAGE = frozenset((
-    "printOptions", "pageMargins", "pageSetup", "headerFooter", "rowBreaks", "colBreaks",
+    "printOptions", "pageMargins", "pageSetup", "headerFooter",
 ))  # fmt: skip
 _PROTECTION = frozenset(("sheetProtection", "protectedRanges"))
 _ELSEWHERE = frozenset((
     "sheetData", "dimension", "sheetPr", "sheetViews", "sheetFormatPr", "cols", "mergeCells",
-    "conditionalFormatting", "dataValidations", "hyperlinks", "autoFilter", "drawing",
+    "conditionalFormatting", "dataValidations", "hyperlinks", "autoFilter", "sortState", "drawing",
     "legacyDrawing", "legacyDrawingHF", "picture", "tableParts", "customProperties", "extLst",
     "sheetCalcPr", "customSheetViews", "ignoredErrors", "smartTags", "phoneticPr",
-    "AlternateContent", "drawingHF", "cellWatches",
+    "AlternateContent", "drawingHF", "cellWatches", "rowBreaks", "colBreaks",
 ))  # fmt: skip
 """Elements that are compared by themselves, or that nobody sees."""
 
@@ -122,7 +123,9 @@ class _Settings:
         self._compare_items("validation", self._validations)
         self._compare_items("conditional format", self._rules)
         self._compare_items("filter", _filters)
+        self._compare_items("sort order", _sort_orders)
         self._compare_items("sparkline", self._extensions)
+        self._compare_items("page break", _breaks)
         self._compare_others()
 
     def _compare_items(self, what: str, read: Any) -> None:
@@ -133,6 +136,7 @@ class _Settings:
         # What stood in rows or columns that are gone went with them.
         gone = [item for item in gone if item.name != "#REF!"]
         add_item_changes(what, gone, new, self._changes)
+        add_rank_changes(what, gone, new, self._changes)
 
     def _compare_columns(self) -> None:
         ours, theirs = _columns(self._before), _columns(self._after)
@@ -296,7 +300,10 @@ class _Settings:
                 value.pop("priority", None)
                 value.pop("ranges", None)
                 content = name, content_of(rule, shift), repr(look)
-                yield SheetItem(name, content, range_place(side.name, ranges), value, value)
+                place = range_place(side.name, ranges)
+                # Of rules without a rank the one that is written first comes first.
+                rank = number_of(rule, "priority")
+                yield SheetItem(name, content, place, value, value, rank)
 
     def _extensions(self, side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
         for group in side.skeleton.iterfind("{*}extLst/{*}ext/{*}sparklineGroups/*"):
@@ -418,13 +425,43 @@ def _merged(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
         yield SheetItem(there if ":" in there else "#REF!", (), range_place(side.name, ref), ref)
 
 
+def _breaks(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
+    for path in ("rowBreaks", "colBreaks"):
+        lines = None
+        if shift.sheet is not None:
+            lines = shift.sheet.rows if path == "rowBreaks" else shift.sheet.columns
+        for element in side.skeleton.iterfind(f"{{*}}{path}/{{*}}brk"):
+            # It is named by what stands before it.
+            line = number_of(element, "id") + 1
+            there = line if lines is None else lines.first(line)
+            place = rows_place if path == "rowBreaks" else columns_place
+            is_manual = element.get("man") in _TRUE
+            value = {"before": path.removesuffix("Breaks").replace("col", "column"),
+                     "manual": is_manual}  # fmt: skip
+            yield SheetItem((path, there), is_manual, place(side.name, line, line), value, value)
+
+
+def _sort_orders(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
+    element = side.skeleton.find("{*}sortState")
+    if element is not None:
+        ref = element.get("ref", "")
+        keys = [
+            {"range": each.get("ref", ""), "descending": each.get("descending") in _TRUE}
+            for each in element.iterfind("{*}sortCondition")
+        ]
+        content = content_of(element, shift), side.book.looks.pointed(element)
+        value = {"range": ref, "keys": keys}
+        yield SheetItem("", content, range_place(side.name, ref), value, value)
+
+
 def _filters(side: SheetSide, shift: Shift) -> Iterator[SheetItem]:
     element = side.skeleton.find("{*}autoFilter")
     if element is not None:
         ref = element.get("ref", "")
         columns = sum(local_name(child) == "filterColumn" for child in element)
         value = {"range": ref, "filtered_columns": columns}
-        yield SheetItem("", content_of(element, shift), range_place(side.name, ref), value, value)
+        content = content_of(element, shift), side.book.looks.pointed(element)
+        yield SheetItem("", content, range_place(side.name, ref), value, value)
 
 
 def _rest(root: etree._Element) -> dict[str, etree._Element]:

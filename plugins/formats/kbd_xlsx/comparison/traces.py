@@ -283,6 +283,12 @@ def _beside(package: Package, text: str) -> Place | None:
             names = BookSide(package, {}).looks.named_styles()
             found = next((name for name in names if name.casefold() == rest.casefold()), None)
             return part_place(f"style {found}") if found is not None else None
+        case "table" if rest.casefold().startswith("style "):
+            own = BookSide(package, {}).looks.table_styles()
+            found = next(
+                (name for name in own if f"style {name}".casefold() == rest.casefold()), ""
+            )
+            return part_place(f"table style {found}") if found else None
         case "name":
             root = package.root(read_workbook(package).identity.part)
             name = rest.rpartition(" of ")[0] or rest

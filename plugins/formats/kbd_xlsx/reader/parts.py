@@ -8,6 +8,7 @@ The stream is what comes before the cells, blocks of whole rows, and what follow
 a sheet of a hundred megabytes passes through in pieces of one.
 """
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Literal
@@ -27,6 +28,7 @@ __all__ = [
     "Bound",
     "XmlPiece",
     "check_extent",
+    "declared_encoding",
     "overlapping",
     "pieces",
 ]
@@ -217,6 +219,8 @@ def _place(package: Package, element: etree._Element, row: int, column: int) -> 
 
 _BLOCK = 1 << 20
 _BEGIN = re.compile(rb"<([\w.-]+:)?sheetData(?:\s[^>]*?)?(/?)>")
+_DECLARED = 256
+_ENCODING = re.compile(rb"""\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']""")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """Byte order marks of a part that is not in UTF-8."""
 
@@ -295,11 +299,28 @@ def overlapping(package: Package, part: str) -> Iterator[bytes]:
 
 
 def _utf_8(file: IO[bytes]) -> Iterator[bytes]:
-    head = file.read(2)
+    head = file.read(_DECLARED)
+    encoding = declared_encoding(head)
     # Rare enough to be decoded whole; the guard bounds the size of a part.
-    if head in UTF_16:
-        yield (head + file.read()).decode("utf-16", "replace").encode()
+    if encoding:
+        yield (head + file.read()).decode(encoding, "replace").encode()
         return
     yield head
     while block := file.read(_BLOCK):
         yield block
+
+
+def declared_encoding(head: bytes) -> str:
+    """Return how a part is encoded by its first bytes, "" if that is UTF-8 or unknown."""
+    if head[:2] in UTF_16:
+        return "utf-16"
+    found = _ENCODING.match(head)
+    if found is None:
+        return ""
+    try:
+        name = codecs.lookup(found[1].decode()).name
+        # Not all that Python knows is of texts.
+        b" ".decode(name, "replace")
+    except (LookupError, UnicodeError):
+        return ""
+    return "" if name in ("utf-8", "ascii") or name.startswith("utf-16") else name

@@ -150,7 +150,10 @@ class _Words:
                 self.style[key] = value
         if alignment.get("wrapText", "0") not in _FALSE:
             self.style["wrap_text"] = True
-        for name in ("textRotation", "indent", "shrinkToFit"):
+        for name in (
+            "textRotation", "indent", "shrinkToFit", "readingOrder", "justifyLastLine",
+            "relativeIndent",
+        ):  # fmt: skip
             value = alignment.get(name, "0")
             if value not in _FALSE:
                 self.beside.append(name if value in ("1", "true") else f"{name} {value}")
@@ -187,6 +190,8 @@ def describe_format(
             case "protection":
                 words.add_protection(child)
     words.add_border(tables.entry("borders", number_of(xf, "borderId")))
+    if xf.get("quotePrefix", "0") not in _FALSE:
+        words.beside.append("shown as it is typed")
     return words.described()
 
 
