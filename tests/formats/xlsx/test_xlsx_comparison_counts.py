@@ -59,7 +59,7 @@ def _rows(seed: int, changed: float, inserted: int) -> str:
     return "".join(written)
 
 
-def _sheet(path: Path, rows: str) -> Source:
+def _sheet(path: Path, rows: str, shared: str = "aba") -> Source:
     """Write a workbook with shared texts, two of them equal, and a cell format."""
 
     def styled(_: object, sheet: object) -> None:
@@ -68,7 +68,7 @@ def _sheet(path: Path, rows: str) -> Source:
     made = book(path.with_suffix(".base.xlsx"), [["a", "b"], ["a ", 1], ["c", "d"]], styled)
     start = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
     texts = '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-    texts += "".join(f"<si><t>{text}</t></si>" for text in "aba") + "</sst>"
+    texts += "".join(f"<si><t>{text}</t></si>" for text in shared) + "</sst>"
     with ZipFile(made.path) as old, ZipFile(path, "w") as new:
         for name in old.namelist():
             data = old.read(name)
@@ -82,13 +82,19 @@ def _sheet(path: Path, rows: str) -> Source:
 
 @pytest.mark.parametrize("changed", [0.02, 0.3])
 @pytest.mark.parametrize("inserted", [0, 40])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shared", ["aba", "caab"])
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_not_listed_is_counted_as_if_it_were(
-    seed: int, inserted: int, changed: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seed: int,
+    shared: str,
+    inserted: int,
+    changed: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A full list has the counts, and the first changes, of one that has room for all."""
     before = _sheet(tmp_path / "before.xlsx", _rows(seed, 0, 0))
-    after = _sheet(tmp_path / "after.xlsx", _rows(seed, changed, inserted))
+    after = _sheet(tmp_path / "after.xlsx", _rows(seed, changed, inserted), shared)
     monkeypatch.setattr(comparison, "MAX_CHANGES", 1_000_000)
     slow = compared(before, after)
 

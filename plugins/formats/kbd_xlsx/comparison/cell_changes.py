@@ -148,7 +148,6 @@ class _CellComparison:
         self._changes = changes
         self._stale: CellAreas[str] = CellAreas()
         self._looks: CellAreas[tuple[int, int]] = CellAreas()
-        self._counter = RowCounter(self._before, self._after, alignment.rows)
         self._columns_back = alignment.columns.inverted()
         self._has_columns = bool(
             alignment.removed_columns or alignment.added_columns or alignment.moved_columns
@@ -157,6 +156,10 @@ class _CellComparison:
     def run(self, *, is_comparable: bool) -> None:
         """Add all changes."""
         self._is_comparable = is_comparable and not self._has_columns
+        counter = RowCounter(
+            self._before, self._after, self._alignment.rows, is_comparable=is_comparable
+        )
+        self._counter = None if self._has_columns else counter
         self._add_columns()
         self._add_moves()
         alignment = self._alignment
@@ -249,13 +252,13 @@ class _CellComparison:
     def _compare_markup(self, before: int, ours: bytes, after: int, theirs: bytes) -> None:
         """Compare two rows by what is written of them, as far as that can tell."""
         are_filled = is_filled_row(ours), is_filled_row(theirs)
+        if self._counter is not None and self._changes.is_full and all(are_filled):
+            counts = self._counter.count(before, ours, after, theirs)
+            if counts is not None:
+                for what, more in counts.items():
+                    self._changes.count("changed", what, more)
+                return
         if self._is_comparable and all(are_filled):
-            if self._changes.is_full:
-                counts = self._counter.count(before, ours, after, theirs)
-                if counts is not None:
-                    for what, more in counts.items():
-                        self._changes.count("changed", what, more)
-                    return
             if before != after and _is_shifted(ours, theirs, self._alignment.rows):
                 return
             if before == after:

@@ -22,17 +22,22 @@ _NOT_PLAIN = re.compile(rb"[\"'!\[&]|\d:\$?\d")
 
 
 class RowCounter:
-    """Counts the changes of pairs of rows; numbers of texts and looks mean the same in both.
+    """Counts the changes of pairs of rows.
 
     Args:
         before: The sheet in the older version.
         after: The sheet in the newer version.
         rows: Which rows are which.
+        is_comparable: Whether numbers of texts and looks mean the same in both versions.
     """
 
-    def __init__(self, before: SheetSide, after: SheetSide, rows: LineMap) -> None:
+    def __init__(
+        self, before: SheetSide, after: SheetSide, rows: LineMap, *, is_comparable: bool
+    ) -> None:
         self._before, self._after = before, after
         self._rows = rows
+        self._is_comparable = is_comparable
+        self._texts: dict[tuple[bytes, bytes], tuple[bool, bool]] = {}
         self._kinds: dict[bytes, str] = {}
         # What one formula fills holds results, which are not told by their cells.
         self._has_groups = bool(before.scan.groups or after.scan.groups)
@@ -55,7 +60,8 @@ class RowCounter:
             return None
         found: Counter[str] = Counter()
         for old, new in zip(one, two, strict=True):
-            if old == new and (before == after or not old[2]):
+            is_plain = self._is_comparable or self._is_number(new[1])
+            if old == new and is_plain and (before == after or not old[2]):
                 continue
             if old[0] != new[0] or old[1] != new[1]:
                 return None
@@ -65,7 +71,9 @@ class RowCounter:
             # One formula alone, another one, or one that cannot be followed so simply.
             if formula != new[2] or (old[2] and not formula):
                 return None
-            differs = old[3] != new[3] and self._differs(old[1], old[3], new[3], bool(formula))
+            differs: bool | None = False
+            if old[3] != new[3] or not is_plain:
+                differs = self._differs(old[1], old[3], new[3], bool(formula))
             if differs is None:
                 return None
             if differs:
@@ -84,8 +92,8 @@ class RowCounter:
         """Tell whether two values of cells of the same attributes differ, None if unknown."""
         kind = self._kinds.get(attributes) or self._kind(attributes)
         if kind == "s":
-            ours, theirs = self._before.book.values.shared(one), self._after.book.values.shared(two)
-            return ours[0] != theirs[0] if is_result else ours != theirs
+            known = self._texts.get((one, two)) or self._text(one, two)
+            return known[is_result]
         if kind != "number":
             return None
         try:
@@ -95,6 +103,16 @@ class RowCounter:
         if not (isfinite(numbers[0]) and isfinite(numbers[1])):
             return None
         return numbers[0] != numbers[1]
+
+    def _is_number(self, attributes: bytes) -> bool:
+        """Tell whether equal cells with these attributes are equal whatever numbers mean."""
+        return (self._kinds.get(attributes) or self._kind(attributes)) == "number"
+
+    def _text(self, one: bytes, two: bytes) -> tuple[bool, bool]:
+        """Tell whether two shared texts differ, and whether they do without their looks."""
+        ours, theirs = self._before.book.values.shared(one), self._after.book.values.shared(two)
+        found = self._texts[one, two] = ours != theirs, ours[0] != theirs[0]
+        return found
 
     def _kind(self, attributes: bytes) -> str:
         """Return the kind of value that attributes say, "other" for one that is not compared."""
