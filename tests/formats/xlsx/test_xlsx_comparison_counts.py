@@ -104,3 +104,19 @@ def test_what_is_not_listed_is_counted_as_if_it_were(
     assert len(slow.changes) == slow.total > 10
     assert set(quick.counts) == set(slow.counts)
     assert quick.changes == slow.changes[:3]
+
+
+def test_moves_past_the_list_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows in another order are counted as those of a list that has room for all."""
+    rows = [[number, number * 7, f"Item {number}"] for number in range(300)]
+    before = book(tmp_path / "before.xlsx", rows)
+    random.Random(1).shuffle(rows)
+    after = book(tmp_path / "after.xlsx", rows)
+    slow = compared(before, after)
+
+    monkeypatch.setattr(comparison, "MAX_CHANGES", 3)
+    quick = compared(before, after)
+
+    assert len(slow.changes) == slow.total > 200
+    assert quick.counts == slow.counts
+    assert quick.changes == slow.changes[:3]

@@ -205,6 +205,9 @@ class _CellComparison:
 
     def _add_moves(self) -> None:
         for run in self._alignment.moved:
+            if self._changes.is_full:
+                self._changes.count("moved", "row", 1)
+                continue
             last = run.length - 1
             self._changes.add(
                 Change(
