@@ -9,6 +9,7 @@ from kbd.formats.alignment import diff_words
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.cell_areas import CellAreas
 from kbd_xlsx.comparison.cell_values import is_recalculated
+from kbd_xlsx.comparison.counted_rows import RowCounter, shift_rows
 from kbd_xlsx.comparison.line_maps import BookMaps, LineMap, SheetMap
 from kbd_xlsx.comparison.places import (
     area_place,
@@ -25,7 +26,6 @@ MAX_COLUMN_VALUES = 1000
 """Values that are listed of a column."""
 
 _Cells = Mapping[int, RawCell]
-_ROW_OF_CELL = re.compile(rb"(?<![\w.])(\$?[A-Z]{1,3}\$?)(\d{1,7})(?![\w.(!])")
 # Quoted texts, names of sheets, tables, whole rows, and formulas that have attributes.
 _NOT_PLAIN = re.compile(rb"<f>[^<]*(?:[\"'!\[&]|\d:\$?\d)|<f[^>]")
 _OUT_OF_DATE = "the stored result is out of date"
@@ -156,6 +156,10 @@ class _CellComparison:
     def run(self, *, is_comparable: bool) -> None:
         """Add all changes."""
         self._is_comparable = is_comparable and not self._has_columns
+        counter = RowCounter(
+            self._before, self._after, self._alignment.rows, is_comparable=is_comparable
+        )
+        self._counter = None if self._has_columns else counter
         self._add_columns()
         self._add_moves()
         alignment = self._alignment
@@ -201,6 +205,9 @@ class _CellComparison:
 
     def _add_moves(self) -> None:
         for run in self._alignment.moved:
+            if self._changes.is_full:
+                self._changes.count("moved", "row", 1)
+                continue
             last = run.length - 1
             self._changes.add(
                 Change(
@@ -248,6 +255,12 @@ class _CellComparison:
     def _compare_markup(self, before: int, ours: bytes, after: int, theirs: bytes) -> None:
         """Compare two rows by what is written of them, as far as that can tell."""
         are_filled = is_filled_row(ours), is_filled_row(theirs)
+        if self._counter is not None and self._changes.is_full and all(are_filled):
+            counts = self._counter.count(before, ours, after, theirs)
+            if counts is not None:
+                for what, more in counts.items():
+                    self._changes.count("changed", what, more)
+                return
         if self._is_comparable and all(are_filled):
             if before != after and _is_shifted(ours, theirs, self._alignment.rows):
                 return
@@ -502,11 +515,7 @@ def _is_shifted(before: bytes, after: bytes, rows: LineMap) -> bool:
     # Texts within the row may look like cells, and cells of other sheets shift in other ways.
     if b"<is" in before or b't="str"' in before or _NOT_PLAIN.search(before):
         return False
-    get = rows.get
-    return (
-        _ROW_OF_CELL.sub(lambda found: found[1] + b"%d" % (get(int(found[2])) or 0), before)
-        == after
-    )
+    return shift_rows(before, rows) == after
 
 
 def _column_values(side: SheetSide, columns: Any) -> dict[int, list[CellValue]]:

@@ -66,13 +66,17 @@ class CellValues:
         value = cell.value or b""
         match cell.kind:
             case "s":
-                digits = value.strip()
-                is_number = digits.isdigit() and len(digits) < 10
-                return self.texts.get(int(digits) if is_number else -1)
+                return self.shared(value)
             case "inlineStr":
                 return read_text(value)
             case _:
                 return without_escapes(decode_text(value)), b""
+
+    def shared(self, value: bytes) -> CellText:
+        """Return the shared text of the number that a cell stores."""
+        digits = value.strip()
+        is_number = digits.isdigit() and len(digits) < 10
+        return self.texts.get(int(digits) if is_number else -1)
 
     def shown(self, cell: RawCell) -> CellValue:
         """Return what is stored in a cell as `Reading.rows` has it."""

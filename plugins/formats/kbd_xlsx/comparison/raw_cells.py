@@ -12,8 +12,10 @@ from kbd_xlsx.parts.style_elements import local_name
 __all__ = [
     "RawCell",
     "RowLook",
+    "column_number",
     "filled_columns",
     "is_filled_row",
+    "of_attributes",
     "raw_cells",
     "row_look",
 ]
@@ -93,8 +95,8 @@ def raw_cells(cells: bytes) -> list[RawCell]:
     result = []
     new, known_columns, known = tuple.__new__, _columns.get, _attributes.get
     for letters, written, details, formula, value, inline in found:
-        column = known_columns(letters) or _column(letters)
-        style, kind, metadata = known(written) or _of_attributes(written)
+        column = known_columns(letters) or column_number(letters)
+        style, kind, metadata = known(written) or of_attributes(written)
         text: bytes | None = value
         if not value:
             # Of a group that did not take part the search tells nothing: empty, or not there.
@@ -123,12 +125,13 @@ def filled_columns(cells: bytes) -> tuple[int, int] | None:
     ends = _ADDRESS_OF_CELL.match(cells), _ADDRESS_OF_CELL.match(cells, last) if last > 0 else None
     # The ends of a row are mostly filled; else all cells are looked at.
     if ends[0] is not None and ends[1] is not None and cells.count(b"<v>", last) == 1:
-        return _column(ends[0][1]), _column(ends[1][1])
+        return column_number(ends[0][1]), column_number(ends[1][1])
     columns = [cell.column for cell in raw_cells(cells) if cell.is_filled]
     return (min(columns), max(columns)) if columns else None
 
 
-def _column(letters: bytes) -> int:
+def column_number(letters: bytes) -> int:
+    """Return the number of a column, counted from 1."""
     number = 0
     for letter in letters:
         number = number * 26 + letter - 64
@@ -136,8 +139,8 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _of_attributes(written: bytes) -> tuple[int, str, bytes]:
-    """Return style, kind and metadata."""
+def of_attributes(written: bytes) -> tuple[int, str, bytes]:
+    """Return the style, the kind and the metadata that the attributes of a cell say."""
     style, kind, metadata = 0, "", []
     for name, value in _ATTRIBUTE.findall(written):
         if name == b"s":
@@ -174,7 +177,7 @@ def _parsed(cells: bytes) -> list[RawCell]:
         if local_name(cell) != "c":
             continue
         address = _ADDRESS.fullmatch(cell.get("r") or "")
-        column = _column(address[1].upper().encode()) if address else column + 1
+        column = column_number(address[1].upper().encode()) if address else column + 1
         inner = {local_name(child): child for child in cell}
         formula, value, inline = inner.get("f"), inner.get("v"), inner.get("is")
         kind = cell.get("t", "")

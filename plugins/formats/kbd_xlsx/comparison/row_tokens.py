@@ -10,6 +10,7 @@ import struct
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +18,7 @@ import msgspec
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.cell_values import CellContent, is_recalculated
 from kbd_xlsx.comparison.formula_texts import shape_of
-from kbd_xlsx.comparison.raw_cells import RawCell, raw_cells
+from kbd_xlsx.comparison.raw_cells import RawCell, column_number, of_attributes, raw_cells
 
 __all__ = ["RowTokens", "Sketch", "count_differences", "plain_tokens", "similarity", "tokenize"]
 
@@ -27,6 +28,7 @@ MAX_SKETCHED = 3_000_000
 MANY_OTHERS = 500
 """Rows with references to other rows, after which it is not tried any more to tell rows alone."""
 
+_CONSTANT = re.compile(rb'<c r="([A-Z]{1,3})\d{1,7}"([^>]*)><v>([^<]+)</v></c>')
 _OWN_LOOK = re.compile(rb'\s*<row [^>]*\s(?:s|ht|hidden|outlineLevel|customFormat)="')
 _PLACE = re.compile(rb'(<c r="[A-Z]{1,3})\d{1,7}"')
 _ROW_NUMBER = re.compile(rb"(?<=[A-Z$])(?<![0-9.][A-Z])\d{1,7}(?![\w.(!])")
@@ -90,7 +92,8 @@ def tokenize(
     for number, _, cells in side.rows(wanted):
         if not cells or number > count:
             continue
-        by_row, exact, sketch = row_of.tokens(number, raw_cells(cells))
+        plain = row_of.tokens_of_constants(cells)
+        by_row, exact, sketch = plain or row_of.tokens(number, raw_cells(cells))
         found.by_row[number] = by_row
         found.exact[number] = exact
         if by_row and sketched < MAX_SKETCHED:
@@ -182,12 +185,78 @@ class _RowReader:
         self._columns = columns
         self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._has_groups = bool(side.scan.groups)
+        # Days of another date system are other numbers than those that are written.
+        self._is_plain = not (self._has_groups or side.book.values.counts_from_1900)
+        self._texts: dict[bytes, tuple[str, bytes, int]] = {}
+        self._kinds: dict[bytes, tuple[int, str, bytes]] = {}
+        self._places: dict[bytes, int] = {}
+
+    def tokens_of_constants(self, cells: bytes) -> tuple[int, int, Sketch] | None:
+        """Return what `tokens` does, of a row that is numbers and shared texts alone; else None.
+
+        Most rows are, and of many their cells need not be taken apart one by one.
+        """
+        found = _CONSTANT.findall(cells)
+        if not self._is_plain or len(found) != cells.count(b"<c"):
+            return None
+        exact: list[object] = []
+        columns: list[int] = []
+        held: list[int] = []
+        for letters, attributes, value in found:
+            column = self._places.get(letters) or self._place(letters)
+            if column < 0:
+                continue
+            key, kind, metadata = self._kinds.get(attributes) or self._kind(attributes)
+            if kind == "s":
+                text, markup, content_hash = self._texts.get(value) or self._text(value)
+                exact.append((column, key, text, markup, metadata))
+            elif kind:
+                return None
+            else:
+                try:
+                    number = float(value)
+                except ValueError:
+                    return None
+                if not isfinite(number):
+                    return None
+                own = _hashable(number)
+                content_hash = hash(own)
+                exact.append((column, key, own, b"", metadata))
+            columns.append(column)
+            held.append(content_hash)
+        if not columns:
+            return None
+        places = tuple(columns)
+        places = self._known.setdefault(places, places)
+        token = hash((places, tuple(held))) or 1
+        return token, hash(tuple(exact)) or 1, Sketch(places, array("q", held))
+
+    def _place(self, letters: bytes) -> int:
+        """Return what a column is called, -1 if it is left out."""
+        column: int | None = column_number(letters)
+        if self._columns is not None:
+            column = self._columns.get(column_number(letters))
+        found = self._places[letters] = -1 if column is None else column
+        return found
+
+    def _kind(self, attributes: bytes) -> tuple[int, str, bytes]:
+        """Return a cell's look, kind and metadata."""
+        style, kind, metadata = of_attributes(attributes)
+        found = self._kinds[attributes] = self._side.book.looks.key(style), kind, metadata
+        return found
+
+    def _text(self, value: bytes) -> tuple[str, bytes, int]:
+        """Return a shared text with its markup and its hash."""
+        text, markup = self._side.book.values.shared(value)
+        found = self._texts[value] = text, markup, hash(text)
+        return found
 
     def tokens(self, number: int, cells: Sequence[RawCell]) -> tuple[int, int, Sketch]:
         """Return a row's token, its exact token and what it holds."""
         side, values = self._side, self._side.book.values
         style_key = side.book.looks.key
-        parts: list[tuple[int, int]] = []
+        columns: list[int] = []
+        contents: list[int] = []
         exact: list[object] = []
         held = array("q")
         has_formula = False
@@ -202,7 +271,8 @@ class _RowReader:
                 has_formula = True
                 shape, loose, own = self._formula(cell, number)
                 exact.append((column, style_key(cell.style), own))
-                parts.append((column, shape if self._columns is None else loose))
+                columns.append(column)
+                contents.append(shape if self._columns is None else loose)
                 held.append(loose)
                 continue
             if cell.value is None:
@@ -213,15 +283,15 @@ class _RowReader:
             key = _hashable(content)
             exact.append((column, style_key(cell.style), key, markup, cell.metadata))
             if not (self._has_groups and side.is_member(number, cell.column)):
-                parts.append((column, hash(key)))
-                held.append(parts[-1][1])
+                columns.append(column)
+                contents.append(hash(key))
+                held.append(contents[-1])
         if has_formula:
             exact.append(number)
-        columns = tuple([column for column, _ in parts])
-        columns = self._known.setdefault(columns, columns)
-        sketch = Sketch(columns, held)
-        token = (hash(tuple(parts)) or 1) if parts else 0
-        return token, hash(tuple(exact)) or 1, sketch
+        places = tuple(columns)
+        places = self._known.setdefault(places, places)
+        token = (hash((places, tuple(contents))) or 1) if places else 0
+        return token, hash(tuple(exact)) or 1, Sketch(places, held)
 
     def _formula(self, cell: RawCell, number: int) -> tuple[int, int, tuple[object, ...]]:
         """Return hashes of a formula's shape, with and without columns, and what its cell holds."""
