@@ -16,6 +16,7 @@ column_alignment  columns aligned by what they hold
 row_alignment   the rows and columns of two versions of a sheet, aligned
 cell_areas      cells that are told together, as rectangles
 cell_changes    changes of rows, columns and cells
+counted_rows    the same of rows written alike, counted without their cells once the list is full
 item_changes    changes of things of which there are several: names, links, charts
 sheet_settings  changes of what is around the cells
 sheet_objects   changes of what is related to a sheet
