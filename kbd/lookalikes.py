@@ -6,8 +6,8 @@ like any other; shown as it is, both sides of it read the same.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import AnyStr
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, AnyStr
 
 __all__ = [
     "common_prefix_length",
@@ -16,6 +16,7 @@ __all__ = [
     "mark_hidden",
     "mark_piece",
     "tell_apart",
+    "tell_values_apart",
 ]
 
 _HIDDEN = re.compile(
@@ -70,6 +71,22 @@ def tell_apart(before: str, after: str) -> tuple[str, str]:
     return one, other
 
 
+def tell_values_apart(
+    before: object, after: object, render: Callable[[Any], str]
+) -> tuple[str, str]:
+    """Return two plain values that differ as texts that do not look the same.
+
+    Args:
+        before: The older one.
+        after: The newer one.
+        render: Makes a text of a value; where both are the same, they get the names of their types.
+    """
+    old, new = tell_apart(render(before), render(after))
+    if old != new or before == after:
+        return old, new
+    return f"{old} ({_type_name(before)})", f"{new} ({_type_name(after)})"
+
+
 def excerpts(before: str, after: str, around: int) -> tuple[str, str]:
     """Return what differs in two texts, with so many characters before it, and all behind it."""
     start = common_prefix_length(before, after)
@@ -107,6 +124,22 @@ def common_prefix_length(one: AnyStr, other: AnyStr) -> int:
         else:
             high = middle - 1
     return low
+
+
+def _type_name(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "truth value"
+        case int() | float():
+            return "number"
+        case str():
+            return "text"
+        case list() | tuple():
+            return "list"
+        case _:
+            return ", ".join(map(str, value)) if isinstance(value, Mapping) else "other"
 
 
 def _look(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from kbd.cli.terminal import cell_width, clean, counted, line, size, truncate, wrap
-from kbd.lookalikes import excerpt, excerpts, mark_hidden, mark_piece, tell_apart
+from kbd.lookalikes import excerpt, excerpts, mark_hidden, mark_piece, tell_values_apart
 
 __all__ = ["Line", "Segment", "Style", "render_counts", "render_diff", "render_value"]
 
@@ -170,7 +170,7 @@ def _render_body(change: Mapping[str, Any], width: int) -> Iterator[Line]:
     elif before != after:
         yield from _render_sides(change["kind"], before, after, width)
     for name, (old, new) in (change.get("details") or {}).items():
-        was, now = _told_apart(old, new)
+        was, now = tell_values_apart(old, new, render_value)
         title = line(str(name))
         if len(title) + len(was) + len(now) <= MAX_DETAIL:
             yield from _wrapped("", f"{title}: {was} -> {now}", width, "      ")
@@ -180,7 +180,7 @@ def _render_body(change: Mapping[str, Any], width: int) -> Iterator[Line]:
 
 
 def _render_sides(kind: str, before: Any, after: Any, width: int) -> Iterator[Line]:
-    old, new = _told_apart(before, after)
+    old, new = tell_values_apart(before, after, render_value)
     if kind == "changed":
         both = f"      {old} -> {new}"
         if "\n" not in both and cell_width(clean(both)) <= width:
@@ -195,30 +195,6 @@ def _render_sides(kind: str, before: Any, after: Any, width: int) -> Iterator[Li
             old, new = excerpts(old, new, EXCERPT_CHARACTERS)
         yield from _text_lines("removed", "-", old, width)
         yield from _text_lines("added", "+", new, width)
-
-
-def _told_apart(before: Any, after: Any) -> tuple[str, str]:
-    """Return two values that differ so that they do not look the same."""
-    old, new = tell_apart(render_value(before), render_value(after))
-    if old != new or before == after:
-        return old, new
-    return f"{old} ({_type_name(before)})", f"{new} ({_type_name(after)})"
-
-
-def _type_name(value: Any) -> str:
-    match value:
-        case None:
-            return "none"
-        case bool():
-            return "truth value"
-        case int() | float():
-            return "number"
-        case str():
-            return "text"
-        case list() | tuple():
-            return "list"
-        case _:
-            return ", ".join(map(str, value)) if isinstance(value, Mapping) else "other"
 
 
 def _text_lines(style: Style, mark: str, text: str, width: int) -> Iterator[Line]:

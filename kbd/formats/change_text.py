@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kbd.formats.comparison import Change, Comparison
+from kbd.lookalikes import excerpts, tell_values_apart
 
 __all__ = ["describe_change", "describe_changes"]
 
@@ -46,8 +47,7 @@ def describe_change(change: Change) -> str:
         head = f"{head} from {change.moved_from.title}"
     sides = _describe_sides(change)
     details = "; ".join(
-        f"{name}: {_shorten(_value(old))} -> {_shorten(_value(new))}"
-        for name, (old, new) in change.details.items()
+        f"{name}: {_shorten_sides(old, new)}" for name, (old, new) in change.details.items()
     )
     parts = [part for part in (sides, details, change.note) if part]
     return f"{head}: {'; '.join(parts)}" if parts else head
@@ -64,7 +64,15 @@ def _describe_sides(change: Change) -> str:
         case "removed":
             return _shorten(_value(change.before))
         case _:
-            return f"{_shorten(_value(change.before))} -> {_shorten(_value(change.after))}"
+            return _shorten_sides(change.before, change.after)
+
+
+def _shorten_sides(before: Any, after: Any) -> str:
+    """Return both sides of a change within their bounds, so that they do not look the same."""
+    old, new = tell_values_apart(before, after, _value)
+    if max(len(old), len(new)) > MAX_VALUE_CHARACTERS:
+        old, new = excerpts(old, new, _CONTEXT_CHARACTERS)
+    return f"{_shorten(old)} -> {_shorten(new)}"
 
 
 def _around(change: Change, side: str) -> str:

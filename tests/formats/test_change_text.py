@@ -27,6 +27,9 @@ LINES = {
     "added row 3: a | 1 | (empty)": Change(
         Place("row 3"), "added", "row", after=["a", 1, "(empty)"]
     ),
+    "changed Sheet1!B7: 5 (number) -> 5 (text)": Change(B7, "changed", "cell", 5, "5"),
+    "changed Sheet1!B7: yes -> yes⟨U+00A0⟩": Change(B7, "changed", "cell", "yes", "yes\u00a0"),
+    "changed Sheet1!B7: yes -> yes␣": Change(B7, "changed", "cell", "yes", "yes "),
     "changed Sheet1!B7: 1 -> 2; the stored result is out of date": Change(
         B7, "changed", "cell", 1, 2, note="the stored result is out of date"
     ),
@@ -52,6 +55,14 @@ def test_a_long_text_is_shown_from_a_little_before_its_first_changed_word() -> N
     assert "word 341.60word" in left
     assert "word 314.60word" in right
     assert len(right) <= MAX_VALUE_CHARACTERS
+
+
+def test_a_long_value_is_shown_from_a_little_before_what_differs() -> None:
+    """Also where nothing tells its words."""
+    line = describe_change(Change(B7, "changed", "cell", f"{LONG}341.60", f"{LONG}314.60"))
+    assert line.startswith("changed Sheet1!B7: …")
+    assert "341.60 -> …" in line
+    assert line.endswith("314.60")
 
 
 def test_all_are_counted_and_some_are_shown() -> None:

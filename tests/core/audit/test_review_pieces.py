@@ -315,3 +315,17 @@ def test_values_that_look_alike_are_told_apart() -> None:
         assert expected in str(
             render_change(1, 0, change("changed", "format", "A1", details=details))
         )
+
+
+def test_a_number_and_a_text_that_read_alike_say_what_they_are() -> None:
+    """In a cell and in a detail; two numbers are shown as they are."""
+    for made in (
+        change("changed", "cell", "A1", before=5, after="5"),
+        change("changed", "format", "A1", details={"stored": [5, "5"]}),
+    ):
+        markup = str(render_change(1, 0, made))
+        assert "5 (number)" in markup
+        assert "5 (text)" in markup
+    assert "(number)" not in str(
+        render_change(1, 0, change("changed", "cell", "A1", before=5, after=6))
+    )

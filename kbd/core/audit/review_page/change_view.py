@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.audit.html.markup import Html, count, element, joined, size, text, visible
-from kbd.lookalikes import excerpt, excerpts, mark_piece, tell_apart
+from kbd.lookalikes import excerpt, excerpts, mark_piece, tell_values_apart
 from kbd.requests.base import Unset
 from kbd.requests.reviews import ChangeMaker, ContentChange
 
@@ -111,16 +111,25 @@ def _render_values(change: ContentChange) -> Html:
     """Return both values of a change, of those that it has."""
     has_before, has_after = _is_given(change, "before"), _is_given(change, "after")
     sides: list[Html] = []
-    before, after = change.before, change.after
-    if isinstance(before, str) and isinstance(after, str) and before != after:
-        before, after = tell_apart(before, after)
-        if max(len(before), len(after)) > SHOWN_CHARACTERS:
-            before, after = excerpts(before, after, AROUND_CHARACTERS)
+    before, after = _tell_apart(change.before, change.after)
     if has_before and change.kind != "added":
         sides.append(_render_side("before", "was", before))
     if has_after and change.kind != "removed":
         sides.append(_render_side("after", "is" if sides else "", after))
     return element("div", {"class": "values"}, *sides) if sides else Html("")
+
+
+def _tell_apart(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return both sides as texts if they would look the same, or are texts; else as they are."""
+    both = (before, after)
+    if Unset in map(type, both) or before == after:
+        return both
+    if not all(isinstance(each, str) for each in both) and value_text(before) != value_text(after):
+        return both
+    old, new = tell_values_apart(before, after, value_text)
+    if max(len(old), len(new)) > SHOWN_CHARACTERS:
+        old, new = excerpts(old, new, AROUND_CHARACTERS)
+    return old, new
 
 
 def _is_given(change: ContentChange, side: str) -> bool:
@@ -162,10 +171,7 @@ def _render_details(details: Mapping[str, tuple[Any, Any]]) -> Html:
     rows: list[Html] = []
     for name, (before, after) in list(details.items())[:MAX_ITEMS]:
         title = element("th", {"scope": "row"}, text(name.replace("_", " ")))
-        if isinstance(before, str) and isinstance(after, str):
-            before, after = tell_apart(before, after)
-            if max(len(before), len(after)) > SHOWN_CHARACTERS:
-                before, after = excerpts(before, after, AROUND_CHARACTERS)
+        before, after = _tell_apart(before, after)
         was = element("td", {}, element("del", {}, text(_detail_text(before))))
         arrow = element("td", {"aria-hidden": "true"}, text("→"))
         now = element("td", {}, element("ins", {}, text(_detail_text(after))))
