@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 
 import msgspec
@@ -23,11 +24,29 @@ from kbd.errors import DiskFull, FileReadFailed, NotFound, SandboxViolation, Val
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
 from kbd.types import BlobHash
 
-__all__ = ["BlobStore", "BlobVerification"]
+__all__ = ["BlobDamaged", "BlobStore", "BlobVerification"]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _CHUNK_BYTES = 1024 * 1024
 _INCOMING = "incoming-"
+
+
+_MAX_CHECKED = 10_000
+"""How many blobs a store remembers as checked; a hundred bytes each."""
+
+_Stamp = tuple[int, int, int, int]
+"""What the file system says of a file, and what no write leaves as it is: inode, size, times."""
+
+
+class BlobDamaged(FileReadFailed):
+    """A blob's bytes are not what its name says, so they are not handed out."""
+
+    def __init__(self, blob: BlobHash) -> None:
+        super().__init__(
+            f"the stored bytes {blob[:12]}… are damaged: they are not what was recorded",
+            actions=("run kbd verify to see what else is, and bring it back from a backup",),
+            detail={"blob": blob},
+        )
 
 
 class BlobVerification(msgspec.Struct, frozen=True):
@@ -55,6 +74,8 @@ class BlobStore:
     def __init__(self, directory: Path, disk: Disk = DISK) -> None:
         self._directory = directory
         self._disk = disk
+        # What was checked already, as the file system described it then.
+        self._checked: dict[BlobHash, _Stamp] = {}
 
     def put_bytes(self, data: bytes) -> BlobHash:
         """Keep bytes. Keeping the same again costs next to nothing.
@@ -158,7 +179,7 @@ class BlobStore:
         return self.path(blob).is_file()
 
     def read(self, blob: BlobHash, offset: int = 0, limit: int | None = None) -> bytes:
-        """Read bytes of a blob.
+        """Read bytes of a blob that is what its name says.
 
         Args:
             blob: Which.
@@ -167,13 +188,51 @@ class BlobStore:
 
         Raises:
             NotFound: It is not kept.
+            BlobDamaged: It is not what its name says.
         """
-        try:
-            with self.path(blob).open("rb") as file:
-                file.seek(offset)
-                return file.read(-1 if limit is None else limit)
-        except FileNotFoundError as error:
-            raise NotFound("there is no such blob", detail={"blob": blob}) from error
+        with self._opened(blob) as file:
+            if offset == 0 and limit is None:
+                data = file.read()
+                if hashlib.sha256(data).hexdigest() != blob:
+                    raise BlobDamaged(blob)
+                return data
+            self._check_open(blob, file)
+            file.seek(offset)
+            return file.read(-1 if limit is None else limit)
+
+    def check(self, blob: BlobHash) -> None:
+        """Check that a blob is stored and is what its name says.
+
+        A blob that this process has checked is not read again while the file system says that
+        nobody has touched it.
+
+        Raises:
+            NotFound: It is not kept.
+            BlobDamaged: It is not what its name says.
+        """
+        with self._opened(blob) as file:
+            self._check_open(blob, file)
+
+    def copy_to(self, blob: BlobHash, fd: int) -> int:
+        """Copy a blob to the beginning of an open file, hashing what is copied.
+
+        Returns:
+            Its size in bytes.
+
+        Raises:
+            NotFound: It is not kept.
+            BlobDamaged: It is not what its name says; what was written is of no use.
+            OSError: The file cannot be written.
+        """
+        hasher, size = hashlib.sha256(), 0
+        with self._opened(blob) as file:
+            for chunk in _read_chunks(file.fileno(), "a blob"):
+                hasher.update(chunk)
+                self._disk.write_all(fd, chunk, size)
+                size += len(chunk)
+        if hasher.hexdigest() != blob:
+            raise BlobDamaged(blob)
+        return size
 
     def verify(self, named: Iterable[BlobHash] | None = None) -> BlobVerification:
         """Read blobs again and compare them with their names. Changes nothing.
@@ -208,6 +267,32 @@ class BlobStore:
             leftover.unlink()
         return len(leftovers)
 
+    @contextmanager
+    def _opened(self, blob: BlobHash) -> Iterator[BufferedReader]:
+        """Hold a blob open for reading.
+
+        Raises:
+            NotFound: It is not kept.
+        """
+        try:
+            file = self.path(blob).open("rb")
+        except FileNotFoundError as error:
+            raise NotFound("there is no such blob", detail={"blob": blob}) from error
+        with file:
+            yield file
+
+    def _check_open(self, blob: BlobHash, file: BufferedReader) -> None:
+        # Before it is read: a write meanwhile gives it another stamp than the one remembered.
+        stamp = _stamp(file.fileno())
+        if self._checked.get(blob) == stamp:
+            return
+        if hashlib.file_digest(file, "sha256").hexdigest() != blob:
+            self._checked.pop(blob, None)
+            raise BlobDamaged(blob)
+        if len(self._checked) >= _MAX_CHECKED:
+            self._checked.clear()
+        self._checked[blob] = stamp
+
     def _stored_blobs(self) -> list[BlobHash]:
         names = (path.name for path in self._directory.glob("[0-9a-f][0-9a-f]/*"))
         return sorted(BlobHash(name) for name in names if _HASH.fullmatch(name))
@@ -216,10 +301,11 @@ class BlobStore:
         """Whether the blob is there in full; if so, durably, whoever put it there."""
         path = self.path(blob)
         try:
-            # Another size is damage, however it came to be: the blob is written again over it.
+            # Damage, however it came to be, is written over: here are the bytes that it lost.
             if path.stat().st_size != size:
                 return False
-        except FileNotFoundError:
+            self.check(blob)
+        except (FileNotFoundError, NotFound, BlobDamaged):
             return False
         # Whoever put it may have died after the rename and before it was durable.
         self._disk.sync_directory(path.parent)
@@ -287,6 +373,11 @@ def _open_source(path: Path) -> int:
         os.close(fd)
         raise SandboxViolation(f"{path.name} is a link or no regular file")
     return fd
+
+
+def _stamp(fd: int) -> _Stamp:
+    found = os.fstat(fd)
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _read_chunks(fd: int, name: str, size_bytes: int = sys.maxsize) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ writes short, is full, or fails to sync. Three answers are kept apart:
 Reserving space (`reserve`) is the exception: what it fails with says nothing about the data.
 """
 
+import ctypes
 import errno
 import os
 import sys
@@ -30,6 +31,13 @@ _NOT_IN_KERNEL = frozenset(
 """How the kernel says that it does not copy between two files (copy_file_range(2))."""
 
 _COPIED_BYTES = 1024 * 1024
+
+_RENAME_NOREPLACE = 1
+_RENAME_EXCHANGE = 2
+"""Flags of renameat2(2)."""
+
+_NO_FLAGS = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP})
+"""How the kernel, or a file system, says that it does not know these flags."""
 
 
 class LogPoisoned(FileWriteFailed):
@@ -95,6 +103,71 @@ class Disk:
     def rename(self, source: Path, target: Path) -> None:
         """Move a file over another within one file system."""
         source.rename(target)
+
+    def create(self, name: str, folder: int, mode: int = 0o600) -> int:
+        """Create a file that is not there yet, for writing; return its descriptor.
+
+        Args:
+            name: Its name in the folder.
+            folder: A descriptor of the folder.
+            mode: Its mode, less the process's mask.
+        """
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(name, flags, mode, dir_fd=folder)
+
+    def move(self, source: tuple[int, str], target: tuple[int, str]) -> None:
+        """Move a file over another: each is a folder's descriptor and a name in it."""
+        os.rename(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+
+    def move_new(self, source: tuple[int, str], target: tuple[int, str]) -> None:
+        """Move a file to a name that is free.
+
+        Raises:
+            FileExistsError: It is not free; nothing was moved.
+        """
+        try:
+            _rename_with(source, target, _RENAME_NOREPLACE)
+        except OSError as error:
+            if error.errno not in _NO_FLAGS:
+                raise
+            # A link fails where a rename would overwrite; where there are no links either (FAT),
+            # the gap between look and rename is all that is left.
+            try:
+                os.link(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+            except FileExistsError:
+                raise
+            except OSError:
+                if _exists(target):
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+                self.move(source, target)
+            else:
+                os.unlink(source[1], dir_fd=source[0])
+
+    def exchange(self, one: tuple[int, str], other: tuple[int, str]) -> bool:
+        """Let two files change places at once; False where the file system cannot."""
+        try:
+            _rename_with(one, other, _RENAME_EXCHANGE)
+        except OSError as error:
+            if error.errno not in _NO_FLAGS:
+                raise
+            return False
+        return True
+
+    def make_folder(self, name: str, folder: int) -> None:
+        """Make a private folder, if it is not there, and make its name durable.
+
+        Raises:
+            SyncError: It is not known to be durable.
+        """
+        try:
+            os.mkdir(name, 0o700, dir_fd=folder)
+        except FileExistsError:
+            return
+        self.sync(folder)
+
+    def unlink(self, name: str, folder: int) -> None:
+        """Take a name out of a folder."""
+        os.unlink(name, dir_fd=folder)
 
     def write_all(self, fd: int, data: bytes, offset: int) -> None:
         """Write all of `data` at an offset, however often the kernel takes less."""
@@ -201,6 +274,26 @@ class Disk:
             raise
         # A rename is durable only with its directory.
         self.sync_directory(path.parent)
+
+
+def _rename_with(source: tuple[int, str], target: tuple[int, str], flags: int) -> None:
+    """Rename with flags of Linux; ENOSYS elsewhere."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if sys.platform != "linux" or not hasattr(libc, "renameat2"):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    paths = os.fsencode(source[1]), os.fsencode(target[1])
+    if libc.renameat2(source[0], paths[0], target[0], paths[1], flags) != 0:
+        code = ctypes.get_errno()
+        # The constructor makes it FileExistsError where that is what it means.
+        raise OSError(code, os.strerror(code))
+
+
+def _exists(place: tuple[int, str]) -> bool:
+    try:
+        os.stat(place[1], dir_fd=place[0], follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 DISK = Disk()

@@ -6,7 +6,7 @@ A checkpoint is what was published at some moment, kept to be restored.
 import msgspec
 
 from kbd.core.api.commands import record
-from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint, DiscardDraft
+from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint
 from kbd.core.domain.rewind_decisions import find_checkpoint
 from kbd.core.domain.workbench_state import Checkpoint
 from kbd.core.runtime.event_loop import Deferred
@@ -14,7 +14,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
-from kbd.core.workbench.publish import publish
+from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
 from kbd.events.codec import format_time
@@ -79,17 +79,15 @@ class DraftMethods:
             progress=progress,
         )
 
-    def discard(
-        self, request: wire.DraftDiscard, session: Session
-    ) -> Deferred[wire.DraftDiscarded]:
-        """Discard the draft."""
+    async def discard(self, request: wire.DraftDiscard, session: Session) -> wire.DraftDiscarded:
+        """Discard the draft.
+
+        Raises:
+            KbdError: As for `kbd.core.workbench.publish.discard`.
+        """
         del session
-        return record(
-            self._workbenches,
-            request.workbench_id,
-            lambda _: DiscardDraft(),
-            lambda _workbench, _outcome: wire.DraftDiscarded(discarded=True),
-        )
+        await discard(await self._workbenches.open(request.workbench_id))
+        return wire.DraftDiscarded(discarded=True)
 
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
         """Return the change set of the draft."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kbd.events.drafts import FileChanged
+from kbd.events.drafts import FileChanged, PlannedFile
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ConsentGranted, ConversationRewound, FileAdded
@@ -222,6 +222,7 @@ class IntendPublish(msgspec.Struct, frozen=True):
         keep_both: Whether a file that changed meanwhile is published under a new name.
         free_names: For each such file, a name that is free in published/.
         accept_external: Whether files with warnings about external references may go.
+        staged: The plan that the caller has staged; another one is refused. None for any.
     """
 
     publish_id: str
@@ -230,6 +231,7 @@ class IntendPublish(msgspec.Struct, frozen=True):
     keep_both: bool = False
     free_names: Mapping[FileName, FileName] = {}
     accept_external: bool = False
+    staged: tuple[PlannedFile, ...] | None = None
 
 
 class CompletePublish(msgspec.Struct, frozen=True):

@@ -237,8 +237,8 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
     """Plan a publish: which files it writes and deletes.
 
     Raises:
-        ValidationFailed: There is no draft, a run works on it, a deletion is not confirmed, or a
-            file with external references is not accepted.
+        ValidationFailed: There is no draft, a run works on it, a deletion is not confirmed, a file
+            with external references is not accepted, or the plan is not the one that was staged.
         NotFound: A name is not in the draft.
         ConflictPublishedChanged: Published files are not what the draft started from.
     """
@@ -267,6 +267,10 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
             planned.append(PlannedFile(free, None, drafted.blob, drafted.size_bytes))
         else:
             planned.append(PlannedFile(name, drafted.base, drafted.blob, drafted.size_bytes))
+    # Between the plan and this decision a run may have come and gone.
+    if command.staged not in (None, tuple(planned)):
+        msg = "the draft changed meanwhile; nothing was published, try again"
+        raise ValidationFailed(msg, retryable=True)
     return Decision((PublishIntended(command.publish_id, tuple(planned), tuple(both)),))
 
 

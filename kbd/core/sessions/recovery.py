@@ -19,6 +19,7 @@ from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
@@ -28,13 +29,15 @@ from kbd.core.workbench.extraction import close_unfinished_effects
 from kbd.core.workbench.file_store import Blobs, FileStore
 from kbd.core.workbench.publish import carry_out
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
-from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
+from kbd.errors import DiskFull, FileWriteFailed, KbdError, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import SyncError, is_full
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.types import WorkbenchId
 
 __all__ = ["close_workbench", "open_workbench", "recover_workbench", "translate_disk_errors"]
+
+_log = get_logger(__name__)
 
 
 async def open_workbench(
@@ -105,12 +108,8 @@ async def _recover_steps(
         await workbench.keeper.submit(RecordFacts(workbench.keeper.journal.log.repairs))
     # No task works on it any more, and a run that counts as running cannot be resumed.
     await workbench.keeper.submit(InterruptRun("the daemon stopped meanwhile"))
-    await run_sync(workbench.files.clear_stage)
+    await _complete_publish(workbench, clock)
     await run_sync(workbench.blobs.store.sweep)
-    # A durable intent is the commit point: the publish is completed, by whoever opens the log
-    # next (reliability, 2.5).
-    if workbench.state.publish is not None:
-        await carry_out(workbench, clock)
     await close_unfinished_effects(workbench)
     await run_sync(workbench.files.remove_leftovers, dict(workbench.state.removed))
     published = {name: entry.blob for name, entry in workbench.state.files.items()}
@@ -122,6 +121,25 @@ async def _recover_steps(
     # Only where it is gone: writing it reads the whole log, which a start must not cost.
     if workbench.state.entries and not await run_sync(has_tool_log, workshop):
         await write_tool_log(workshop, workbench.keeper.journal)
+
+
+async def _complete_publish(workbench: OpenWorkbench, clock: Clock) -> None:
+    """Complete what was being published, or bring it back; empty the stage of all else."""
+    intended = workbench.state.publish
+    if intended is None:
+        await run_sync(workbench.files.clear_stage, None)
+        return
+    transaction = workbench.files.transaction(intended.publish_id, intended.files)
+    await run_sync(workbench.files.clear_stage, transaction)
+    # A durable intent is the commit point: whoever opens the log next completes it (reliability,
+    # 2.5).
+    try:
+        await carry_out(workbench, clock, transaction=transaction)
+    except KbdError as fault:
+        # Brought back: the draft is there, and the next publish says what is wrong.
+        if workbench.state.publish is not None:
+            raise
+        _log.warning("publish_given_up", workbench=workbench.id, error=fault.message)
 
 
 async def close_workbench(workbench: OpenWorkbench) -> None:

@@ -12,7 +12,6 @@ from anyio.to_thread import run_sync
 
 from kbd.core.domain.commands import (
     AddFiles,
-    DiscardDraft,
     GrantConsent,
     InterruptRun,
     SendMessage,
@@ -40,7 +39,7 @@ from kbd.core.watch.job import (
     next_message_id,
 )
 from kbd.core.watch.rule_commands import run_command
-from kbd.core.workbench.publish import publish
+from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
@@ -375,7 +374,7 @@ async def _discard_draft(workbench: OpenWorkbench) -> None:
     if run is None or not is_own_draft(workbench.state, run):
         msg = f"a draft of somebody's own is open{_review_hint(workbench)}, then retry"
         raise ValidationFailed(msg)
-    await workbench.keeper.submit(DiscardDraft())
+    await discard(workbench)
 
 
 def _check_items(workbench: OpenWorkbench, run: Run) -> None:

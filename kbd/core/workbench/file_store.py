@@ -5,35 +5,32 @@ again. Bytes that the log does not know are somebody's: they are kept as a blob 
 takes their place. `FileStore` blocks, so callers use threads; `Blobs` brings its own.
 """
 
-import errno
-import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anyio.to_thread import run_sync
 
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.sandbox import ConfinedRoot
-from kbd.errors import DiskFull, FileWriteFailed, NotFound, SandboxViolation
-from kbd.events.blobs import BlobStore
+from kbd.core.workbench.transaction import (
+    PublishTransaction,
+    hash_file,
+    translate_write_errors,
+)
+from kbd.errors import KbdError, NotFound, SandboxViolation
+from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.disk import DISK, Disk
 from kbd.events.drafts import PlannedFile
 from kbd.types import BlobHash, FileName
 
-__all__ = ["Blobs", "FileStore", "conflict_name"]
+__all__ = ["Blobs", "FileStore"]
 
 
-_COPY_BYTES = 1 << 20
-
-
-def conflict_name(name: FileName, mark: str) -> FileName:
-    """Return a name for a second version of a file: `a (kbd conflict 1f2e).txt`."""
-    folder, _, last = name.rpartition("/")
-    stem, suffix = os.path.splitext(last)
-    renamed = f"{stem} (kbd conflict {mark[:8]}){suffix}"
-    return FileName(f"{folder}/{renamed}" if folder else renamed)
+_log = get_logger(__name__)
 
 
 class FileStore:
@@ -44,11 +41,14 @@ class FileStore:
         draft: The folder of what differs in the draft.
         stage: A folder on the same disk, for files that are being written.
         blobs: The workbench's blobs.
+        disk: What writes.
     """
 
-    def __init__(self, published: Path, draft: Path, stage: Path, blobs: BlobStore) -> None:
-        self._draft, self._stage, self._blobs = draft, stage, blobs
-        self._published = ConfinedRoot(published)
+    def __init__(
+        self, published: Path, draft: Path, stage: Path, blobs: BlobStore, disk: Disk = DISK
+    ) -> None:
+        self._draft, self._stage, self._blobs, self._disk = draft, stage, blobs, disk
+        self._published = ConfinedRoot(published, disk)
 
     def close(self) -> None:
         """Close the folders' descriptors."""
@@ -62,7 +62,7 @@ class FileStore:
         """
         try:
             with self._published.open(name) as held:
-                return _hash_file(held)
+                return hash_file(held)
         except NotFound:
             return None
 
@@ -70,8 +70,10 @@ class FileStore:
         """Write a blob to published/ under a name; bytes that kbd did not know become a blob first.
 
         Raises:
+            BlobDamaged: The blob is not what its name says; published/ is as it was.
             DiskFull: No space is left; published/ is as it was.
             FileWriteFailed: It cannot be written.
+            LogPoisoned: The disk does not make it durable.
             SandboxViolation: What is there is a link or not a regular file.
         """
         found = self.published_hash(name)
@@ -81,7 +83,7 @@ class FileStore:
         # (reliability R4).
         if found is not None and not self._blobs.has(found):
             self._preserve(name)
-        _replace_file(self._published, name, self._blobs.path(blob), self._stage)
+        self._replace_file(self._published, name, blob)
 
     def remove(self, name: FileName) -> None:
         """Remove a name from published/; bytes that kbd did not know become a blob first."""
@@ -90,13 +92,17 @@ class FileStore:
             return
         if not self._blobs.has(found):
             self._preserve(name)
-        with self._published.parent(name) as (folder, last):
-            os.unlink(last, dir_fd=folder)
+        with translate_write_errors(repr(name)), self._published.parent(name) as (folder, last):
+            self._disk.unlink(last, folder)
             # Before the outcome is recorded: a file that the log says is gone must not come back.
-            os.fsync(folder)
+            self._disk.sync(folder)
 
     def restore_missing(self, files: Mapping[FileName, BlobHash]) -> None:
-        """Write files that are missing from published/; existing ones stay as they are."""
+        """Write files that are missing from published/; existing ones stay as they are.
+
+        One whose stored bytes are damaged stays missing, for a wrong one would be worse: who asks
+        for it is refused, and the workbench opens.
+        """
         for name, blob in files.items():
             try:
                 with self._published.open(name):
@@ -104,7 +110,10 @@ class FileStore:
             except SandboxViolation:
                 continue  # Somebody put a link there: that is theirs, and the workbench opens.
             except NotFound:
-                self.place(name, blob)
+                try:
+                    self.place(name, blob)
+                except (BlobDamaged, NotFound) as fault:
+                    _log.error("blob_damaged", file=name, blob=blob, error=fault.message)
 
     def remove_leftovers(self, removed: Mapping[FileName, BlobHash]) -> None:
         """Finish removals that a crash cut off; a file that is not the removed one stays."""
@@ -116,38 +125,11 @@ class FileStore:
             if leftover:
                 self.remove(name)
 
-    def carry_out(
-        self, files: tuple[PlannedFile, ...], mark: str
-    ) -> tuple[tuple[FileName, FileName], ...]:
-        """Carry out an intended publish, from wherever it stopped; may be repeated.
-
-        Immediately before each rename the file is hashed again: one that somebody changed since
-        the check is left as it is, and kbd's version is put beside it.
-
-        Returns:
-            The files so left, each with the name of kbd's version (the same for a deletion).
-
-        Raises:
-            DiskFull: No space is left; repeat when there is.
-            FileWriteFailed: published/ cannot be written; repeat when it can.
-        """
-        conflicted: list[tuple[FileName, FileName]] = []
-        for planned in files:
-            found = self.published_hash(planned.name)
-            # Carried out before a crash.
-            if found == planned.new:
-                continue
-            if found != planned.old:
-                given = planned.name
-                if planned.new is not None:
-                    given = conflict_name(planned.name, mark)
-                    self.place(given, planned.new)
-                conflicted.append((planned.name, given))
-            elif planned.new is None:
-                self.remove(planned.name)
-            else:
-                self.place(planned.name, planned.new)
-        return tuple(conflicted)
+    def transaction(self, publish_id: str, files: tuple[PlannedFile, ...]) -> PublishTransaction:
+        """Return the transaction of a publish, begun or not."""
+        return PublishTransaction(
+            self._published, self._stage, self._blobs, publish_id, files, self._disk
+        )
 
     def show_draft(self, files: Mapping[FileName, BlobHash | None]) -> None:
         """Write exactly the draft's versions to draft/, as copies for people to open."""
@@ -187,7 +169,41 @@ class FileStore:
     def _write_drafted(self, root: ConfinedRoot, name: FileName, blob: BlobHash) -> None:
         # Not synced, for somebody waits for it: what a crash takes is written anew when the
         # workbench is next opened.
-        _replace_file(root, name, self._blobs.path(blob), self._stage, sync=False)
+        try:
+            self._replace_file(root, name, blob, sync=False)
+        except (BlobDamaged, NotFound) as fault:
+            # No copy rather than a wrong one; a publish says what is wrong.
+            self._remove_drafted(root, name)
+            _log.error("blob_damaged", file=name, blob=blob, error=fault.message)
+
+    def _replace_file(
+        self, root: ConfinedRoot, name: FileName, blob: BlobHash, *, sync: bool = True
+    ) -> None:
+        """Replace a file atomically: write beside, sync, rename, sync the folder."""
+        staged = self._stage / f"place-{uuid.uuid4().hex}"
+        try:
+            with translate_write_errors(repr(name)):
+                # A copy and no link: who edits the file in place would change the blob.
+                fd = os.open(staged, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+                try:
+                    self._blobs.copy_to(blob, fd)
+                    # Bytes before the name: a crash after the rename must not leave an empty file.
+                    if sync:
+                        self._disk.sync(fd)
+                finally:
+                    os.close(fd)
+                with (
+                    _held_folder(self._stage) as stage,
+                    root.parent(name, create=True) as (folder, last),
+                ):
+                    # Atomic, for the stage is on the same file system; durable only with the
+                    # folder.
+                    self._disk.move((stage, staged.name), (folder, last))
+                    if sync:
+                        self._disk.sync(folder)
+        except KbdError:
+            staged.unlink(missing_ok=True)
+            raise
 
     def _remove_drafted(self, root: ConfinedRoot, name: FileName) -> None:
         with suppress(NotFound, FileNotFoundError), root.parent(name) as (folder, last):
@@ -196,39 +212,40 @@ class FileStore:
             if above == self._draft or not _remove_empty(above):
                 return
 
-    def clear_stage(self) -> None:
-        """Empty the stage of a stopped daemon's leftovers."""
-        shutil.rmtree(self._stage, ignore_errors=True)
-        self._stage.mkdir(mode=0o700)
+    def clear_stage(self, unfinished: PublishTransaction | None) -> None:
+        """Empty the stage of a stopped daemon's leftovers.
+
+        Args:
+            unfinished: A publish that has yet to be completed, whose slots stay.
+        """
+        for entry in self._stage.iterdir():
+            if unfinished is not None and entry == unfinished.folder:
+                continue
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
 
     def _preserve(self, name: FileName) -> None:
         with self._published.open(name) as held:
-            copy = self._stage / f"kept-{uuid.uuid4().hex}"
-            with copy.open("xb") as target:
-                _copy_bytes(held, target.fileno())
-            self._blobs.adopt(copy)
+            self._blobs.put_open(held, name)
 
 
 def _hash_below(root: ConfinedRoot, name: FileName) -> BlobHash | None:
     try:
         with root.open(name) as held:
-            return _hash_file(held)
+            return hash_file(held)
     except (NotFound, SandboxViolation):
         return None  # A link in its place is replaced, not followed.
 
 
-def _hash_file(held: int) -> BlobHash:
-    digest = hashlib.sha256()
-    while chunk := os.read(held, _COPY_BYTES):
-        digest.update(chunk)
-    return BlobHash(digest.hexdigest())
-
-
-def _copy_bytes(source: int, target: int) -> None:
-    while chunk := os.read(source, _COPY_BYTES):
-        view = memoryview(chunk)
-        while view:
-            view = view[os.write(target, view) :]
+@contextmanager
+def _held_folder(folder: Path) -> Iterator[int]:
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield held
+    finally:
+        os.close(held)
 
 
 def _remove_empty(folder: Path) -> bool:
@@ -238,32 +255,6 @@ def _remove_empty(folder: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _replace_file(
-    root: ConfinedRoot, name: FileName, source: Path, stage: Path, *, sync: bool = True
-) -> None:
-    """Replace a file atomically: write beside, sync, rename, sync the folder."""
-    staged = stage / f"place-{uuid.uuid4().hex}"
-    try:
-        # A copy and no link: who edits the file in place would change the blob.
-        with source.open("rb") as original, staged.open("xb") as copy:
-            _copy_bytes(original.fileno(), copy.fileno())
-            # Bytes before the name: a crash after the rename must not leave an empty file.
-            if sync:
-                os.fsync(copy.fileno())
-        with root.parent(name, create=True) as (folder, last):
-            # Atomic, for the stage is on the same file system; durable only with the folder.
-            os.rename(staged, last, dst_dir_fd=folder)
-            if sync:
-                os.fsync(folder)
-    except OSError as error:
-        staged.unlink(missing_ok=True)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            msg = f"no space is left to write {name!r}"
-            raise DiskFull(msg) from None
-        msg = f"{name!r} cannot be written: {os.strerror(error.errno or 0)}"
-        raise FileWriteFailed(msg) from None
 
 
 class Blobs:

@@ -1,29 +1,43 @@
-"""Publishing a draft as a transaction: check, record the intent, carry out, record the outcome.
+"""Publishing a draft as a transaction: check, stage, record the intent, carry out, record.
 
-The bytes are blobs, durable long before. `PublishIntended` is the point of no return: from then on
-the publish will be completed, by this daemon or the next, from wherever it stopped. Renames start
-only after it. An undo that reaches behind a publish, and a restore, are carried out in the same
-way.
+The new bytes are staged before `PublishIntended` is recorded, so what comes after it are renames.
+From then on the publish is completed, by this daemon or the next, from wherever it stopped; if it
+cannot be, published/ is brought back whole and `PublishAborted` recorded. An undo that reaches
+behind a publish, and a restore, are carried out in the same way.
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import anyio
+import msgspec
 from anyio.to_thread import run_sync
 
-from kbd.core.domain.commands import CompletePublish, IntendPublish
+from kbd.core.domain.commands import (
+    AbortPublish,
+    Command,
+    CompletePublish,
+    DiscardDraft,
+    IntendPublish,
+)
+from kbd.core.domain.workbench_decisions import intend_publish
 from kbd.core.runtime.clock import Clock
-from kbd.core.workbench.file_store import conflict_name
+from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.store.keeper import Outcome
+from kbd.core.workbench.transaction import PublishTransaction, conflict_name
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
-from kbd.errors import ValidationFailed
+from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.events.codec import format_time
+from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import PublishIntended
 from kbd.requests import drafts
 from kbd.requests.notifications import PublishPhase
 from kbd.types import BlobHash, FileName
 
-__all__ = ["carry_out", "publish"]
+__all__ = ["carry_out", "discard", "intend", "publish"]
+
+Progress = Callable[[PublishPhase], None]
+
+_log = get_logger(__name__)
 
 
 async def publish(
@@ -33,7 +47,7 @@ async def publish(
     names: tuple[FileName, ...] | None,
     keep_both: bool,
     accept_external: bool,
-    progress: Callable[[PublishPhase], None],
+    progress: Progress,
 ) -> drafts.DraftPublished:
     """Publish the draft, or some of its files.
 
@@ -48,20 +62,21 @@ async def publish(
     Raises:
         ValidationFailed: There is no draft, or a person has to confirm something first.
         ConflictPublishedChanged: Published files changed since the draft began.
-        KbdError: The disk is full or fails; the next start, or call, completes the publish.
+        KbdError: The disk is full or fails, or stored bytes are damaged; nothing was published, or
+            the error says that it will be completed.
     """
     # Shielded: a client that goes away between intent and outcome must not leave the draft held.
     with anyio.CancelScope(shield=True):
         async with workbench.publishing:
             pending = workbench.state.publish
-            if pending is not None:  # The disk was full, or failed.
+            if pending is not None:  # Its end could not be recorded: the disk was full.
                 completed = await carry_out(workbench, clock, progress)
                 left = draft_view(workbench.state)
                 is_back = pending.rewind is not None or bool(pending.restores)
                 nothing_left = not left or (names is not None and left.keys().isdisjoint(names))
                 if nothing_left and not is_back:
                     return completed
-            await _submit_intent(
+            transaction = await _stage_draft(
                 workbench,
                 clock,
                 names=names,
@@ -70,19 +85,20 @@ async def publish(
                 progress=progress,
             )
             progress("swap_directories")
-            return await carry_out(workbench, clock, progress)
+            return await carry_out(workbench, clock, progress, transaction)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
-async def _submit_intent(
+async def _stage_draft(
     workbench: OpenWorkbench,
     clock: Clock,
     *,
     names: tuple[FileName, ...] | None,
     keep_both: bool,
     accept_external: bool,
-    progress: Callable[[PublishPhase], None],
-) -> None:
+    progress: Progress,
+) -> PublishTransaction:
+    """Stage what is to be published, and record the intent."""
     progress("validating")
     drafted = tuple(draft_view(workbench.state))
     if not drafted:
@@ -94,42 +110,135 @@ async def _submit_intent(
     publish_id = clock.new_id()
     # Named before the intent, so that whoever completes it after a crash takes the same names.
     free = {name: conflict_name(name, publish_id) for name in drafted}
-    progress("checkpoint_pre_publish")
-    await workbench.keeper.submit(
-        IntendPublish(
-            publish_id=publish_id,
-            names=names,
-            found=found,
-            keep_both=keep_both,
-            free_names=free,
-            accept_external=accept_external,
-        )
+    command = IntendPublish(
+        publish_id=publish_id,
+        names=names,
+        found=found,
+        keep_both=keep_both,
+        free_names=free,
+        accept_external=accept_external,
     )
+    planned = intend_publish(workbench.state, command).events
+    (plan,) = (event for event in planned if isinstance(event, PublishIntended))
+    progress("checkpoint_pre_publish")
+    transaction = workbench.files.transaction(publish_id, plan.files)
+    staged = msgspec.structs.replace(command, staged=plan.files)
+    await intend(workbench, transaction, staged)
+    return transaction
+
+
+async def intend(
+    workbench: OpenWorkbench, transaction: PublishTransaction, command: Command
+) -> Outcome:
+    """Stage a transaction, then record its intent; where that is refused nothing stays staged.
+
+    Raises:
+        KbdError: There is no space, stored bytes are damaged, or the command is refused; nothing
+            was done.
+    """
+    await run_sync(transaction.stage)
+    try:
+        return await workbench.keeper.submit(command)
+    except BaseException:
+        await run_sync(transaction.clear)
+        raise
 
 
 async def carry_out(
     workbench: OpenWorkbench,
     clock: Clock,
-    progress: Callable[[PublishPhase], None] = lambda _: None,
+    progress: Progress = lambda _: None,
+    transaction: PublishTransaction | None = None,
 ) -> drafts.DraftPublished:
-    """Complete the intended publish, from wherever it stopped.
+    """Complete the intended publish, from wherever it stopped; or bring all back.
+
+    Args:
+        workbench: The workbench.
+        clock: Names the checkpoint.
+        progress: Takes how far it is.
+        transaction: The transaction, if this process staged it.
 
     Raises:
         ValidationFailed: No publish is under way.
-        KbdError: The disk is full or fails; it can be carried out later.
+        LogPoisoned: The disk does not make it durable; the daemon ends.
+        KbdError: The disk is full or fails. All is as it was before the publish; or, if even that
+            could not be recorded, the publish is still under way.
     """
     intended = workbench.state.publish
     if intended is None:
         msg = "no publish is under way"
         raise ValidationFailed(msg)
-    conflicted = await run_sync(
-        partial(workbench.files.carry_out, intended.files, intended.publish_id)
-    )
+    if transaction is None:
+        transaction = workbench.files.transaction(intended.publish_id, intended.files)
+    try:
+        conflicted = await run_sync(transaction.carry_out)
+    except LogPoisoned as failed:
+        # Whether the renames are durable nobody knows, and no second sync would tell (R11).
+        workbench.keeper.poison(failed)
+        raise
+    except KbdError as fault:
+        progress("rolling_back")
+        raise await _roll_back(workbench, transaction, fault) from None
     progress("finalizing")
     # Recorded last: until then the next start carries the same files out once more.
     checkpoint_id = f"c{clock.new_id()}"
-    await workbench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
+    try:
+        await workbench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
+    except DiskFull:
+        msg = "the files are published, and there is no space to record it"
+        raise DiskFull(msg, actions=(_WHEN_FULL,)) from None
+    await run_sync(transaction.clear)
     return _publish_answer(workbench, intended, conflicted, checkpoint_id)
+
+
+_WHEN_FULL = "free some space, then publish again to complete it, or discard the draft to undo it"
+
+
+async def _roll_back(
+    workbench: OpenWorkbench, transaction: PublishTransaction, fault: KbdError
+) -> KbdError:
+    """Bring published/ back and give the publish up; return what to raise."""
+    try:
+        await run_sync(transaction.roll_back)
+        await workbench.keeper.submit(AbortPublish(fault.message))
+    except LogPoisoned as failed:
+        workbench.keeper.poison(failed)
+        return failed
+    except KbdError as second:
+        _log.error("publish_unfinished", workbench=workbench.id, error=second.message)
+        fault.message = f"{fault.message}; the publish is still under way"
+        fault.actions = (_WHEN_FULL,)
+        return fault
+    await run_sync(transaction.clear)
+    fault.message = f"{fault.message}; nothing was published"
+    return fault
+
+
+async def discard(workbench: OpenWorkbench) -> None:
+    """Discard the draft; a publish of it that could not be completed is brought back first.
+
+    Raises:
+        ValidationFailed: There is no draft, or a run or a publish is working on it.
+        KbdError: The disk is full or fails; the draft is still there.
+    """
+    pending = workbench.state.publish
+    # One that somebody is carrying out at this moment is not waited for: it may take the draft.
+    if pending is not None and not workbench.publishing.locked():
+        with anyio.CancelScope(shield=True):
+            async with workbench.publishing:
+                await _give_up(workbench)
+    await workbench.keeper.submit(DiscardDraft())
+
+
+async def _give_up(workbench: OpenWorkbench) -> None:
+    """Bring a publish of the draft back that is still under way; an undo or a restore goes on."""
+    intended = workbench.state.publish
+    if intended is None or intended.rewind is not None or intended.restores:
+        return
+    transaction = workbench.files.transaction(intended.publish_id, intended.files)
+    await run_sync(transaction.roll_back)
+    await workbench.keeper.submit(AbortPublish("the draft is discarded"))
+    await run_sync(transaction.clear)
 
 
 def _published_hashes(

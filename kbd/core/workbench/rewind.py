@@ -22,7 +22,7 @@ from kbd.core.domain.rewind_decisions import (
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.history import state_at
-from kbd.core.workbench.publish import carry_out
+from kbd.core.workbench.publish import carry_out, intend
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, ValidationFailed
 from kbd.events.blobs import BlobStore
@@ -77,10 +77,13 @@ async def rewind_to(
         # Before the intent: once that is recorded there is no way back.
         await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned, back))
         found = await run_sync(_published_hashes, workbench, planned)
-        outcome = await workbench.keeper.submit(Rewind(back, clock.new_id(), found))
-        if any(isinstance(event, ConversationRewound) for event in outcome.events):
+        publish_id = clock.new_id()
+        command = Rewind(back, publish_id, found)
+        # With nothing to rename it is done when it is recorded.
+        if not planned:
+            await workbench.keeper.submit(command)
             return RewindResult()
-        return await _carry_out_plan(workbench, clock)
+        return await _carry_out_plan(workbench, clock, planned, publish_id, command)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
@@ -106,8 +109,9 @@ async def restore_checkpoint(
         planned = differences(workbench.state, files)
         await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned))
         found = await run_sync(_published_hashes, workbench, planned)
-        await workbench.keeper.submit(RestoreCheckpoint(checkpoint_id, clock.new_id(), found))
-        return await _carry_out_plan(workbench, clock)
+        publish_id = clock.new_id()
+        command = RestoreCheckpoint(checkpoint_id, publish_id, found)
+        return await _carry_out_plan(workbench, clock, planned, publish_id, command)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
 
@@ -128,8 +132,17 @@ async def _publish_lock(workbench: OpenWorkbench, clock: Clock) -> AsyncIterator
             yield
 
 
-async def _carry_out_plan(workbench: OpenWorkbench, clock: Clock) -> RewindResult:
-    done = await carry_out(workbench, clock)
+async def _carry_out_plan(
+    workbench: OpenWorkbench,
+    clock: Clock,
+    planned: tuple[PlannedFile, ...],
+    publish_id: str,
+    command: Rewind | RestoreCheckpoint,
+) -> RewindResult:
+    """Stage what is planned, record the intent and carry it out."""
+    transaction = workbench.files.transaction(publish_id, planned)
+    await intend(workbench, transaction, command)
+    done = await carry_out(workbench, clock, transaction=transaction)
     return RewindResult(done.published, done.checkpoint_id)
 
 

@@ -20,9 +20,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kbd.errors import FileReadFailed, NotFound, SandboxViolation
+from kbd.events.disk import DISK, Disk
 from kbd.types import FileName
 
-__all__ = ["MAX_COMPONENTS", "MAX_COMPONENT_BYTES", "ConfinedRoot", "file_name"]
+__all__ = ["MAX_COMPONENTS", "MAX_COMPONENT_BYTES", "ConfinedRoot", "file_name", "open_regular"]
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -33,10 +34,12 @@ class ConfinedRoot:
 
     Args:
         folder: The folder; it is held open, so replacing it by a link changes nothing.
+        disk: What makes folders below it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, disk: Disk = DISK) -> None:
         self._root = os.open(folder, _DIRECTORY)
+        self._disk = disk
 
     def close(self) -> None:
         """Close the folder's descriptor."""
@@ -56,7 +59,10 @@ class ConfinedRoot:
         held = os.dup(self._root)
         try:
             for folder in folders:
-                inner = _open_component(held, folder, name, create=create)
+                if create:
+                    # Its name must be durable before that of anything in it.
+                    self._disk.make_folder(folder, held)
+                inner = _open_component(held, folder, name)
                 os.close(held)
                 held = inner
             yield held, last
@@ -73,34 +79,43 @@ class ConfinedRoot:
                 another name elsewhere.
             FileReadFailed: It may not be read.
         """
-        with self.parent(name) as (folder, last):
-            try:
-                # Below the folder that is held, not by its path: nobody can put a link in the way
-                # meanwhile.
-                held = os.open(last, _FILE, dir_fd=folder)
-            except FileNotFoundError:
-                raise _not_found(name) from None
-            except OSError as error:
-                raise _refused_file(name, error) from None
-        try:
-            _check_regular(held, name)
+        # Below the folder that is held, not by its path: nobody can put a link in the way.
+        with self.parent(name) as place, open_regular(place, name) as held:
             yield held
-        finally:
-            os.close(held)
 
     def names(self) -> list[str]:
         """Return the names of all regular files below the root, sorted; links are left out."""
         return sorted(_walk(self._root, ""))
 
 
-def _open_component(held: int, folder: str, name: FileName, *, create: bool) -> int:
-    if create:
-        try:
-            os.mkdir(folder, 0o700, dir_fd=held)
-            # The folder's name must be durable before that of anything in it.
-            os.fsync(held)
-        except FileExistsError:
-            pass
+@contextmanager
+def open_regular(place: tuple[int, str], name: str) -> Iterator[int]:
+    """Hold a regular file open for reading; yield its descriptor.
+
+    Args:
+        place: A descriptor of its folder, and its name there.
+        name: What messages call it.
+
+    Raises:
+        NotFound: It does not exist.
+        SandboxViolation: It is a link, a device, a FIFO, or has another name elsewhere.
+        FileReadFailed: It may not be read.
+    """
+    folder, last = place
+    try:
+        held = os.open(last, _FILE, dir_fd=folder)
+    except FileNotFoundError:
+        raise _not_found(name) from None
+    except OSError as error:
+        raise _refused_file(name, error) from None
+    try:
+        _check_regular(held, name)
+        yield held
+    finally:
+        os.close(held)
+
+
+def _open_component(held: int, folder: str, name: FileName) -> int:
     try:
         return os.open(folder, _DIRECTORY, dir_fd=held)
     except FileNotFoundError:
@@ -109,7 +124,7 @@ def _open_component(held: int, folder: str, name: FileName, *, create: bool) -> 
         raise _refused_file(name, error) from None
 
 
-def _check_regular(held: int, name: FileName) -> None:
+def _check_regular(held: int, name: str) -> None:
     found = os.fstat(held)
     if not stat.S_ISREG(found.st_mode):
         msg = f"{name!r} is not a regular file"
@@ -136,11 +151,11 @@ def _walk(folder: int, prefix: str) -> Iterator[str]:
             yield prefix + name
 
 
-def _not_found(name: FileName) -> NotFound:
+def _not_found(name: str) -> NotFound:
     return NotFound(f"there is no file {name!r}")
 
 
-def _refused_file(name: FileName, error: OSError) -> SandboxViolation | FileReadFailed:
+def _refused_file(name: str, error: OSError) -> SandboxViolation | FileReadFailed:
     """A link is ELOOP or ENOTDIR, a device without a driver ENXIO; the rest is permission."""
     if isinstance(error, PermissionError):
         return FileReadFailed(f"{name!r} may not be read")

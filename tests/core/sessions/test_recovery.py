@@ -67,9 +67,9 @@ async def test_a_publish_that_was_half_carried_out_is_completed(tmp_path: Path) 
         await draft(bench, a__txt="changed", new__txt="made")
         await _intend(bench)
         assert bench.state.publish is not None
-        bench.files.carry_out(bench.state.publish.files[:1], "p")
+        bench.files.transaction("p", bench.state.publish.files[:1]).carry_out()
         half = crashed(running.home, tmp_path / "half")
-        bench.files.carry_out(bench.state.publish.files, "p")
+        bench.files.transaction("p", bench.state.publish.files).carry_out()
         whole = crashed(running.home, tmp_path / "whole")
 
     for home in (half, whole):

@@ -66,14 +66,18 @@ async def test_without_a_draft_nothing_is_recorded(tmp_path: Path) -> None:
 
 
 async def test_a_disk_that_fails_meanwhile_does_not_hold_the_draft(tmp_path: Path) -> None:
-    """The call fails; the next one completes what was intended, without a restart."""
+    """The call fails before an intent; the next one publishes, without a restart."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="old")
         await draft(bench, a__txt="changed")
         bench.folders.stage.rmdir()
+        bench.folders.stage.write_text("in the way")
+        before = bench.state.seq
         with pytest.raises(FileWriteFailed):
             await _publish(bench)
         assert files_in(bench.folders.published) == {"a.txt": "old"}
+        assert (bench.state.seq, bench.state.publish) == (before, None)
+        bench.folders.stage.unlink()
         bench.folders.stage.mkdir()
 
         assert (await _publish(bench)).published == (A,)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.workbench.file_store import FileStore, conflict_name
+from kbd.core.workbench.file_store import FileStore
+from kbd.core.workbench.transaction import conflict_name
 from kbd.errors import SandboxViolation
 from kbd.events.blobs import BlobStore
 from kbd.events.drafts import PlannedFile
@@ -66,9 +67,9 @@ def test_a_publish_is_carried_out_from_wherever_it_stopped(place: _Place) -> Non
         PlannedFile(deep, None, new, 3),
         PlannedFile(gone, old, None),
     )
-    assert place.files.carry_out(planned[:1], "m") == ()
-    assert place.files.carry_out(planned, "m") == ()
-    assert place.files.carry_out(planned, "m") == ()
+    assert place.files.transaction("m", planned[:1]).carry_out() == ()
+    for _ in range(2):
+        assert place.files.transaction("m", planned).carry_out() == ()
 
     assert place.published() == {"a.txt": "new", "sub/deep/b.txt": "new"}
 
@@ -82,7 +83,7 @@ def test_what_changed_in_the_last_moment_stays(place: _Place) -> None:
     planned = (PlannedFile(A, old, new, 3), PlannedFile(gone, old, None))
 
     given = conflict_name(A, "0123456789")
-    assert ((A, given), (gone, gone)) == place.files.carry_out(planned, "0123456789")
+    assert ((A, given), (gone, gone)) == place.files.transaction("0123456789", planned).carry_out()
     assert {"a.txt": "theirs", given: "new", "gone.txt": "theirs"} == place.published()
 
 
