@@ -14,7 +14,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from kbd.errors import DiskFull, FileReadFailed, NotFound, SandboxViolation, Val
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
 from kbd.types import BlobHash
 
-__all__ = ["BlobDamaged", "BlobStore", "BlobVerification"]
+__all__ = ["BlobDamaged", "BlobStore", "BlobVerification", "CheckedBlobs"]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _CHUNK_BYTES = 1024 * 1024
@@ -47,6 +47,54 @@ class BlobDamaged(FileReadFailed):
             actions=("run kbd verify to see what else is, and bring it back from a backup",),
             detail={"blob": blob},
         )
+
+
+class CheckedBlobs:
+    """Memory of the blobs that were found to be what their names say.
+
+    A blob is read again when the file system says that somebody has touched it. May be used by any
+    thread.
+    """
+
+    def __init__(self) -> None:
+        self._stamps: dict[BlobHash, _Stamp] = {}
+
+    def blob_at(self, path: str) -> BlobHash | None:
+        """Return the hash of the blob that lies at a path and is yet to be checked, or None."""
+        folder, _, last = path.rpartition("/")
+        if not (_HASH.fullmatch(last) and folder.endswith("/" + last[:2])):
+            return None
+        blob = BlobHash(last)
+        try:
+            return None if self._stamps.get(blob) == _stamp(os.stat(path)) else blob
+        except OSError:
+            return None  # Not there: whoever opens it says so.
+
+    def check_open(self, blob: BlobHash, file: BufferedReader) -> None:
+        """Check an open blob, from its beginning.
+
+        Raises:
+            BlobDamaged: It is not what its name says.
+        """
+        # Taken before it is read: a write meanwhile gives it another stamp than this one.
+        stamp = _stamp(os.fstat(file.fileno()))
+        if self._stamps.get(blob) == stamp:
+            return
+        if hashlib.file_digest(file, "sha256").hexdigest() != blob:
+            self._stamps.pop(blob, None)
+            raise BlobDamaged(blob)
+        if len(self._stamps) >= _MAX_CHECKED:
+            self._stamps.clear()
+        self._stamps[blob] = stamp
+
+    def check_at(self, path: str, blob: BlobHash) -> None:
+        """Check the blob at a path; one that is not there is nobody's harm.
+
+        Raises:
+            BlobDamaged: It is not what its name says.
+        """
+        with suppress(FileNotFoundError), open(path, "rb") as file:
+            self.check_open(blob, file)
 
 
 class BlobVerification(msgspec.Struct, frozen=True):
@@ -74,8 +122,7 @@ class BlobStore:
     def __init__(self, directory: Path, disk: Disk = DISK) -> None:
         self._directory = directory
         self._disk = disk
-        # What was checked already, as the file system described it then.
-        self._checked: dict[BlobHash, _Stamp] = {}
+        self._checked = CheckedBlobs()
 
     def put_bytes(self, data: bytes) -> BlobHash:
         """Keep bytes. Keeping the same again costs next to nothing.
@@ -196,7 +243,7 @@ class BlobStore:
                 if hashlib.sha256(data).hexdigest() != blob:
                     raise BlobDamaged(blob)
                 return data
-            self._check_open(blob, file)
+            self._checked.check_open(blob, file)
             file.seek(offset)
             return file.read(-1 if limit is None else limit)
 
@@ -211,7 +258,7 @@ class BlobStore:
             BlobDamaged: It is not what its name says.
         """
         with self._opened(blob) as file:
-            self._check_open(blob, file)
+            self._checked.check_open(blob, file)
 
     def copy_to(self, blob: BlobHash, fd: int) -> int:
         """Copy a blob to the beginning of an open file, hashing what is copied.
@@ -226,7 +273,7 @@ class BlobStore:
         """
         hasher, size = hashlib.sha256(), 0
         with self._opened(blob) as file:
-            for chunk in _read_chunks(file.fileno(), "a blob"):
+            while chunk := file.read(_CHUNK_BYTES):
                 hasher.update(chunk)
                 self._disk.write_all(fd, chunk, size)
                 size += len(chunk)
@@ -280,18 +327,6 @@ class BlobStore:
             raise NotFound("there is no such blob", detail={"blob": blob}) from error
         with file:
             yield file
-
-    def _check_open(self, blob: BlobHash, file: BufferedReader) -> None:
-        # Before it is read: a write meanwhile gives it another stamp than the one remembered.
-        stamp = _stamp(file.fileno())
-        if self._checked.get(blob) == stamp:
-            return
-        if hashlib.file_digest(file, "sha256").hexdigest() != blob:
-            self._checked.pop(blob, None)
-            raise BlobDamaged(blob)
-        if len(self._checked) >= _MAX_CHECKED:
-            self._checked.clear()
-        self._checked[blob] = stamp
 
     def _stored_blobs(self) -> list[BlobHash]:
         names = (path.name for path in self._directory.glob("[0-9a-f][0-9a-f]/*"))
@@ -375,8 +410,7 @@ def _open_source(path: Path) -> int:
     return fd
 
 
-def _stamp(fd: int) -> _Stamp:
-    found = os.fstat(fd)
+def _stamp(found: os.stat_result) -> _Stamp:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 

@@ -9,7 +9,6 @@
 Every file's bytes are checked against their hash on the way. Blocking.
 """
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,8 +18,8 @@ from kbd.core.domain.state_text import conversation_lines, plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import encoded_state
 from kbd.core.workbench.sandbox import ConfinedRoot
-from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt
-from kbd.events.blobs import BlobStore
+from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, NotFound
+from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.types import BlobHash, FileName
 
@@ -89,28 +88,21 @@ def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobSt
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
                 target = os.open(last, flags, 0o600, dir_fd=held)
                 try:
-                    _copy_file(blobs.path(blob), target, name, blob)
+                    _copy_file(blobs, target, name, blob)
                 finally:
                     os.close(target)
     finally:
         root.close()
 
 
-def _copy_file(source: Path, target: int, name: FileName, blob: BlobHash) -> None:
-    digest = hashlib.sha256()
+def _copy_file(blobs: BlobStore, target: int, name: FileName, blob: BlobHash) -> None:
     try:
-        with source.open("rb") as original:
-            while chunk := original.read(_COPIED_BYTES):
-                digest.update(chunk)
-                # write(2) may take less than it was given.
-                view = memoryview(chunk)
-                while view:
-                    view = view[os.write(target, view) :]
-    except FileNotFoundError:
+        blobs.copy_to(blob, target)
+    except NotFound:
         raise LogCorrupt(f"the bytes of {name!r} are missing; `kbd verify` says more") from None
-    if digest.hexdigest() != blob:
+    except BlobDamaged:
         msg = f"the bytes of {name!r} are not what they were; `kbd verify` says more"
-        raise LogCorrupt(msg)
+        raise LogCorrupt(msg) from None
 
 
 def _text_files(state: WorkbenchState) -> dict[str, bytes]:

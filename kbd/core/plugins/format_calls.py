@@ -256,7 +256,7 @@ class FormatCalls(ReviewCalls, Formats):
         if not isinstance(owned.item, Styled):
             raise unsupported_error(owned.item, "give styles or media", source.name)
         arguments = file_arguments(source) | {
-            "into": None if into is None else (str(into.path), into.name, into.external),
+            "into": None if into is None else (into.path, into.name, into.external),
             "picks": msgspec.to_builtins(tuple(picks)),
             "target": str(target),
         }

@@ -283,7 +283,8 @@ class PrintedDocuments:
             await self._workers.call(
                 request.plugin,
                 f"{forked_call.ENTRY}:print_file",
-                {"order": msgspec.to_builtins(order)},
+                # The source as a path, as which the pool knows what is read and checks it.
+                {"order": msgspec.to_builtins(order) | {"source": request.file.path}},
                 self._renderer.limits.call_limits(),
                 what=f"{program.name}: print {order.name}",
                 failure=FileReadFailed,

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -163,5 +163,5 @@ def _print_request(
     )
 
 
-def _version(file: FileRef | None) -> tuple[str, str] | None:
-    return None if file is None else (str(file.path), file.name)
+def _version(file: FileRef | None) -> tuple[Path, str] | None:
+    return None if file is None else (file.path, file.name)

@@ -35,7 +35,7 @@ def unsupported_error(handler: FormatHandler, what: str, name: str) -> Validatio
 
 def file_arguments(file: FileRef | None) -> dict[str, Any]:
     """Return the arguments by which a worker finds a file; for None those of a new one."""
-    return {"path": str(file.path) if file else None, "name": file.name if file else ""}
+    return {"path": file.path if file else None, "name": file.name if file else ""}
 
 
 class WorkerCalls:

@@ -129,20 +129,27 @@ Report = Ready | StartFailed | Begun | Ended
 Answer = Returned | Raised | Exceeded | Crashed
 
 
-def encode(record: Any) -> bytes:
+def encode(record: Any, paths: list[str] | None = None) -> bytes:
     """Return a record as msgpack; a path becomes its text.
+
+    Args:
+        record: The record.
+        paths: Takes the paths that are in it.
 
     Raises:
         TypeError: A value in it has no form in msgpack.
         OverflowError: An integer has more than 64 bits.
         RecursionError: It is nested too deeply.
     """
-    return msgspec.msgpack.encode(record, enc_hook=_text_of)
 
+    def text_of(value: Any) -> str:
+        # Paths are the one kind beside plain values and records that both sides use.
+        if hasattr(value, "__fspath__"):
+            text = str(value)
+            if paths is not None:
+                paths.append(text)
+            return text
+        msg = f"{type(value).__name__} cannot be sent between processes"
+        raise TypeError(msg)
 
-def _text_of(value: Any) -> str:
-    # Paths are the one kind beside plain values and records that both sides use.
-    if hasattr(value, "__fspath__"):
-        return str(value)
-    msg = f"{type(value).__name__} cannot be sent between processes"
-    raise TypeError(msg)
+    return msgspec.msgpack.encode(record, enc_hook=text_of)

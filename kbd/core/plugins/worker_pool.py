@@ -39,6 +39,7 @@ from kbd.errors import (
     ValidationFailed,
     error_with_code,
 )
+from kbd.events.blobs import CheckedBlobs
 from kbd.tools import CallLimits
 
 __all__ = [
@@ -200,6 +201,7 @@ class WorkerPool:
         self._tasks: TaskGroup | None = None
         self._error: str | None = None
         self._log = get_logger(__name__)
+        self._checked = CheckedBlobs()
 
     async def __aenter__(self) -> Self:
         self._tasks = anyio.create_task_group()
@@ -250,15 +252,22 @@ class WorkerPool:
             ToolTimeout: It passed a limit.
             ToolWorkerUnavailable: Its process died or could not be started.
             ValidationFailed: The arguments cannot be sent, or the result is too large.
+            BlobDamaged: A file that the function would read is not what its name says.
             KbdError: What the function raised; `failure` for what is not a KbdError.
         """
         limits = limits or self._limits
         what = what or f"{plugin}: {function.rpartition(':')[2]}"
+        paths: list[str] = []
         try:
-            request = encode(Request(function, dict(arguments)))
+            request = encode(Request(function, dict(arguments)), paths)
         except (TypeError, OverflowError, RecursionError) as fault:
             msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
             raise ValidationFailed(msg) from None
+        for path in paths:
+            # Whoever reads a file reads a blob: what it says must be what was recorded.
+            blob = self._checked.blob_at(path)
+            if blob is not None:
+                await to_thread.run_sync(self._checked.check_at, path, blob)
         # The limit holds for all plugins together: each call is a process.
         async with self._slots:
             finished = await self._finished(self._plugin(plugin), request, limits)

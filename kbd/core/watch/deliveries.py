@@ -27,7 +27,7 @@ from kbd.core.workbench.extraction import (
     remove_partial,
 )
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, FileWriteFailed
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, NotFound
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
 
@@ -108,11 +108,11 @@ class Deliveries:
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
         await workbench.keeper.submit(RecordFacts((effect,)))
         try:
-            made = await self._in_thread(copy_to_folder, effect, workbench.blobs.path(file.blob))
+            made = await self._in_thread(copy_to_folder, effect, workbench.blobs.store)
         except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.
             raise
-        except (DiskFull, FileWriteFailed) as error:
+        except (DiskFull, FileReadFailed, FileWriteFailed, NotFound) as error:
             await workbench.keeper.submit(
                 RecordFacts((EffectAborted(effect.effect_id, error.message),))
             )

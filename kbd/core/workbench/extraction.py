@@ -29,8 +29,9 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
+from kbd.errors import DiskFull, FileWriteFailed, KbdError, NotFound, ValidationFailed
 from kbd.events.base import FileVersion
+from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
 from kbd.events.watches import FilesWritten
 from kbd.requests.workbenches import ExtractResult
@@ -60,7 +61,7 @@ def numbered_names(name: str) -> Iterator[str]:
         count += 1
 
 
-def copy_to_folder(effect: EffectIntended, source: Path) -> str:
+def copy_to_folder(effect: EffectIntended, blobs: BlobStore) -> str:
     """Copy a file to its effect's folder and return the name it got, relative to the folder.
 
     The copy is complete and durable before it has its name, and the name was free. An extraction
@@ -68,6 +69,8 @@ def copy_to_folder(effect: EffectIntended, source: Path) -> str:
     now; and it keeps the partial, so `remove_partial` is called when its end is recorded.
 
     Raises:
+        NotFound: The stored bytes are missing.
+        BlobDamaged: The stored bytes are damaged; nothing was copied.
         DiskFull: No space is left.
         FileWriteFailed: The folder is missing or cannot be written.
     """
@@ -78,14 +81,16 @@ def copy_to_folder(effect: EffectIntended, source: Path) -> str:
         if is_delivery:
             Path(effect.directory).stat()
         folder.mkdir(parents=True, exist_ok=True)
-        with source.open("rb") as original, partial.open("wb") as copy:
-            shutil.copyfileobj(original, copy, 1 << 20)
-            copy.flush()
+        with partial.open("wb") as copy:
+            blobs.copy_to(effect.file.blob, copy.fileno())
             os.fsync(copy.fileno())  # Bytes before the name: whoever sees the name sees them all.
         final = _link_free_name(partial, folder, last)
         if not is_delivery:
             partial.unlink()
         _sync_folder(folder)
+    except (NotFound, BlobDamaged):
+        remove_partial(effect)
+        raise
     except OSError as error:
         remove_partial(effect)
         if final:  # It is ours and not durable: what failed leaves nothing.
@@ -257,7 +262,7 @@ async def _extract_file(
     # Before anything is written: by this event the next start finds what a crash left.
     await workbench.keeper.submit(RecordFacts((effect,)))
     try:
-        final = await run_sync(copy_to_folder, effect, workbench.blobs.path(entry.blob))
+        final = await run_sync(copy_to_folder, effect, workbench.blobs.store)
     except KbdError as error:
         await workbench.keeper.submit(
             RecordFacts((EffectAborted(effect.effect_id, error.message),))

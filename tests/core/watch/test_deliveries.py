@@ -116,7 +116,7 @@ async def test_a_copy_that_was_cut_off_is_made_once(
             case "whole":
                 shutil.copy(bench.blobs.path(effect.file.blob), out / f".kbd-{EFFECT}.part")
             case "made" | "moved" | "done":
-                copy_to_folder(effect, bench.blobs.path(effect.file.blob))
+                copy_to_folder(effect, bench.blobs.store)
                 if reached == "moved":
                     (out / "a.txt").rename(out / "theirs.txt")
                 if reached == "done":
@@ -138,7 +138,7 @@ async def test_one_that_was_taken_away_is_not_made_again(tmp_path: Path, out: Pa
     async with supervised(tmp_path / "h") as running:
         bench = await _published(running, a__txt="a")
         effect = await _begun(bench, out)
-        copy_to_folder(effect, bench.blobs.path(effect.file.blob))
+        copy_to_folder(effect, bench.blobs.store)
         (out / "a.txt").rename(tmp_path / "theirs.txt")
         assert await _deliver(running, bench, out) == (str(out / "a.txt"),)
         assert files_in(out) == {}
@@ -157,7 +157,7 @@ async def test_a_folder_that_is_missing_may_be_there_later(tmp_path: Path, out: 
         assert bench.state.effects == {}
         _move(tmp_path / "away", out)
         effect = await _begun(bench, out)
-        copy_to_folder(effect, bench.blobs.path(effect.file.blob))
+        copy_to_folder(effect, bench.blobs.store)
         _move(out, tmp_path / "away")
         with pytest.raises(FileWriteFailed):
             await _deliver(running, bench, out)
@@ -171,18 +171,20 @@ async def test_a_full_disk_keeps_what_was_delivered(
     tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next call makes what is missing, and leaves nothing half written before that."""
-    copy = shutil.copyfileobj
-    copied: list[object] = []
+    write = os.pwrite
+    copied: list[str] = []
 
-    def full(source: BinaryIO, target: BinaryIO, length: int) -> None:
-        copied.append(source)
-        if len(copied) == 2:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        copy(source, target, length)
+    def full(fd: int, data: bytes, offset: int) -> int:
+        written = os.readlink(f"/proc/self/fd/{fd}")
+        if Path(written).is_relative_to(out):
+            copied.append(written)
+            if len(copied) == 2:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(fd, data, offset)
 
     async with supervised(tmp_path / "h") as running:
         bench = await _published(running, a__txt="a", **{"sub/b__txt": "b"})
-        monkeypatch.setattr(shutil, "copyfileobj", full)
+        monkeypatch.setattr(os, "pwrite", full)
         with pytest.raises(DiskFull) as failed:
             await _deliver(running, bench, out)
         assert failed.value.retryable
@@ -196,7 +198,7 @@ async def test_a_disk_without_links_gets_whole_files(
     tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each once and over nothing; and when it is full, no half of one."""
-    copy, fails = shutil.copyfileobj, [False, True, False, False]
+    copy, fails = shutil.copyfileobj, [True, False]
 
     def refused(source: Path, target: Path) -> None:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))

@@ -1,26 +1,30 @@
 """Copies out of the workbench: complete, durable, and never over anything."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from kbd.core.workbench.extraction import copy_to_folder, numbered_names, remove_partial
 from kbd.events.base import FileVersion
+from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.drafts import EffectIntended
 from kbd.types import BlobHash, FileName
 
+_HELLO = BlobHash(hashlib.sha256(b"hello").hexdigest())
+
 
 def _effect(folder: Path, name: str) -> EffectIntended:
-    file = FileVersion(FileName(name), BlobHash("0" * 64), 5)
+    file = FileVersion(FileName(name), _HELLO, 5)
     return EffectIntended("e1", "extract", str(folder), file)
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
-    """A blob."""
-    path = tmp_path / "blob"
-    path.write_text("hello")
-    return path
+def source(tmp_path: Path) -> BlobStore:
+    """A store with the bytes of a file."""
+    store = BlobStore(tmp_path / "blobs")
+    store.put_bytes(b"hello")
+    return store
 
 
 @pytest.mark.parametrize(
@@ -32,7 +36,9 @@ def source(tmp_path: Path) -> Path:
         ("plain", "plain(1)"),
     ],
 )
-def test_a_taken_name_is_numbered(tmp_path: Path, source: Path, name: str, second: str) -> None:
+def test_a_taken_name_is_numbered(
+    tmp_path: Path, source: BlobStore, name: str, second: str
+) -> None:
     """The second copy gets a number before the last suffix; the first one stays."""
     folder = tmp_path / "out"
 
@@ -40,7 +46,7 @@ def test_a_taken_name_is_numbered(tmp_path: Path, source: Path, name: str, secon
     assert {name, second} == {path.name for path in folder.iterdir()}
 
 
-def test_a_gap_in_the_numbers_is_filled(tmp_path: Path, source: Path) -> None:
+def test_a_gap_in_the_numbers_is_filled(tmp_path: Path, source: BlobStore) -> None:
     """file.xlsx and file(2).xlsx are there: the next one is file(1).xlsx."""
     for name in ("file.xlsx", "file(2).xlsx"):
         (tmp_path / name).write_text("theirs")
@@ -49,10 +55,20 @@ def test_a_gap_in_the_numbers_is_filled(tmp_path: Path, source: Path) -> None:
     assert (tmp_path / "file.xlsx").read_text() == "theirs"
 
 
-def test_nested_names_keep_their_folders(tmp_path: Path, source: Path) -> None:
+def test_nested_names_keep_their_folders(tmp_path: Path, source: BlobStore) -> None:
     """sub/a.txt goes to sub/ below the folder."""
     assert copy_to_folder(_effect(tmp_path / "out", "sub/a.txt"), source) == "sub/a.txt"
     assert (tmp_path / "out" / "sub" / "a.txt").read_text() == "hello"
+
+
+def test_damaged_bytes_are_not_copied(tmp_path: Path, source: BlobStore) -> None:
+    """Neither the file nor a part of it is there."""
+    path = source.path(_HELLO)
+    path.chmod(0o600)
+    path.write_bytes(b"hellO")
+    with pytest.raises(BlobDamaged):
+        copy_to_folder(_effect(tmp_path / "out", "a.txt"), source)
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_what_was_half_written_is_removed(tmp_path: Path) -> None:
