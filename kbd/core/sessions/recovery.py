@@ -31,7 +31,7 @@ from kbd.core.workbench.publish import carry_out
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, LogCorrupt
 from kbd.events.blobs import BlobStore
-from kbd.events.disk import SyncError, is_full
+from kbd.events.disk import DISK, Disk, SyncError, is_full
 from kbd.events.workbenches import WorkbenchCreated
 from kbd.types import WorkbenchId
 
@@ -41,7 +41,7 @@ _log = get_logger(__name__)
 
 
 async def open_workbench(
-    folders: WorkbenchFolders, clock: Clock, redaction: Redaction
+    folders: WorkbenchFolders, clock: Clock, redaction: Redaction, disk: Disk = DISK
 ) -> OpenWorkbench:
     """Open a workbench's log and fold it; nothing is changed but a torn end.
 
@@ -49,6 +49,7 @@ async def open_workbench(
         folders: Where it lies.
         clock: Tells the time that its events carry.
         redaction: Keeps known keys out of its log and its conversation.
+        disk: What writes its log, its blobs and its files.
 
     Raises:
         DiskFull: There is no space for what recovery must write.
@@ -58,7 +59,7 @@ async def open_workbench(
     with translate_disk_errors():
         await run_sync(_prepare_folders, folders)
     snapshots = workbench_snapshots(folders.log, folders.snap)
-    log, copies = await run_sync(snapshots.open)
+    log, copies = await run_sync(snapshots.open, disk)
     keeper: Keeper[WorkbenchState, Command] = Keeper(
         Journal(log),
         blank=WorkbenchState,
@@ -71,8 +72,8 @@ async def open_workbench(
         await keeper.load(copies)
     except LogCorrupt:
         pass  # The log has it as its damage; what came before is folded and can be read.
-    store = BlobStore(folders.blobs)
-    files = await run_sync(FileStore, folders.published, folders.draft, folders.stage, store)
+    store = BlobStore(folders.blobs, disk)
+    files = await run_sync(FileStore, folders.published, folders.draft, folders.stage, store, disk)
     return OpenWorkbench(
         folders=folders,
         keeper=keeper,

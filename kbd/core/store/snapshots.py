@@ -188,15 +188,18 @@ class Snapshots(Generic[S]):
         self.since = Seq(0)
         self._shape, self._fold = shape, fold
 
-    def open(self) -> tuple[EventLog, tuple[S, S] | None]:
+    def open(self, disk: Disk = DISK) -> tuple[EventLog, tuple[S, S] | None]:
         """Open the log, and return two copies of the state of its newest snapshot, if it fits.
+
+        Args:
+            disk: What writes the log.
 
         Raises:
             DiskFull: There is no space for a new log or a repair.
             LogPoisoned: The disk failed, or does not make the log durable.
         """
         found = load_snapshot(self.folder, self._schema())
-        log = EventLog.open(self.log_dir, trusted=found.seq if found else Seq(0))
+        log = EventLog.open(self.log_dir, trusted=found.seq if found else Seq(0), disk=disk)
         # The log may have been cut, or restored from a backup, since the snapshot was taken.
         if found is None or not _is_of_log(log, found):
             return log, None
