@@ -309,6 +309,8 @@ async def test_what_a_plugin_returns_is_checked(tmp_path: Path, module: Module) 
     near.answer = bytes(4)
     with pytest.raises(MalformedReply):
         await opened.embed(state, asking("a", "b"), nowhere)
+    with pytest.raises(MalformedReply):
+        await opened.validate("near")
     near.answer = None
     with pytest.raises(ProviderUnavailable, match="RuntimeError") as failed:
         await opened.embed(state, asking(), nowhere)
