@@ -171,14 +171,41 @@ class Caller:
                 path, body=body, cast_to=object, stream=True, stream_cls=PLAIN
             )
             async with stream:
-                async for piece in stream:
-                    reader.feed(piece)
+                await self._feed(stream, reader, assembly)
         # No cause is kept: the library's errors quote the server's answer, which may quote the key.
         except _FAULTS as error:
             # What was said to its end stands, though the usage or the end mark did not come.
             if assembly.finish_reason is None or not isinstance(error, _BROKEN):
                 raise self._translated(error, request) from None
         return assembly.reply()
+
+    async def _feed(
+        self,
+        stream: openai.AsyncStream[object],
+        reader: ChatReader | ResponsesReader,
+        assembly: Assembly,
+    ) -> None:
+        """Read an answer to its end, as long as more of it comes.
+
+        The client's own time-out is for each read, and ends with any byte: a comment or an empty
+        piece that keeps the connection open would do for ever.
+
+        Raises:
+            ProviderUnavailable: Nothing of the answer came for too long, before it was told whole.
+        """
+        limit_s, seen = self._access.timeout_s, assembly.progress
+        with anyio.move_on_after(limit_s) as pause:
+            async for piece in stream:
+                reader.feed(piece)
+                if assembly.progress != seen:
+                    seen = assembly.progress
+                    pause.deadline = anyio.current_time() + limit_s
+        if pause.cancelled_caught and assembly.finish_reason is None:
+            msg = (
+                f"the provider kept the connection open, but sent nothing of an answer for "
+                f"{limit_s:g} s (setting run.provider_s)"
+            )
+            raise ProviderUnavailable(msg)
 
     def _translated(self, error: Exception, request: ModelRequest | None) -> KbdError:
         """Return the error of kbd for one of the client library."""
