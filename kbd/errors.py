@@ -202,7 +202,7 @@ class EgressBlockedByPolicy(KbdError):
 
 
 class ProviderNotConfigured(KbdError):
-    """A key, an address or a model name is missing; the message says which setting to make."""
+    """A key, an address or a model name is missing, or the provider is disabled."""
 
     code = "PROVIDER_NOT_CONFIGURED"
 

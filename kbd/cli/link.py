@@ -140,6 +140,7 @@ def request_refused(error: RemoteError) -> RequestRefused:
     data = error.data if isinstance(error.data, dict) else {}
     code = str(data.get("error_code") or error.code)
     actions = [str(action) for action in data.get("actions") or ()]
-    if code in _ADVICE:
+    # A daemon that says what helps knows better: a restart enables no provider.
+    if code in _ADVICE and not actions:
         actions.append(_ADVICE[code])
     return RequestRefused(code, error.message, tuple(actions), data.get("detail") or {})

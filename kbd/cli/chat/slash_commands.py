@@ -255,11 +255,12 @@ def clear_conversation(session: ChatSession, argument: str) -> int:
         slow=True,
     )
     session.workbench_id, session.name = str(fork["workbench_id"]), name
-    session.ask("WorkshopSetActiveModel", model_id=state["active_model_id"])
     if session.index_dir:
         session.ask("WorkspaceReloadIndex", index_dir=session.index_dir, slow=True)
     say("A new conversation, with the same files.")
     note(f"The one before: kbd chat {before}. This one: kbd chat {session.workbench_id}")
+    # Last: a model whose provider is disabled is refused, and the new conversation is there.
+    session.ask("WorkshopSetActiveModel", model_id=state["active_model_id"])
     return OK
 
 

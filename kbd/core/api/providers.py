@@ -152,8 +152,9 @@ class ProviderMethods:
     ) -> wire.DefaultModel:
         """Set the default model."""
         del session
-        provider = self._egress.models.provider(request.model_id)
-        self._egress.models.check_enabled(provider.name)
+        # For its refusal alone.
+        self._egress.models.provider(request.model_id)
+        self._egress.models.check_model_enabled(request.model_id)
         await self._record(ModelChosen(request.model_id))
         return wire.DefaultModel(model_id=request.model_id)
 

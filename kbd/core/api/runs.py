@@ -111,6 +111,7 @@ class WorkshopMethods:
         del session
         model_id = request.model_id
         self._context.egress.models.provider(model_id)
+        self._context.egress.models.check_model_enabled(model_id)
         return record(
             self._workbenches,
             request.workbench_id,

@@ -66,11 +66,13 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
     Raises:
         ValidationFailed: Something in it makes no sense.
         NotFound: There is no such provider or model.
+        ProviderNotConfigured: The model's provider is disabled.
     """
     model_id = _none_if_unset(request.model_id)
     if model_id is not None:
         # For its refusal alone: no rule is recorded for a model whose provider does not exist.
         egress.models.provider(model_id)
+        egress.models.check_model_enabled(model_id)
     if not request.prompt.strip():
         msg = "the prompt is empty: say what is to be done with what lands"
         raise ValidationFailed(msg)

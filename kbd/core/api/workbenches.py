@@ -151,6 +151,7 @@ class WorkbenchMethods:
         model_id = request.model_id
         # For its refusal alone: the log gets no model whose provider does not exist.
         self._context.egress.models.provider(model_id)
+        self._context.egress.models.check_model_enabled(model_id)
         return record(
             self._workbenches,
             request.workbench_id,

@@ -306,10 +306,7 @@ class Egress:
         made = await self._outbound.call(
             owned, RequestPurpose(chosen.model_id, "embed", record), work
         )
-        # Four bytes a number. A plugin made them, so nothing is taken for granted.
-        if made.size < 1 or len(made.data) != 4 * made.size * len(asked.texts):
-            msg = f"{chosen.model_id} returned other vectors than were asked for"
-            raise MalformedReply(msg)
+        _check_vectors(made, len(asked.texts), chosen.model_id)
         return made
 
     async def validate(self, provider_id: str) -> None:
@@ -336,7 +333,8 @@ class Egress:
                 await party.validate(access)
             else:
                 with _contain_faults(party):
-                    await party.embed(EmbedRequest("", ("word",), "query"), access)
+                    made = await party.embed(EmbedRequest("", ("word",), "query"), access)
+                _check_vectors(made, 1, party.name)
 
         async def record(sent: RequestSent) -> None:
             await self._daemon.submit(RecordDaemon((sent,)))
@@ -407,6 +405,14 @@ class Egress:
         if not any(host.allows(asked) for host in self._allowed):
             msg = f"setting egress.hosts does not name the provider's address, {endpoint}"
             raise EgressBlockedByPolicy(msg)
+
+
+def _check_vectors(made: Embeddings, count: int, name: str) -> None:
+    """Raise MalformedReply unless there are so many vectors; a plugin made them."""
+    # Four bytes a number.
+    if made.size < 1 or len(made.data) != 4 * made.size * count:
+        msg = f"{name} returned other vectors than were asked for"
+        raise MalformedReply(msg)
 
 
 @contextmanager

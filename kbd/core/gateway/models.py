@@ -73,29 +73,30 @@ class Models:
         return provider_id not in self._state().disabled
 
     def default(self) -> str:
-        """Return the model to use where a workbench has chosen none.
+        """Return the model that is meant where a workbench has chosen none.
 
-        One whose provider is disabled is passed over.
+        That a provider is disabled makes no other one be meant: whoever asked for one would get
+        what another makes, and not know. What is disabled is refused (`check_set_up`).
 
         Raises:
-            ProviderNotConfigured: A provider has a key or an address, but no model is named; or all
-                providers are disabled.
+            ProviderNotConfigured: A provider has a key or an address, but no model is named; or it
+                is disabled, too.
         """
         for named in (self._state().model_id, self._settings.default_model):
-            if named is not None and all(map(self.is_enabled, self._providers_of(named))):
+            if named is not None:
                 return named
-        for provider, status, enabled in self.described():
-            if not enabled or (status.auth_mode == "none" and not status.endpoint):
+        for provider, status, _ in self.described():
+            if status.auth_mode == "none" and not status.endpoint:
                 continue  # It needs no set-up, so it is never what the set-up asks for.
             if self.has_access(provider):
                 models = provider.models()
                 if models:
                     return models[0].id
+                # First: naming a model would not help.
+                self.check_enabled(provider.name)
                 raise ProviderNotConfigured(
                     status.reason or f"no model of the provider {provider.name} is named"
                 )
-        if not self.is_enabled(OFFLINE_MODEL.partition(":")[0]):
-            raise ProviderNotConfigured("no provider is enabled: kbd providers enable NAME")
         return OFFLINE_MODEL
 
     def of_workbench(self, state: WorkbenchState) -> str:
@@ -239,8 +240,7 @@ class Models:
                 says what to do.
         """
         provider = self.provider(model_id)
-        for provider_id in self._providers_of(model_id):
-            self.check_enabled(provider_id)
+        self.check_model_enabled(model_id)
         status = provider.status()
         # What a status misses may be the default model's name; this one is named.
         named = provider.takes_any_model and self.has_access(provider)
@@ -255,6 +255,23 @@ class Models:
                 actions=("enable it with ProvidersSetEnabled",),
                 detail={"provider_id": provider_id},
             )
+
+    def check_model_enabled(self, model_id: str) -> None:
+        """Raise ProviderNotConfigured for a model whose provider, or wrapper, is disabled."""
+        for provider_id in self._providers_of(model_id):
+            if not self.is_enabled(provider_id):
+                msg = (
+                    f"the provider {provider_id} is disabled, and with it the model {model_id}: "
+                    f"kbd providers enable {provider_id}, or choose another model"
+                )
+                raise ProviderNotConfigured(
+                    msg,
+                    actions=(
+                        "enable it with ProvidersSetEnabled",
+                        "choose another model with WorkshopSetActiveModel",
+                    ),
+                    detail={"provider_id": provider_id, "model_id": model_id},
+                )
 
     def _status(self, provider: Provider) -> ProviderStatus:
         """Return how a provider is set up: one that misses a model's name has it by the default."""
@@ -351,7 +368,8 @@ class Embedders:
         """Return which one is meant: the one that settings name, or else one of this machine's.
 
         Where none is named, it is the first that is set up, knows its model and sends nothing away:
-        nobody is asked for consent because of what merely is installed.
+        nobody is asked for consent because of what merely is installed. If that one is disabled,
+        none is meant.
         """
         named = self._settings.search.embedder.strip()
         if named == NO_EMBEDDER:
@@ -362,7 +380,8 @@ class Embedders:
             model_id = f"{found.embedder.name}:{found.default_model}"
             if found.default_model and not found.status.leaves_machine:
                 chosen = self._usable(found, model_id)
-                if not chosen.reason:
+                # Of one that is disabled no other takes the place, as of a model.
+                if not chosen.reason or (found.status.configured and not found.enabled):
                     return chosen
         return ChosenEmbedder(
             reason="no embedder is set up on this machine (setting search.embedder)"

@@ -20,7 +20,7 @@ from kbd.messages import ToolCall, Usage
 from kbd.providers import Emit, MalformedReply, ModelReply, ModelRequest
 from kbd.types import CallId
 
-__all__ = ["Assembly", "PartialCall"]
+__all__ = ["MAX_CALLS", "Assembly", "PartialCall"]
 
 MAX_REPLY_CHARACTERS = 32 * 1024 * 1024
 """Far above what a model writes in one turn; a server that never stops must not fill memory."""
@@ -55,6 +55,8 @@ class Assembly:
 
     Attributes:
         calls: The calls so far, in order.
+        progress: How many pieces have come that carry a part of the answer; whatever a server
+            sends only to keep a connection open is none.
         usage: What the server says that the turn consumed, once it did.
         finish_reason: Why the turn ended, once it did.
     """
@@ -65,6 +67,7 @@ class Assembly:
         self._text: list[str] = []
         self._characters = 0
         self.calls: list[PartialCall] = []
+        self.progress = 0
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
 
@@ -87,6 +90,7 @@ class Assembly:
         """
         if len(self.calls) >= MAX_CALLS:
             raise MalformedReply("the answer does not end: it makes ever more calls")
+        self.progress += 1
         self.calls.append(PartialCall(place))
         return self.calls[-1]
 
@@ -99,6 +103,15 @@ class Assembly:
         if arguments:
             self._count(arguments)
             call.pieces.append(arguments)
+
+    def note_thinking(self) -> None:
+        """Note that a piece has come of what a model thinks: no part of the text, but progress."""
+        self.progress += 1
+
+    def finish(self, reason: str) -> None:
+        """Set why the turn ended; told again it is no progress."""
+        self.progress += self.finish_reason is None
+        self.finish_reason = reason
 
     def reply(self) -> ModelReply:
         """Return the reply once the stream has ended.
@@ -144,6 +157,7 @@ class Assembly:
         return Usage(sent // CHARACTERS_PER_TOKEN, -(-self._characters // CHARACTERS_PER_TOKEN))
 
     def _count(self, text: str) -> None:
+        self.progress += 1
         self._characters += len(text)
         if self._characters > MAX_REPLY_CHARACTERS:
             raise MalformedReply("the answer does not end")

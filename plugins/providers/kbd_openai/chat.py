@@ -89,6 +89,11 @@ class _Delta(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
     tool_calls: list[_CallPiece] | None = None
+    # What a model thinks, as DeepSeek, vLLM and llama.cpp name it; Ollama and OpenRouter; others.
+    reasoning_content: Any = None
+    reasoning: Any = None
+    reasoning_details: Any = None
+    thinking: Any = None
 
 
 class _Choice(msgspec.Struct):
@@ -144,6 +149,8 @@ class ChatReader:
     def _take(self, choice: _Choice) -> None:
         delta = choice.delta or _Delta()
         self._assembly.add_text((delta.content or "") + (delta.refusal or ""))
+        if delta.reasoning_content or delta.reasoning or delta.reasoning_details or delta.thinking:
+            self._assembly.note_thinking()
         for piece in delta.tool_calls or ():
             function = piece.function or _Function()
             call = self._call_for(piece, function)
@@ -151,7 +158,8 @@ class ChatReader:
             call.name = call.name or function.name or ""
             self._assembly.add_arguments(call, _text_of(function.arguments))
         # A later chunk without a reason does not take it back.
-        self._assembly.finish_reason = choice.finish_reason or self._assembly.finish_reason
+        if choice.finish_reason:
+            self._assembly.finish(choice.finish_reason)
 
     def _call_for(self, piece: _CallPiece, function: _Function) -> PartialCall:
         calls = self._assembly.calls

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from json import JSONDecodeError
 from typing import Any
 
+import anyio
 import httpx2
 import openai
 
@@ -13,6 +14,7 @@ from kbd.errors import (
     NetworkUnavailable,
     ProviderNotConfigured,
     ProviderUnavailable,
+    ValidationFailed,
 )
 from kbd.providers import (
     Access,
@@ -32,6 +34,7 @@ from kbd_openai.faults import (
     retry_after_s,
     size_fault,
 )
+from kbd_openai.identification import NOT_LISTED, check_listing, check_refusal, foreign
 from kbd_openai.request_body import refused_option
 from kbd_openai.responses import ResponsesReader, responses_body
 
@@ -46,8 +49,8 @@ CHECK_S = 20.0
 MAX_EMBEDDINGS_BYTES = 64 * 1024 * 1024
 """Ten times what 32 of the longest vectors there are take as JSON."""
 
-NOT_OFFERED = frozenset({404, 405, 501})
-"""Statuses of servers that list no models; the connection was made all the same."""
+MAX_LISTING_BYTES = 16 * 1024 * 1024
+"""Thirty times what the longest list of models takes."""
 
 _BROKEN = (
     openai.APIConnectionError,
@@ -104,40 +107,56 @@ class Caller:
             KbdError: As for `Provider.complete`.
         """
         body = {"model": model, "input": list(texts)}
-        pieces: list[bytes] = []
-        size_bytes = 0
         try:
             # As a stream, only so that an answer without end does not fill memory.
             stream = await self._client.post(
                 "/embeddings", body=body, cast_to=object, stream=True, stream_cls=PLAIN
             )
-            async with stream:
-                async for piece in stream.response.aiter_bytes():
-                    pieces.append(piece)
-                    size_bytes += len(piece)
-                    if size_bytes > MAX_EMBEDDINGS_BYTES:
-                        raise MalformedReply("the answer does not end")
+            return await _whole_body(stream, MAX_EMBEDDINGS_BYTES)
         except openai.APIStatusError as error:
             raise size_fault(error.status_code, _server_message(error)) or self._translated(
                 error, None
             ) from None
         except _FAULTS as error:
             raise self._translated(error, None) from None
-        return b"".join(pieces)
 
-    async def check(self) -> None:
-        """Ask for the list of models; see `Provider.validate` for what it raises."""
+    async def check(self, path: str) -> None:
+        """Ask for the list of models; see `Provider.validate` for what it raises.
+
+        A server that has none is asked for an empty turn, which costs nothing: it is refused.
+
+        Args:
+            path: Where turns are asked for.
+
+        Raises:
+            MalformedReply: What answers is no server of this API.
+            KbdError: As for `Provider.complete`.
+        """
         client = self._client.with_options(timeout=min(self._access.timeout_s, CHECK_S))
         try:
-            answer = await client.get("/models", cast_to=httpx2.Response)
-            # A captive portal answers 200 with a page: only JSON tells that a server of this API is
-            # there.
-            answer.json()
+            stream = await client.get("/models", cast_to=object, stream=True, stream_cls=PLAIN)
+            check_listing(await _whole_body(stream, MAX_LISTING_BYTES), self._access.api_key)
         except openai.APIStatusError as error:
-            if error.status_code not in NOT_OFFERED:
-                raise self._translated(error, None) from None
+            if error.status_code not in NOT_LISTED:
+                raise _seen_as_foreign(self._translated(error, None)) from None
+            await self._check_refusal(client, path)
         except _FAULTS as error:
             raise self._translated(error, None) from None
+
+    async def _check_refusal(self, client: openai.AsyncOpenAI, path: str) -> None:
+        try:
+            stream = await client.post(path, body={}, cast_to=object, stream=True, stream_cls=PLAIN)
+            await stream.close()
+        except openai.APIStatusError as error:
+            fault = self._translated(error, None)
+            # A refused key, a limit, a server that is down: that is said of calls, too.
+            if not isinstance(fault, ValidationFailed):
+                raise fault from None
+            check_refusal(error.status_code, error.response.content, path)
+        except _FAULTS as error:
+            raise self._translated(error, None) from None
+        else:
+            check_refusal(stream.response.status_code, b"", path)
 
     async def _turn(
         self,
@@ -152,14 +171,41 @@ class Caller:
                 path, body=body, cast_to=object, stream=True, stream_cls=PLAIN
             )
             async with stream:
-                async for piece in stream:
-                    reader.feed(piece)
+                await self._feed(stream, reader, assembly)
         # No cause is kept: the library's errors quote the server's answer, which may quote the key.
         except _FAULTS as error:
             # What was said to its end stands, though the usage or the end mark did not come.
             if assembly.finish_reason is None or not isinstance(error, _BROKEN):
                 raise self._translated(error, request) from None
         return assembly.reply()
+
+    async def _feed(
+        self,
+        stream: openai.AsyncStream[object],
+        reader: ChatReader | ResponsesReader,
+        assembly: Assembly,
+    ) -> None:
+        """Read an answer to its end, as long as more of it comes.
+
+        The client's own time-out is for each read, and ends with any byte: a comment or an empty
+        piece that keeps the connection open would do for ever.
+
+        Raises:
+            ProviderUnavailable: Nothing of the answer came for too long, before it was told whole.
+        """
+        limit_s, seen = self._access.timeout_s, assembly.progress
+        with anyio.move_on_after(limit_s) as pause:
+            async for piece in stream:
+                reader.feed(piece)
+                if assembly.progress != seen:
+                    seen = assembly.progress
+                    pause.deadline = anyio.current_time() + limit_s
+        if pause.cancelled_caught and assembly.finish_reason is None:
+            msg = (
+                f"the provider kept the connection open, but sent nothing of an answer for "
+                f"{limit_s:g} s (setting run.provider_s)"
+            )
+            raise ProviderUnavailable(msg)
 
     def _translated(self, error: Exception, request: ModelRequest | None) -> KbdError:
         """Return the error of kbd for one of the client library."""
@@ -201,6 +247,33 @@ class Caller:
             msg = f"the provider sent nothing for {self._access.timeout_s:g} s"
             return ProviderUnavailable(msg)
         return NetworkUnavailable("the connection to the provider could not be made, or it broke")
+
+
+async def _whole_body(stream: openai.AsyncStream[object], max_bytes: int) -> bytes:
+    """Return the body of an answer, and close it.
+
+    Raises:
+        MalformedReply: It is larger than that.
+    """
+    pieces: list[bytes] = []
+    size_bytes = 0
+    async with stream:
+        with anyio.CancelScope() as reading:
+            async for piece in stream.response.aiter_bytes():
+                size_bytes += len(piece)
+                if size_bytes <= max_bytes:
+                    pieces.append(piece)
+                else:
+                    # From within: the library's generators, left half read, are not closed on trio.
+                    reading.cancel()
+    if size_bytes > max_bytes:
+        raise MalformedReply("the answer does not end")
+    return b"".join(pieces)
+
+
+def _seen_as_foreign(fault: KbdError) -> KbdError:
+    """Return the fault of a check: who refuses to be asked for the models is no such server."""
+    return foreign(fault.message) if isinstance(fault, ValidationFailed) else fault
 
 
 def _server_message(error: openai.APIStatusError) -> object:

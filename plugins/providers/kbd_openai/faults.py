@@ -89,6 +89,10 @@ def fault_of_status(status: int, code: str, text: str, wait_s: float | None = No
     if status == 429:
         msg = f"the provider asked to slow down (429): {text}"
         return ProviderRateLimited(msg, retry_after_s=wait_s)
+    # No redirect is followed: it would take key and contents to another address.
+    if 300 <= status < 400:
+        msg = f"the provider redirects elsewhere ({status}), which is not followed: {text}"
+        return ProviderUnavailable(msg)
     # The client library holds 408, 409 and 5xx to be worth another try, too.
     if status in (408, 409) or status >= 500 or status < 400:
         return ProviderUnavailable(f"the provider failed ({status}): {text}", retry_after_s=wait_s)

@@ -30,7 +30,8 @@ NO_MODEL = (
     "or default_model in the settings file, or choose one with --model openai:NAME"
 )
 DEFAULT_ENDPOINT = "api.openai.com:443"
-PROTOCOLS = ("chat", "responses")
+PATHS = {"chat": "/chat/completions", "responses": "/responses"}
+PROTOCOLS = tuple(PATHS)
 
 
 class OpenAIProvider(Provider):
@@ -101,10 +102,11 @@ class OpenAIProvider(Provider):
     async def validate(self, access: Access) -> None:
         """Ask the server for its models, which costs nothing; see `Provider.validate`.
 
-        A server that lists none, but answers, is taken as valid.
+        It is valid if it answers as a server of this API: with a list of models or, where it offers
+        none, with an error of the API for an empty turn. That something answers is not enough.
         """
         caller = await self._caller(access)
-        await caller.check()
+        await caller.check(PATHS[self._api])
 
     async def _caller(self, access: Access) -> Any:
         if not (access.api_key or access.base_url):

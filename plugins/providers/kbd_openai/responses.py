@@ -11,7 +11,7 @@ import msgspec
 
 from kbd.messages import Message, Usage
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
-from kbd_openai.assembly import Assembly, PartialCall
+from kbd_openai.assembly import MAX_CALLS, Assembly, PartialCall
 from kbd_openai.faults import ServerFault
 from kbd_openai.request_body import effort_of, is_sent, is_strict, repaired_history
 
@@ -135,6 +135,7 @@ class ResponsesReader:
         self._assembly = assembly
         self._text_places: set[int | str | None] = set()
         self._refused = False
+        self._items: set[tuple[str, int | str | None]] = set()
 
     def feed(self, event: object) -> None:
         """Take an event, as plain JSON values.
@@ -163,13 +164,26 @@ class ResponsesReader:
                 self._rewrite(call, delta.arguments)
             case "response.output_item.added" | "response.output_item.done":
                 whole = _converted(event, _ItemEvent)
-                self._take(whole.item, _place(whole.output_index, whole.item.id))
+                place = _place(whole.output_index, whole.item.id)
+                self._note_item(header.type, place)
+                self._take(whole.item, place)
             case "response.completed" | "response.incomplete" | "response.failed":
                 self._end(_converted(event, _End).response, header.type.partition(".")[2])
             case "error":
                 raise ServerFault(event)
             case _:
-                pass  # Reasoning, progress, tools of the server's own: no part of the answer.
+                # Reasoning, progress, tools of the server's own: no part of the answer.
+                if isinstance(event, dict) and event.get("delta"):
+                    self._assembly.note_thinking()
+
+    def _note_item(self, kind: str, place: int | str | None) -> None:
+        """Note that an item begins or is done, the first time: one that only thinks says no more.
+
+        As many are noted as there may be calls, so that a server without end fills no memory.
+        """
+        if (kind, place) not in self._items and len(self._items) < MAX_CALLS:
+            self._items.add((kind, place))
+            self._assembly.note_thinking()
 
     def _take(self, item: _Item, place: int | str | None) -> None:
         """Add what is new of an item that comes whole, or is begun."""
@@ -211,11 +225,11 @@ class ResponsesReader:
         if status == "incomplete":
             reason = (response.incomplete_details or _Reason()).reason
             cut = reason in (None, "max_output_tokens", "max_tokens")
-            self._assembly.finish_reason = "length" if cut else reason
+            self._assembly.finish("length" if cut else str(reason))
         elif self._refused:
-            self._assembly.finish_reason = "refusal"
+            self._assembly.finish("refusal")
         else:
-            self._assembly.finish_reason = "tool_calls" if self._assembly.calls else "stop"
+            self._assembly.finish("tool_calls" if self._assembly.calls else "stop")
 
 
 def _place(output_index: int | None, item_id: str | None) -> int | str | None:

@@ -87,6 +87,12 @@ class Near(Embedder):
         return Embeddings(self.answer * len(request.texts), 2)
 
 
+class Other(Near):
+    """A second one of this machine."""
+
+    name = "other"
+
+
 class Nameless(Near):
     """Its name cannot be one."""
 
@@ -262,6 +268,9 @@ async def test_one_that_people_disabled_is_not_used(tmp_path: Path, module: Modu
         disabled = SettingChanged("enabled", "false", "near")
         await running.benches.daemon.submit(RecordDaemon((disabled,)))
         assert opened.embedder().model_id == ""
+        assert opened.embedder().reason == (
+            "the provider near is disabled: kbd providers enable near"
+        )
         with pytest.raises(ProviderNotConfigured):
             await opened.fingerprint()
         with pytest.raises(ProviderNotConfigured, match="disabled"):
@@ -273,6 +282,19 @@ async def test_one_that_people_disabled_is_not_used(tmp_path: Path, module: Modu
         await opened.validate("near")
         with pytest.raises(ProviderNotConfigured, match="no longer near:big"):
             await opened.embed(Folded().state, asking(), nowhere, "near:big")
+
+
+def test_none_takes_the_place_of_a_disabled_one(tmp_path: Path, module: Module) -> None:
+    """Another one that is on this machine, too, is not asked without a word."""
+    near = Near()
+    opened = door(tmp_path, module("near", [near, Other()]))
+    assert opened.embedder().model_id == "near:small"
+    opened._daemon.state.disabled.add("near")
+
+    assert opened.embedder().model_id == ""
+    assert "near is disabled" in opened.embedder().reason
+    near.is_ready = False
+    assert opened.embedder().model_id == "other:small"
 
 
 @pytest.mark.anyio
@@ -287,6 +309,8 @@ async def test_what_a_plugin_returns_is_checked(tmp_path: Path, module: Module) 
     near.answer = bytes(4)
     with pytest.raises(MalformedReply):
         await opened.embed(state, asking("a", "b"), nowhere)
+    with pytest.raises(MalformedReply):
+        await opened.validate("near")
     near.answer = None
     with pytest.raises(ProviderUnavailable, match="RuntimeError") as failed:
         await opened.embed(state, asking(), nowhere)

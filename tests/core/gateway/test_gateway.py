@@ -114,6 +114,43 @@ def test_a_provider_without_a_model_names_the_setting(
     assert KEY not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("environment", "chosen", "model"),
+    [
+        ({"KBD_MODEL": MODEL, **AWAY}, None, MODEL),
+        ({**AWAY, "KBD_MODEL": "offline:planner"}, MODEL, MODEL),
+        ({**AWAY, "OPENAI_MODEL": "small"}, None, "openai:small"),
+        ({}, None, "offline:planner"),
+    ],
+)
+def test_no_model_takes_the_place_of_a_disabled_one(
+    tmp_path: Path, environment: dict[str, str], chosen: str | None, model: str
+) -> None:
+    """It is meant as before, however it was chosen, and refused by name with what helps."""
+    egress = door(tmp_path, environment)
+    provider_id = model.partition(":")[0]
+    egress._daemon.state.model_id = chosen
+    egress._daemon.state.disabled.add(provider_id)
+
+    assert egress.models.default() == egress.models.chosen_or_default() == model
+    with pytest.raises(ProviderNotConfigured) as refused:
+        egress.check(Folded().state, egress.models.of_workbench(Folded().state))
+    told = f"the provider {provider_id} is disabled, and with it the model {model}"
+    assert told in refused.value.message
+    assert f"kbd providers enable {provider_id}" in refused.value.message
+    assert refused.value.detail == {"provider_id": provider_id, "model_id": model}
+    assert len(refused.value.actions) == 2
+
+
+def test_a_disabled_provider_without_a_model_names_no_setting(tmp_path: Path) -> None:
+    """That it is disabled is told first: to name a model would not help."""
+    egress = door(tmp_path, AWAY)
+    egress._daemon.state.disabled.add("openai")
+
+    with pytest.raises(ProviderNotConfigured, match="kbd providers enable openai"):
+        egress.models.default()
+
+
 def test_model_ids_are_checked(tmp_path: Path) -> None:
     """An id without a provider, of no provider, or that a closed provider lacks is refused."""
     egress = door(tmp_path, {})

@@ -1,12 +1,14 @@
 """Jobs: from what landed to an outcome, and what of it needs a person."""
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
 import pytest
 
 from kbd.core.domain.commands import DiscardDraft, RequestCancel, SendMessage, StartRun
+from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.run_state import RunStatus
 from kbd.core.runtime.settings import Limits, WatchSettings
 from kbd.core.watch.job import Job, JobResult
@@ -14,6 +16,7 @@ from kbd.core.workbench.publish import publish
 from kbd.core.workbench.rewind import rewind_to
 from kbd.errors import ProviderUnavailable
 from kbd.events.watches import WatchConsent
+from kbd.events.workbenches import ModelChosen, SettingChanged
 from kbd.providers import ModelReply, ModelRequest
 from kbd.types import FileName, RunId
 from supervised import CLOCK, Supervised, files_in
@@ -85,6 +88,25 @@ async def test_changes_wait_for_a_review_where_the_rule_wants_it(tmp_path: Path)
     async with unattended(tmp_path / "h2", writes("in.txt", content="landed")) as (running, labour):
         job = await landed(running, tmp_path, publish="auto")
         assert (await labour.carry_out(job)).outcome == "unchanged"
+
+
+@pytest.mark.parametrize("named", [{"model_id": MODEL}, {}])
+async def test_the_provider_of_a_rule_is_disabled(tmp_path: Path, named: dict[str, Any]) -> None:
+    """The job fails by its name without a run, whoever chose the model; enabled it goes on."""
+    async with unattended(tmp_path / "h", writes("made.txt")) as (running, labour):
+        daemon = running.benches.daemon
+        await daemon.submit(RecordDaemon((ModelChosen(MODEL),)))
+        await daemon.submit(RecordDaemon((SettingChanged("enabled", "false", "scripted"),)))
+        job = await landed(running, tmp_path, **named)
+        result = await labour.carry_out(job)
+        assert (result.outcome, result.code) == ("failed", "PROVIDER_NOT_CONFIGURED")
+        assert "kbd providers enable scripted" in result.message
+        assert not result.retryable
+        bench = await running.benches.open(job.workbench_id)
+        assert bench.state.runs == []
+
+        await daemon.submit(RecordDaemon((SettingChanged("enabled", "true", "scripted"),)))
+        assert (await labour.carry_out(job)).outcome == "review"
 
 
 @on_trio

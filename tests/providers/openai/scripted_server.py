@@ -1,6 +1,6 @@
 """A server of models whose answers are scripted: by the name of the model asked for.
 
-A request without a body is answered by the last part of its path.
+A request that names no model is answered by the last part of its path.
 """
 
 import json
@@ -118,7 +118,8 @@ class ScriptedServer:
         async with stream:
             try:
                 request = await self._receive(stream)
-                await self.answers[request["model"]](Connection(stream))
+                named = request.get("model") or self.paths[-1].split("/")[-1]
+                await self.answers[named](Connection(stream))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
                 self.hung_up.set()
 
@@ -134,7 +135,7 @@ class ScriptedServer:
         }
         while len(body) < int(headers.get("content-length", 0)):
             body += await stream.receive()
-        request: dict[str, Any] = json.loads(body or json.dumps({"model": path.split("/")[-1]}))
+        request: dict[str, Any] = json.loads(body or b"{}")
         self.requests.append(request)
         self.paths.append(path)
         self.headers.append(headers)

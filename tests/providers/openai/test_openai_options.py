@@ -8,16 +8,13 @@ from backends import on_asyncio, on_trio
 from kbd.errors import (
     ContextExhausted,
     KbdError,
-    NetworkUnavailable,
-    ProviderAuthFailed,
-    ProviderNotConfigured,
     ProviderUnavailable,
 )
 from kbd.providers import OPTIONS, ModelRequest, OptionRefused, ToolSchema
 from kbd_openai import OpenAIProvider
 from kbd_openai.chat import chat_body
 from kbd_openai.request_body import refused_option
-from providers.openai.lent import Lent, asking, lending
+from providers.openai.lent import asking, lending
 from providers.openai.scripted_server import Answer, Connection, serving
 
 STRICT = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
@@ -160,46 +157,3 @@ async def test_strict_schemas_can_be_switched_off() -> None:
 
     sent = [request["tools"][0]["function"]["parameters"] for request in server.requests]
     assert sent == [STRICT, LOOSE]
-
-
-@on_trio
-@pytest.mark.anyio
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
-    [
-        ("200 OK", {"object": "list", "data": []}, None),
-        ("404 Not Found", {"detail": "Not Found"}, None),
-        ("405 Method Not Allowed", "<html>", None),
-        ("401 Unauthorized", {"error": {"message": "bad key"}}, ProviderAuthFailed),
-        ("403 Forbidden", {}, ProviderAuthFailed),
-        ("503 Service Unavailable", "down", ProviderUnavailable),
-        ("200 OK", "<html>Please log in</html>", ProviderUnavailable),
-    ],
-)
-async def test_a_check_asks_for_the_models(
-    status: str, body: object, kind: type[KbdError] | None
-) -> None:
-    """A server that answers is valid, though it lists none; a refused key is told as in a turn."""
-    async with serving(models=refusing(status, body)) as server, lending(server.port) as access:
-        provider = OpenAIProvider({})
-        if kind is None:
-            await provider.validate(access)
-        else:
-            with pytest.raises(kind):
-                await provider.validate(access)
-
-    assert server.paths == ["/v1/models"]
-    assert server.headers[0]["authorization"] == f"Bearer {access.api_key}"
-
-
-@on_asyncio
-@pytest.mark.anyio
-async def test_a_check_without_a_connection() -> None:
-    """Nobody listens: the network; neither key nor address: what to set."""
-    async with serving() as server:
-        port = server.port
-    async with lending(port) as access:
-        with pytest.raises(NetworkUnavailable):
-            await OpenAIProvider({}).validate(access)
-        with pytest.raises(ProviderNotConfigured, match="OPENAI_API_KEY"):
-            await OpenAIProvider({}).validate(Lent(access.http_client, None, None))

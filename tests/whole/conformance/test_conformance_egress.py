@@ -133,25 +133,70 @@ def test_a_provider_is_tried_without_content(wire: Wired, environment: Mapping[s
     assert wire.refused("ProvidersValidate", provider_id="nobody").error_code == "NOT_FOUND"
 
 
-def test_a_disabled_provider_is_not_used(wire: Wired) -> None:
-    """Its models are unavailable, its runs are refused in words, the default passes it over."""
+def test_a_disabled_provider_is_not_used(wire: Wired, tmp_path: Path) -> None:
+    """Every way to a run with its model is refused in words; no other model takes its place."""
     workbench_id = wire.workbench(a__txt="x")
     wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="write")
+    here, model = {"workbench_id": workbench_id}, {"model_id": MODEL}
     wire.ask("ProvidersSetEnabled", provider_id="openai", enabled=False)
     try:
         models = wire.ask("ModelsListSupported")["models"]
         assert {m["available"] for m in models if m["provider_id"] == "openai"} <= {False}
         assert provider(wire)["enabled"] is False
-        assert wire.ask("UserGetDefaultModel")["model_id"] == HERE
-        named = {"workbench_id": workbench_id, "model_id": MODEL}
-        refused = wire.refused("WorkshopRunAgent", **named)
-        assert refused.error_code == "PROVIDER_NOT_CONFIGURED"
-        assert "disabled" in refused.message
-        refused = wire.refused("ProvidersValidate", provider_id="openai")
-        assert refused.error_code == "PROVIDER_NOT_CONFIGURED"
+        assert wire.ask("UserGetDefaultModel") == model
+        assert wire.ask("WorkbenchGetDefaultModel", **here) == model
+        assert wire.ask("WorkshopGetState", **here)["active_model_id"] == MODEL
+        rule = {"folder": str(tmp_path), "prompt": "write"}
+        for method, params in (
+            ("WorkshopRunAgent", here),
+            ("WorkshopRunAgent", {**here, **model}),
+            ("EgressGetConsentStatus", here),
+            ("WorkshopSetActiveModel", {**here, **model}),
+            ("WorkbenchSetDefaultModel", {**here, **model}),
+            ("UserSetDefaultModel", model),
+            ("WatchAdd", {**rule, **model}),
+            ("ProvidersValidate", {"provider_id": "openai"}),
+        ):
+            refused = wire.refused(method, **params)
+            assert refused.error_code == "PROVIDER_NOT_CONFIGURED", method
+            assert "the provider openai is disabled" in refused.message, method
+            assert "kbd providers enable openai" in refused.message, method
+            assert refused.data["provider_id"] == "openai"
+        (problem,) = wire.ask("WatchTest", folder=rule["folder"])["problems"]
+        assert "the provider openai is disabled" in problem
+        assert wire.ask("RunList", **here)["runs"] == []
     finally:
         wire.ask("ProvidersSetEnabled", provider_id="openai", enabled=True)
-    assert wire.ask("UserGetDefaultModel")["model_id"] == MODEL
+    assert wire.ask("UserGetDefaultModel") == model
+
+
+def test_a_run_stops_when_its_provider_is_disabled(wire: Wired) -> None:
+    """Its next turn is refused and nothing more is sent; enabled again, the same run goes on."""
+    workbench_id = wire.workbench(a__txt="x")
+    consent(wire, workbench_id)
+
+    def disables(body: dict[str, Any]) -> dict[str, Any]:
+        wire.ask("ProvidersSetEnabled", provider_id="openai", enabled=False)
+        wire.script.instead = None
+        return wire.script.play(body)
+
+    wire.script.forget()
+    wire.script.instead = disables
+    try:
+        run = wire.daemon.run_prompt(workbench_id, "write")
+        assert run["status"] == "failed"
+        assert run["error"]["error_code"] == "PROVIDER_NOT_CONFIGURED"
+        assert len(sent(wire, workbench_id)) == 1
+        told = [e["data"] for e in wire.daemon.events(workbench_id) if e["type"] == "RunFailed"]
+        assert "the provider openai is disabled" in told[0]["message"]
+        refused = wire.refused("WorkshopRunAgent", workbench_id=workbench_id)
+        assert refused.error_code == "PROVIDER_NOT_CONFIGURED"
+        assert len(sent(wire, workbench_id)) == 1
+    finally:
+        wire.script.forget()
+        wire.ask("ProvidersSetEnabled", provider_id="openai", enabled=True)
+    resumed = wire.ask("WorkshopRunAgent", workbench_id=workbench_id)
+    assert (resumed["run_id"], resumed["status"]) == (run["run_id"], "finished")
 
 
 def test_a_new_workbench_has_the_users_model(wire: Wired) -> None:
