@@ -40,7 +40,8 @@ _STATUSES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
 _OPTIONS = {"no_tool_choice": "tool_choice", "no_usage": "stream_options", "no_strict": "strict"}
 
 _STREAMS = (
-    "html", "hang", "cl_trunc", "slow", "stall", "trunc", "cleancut", "nodone", "badjson", "midcut",
+    "html", "hang", "cl_trunc", "slow", "stall", "keepalive", "emptydelta",
+    "trunc", "cleancut", "nodone", "badjson", "midcut",
     "ssecomment", "sseerr", "badshape",
 )  # fmt: skip
 
@@ -181,12 +182,8 @@ class _Turn:
                 said = [{"foo": 1}, {"choices": [{"index": 0, "delta": {"content": 5}}]}]
         for piece in said:
             self._event(piece)
+        self._keep_open(name, said[-1], over)
         match name:
-            case "slow":
-                while not over.wait(PIECE_S):
-                    self._event(said[-1])
-            case "stall":
-                over.wait(20)
             case "badjson":
                 self._part(b"data: {not json}\n\n")
             case "midcut":
@@ -195,6 +192,21 @@ class _Turn:
                 self._event({"error": {"message": f"overloaded {self._key}", "code": 503}})
         if name != "trunc":
             self._part(b"")
+
+    def _keep_open(self, name: str, last: object, over: threading.Event) -> None:
+        """Send what has no end: ever more of an answer, nothing, or what carries nothing."""
+        match name:
+            case "slow":
+                while not over.wait(PIECE_S):
+                    self._event(last)
+            case "stall":
+                over.wait(20)
+            case "keepalive":
+                while not over.wait(PIECE_S):
+                    self._part(b": keep-alive\n\n")
+            case "emptydelta":
+                while not over.wait(PIECE_S):
+                    self._event({"choices": [{"index": 0, "delta": {"content": ""}}]})
 
     def _pieces(self, reply: Reply) -> Iterator[dict[str, Any]]:
         """Yield the events of a turn; the last but one is its end, the last its usage."""

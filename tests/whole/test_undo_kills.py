@@ -16,9 +16,7 @@ from wired import Wired, wired
 STRIKE = """
 import os, signal
 from pathlib import Path
-from kbd.core.workbench.file_store import FileStore
-from kbd.events.blobs import BlobStore
-from kbd.events.log import EventLog
+from kbd.events.disk import Disk
 left = Path({path!r})
 def strike():
     if left.exists():
@@ -34,10 +32,10 @@ def watched(kind, name):
         strike()
         return result
     setattr(kind, name, step)
-for kind, name in (
-    (EventLog, "append"), (FileStore, "place"), (FileStore, "remove"), (BlobStore, "put_file"),
+for name in (
+    "pwrite", "fsync", "fdatasync", "rename", "create", "move", "move_new", "exchange", "unlink",
 ):
-    watched(kind, name)
+    watched(Disk, name)
 """
 """Has the daemon's process kill itself before and after each step that changes a disk: at the one
 whose number a file says, when it is there."""
@@ -153,15 +151,15 @@ def _fork_at_each(struck: Struck, steps: Sequence[int]) -> int:
 @on_trio
 @pytest.mark.full
 def test_an_undo_survives_two_kills(anyio_backend: str) -> None:
-    """Two kills: just after it is decided, and in the middle of the files."""
+    """Two kills: while it is staged, and when files have changed places."""
     with _struck(anyio_backend) as struck:
-        assert _undo_at_each(struck, (2, 4)) == 2
+        assert _undo_at_each(struck, (6, 40)) == 2
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_an_undo_survives_a_kill_at_each_step(anyio_backend: str) -> None:
-    """Before and after each append, each file put or taken away."""
+    """Before and after each write, sync and rename."""
     with _struck(anyio_backend) as struck:
         kills = _undo_at_each(struck, ALL)
         print(f"{kills} kills")
