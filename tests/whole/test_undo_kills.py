@@ -153,7 +153,7 @@ def _fork_at_each(struck: Struck, steps: Sequence[int]) -> int:
 def test_an_undo_survives_two_kills(anyio_backend: str) -> None:
     """Two kills: while it is staged, and when files have changed places."""
     with _struck(anyio_backend) as struck:
-        assert _undo_at_each(struck, (6, 40)) == 2
+        assert _undo_at_each(struck, (6, 24)) == 2
 
 
 @pytest.mark.soak
