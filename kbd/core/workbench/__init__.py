@@ -12,7 +12,8 @@ attribution    which of them made each change
 blame          which of them touched one place
 preview_answers
                answers that show a file: a picture of it, or a grid of its cells
-publish        makes the draft's files the published ones
+publish        makes the draft's files the published ones, or leaves all as it was
+transaction    the files of one publish: staged, swapped in, brought back
 rewind         undo to a message, and restore of a checkpoint
 conversation, event_rows, rows, notifications
                answers read from state and log; nothing in them changes anything
