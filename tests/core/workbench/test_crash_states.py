@@ -5,6 +5,7 @@ opened and recovered by the real code, and looked at. A second power cut during 
 one of the moments, too. Rules taken out in turn show that the tests see them.
 """
 
+import errno
 import os
 import random
 import shutil
@@ -23,10 +24,10 @@ from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.sessions.recovery import close_workbench, open_workbench, recover_workbench
 from kbd.core.store.redaction import Redaction
-from kbd.core.workbench.publish import publish
+from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.rewind import restore_checkpoint, rewind_to
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import KbdError
+from kbd.errors import DiskFull, KbdError
 from kbd.events.disk import DISK, Disk
 from kbd.types import FileName, WorkbenchId
 from supervised import CLOCK, add, draft, files_in
@@ -263,3 +264,96 @@ async def test_a_rule_taken_out_is_seen(place: Path, rule: str) -> None:
             break
 
     assert bad
+
+
+class _FaultyDisk(Disk):
+    """A disk on which from some call on there is no space, or on which one call fails.
+
+    Args:
+        after: How many calls succeed before.
+        error: What it fails with.
+        is_lasting: Whether all calls fail from then on.
+    """
+
+    def __init__(self, after: int, error: int, *, is_lasting: bool) -> None:
+        self._left, self._error, self._is_lasting = after, error, is_lasting
+        self.is_armed = False
+        self.has_failed = False
+
+    def _tick(self) -> None:
+        if not self.is_armed:
+            return
+        self._left -= 1
+        if self._left == -1 or (self._left < 0 and self._is_lasting):
+            self.has_failed = True
+            raise OSError(self._error, os.strerror(self._error))
+
+    def pwrite(self, fd: int, data: bytes | memoryview, offset: int) -> int:
+        """Write, or fail."""
+        self._tick()
+        return super().pwrite(fd, data, offset)
+
+    def create(self, name: str, folder: int, mode: int = 0o600) -> int:
+        """Create, or fail."""
+        self._tick()
+        return super().create(name, folder, mode)
+
+    def make_folder(self, name: str, folder: int) -> None:
+        """Make a folder, or fail."""
+        self._tick()
+        super().make_folder(name, folder)
+
+    def move(self, source: tuple[int, str], target: tuple[int, str]) -> None:
+        """Move, or fail."""
+        self._tick()
+        super().move(source, target)
+
+    def move_new(self, source: tuple[int, str], target: tuple[int, str]) -> None:
+        """Move, or fail."""
+        self._tick()
+        super().move_new(source, target)
+
+    def exchange(self, one: tuple[int, str], other: tuple[int, str]) -> bool:
+        """Exchange, or fail."""
+        self._tick()
+        return super().exchange(one, other)
+
+
+async def _fail_at(root: Path, after: int, *, is_lasting: bool, ends: str) -> bool:
+    """Publish on a disk that fails at a call, then discard or publish; False if it did not fail."""
+    await _drafted(root)
+    old = files_in(root / "published")
+    new = {name: f"new {name}\n" * 150 for name in CHANGED + MADE}
+    disk = _FaultyDisk(after, errno.ENOSPC, is_lasting=is_lasting)
+    async with _opened(root, disk) as bench:
+        disk.is_armed, refusal = True, None
+        try:
+            await _publish(bench)
+        except DiskFull as fault:
+            refusal = fault
+        if refusal is not None:
+            disk.is_armed = False
+            # Where not even a rename goes through any more the publish is still under way.
+            is_open = bench.state.publish is not None
+            assert ("nothing was published" in refusal.message) <= (not is_open)
+            assert is_open or files_in(root / "published") == old
+            await (discard(bench) if ends == "discard" else _publish(bench))
+            wanted = old if ends == "discard" else new
+            assert (files_in(root / "published"), bench.state.draft) == (wanted, None)
+        assert bench.state.publish is None
+        assert list((root / "stage").iterdir()) == []
+    return disk.has_failed
+
+
+@pytest.mark.anyio
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("ends", ["discard", "publish"])
+@pytest.mark.parametrize("is_lasting", [False, True])
+async def test_a_full_disk_leaves_all_or_nothing(place: Path, is_lasting: bool, ends: str) -> None:
+    """At whatever call it is full: nothing is published or all is; then a discard works."""
+    after = 0
+    while await _fail_at(place / str(after), after, is_lasting=is_lasting, ends=ends):
+        shutil.rmtree(place / str(after))
+        after += 1
+
+    assert after > 50
