@@ -124,7 +124,7 @@ class PublishTransaction:
             LogPoisoned: The disk does not make it durable.
         """
         try:
-            with translate_write_errors("the stage"):
+            with translate_write_errors("the new versions of the files"):
                 self._disk.make_directory(self.folder)
                 with self._slots() as slots:
                     for index, planned in enumerate(self._files):
@@ -183,7 +183,7 @@ class PublishTransaction:
     @contextmanager
     def _slots(self) -> Iterator[int]:
         """Hold the slots' folder open, made if it is not there; yield its descriptor."""
-        with translate_write_errors("the stage"):
+        with translate_write_errors("the new versions of the files"):
             self._disk.make_directory(self.folder)
             held = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
