@@ -24,9 +24,10 @@ from kbd.errors import DiskFull, FileReadFailed, NotFound, SandboxViolation, Val
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
 from kbd.types import BlobHash
 
-__all__ = ["BlobDamaged", "BlobStore", "BlobVerification", "CheckedBlobs"]
+__all__ = ["BlobDamaged", "BlobStore", "BlobVerification", "CheckedBlobs", "blob_paths"]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
+_BLOB_PATH = re.compile(r"/([0-9a-f]{2})/\1[0-9a-f]{62}\Z")
 _CHUNK_BYTES = 1024 * 1024
 _INCOMING = "incoming-"
 
@@ -59,17 +60,6 @@ class CheckedBlobs:
     def __init__(self) -> None:
         self._stamps: dict[BlobHash, _Stamp] = {}
 
-    def blob_at(self, path: str) -> BlobHash | None:
-        """Return the hash of the blob that lies at a path and is yet to be checked, or None."""
-        folder, _, last = path.rpartition("/")
-        if not (_HASH.fullmatch(last) and folder.endswith("/" + last[:2])):
-            return None
-        blob = BlobHash(last)
-        try:
-            return None if self._stamps.get(blob) == _stamp(os.stat(path)) else blob
-        except OSError:
-            return None  # Not there: whoever opens it says so.
-
     def check_open(self, blob: BlobHash, file: BufferedReader) -> None:
         """Check an open blob, from its beginning.
 
@@ -87,14 +77,20 @@ class CheckedBlobs:
             self._stamps.clear()
         self._stamps[blob] = stamp
 
-    def check_at(self, path: str, blob: BlobHash) -> None:
-        """Check the blob at a path; one that is not there is nobody's harm.
+    def check_paths(self, paths: Iterable[str]) -> None:
+        """Check the blobs among some paths; one that is not there is for whoever opens it to say.
 
         Raises:
-            BlobDamaged: It is not what its name says.
+            BlobDamaged: One is not what its name says.
         """
-        with suppress(FileNotFoundError), open(path, "rb") as file:
-            self.check_open(blob, file)
+        for path in paths:
+            with suppress(FileNotFoundError), open(path, "rb") as file:
+                self.check_open(BlobHash(path.rpartition("/")[2]), file)
+
+
+def blob_paths(paths: Iterable[str]) -> list[str]:
+    """Return those paths at which a store keeps a blob, by how they are written."""
+    return [path for path in paths if _BLOB_PATH.search(path)]
 
 
 class BlobVerification(msgspec.Struct, frozen=True):

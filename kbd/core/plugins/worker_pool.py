@@ -39,7 +39,7 @@ from kbd.errors import (
     ValidationFailed,
     error_with_code,
 )
-from kbd.events.blobs import CheckedBlobs
+from kbd.events.blobs import CheckedBlobs, blob_paths
 from kbd.tools import CallLimits
 
 __all__ = [
@@ -263,11 +263,10 @@ class WorkerPool:
         except (TypeError, OverflowError, RecursionError) as fault:
             msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
             raise ValidationFailed(msg) from None
-        for path in paths:
-            # Whoever reads a file reads a blob: what it says must be what was recorded.
-            blob = self._checked.blob_at(path)
-            if blob is not None:
-                await to_thread.run_sync(self._checked.check_at, path, blob)
+        # Whoever reads a file reads a blob: what it says must be what was recorded.
+        blobs = blob_paths(paths)
+        if blobs:
+            await to_thread.run_sync(self._checked.check_paths, blobs)
         # The limit holds for all plugins together: each call is a process.
         async with self._slots:
             finished = await self._finished(self._plugin(plugin), request, limits)
