@@ -14,6 +14,7 @@ preview_answers
                answers that show a file: a picture of it, or a grid of its cells
 publish        makes the draft's files the published ones
 rewind         undo to a message, and restore of a checkpoint
+draft_recovery drafts that ended without being published: back, or as files
 conversation, event_rows, rows, notifications
                answers read from state and log; nothing in them changes anything
 """

@@ -82,6 +82,7 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
         case (
             drafts.DraftOpened()
             | drafts.DraftDiscarded()
+            | drafts.DraftRecovered()
             | drafts.FileChanged()
             | drafts.PublishCompleted()
         ):
