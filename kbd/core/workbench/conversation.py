@@ -139,11 +139,12 @@ def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
     match data:
         # Those before a restore, and those of a fork's source, are told of with it.
         case CheckpointCreated(made_at_us=0, reason=reason) if reason != "pre_restore":
-            return f"checkpoint_{reason}", {"checkpoint_id": data.checkpoint_id}
+            return f"checkpoint_{reason}", {"checkpoint_id": data.checkpoint_id, "reason": reason}
         case CheckpointRestored():
             return "checkpoint_restore", {
                 "checkpoint_id": data.checkpoint_id,
                 "pre_restore_checkpoint_id": data.pre_restore_checkpoint_id,
+                "reason": "restore",
             }
         case DraftDiscarded(draft_id=draft_id):
             return "draft_discarded", {"draft_id": draft_id}
