@@ -13,6 +13,7 @@ Shared modules:
     names         resolves the name of a workbench or run
     job           what `run` and `send` share, shown by `progress`
     files         files copied in and out
+    recover       discarded drafts brought back, for `wb`
     new_file      files that commands write, whole or not at all
     diff_view     text of what a draft changes inside a file
     pager         styled lines on stdout, through the user's pager

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from kbd.cli.exits import CONFIRMATION_NEEDED, OK, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
-from kbd.cli.terminal import ask, is_interactive, say
+from kbd.cli.terminal import ask, is_interactive, note, say
 
 __all__ = ["command"]
 
@@ -16,7 +16,9 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
     parser.epilog = """\
 examples:
   kbd discard taxes
-  kbd discard taxes --yes"""
+  kbd discard taxes --yes
+
+Nothing is lost: `kbd wb recover taxes` brings it back."""
     parser.add_argument("workbench", metavar="WB", help="its id, the beginning of it, or its name")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     return _discard
@@ -34,4 +36,5 @@ def _discard(arguments: argparse.Namespace) -> int:
             raise Stop("the draft is kept", CONFIRMATION_NEEDED)
         call(client, "DraftDiscard", {"workbench_id": workbench["id"]})
     say("The draft is discarded.")
+    note(f"Back again: kbd wb recover {workbench['id']}")
     return OK

@@ -1,4 +1,4 @@
-"""`kbd wb`: make, list, show, fill, empty and delete workbenches."""
+"""`kbd wb`: make, list, show, fill, empty, recover and delete workbenches."""
 
 import argparse
 import json
@@ -8,12 +8,13 @@ from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.files import add, extract
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
+from kbd.cli.recover import recover
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import ask, format_time, is_interactive, line, note, render_table, say, size
 
 __all__ = ["command"]
 
-ACTIONS = ("new", "list", "show", "add", "rm", "extract", "delete")
+ACTIONS = ("new", "list", "show", "add", "rm", "extract", "recover", "delete")
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -26,13 +27,26 @@ examples:
   kbd wb add taxes more/*
   kbd wb rm taxes old-receipt          with a draft open: a deletion in the draft
   kbd wb extract taxes --out results   copy published files out, all or the ones named
+  kbd wb recover taxes --list          drafts that were discarded or undone
+  kbd wb recover taxes                 the newest of them is the draft again
+  kbd wb recover taxes d1f2 summary    of another one, only this file
+  kbd wb recover taxes --to old        its files, into a folder
   kbd wb delete taxes                  with its log and all versions"""
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
     parser.add_argument("workbench", nargs="?", metavar="WB", help="its id or name")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="files to add, remove, extract")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="files to add, remove, extract, recover; for `recover` a draft may come first",
+    )
     parser.add_argument("--out", metavar="DIR", default=".", help="where `extract` puts files")
     parser.add_argument("--yes", action="store_true", help="do not ask before `delete`")
-    parser.add_argument("--json", action="store_true", help="`list` and `show` as JSON")
+    parser.add_argument("--list", action="store_true", help="with `recover`: what there is")
+    parser.add_argument("--to", metavar="DIR", help="with `recover`: write the files there")
+    parser.add_argument(
+        "--json", action="store_true", help="`list`, `show` and `recover --list` as JSON"
+    )
     return _workbench
 
 
@@ -52,6 +66,8 @@ def _workbench(arguments: argparse.Namespace) -> int:
             return _remove(arguments)
         case "extract":
             return _extract(arguments)
+        case "recover":
+            return recover(arguments)
         case _:
             return _delete(arguments)
 

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from kbd.events.base import Fact, FileVersion
-from kbd.events.workbenches import ConversationRewound
+from kbd.events.workbenches import ConversationRewound, DraftThen
 from kbd.types import BlobHash, CallId, FileName, FocusHint
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "DraftDiscarded",
     "DraftEvent",
     "DraftOpened",
+    "DraftRecovered",
     "EffectAborted",
     "EffectDone",
     "EffectIntended",
@@ -71,6 +72,22 @@ class DraftDiscarded(Fact):
     """The draft was thrown away; its versions stay recoverable as blobs."""
 
     draft_id: str
+
+
+class DraftRecovered(Fact):
+    """A draft that had ended without being published is the draft again, whole or in part.
+
+    Args:
+        draft: The draft as it is now; no deletion in it is confirmed.
+        ended_seq: The event that had ended it.
+        is_whole: Whether nothing of it was left behind but what is published by now.
+        runs: The runs whose changes count as discarded no more.
+    """
+
+    draft: DraftThen
+    ended_seq: int
+    is_whole: bool = True
+    runs: tuple[int, ...] = ()
 
 
 class DeletionConfirmed(Fact):
@@ -203,6 +220,7 @@ DraftEvent = (
     DraftOpened
     | FileChanged
     | DraftDiscarded
+    | DraftRecovered
     | DeletionConfirmed
     | PublishIntended
     | PublishCompleted

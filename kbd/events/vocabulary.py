@@ -13,13 +13,14 @@ from typing import Any
 from kbd.events.drafts import (
     CheckpointCreated,
     DraftEvent,
+    DraftRecovered,
     EffectIntended,
     FileChanged,
     PublishIntended,
 )
 from kbd.events.runs import ModelReplied, ModelRequested, RunEvent, ToolCalled, ToolReturned
 from kbd.events.watches import WatchEvent
-from kbd.events.workbenches import ConversationRewound, FileAdded, WorkbenchEvent
+from kbd.events.workbenches import ConversationRewound, DraftThen, FileAdded, WorkbenchEvent
 from kbd.types import BlobHash
 
 __all__ = ["VERSIONS", "Event", "named_blobs"]
@@ -35,7 +36,12 @@ def _rewound_blobs(event: ConversationRewound) -> Iterable[BlobHash | None]:
     """The versions of files that a rewind brings back, and those that they are about."""
     for file in event.files:
         yield from (file.blob, file.origin)
-    for drafted in event.draft.files if event.draft is not None else ():
+    if event.draft is not None:
+        yield from _drafted_blobs(event.draft)
+
+
+def _drafted_blobs(draft: DraftThen) -> Iterable[BlobHash | None]:
+    for drafted in draft.files:
         yield from (drafted.base, drafted.blob)
 
 
@@ -57,6 +63,7 @@ _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProx
         ModelReplied: lambda event: [call.blob for call in event.calls],
         PublishIntended: _planned,
         ConversationRewound: _rewound_blobs,
+        DraftRecovered: lambda event: _drafted_blobs(event.draft),
         CheckpointCreated: lambda event: [file.blob for file in event.files],
         EffectIntended: lambda event: (event.file.blob,),
     }

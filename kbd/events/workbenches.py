@@ -181,6 +181,7 @@ class DraftedThen(msgspec.Struct, frozen=True, omit_defaults=True):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     focus: FocusHint | None = None
+    runs: tuple[int, ...] = ()
 
 
 class DraftThen(msgspec.Struct, frozen=True, omit_defaults=True):

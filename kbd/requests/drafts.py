@@ -4,8 +4,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
-from kbd.types import BlobHash, FileName, FocusHint, RunId
+from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
+from kbd.requests.workbenches import ExtractResult
+from kbd.types import BlobHash, FileName, FocusHint, RunId, Seq
 
 __all__ = [
     "ChangeRow",
@@ -23,11 +24,16 @@ __all__ = [
     "CheckpointsFound",
     "CheckpointsList",
     "DeletionConfirmations",
+    "DiscardedDraft",
+    "DiscardedDraftsFound",
+    "DiscardedFile",
     "DraftDiscard",
     "DraftDiscarded",
     "DraftGetState",
+    "DraftListDiscarded",
     "DraftPublish",
     "DraftPublished",
+    "DraftRecovered",
     "DraftRequest",
     "DraftSource",
     "DraftState",
@@ -35,6 +41,7 @@ __all__ = [
     "ReviewGetChangeSet",
     "ReviewGetDeletionConfirmations",
     "ReviewSetDeletionConfirmations",
+    "WorkbenchRecover",
 ]
 
 ChangeType = Literal["added", "modified", "deleted", "renamed"]
@@ -133,6 +140,107 @@ class DraftDiscard(_DraftRequest):
     answer: ClassVar[type[Any]] = DraftDiscarded
 
     workbench_id: WorkbenchParam
+
+
+class DiscardedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a draft that ended.
+
+    Args:
+        path: Its name.
+        change_type: What the draft did to it.
+        size_bytes: Its size in the draft; 0 if deleted.
+        is_available: Whether its bytes are there; recovering checks them by their hash, too.
+    """
+
+    path: FileName
+    change_type: ChangeType
+    size_bytes: int
+    is_available: bool
+
+
+class DiscardedDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A draft that ended without being published.
+
+    Args:
+        draft_id: Its id; one that came back and ended again is listed for each end.
+        ended_seq: The event that ended it.
+        reason: What ended it: a person discarded it, undid it, or wanted another answer.
+        discarded_at: When it ended.
+        created_at: When it was opened.
+        run_id: The run whose write opened it, if one did.
+        files: What it held.
+        is_complete: Whether the bytes of all its files are there.
+    """
+
+    draft_id: str
+    ended_seq: Seq
+    reason: Literal["discard", "undo", "regenerate"]
+    discarded_at: str
+    created_at: str
+    run_id: RunId | Unset = UNSET
+    files: tuple[DiscardedFile, ...]
+    is_complete: bool
+
+
+class DiscardedDraftsFound(Answer):
+    """The drafts that can be recovered, newest first, and how many there are in all."""
+
+    drafts: tuple[DiscardedDraft, ...]
+    total: int
+
+
+class DraftListDiscarded(_DraftRequest):
+    """List the drafts that ended without being published and can be recovered.
+
+    Args:
+        limit: The most that are listed.
+    """
+
+    answer: ClassVar[type[Any]] = DiscardedDraftsFound
+
+    workbench_id: WorkbenchParam
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 50
+
+
+class DraftRecovered(Answer):
+    """What came back of a draft.
+
+    Args:
+        draft_id: Which draft.
+        ended_seq: The event that had ended it.
+        recovered: The files that are in the draft again, or were written to the folder.
+        already_published: Those left out because just these bytes are published.
+        changed_since: Those whose published version changed since the draft began: a publish finds
+            the conflict.
+        extract_results: Of a recovery into a folder, what became of each file.
+    """
+
+    draft_id: str
+    ended_seq: Seq
+    recovered: tuple[FileName, ...]
+    already_published: tuple[FileName, ...] = ()
+    changed_since: tuple[FileName, ...] = ()
+    extract_results: tuple[ExtractResult, ...] | Unset = UNSET
+
+
+class WorkbenchRecover(_DraftRequest):
+    """Make a discarded draft the draft again, or write its files to a folder.
+
+    Args:
+        draft_id: Which; the newest if absent.
+        ended_seq: The event that ended it, of one that ended more than once; the last if absent.
+        paths: Only these files; all if absent.
+        destination_dir: Write the files to this folder and leave the draft as it is; a taken name
+            becomes `a(1).txt`, nothing is overwritten.
+    """
+
+    answer: ClassVar[type[Any]] = DraftRecovered
+
+    workbench_id: WorkbenchParam
+    draft_id: Annotated[str, msgspec.Meta(max_length=64)] | Unset = UNSET
+    ended_seq: SeqParam | Unset = UNSET
+    paths: tuple[_PathText, ...] | Unset = UNSET
+    destination_dir: _PathText | Unset = UNSET
 
 
 class CheckpointStats(msgspec.Struct, frozen=True, kw_only=True):
@@ -314,6 +422,8 @@ DraftRequest = (
     DraftGetState
     | DraftPublish
     | DraftDiscard
+    | DraftListDiscarded
+    | WorkbenchRecover
     | CheckpointsList
     | CheckpointGet
     | CheckpointCreate

@@ -26,6 +26,7 @@ __all__ = [
     "PublishPhase",
     "WatchFileLanded",
     "WatchRunFinished",
+    "WorkbenchDraftStateChanged",
     "WorkbenchFilesChanged",
     "WorkshopAgentLoopWarning",
     "WorkshopAssistantMessageComplete",
@@ -68,7 +69,14 @@ class WorkbenchFilesChanged(Notification):
 
 
 class DraftStateChanged(Notification):
-    """A draft was opened, changed, published or discarded."""
+    """A draft was opened, changed, published, discarded or recovered."""
+
+    has_draft: bool
+    draft_id: str | Unset = UNSET
+
+
+class WorkbenchDraftStateChanged(Notification):
+    """A workbench has a draft now, or has none, or another one; the fields are those above."""
 
     has_draft: bool
     draft_id: str | Unset = UNSET

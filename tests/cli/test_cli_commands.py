@@ -275,3 +275,64 @@ def test_stop_waits_for_the_process(daemon: ScriptedDaemon, kbd: Kbd) -> None:
 
     assert kbd("stop") == 0
     assert daemon.methods()[-1] == "DaemonShutdown"
+
+
+DISCARDED = {
+    "draft_id": "d1f2", "ended_seq": 48, "reason": "discard", "is_complete": False,
+    "discarded_at": "2026-11-22T16:53:00Z", "created_at": "2026-11-22T16:50:00Z",
+    "files": [
+        {"path": "a.csv", "change_type": "modified", "size_bytes": 2048, "is_available": True},
+        {"path": "b\x1b[31m.csv", "change_type": "added", "size_bytes": 10, "is_available": False},
+        {"path": "old.csv", "change_type": "deleted", "size_bytes": 0, "is_available": True},
+    ],
+}  # fmt: skip
+EARLIER = {**DISCARDED, "draft_id": "e5", "ended_seq": 30, "reason": "undo"}
+
+
+def test_a_discarded_draft_is_listed_and_comes_back(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
+) -> None:
+    """By id, its beginning or its event; some files of it; or as files in a folder."""
+    daemon.answers["DraftListDiscarded"] = {"drafts": [DISCARDED, EARLIER], "total": 2}
+    done = {
+        "draft_id": "d1f2", "ended_seq": 48, "recovered": ["a.csv"],
+        "already_published": ["old.csv"], "changed_since": ["a.csv"],
+    }  # fmt: skip
+    daemon.answers["WorkbenchRecover"] = done
+    assert kbd("wb", "recover", "taxes", "--list") == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert listed[1].split()[:2] == ["d1f2", "48"]
+    assert "discarded 2026-11-22 16:53" in listed[1]
+    assert "~a.csv (2.0 KiB), +b.csv (10 bytes) LOST, -old.csv" in listed[1]
+    assert "undone 2026-11-22" in listed[2]
+
+    assert kbd("wb", "recover", "taxes") == 0
+    newest = {"workbench_id": WORKBENCH, "draft_id": "d1f2", "ended_seq": 48}
+    assert daemon.params_of("WorkbenchRecover") == newest
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "Draft d1f2 is the draft again:",
+        "  ~a.csv   changed in published/ since the draft began",
+        "  -old.csv   left out: just this is published",
+    ]
+    earlier = {"workbench_id": WORKBENCH, "draft_id": "e5", "ended_seq": 30}
+    for named in ("e", "30"):
+        assert kbd("wb", "recover", "taxes", named, "a.csv") == 0
+        assert daemon.params_of("WorkbenchRecover") == {**earlier, "paths": ["a.csv"]}
+    assert kbd("wb", "recover", "taxes", "a.csv") == 0
+    assert daemon.params_of("WorkbenchRecover") == {**newest, "paths": ["a.csv"]}
+
+    results = [
+        {"workbench_path": "a.csv", "status": "extracted", "final_path": f"{tmp_path}/a.csv"},
+        {"workbench_path": "b.csv", "status": "failed", "reason": "its bytes are missing"},
+    ]
+    daemon.answers["WorkbenchRecover"] = {**done, "extract_results": results}
+    capsys.readouterr()
+    assert kbd("wb", "recover", "taxes", "--to", str(tmp_path)) == 1
+    told = capsys.readouterr()
+    assert told.out == f"{tmp_path}/a.csv\n"
+    assert "b.csv was not written: its bytes are missing" in told.err
+
+    daemon.answers["DraftListDiscarded"] = {"drafts": [], "total": 0}
+    assert kbd("wb", "recover", "taxes") == 1
+    assert kbd("discard", "taxes", "--yes") == 0
+    assert f"kbd wb recover {WORKBENCH}" in capsys.readouterr().err

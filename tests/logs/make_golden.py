@@ -225,6 +225,16 @@ ADDED: tuple[tuple[Event, ...], ...] = (
             outside=ModelShare("openai:some-model", Usage(7, 8), 0.5),
         ),
     ),
+    (
+        d.DraftRecovered(
+            w.DraftThen(
+                "d1", 1_701, 1, (w.DraftedThen(XLSX, B, C, 9000, 8000, 1, (1, 2), runs=(1, 2)),)
+            ),
+            ended_seq=47,
+            is_whole=False,
+            runs=(1,),
+        ),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""

@@ -4,7 +4,9 @@ A golden history is the log of one workbench, or of the daemon, in which each ev
 those before it, as the real ones do: it can be folded, told as steps and replayed by every later
 version. Like the other golden logs these are made once and never changed; a history that needs new
 types or fields is a new directory. Beside the log lies `state.json`: what is true at its end. Later
-versions know more of a state, but never anything else of what stands there.
+versions know more of a state, but never anything else of what stands there. One value was mended:
+run 2 of `v1-run` counted as discarded with a draft that a client had opened and the run never
+wrote into.
 
 `hashes.json` is not golden: it holds the hash of today's state after each event. It is made anew
 when a state gets a new field, by calling this, which leaves every log that is there as it is.

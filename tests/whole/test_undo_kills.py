@@ -1,76 +1,12 @@
 """kill -9 at every step of an undo behind a publish, and of a fork: all of it, or none."""
 
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
 from backends import on_trio
-from kbd.client.blocking import ConnectionLostError, NoAnswerError
-from wired import Wired, wired
-
-STRIKE = """
-import os, signal
-from pathlib import Path
-from kbd.events.disk import Disk
-left = Path({path!r})
-def strike():
-    if left.exists():
-        steps = int(left.read_text())
-        if steps == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        left.write_text(str(steps - 1))
-def watched(kind, name):
-    original = getattr(kind, name)
-    def step(self, *given, **named):
-        strike()
-        result = original(self, *given, **named)
-        strike()
-        return result
-    setattr(kind, name, step)
-for name in (
-    "pwrite", "fsync", "fdatasync", "rename", "create", "move", "move_new", "exchange", "unlink",
-):
-    watched(Disk, name)
-"""
-"""Has the daemon's process kill itself before and after each step that changes a disk: at the one
-whose number a file says, when it is there."""
-
-ALL = range(200)
-
-
-class Struck:
-    """A daemon that is killed at a step of what it is asked."""
-
-    def __init__(self, bench: Wired, left: Path) -> None:
-        self.bench, self._left = bench, left
-
-    def asked(self, step: int, method: str, **params: Any) -> bool:
-        """Ask, and kill it at a step; start it again. False if it was done before that step."""
-        self._left.write_text(str(step))
-        try:
-            self.bench.ask(method, **params)
-        except (ConnectionLostError, NoAnswerError, OSError):
-            self._left.unlink()
-            self.bench.daemon.kill()
-            self.bench.daemon.start()
-            return True
-        self._left.unlink()
-        return False
-
-
-@contextmanager
-def _struck(backend: str) -> Iterator[Struck]:
-    folder = Path(tempfile.mkdtemp(prefix="kbd-"))
-    try:
-        with wired(backend, STRIKE.format(path=str(folder / "left"))) as bench:
-            yield Struck(bench, folder / "left")
-    finally:
-        shutil.rmtree(folder)
+from whole.struck import ALL, Struck, struck
+from wired import Wired
 
 
 def _held(bench: Wired, wb: str) -> object:
@@ -85,9 +21,9 @@ def _held(bench: Wired, wb: str) -> object:
     )
 
 
-def _undo_at_each(struck: Struck, steps: Sequence[int]) -> int:
+def _undo_at_each(daemon: Struck, steps: Sequence[int]) -> int:
     """Undo behind a publish of three kinds of changes, killed at each of the steps."""
-    bench = struck.bench
+    bench = daemon.bench
     wb = bench.workbench(a__txt="a0", b__txt="b0")
     bench.draft(wb, a__txt="a1", n__txt="n1")
     messages = bench.ask("WorkshopGetConversation", workbench_id=wb)["messages"]
@@ -104,7 +40,7 @@ def _undo_at_each(struck: Struck, steps: Sequence[int]) -> int:
         bench.ask("WorkshopUndoToMessage", workbench_id=wb, message_id=answer)
         assert _held(bench, wb) == late
         params = {"workbench_id": wb, "message_id": asked}
-        if not struck.asked(step, "WorkshopUndoToMessage", **params):
+        if not daemon.asked(step, "WorkshopUndoToMessage", **params):
             break
         kills += 1
         found = _held(bench, wb)
@@ -118,9 +54,9 @@ def _undo_at_each(struck: Struck, steps: Sequence[int]) -> int:
     return kills
 
 
-def _fork_at_each(struck: Struck, steps: Sequence[int]) -> int:
+def _fork_at_each(daemon: Struck, steps: Sequence[int]) -> int:
     """Fork, killed at each of the steps."""
-    bench = struck.bench
+    bench = daemon.bench
     wb = bench.workbench(a__txt="a0", b__txt="b0")
     bench.draft(wb, a__txt="a1")
     bench.ask("DraftPublish", workbench_id=wb)
@@ -129,7 +65,7 @@ def _fork_at_each(struck: Struck, steps: Sequence[int]) -> int:
     homes = bench.published(wb).parents[1]
     for step in steps:
         named = {"source_workbench_id": wb, "mode": "clone_all", "name": f"fork {step}"}
-        if not struck.asked(step, "WorkbenchFork", **named):
+        if not daemon.asked(step, "WorkbenchFork", **named):
             break
         kills += 1
         rows = bench.ask("WorkbenchList")["workbenches"]
@@ -152,16 +88,16 @@ def _fork_at_each(struck: Struck, steps: Sequence[int]) -> int:
 @pytest.mark.full
 def test_an_undo_survives_two_kills(anyio_backend: str) -> None:
     """Two kills: while it is staged, and when files have changed places."""
-    with _struck(anyio_backend) as struck:
-        assert _undo_at_each(struck, (6, 24)) == 2
+    with struck(anyio_backend) as daemon:
+        assert _undo_at_each(daemon, (6, 24)) == 2
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_an_undo_survives_a_kill_at_each_step(anyio_backend: str) -> None:
     """Before and after each write, sync and rename."""
-    with _struck(anyio_backend) as struck:
-        kills = _undo_at_each(struck, ALL)
+    with struck(anyio_backend) as daemon:
+        kills = _undo_at_each(daemon, ALL)
         print(f"{kills} kills")
         assert kills >= 10
 
@@ -170,7 +106,7 @@ def test_an_undo_survives_a_kill_at_each_step(anyio_backend: str) -> None:
 @pytest.mark.timeout(1200)
 def test_a_fork_survives_a_kill_at_each_step(anyio_backend: str) -> None:
     """Either there is a whole workbench, or none, and nothing of it on the disk."""
-    with _struck(anyio_backend) as struck:
-        kills = _fork_at_each(struck, ALL)
+    with struck(anyio_backend) as daemon:
+        kills = _fork_at_each(daemon, ALL)
         print(f"{kills} kills")
         assert kills >= 8

@@ -279,7 +279,7 @@ def test_a_checkpoint_is_made_shown_and_restored(bench: Wired) -> None:
     assert told["pre_restore_checkpoint_id"] == done["pre_restore_checkpoint_id"]
     assert (done["files_changed"], _tree(bench.published(wb))) == (["a.txt"], {"a.txt": "v0"})
     entry = _entries(bench, wb)[-1]
-    assert entry["metadata"] == {"kind": "checkpoint_restore", **_told(done)}
+    assert entry["metadata"] == {"kind": "checkpoint_restore", "reason": "restore", **_told(done)}
     unknown = bench.refused("CheckpointRestore", workbench_id=wb, checkpoint_id="c-none")
     assert unknown.data["error_code"] == "NOT_FOUND"
     _undo(bench, wb, later)

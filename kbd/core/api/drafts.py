@@ -1,7 +1,9 @@
-"""Methods of drafts and checkpoints: review, publish, discard; list, make, restore.
+"""Methods of drafts and checkpoints: review, publish, discard, recover; list, make, restore.
 
 A checkpoint is what was published at some moment, kept to be restored.
 """
+
+from pathlib import Path
 
 import msgspec
 
@@ -14,6 +16,14 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
+from kbd.core.workbench.draft_recovery import (
+    draft_versions,
+    extract_draft,
+    find_draft,
+    list_ended,
+    recover_draft,
+)
+from kbd.core.workbench.extraction import record_planned_writes
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
@@ -26,7 +36,7 @@ __all__ = ["CheckpointMethods", "DraftMethods"]
 
 
 class DraftMethods:
-    """Handlers of the draft: show, publish, discard."""
+    """Handlers of the draft: show, publish, discard, recover."""
 
     def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
         self._context, self._workbenches = context, workbenches
@@ -37,6 +47,8 @@ class DraftMethods:
             wire.DraftGetState: self.state,
             wire.DraftPublish: self.publish,
             wire.DraftDiscard: self.discard,
+            wire.DraftListDiscarded: self.list_discarded,
+            wire.WorkbenchRecover: self.recover,
             wire.ReviewGetChangeSet: self.changes,
             wire.ReviewSetDeletionConfirmations: self.confirm,
             wire.ReviewGetDeletionConfirmations: self.confirmations,
@@ -88,6 +100,37 @@ class DraftMethods:
         del session
         await discard(await self._workbenches.open(request.workbench_id))
         return wire.DraftDiscarded(discarded=True)
+
+    async def list_discarded(
+        self, request: wire.DraftListDiscarded, session: Session
+    ) -> wire.DiscardedDraftsFound:
+        """List the drafts that can be recovered, newest first."""
+        del session
+        return await list_ended(await self._workbenches.open(request.workbench_id), request.limit)
+
+    async def recover(
+        self, request: wire.WorkbenchRecover, session: Session
+    ) -> wire.DraftRecovered:
+        """Make a draft that ended the draft again, or write its files to a folder.
+
+        Raises:
+            KbdError: As for `recover_draft` and `extract_draft`.
+        """
+        del session
+        workbench = await self._workbenches.open(request.workbench_id)
+        names = None
+        if not isinstance(request.paths, msgspec.UnsetType):
+            names = tuple(file_name(path) for path in request.paths)
+        found = await find_draft(workbench, request.draft_id or None, request.ended_seq or None)
+        directory = request.destination_dir
+        if isinstance(directory, msgspec.UnsetType):
+            return await recover_draft(workbench, found, names)
+        if Path(directory).is_absolute():
+            # Before the first copy: a watched folder must not see one that kbd did not say is its
+            # own.
+            files = draft_versions(found.draft, names)
+            await record_planned_writes(self._workbenches.daemon, directory, files)
+        return await extract_draft(workbench, self._context.clock, found, directory, names)
 
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
         """Return the change set of the draft."""

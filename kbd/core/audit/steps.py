@@ -155,6 +155,7 @@ _KINDS: Mapping[type, StepKind] = MappingProxyType(
         drafts.DraftOpened: "draft",
         drafts.FileChanged: "draft",
         drafts.DraftDiscarded: "draft",
+        drafts.DraftRecovered: "draft",
         drafts.DeletionConfirmed: "draft",
         drafts.PublishIntended: "draft",
         drafts.PublishCompleted: "draft",

@@ -21,6 +21,7 @@ Keeper of `kbd.core.store` records what it returns:
     workbench_decisions  files, consent, context items, the draft, forks
     run_decisions        messages, runs and their tool calls
     rewind_decisions     an earlier moment brought back
+    recover_decisions    a draft that ended brought back
     daemon_decisions     the daemon's own log: workbenches, the day's money
     watch_decisions      watched folders and the runs on what landed
 """

@@ -11,8 +11,8 @@ import msgspec
 from kbd.events.drafts import FileChanged, PlannedFile
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
-from kbd.events.workbenches import ConsentGranted, ConversationRewound, FileAdded
-from kbd.types import BlobHash, CallId, FileName
+from kbd.events.workbenches import ConsentGranted, ConversationRewound, DraftThen, FileAdded
+from kbd.types import BlobHash, CallId, FileName, Seq
 
 __all__ = [
     "AbortPublish",
@@ -23,6 +23,7 @@ __all__ = [
     "ConfirmDeletions",
     "CreateCheckpoint",
     "DiscardDraft",
+    "DraftCommand",
     "EndRun",
     "FailAttempt",
     "FinishCall",
@@ -32,6 +33,7 @@ __all__ = [
     "RecordCall",
     "RecordFacts",
     "RecordRun",
+    "RecoverDraft",
     "RemoveContext",
     "RemoveFiles",
     "RequestCancel",
@@ -206,6 +208,20 @@ class DiscardDraft(msgspec.Struct, frozen=True):
     """Throw the draft away."""
 
 
+class RecoverDraft(msgspec.Struct, frozen=True):
+    """Make a draft that had ended the draft again.
+
+    Args:
+        ended_seq: The event that ended it.
+        draft: What it held before that.
+        names: Which of its files, or None for all.
+    """
+
+    ended_seq: Seq
+    draft: DraftThen
+    names: tuple[FileName, ...] | None = None
+
+
 class ConfirmDeletions(msgspec.Struct, frozen=True):
     """Confirm that these deletions may be published; the newest list counts."""
 
@@ -282,6 +298,19 @@ class RecordFacts(msgspec.Struct, frozen=True):
     facts: tuple[Event, ...]
 
 
+DraftCommand = (
+    DiscardDraft
+    | RecoverDraft
+    | ConfirmDeletions
+    | IntendPublish
+    | CompletePublish
+    | AbortPublish
+    | Rewind
+    | RestoreCheckpoint
+    | CreateCheckpoint
+)
+"""The commands about the draft, what is published and its checkpoints."""
+
 Command = (
     AddFiles
     | RemoveFiles
@@ -299,14 +328,7 @@ Command = (
     | FailAttempt
     | SetContext
     | RemoveContext
-    | DiscardDraft
-    | ConfirmDeletions
-    | IntendPublish
-    | CompletePublish
-    | AbortPublish
-    | Rewind
-    | RestoreCheckpoint
-    | CreateCheckpoint
     | RecordFacts
+    | DraftCommand
 )
 """Everything that `decide` answers."""

@@ -11,6 +11,7 @@ from kbd.core.domain.commands import (
     ConfirmDeletions,
     CreateCheckpoint,
     DiscardDraft,
+    DraftCommand,
     EndRun,
     FailAttempt,
     FinishCall,
@@ -20,6 +21,7 @@ from kbd.core.domain.commands import (
     RecordCall,
     RecordFacts,
     RecordRun,
+    RecoverDraft,
     RemoveContext,
     RemoveFiles,
     RequestCancel,
@@ -31,6 +33,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.recover_decisions import recover_draft
 from kbd.core.domain.rewind_decisions import create_checkpoint, restore_checkpoint, rewind
 from kbd.core.domain.run_decisions import (
     end_run,
@@ -101,8 +104,19 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return set_context(state, command)
         case RemoveContext():
             return remove_context(state, command)
+        case RecordFacts(facts=facts):
+            return Decision(facts)
+        case _:
+            return _decide_draft(state, command)
+
+
+def _decide_draft(state: WorkbenchState, command: DraftCommand) -> Decision:
+    """Decide a command about the draft, what is published and its checkpoints."""
+    match command:
         case DiscardDraft():
             return discard_draft(state)
+        case RecoverDraft():
+            return recover_draft(state, command)
         case ConfirmDeletions():
             return confirm_deletions(state, command)
         case IntendPublish():
@@ -117,7 +131,5 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return restore_checkpoint(state, command)
         case CreateCheckpoint():
             return create_checkpoint(state, command)
-        case RecordFacts(facts=facts):
-            return Decision(facts)
         case _:
             assert_never(command)

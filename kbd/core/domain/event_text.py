@@ -394,6 +394,13 @@ def _checkpoint(data: drafts.CheckpointCreated, _context: EventContext) -> str:
     return f"checkpoint {data.checkpoint_id} ({why}), {files}"
 
 
+def _recovered(data: drafts.DraftRecovered, _context: EventContext) -> str:
+    files = file_list(file.name for file in data.draft.files)
+    part = "" if data.is_whole else " in part"
+    ended = f"ended by event {data.ended_seq}"
+    return f"draft {data.draft.draft_id} recovered{part} ({ended}), {files}"
+
+
 def _effect(data: drafts.EffectIntended, _context: EventContext) -> str:
     return f"{data.kind} of {data.file.name} to {data.directory} began"
 
@@ -534,6 +541,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         drafts.DraftOpened: lambda e, _: f"draft {e.draft_id} opened",
         drafts.FileChanged: _file_changed,
         drafts.DraftDiscarded: lambda e, _: f"draft {e.draft_id} discarded",
+        drafts.DraftRecovered: _recovered,
         drafts.DeletionConfirmed: lambda e, _: f"deletion confirmed: {', '.join(e.names)}",
         drafts.PublishIntended: lambda e, _: publish_text(e, "began"),
         drafts.PublishCompleted: lambda e, _: f"publish {e.publish_id} {completed_text(e)}",

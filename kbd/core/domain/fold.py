@@ -23,6 +23,7 @@ from kbd.core.domain.workbench_state import (
     Delivered,
     Draft,
     DraftFile,
+    EndedDraft,
     FileEntry,
     Parent,
     Said,
@@ -35,6 +36,7 @@ from kbd.events.drafts import (
     DeletionConfirmed,
     DraftDiscarded,
     DraftOpened,
+    DraftRecovered,
     EffectAborted,
     EffectDone,
     EffectIntended,
@@ -78,6 +80,7 @@ __all__ = [
     "discard",
     "fold_workbench",
     "open_draft",
+    "recover",
 ]
 
 
@@ -124,7 +127,7 @@ def _add_message(
     state.heard[message.message_id] = message
 
 
-def _rewound(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+def _rewound(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: ConversationRewound = record.data
     head = state.heard.get(data.message_id)
     branch: list[Said] = []
@@ -150,7 +153,15 @@ def _rewound(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     for name in files:
         state.removed.pop(name, None)
     state.files = files
+    before = state.draft
     state.draft = _draft_then(data.draft) if data.draft is not None else None
+    if before is not None and not _is_same_draft(before, state.draft):
+        state.ended_drafts.append(EndedDraft(before.draft_id, seq, record.ts_us, data.reason))
+
+
+def _is_same_draft(one: Draft, other: Draft | None) -> bool:
+    """Return whether two drafts hold the same changes, confirmed or not."""
+    return other is not None and (one.draft_id, one.files) == (other.draft_id, other.files)
 
 
 def _draft_then(then: DraftThen) -> Draft:
@@ -165,6 +176,8 @@ def _draft_then(then: DraftThen) -> Draft:
             warnings=list(file.warnings),
             notes=list(file.notes),
             focus=file.focus,
+            # Before each author was recorded, the last one was.
+            runs=list(file.runs or ((file.run,) if file.run else ())),
         )
         for file in then.files
     }
@@ -224,6 +237,8 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         run = state.run(record.run)
         if data.cause == "edit":
             run.attempt_changes.append(data)
+            if record.run not in drafted.runs:
+                drafted.runs.append(record.run)
             if run.item and run.item not in drafted.items:
                 drafted.items.append(run.item)
         # A removal by a person belongs to no run, so this is a rollback.
@@ -231,6 +246,9 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
             _roll_back(run, data.name)
             if run.item in drafted.items:
                 drafted.items.remove(run.item)
+            # What is left in it is no item's work, so not this run's.
+            if not drafted.items and record.run in drafted.runs:
+                drafted.runs.remove(record.run)
     if drafted.blob == drafted.base:
         del draft.files[data.name]
     # A deletion was confirmed, and not whatever becomes of the file later.
@@ -247,15 +265,27 @@ def _roll_back(run: Run, name: FileName) -> None:
         items[run.item - 1].rolled_back.append(name)
 
 
-def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    """Drop the draft, and with it what the runs since it was opened made."""
-    del record
-    # A draft that a person opened names no run; then only the newest run is taken for its author.
-    opened_by = state.draft.run if state.draft is not None else 0
-    for run in state.runs[(opened_by or len(state.runs)) - 1 :]:
-        run.discarded = True
-    state.draft = None
+def discard(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    """Drop the draft, and with it what runs wrote into it; it can be recovered."""
+    data: DraftDiscarded = record.data
+    draft, state.draft = state.draft, None
     state.current = 0
+    if draft is None:
+        return
+    for number in draft.authors():
+        state.run(number).discarded = True
+    state.ended_drafts.append(EndedDraft(data.draft_id, seq, record.ts_us, "discard"))
+
+
+def recover(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Make a draft that had ended the draft again."""
+    data: DraftRecovered = record.data
+    state.draft = _draft_then(data.draft)
+    for number in data.runs:
+        state.run(number).discarded = False
+    # Of one that came back in part, the rest can still be recovered.
+    if data.is_whole:
+        state.ended_drafts = [each for each in state.ended_drafts if each.seq != data.ended_seq]
 
 
 def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -400,6 +430,7 @@ FOLDS: dict[type, Fold] = {
     DraftOpened: open_draft,
     FileChanged: change_file,
     DraftDiscarded: discard,
+    DraftRecovered: recover,
     DeletionConfirmed: confirm_deletion,
     PublishIntended: _publish_intended,
     PublishCompleted: complete_publish,

@@ -106,7 +106,11 @@ def _finished(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: RunFinished = record.data
     run = state.run(record.run)
     _stop(run, RunStatus.FINISHED, record.ts_us)
-    run.left_draft, run.discarded = data.has_draft, False
+    # A draft that others made, and that it never wrote into, is not what it left.
+    run.left_draft = (
+        data.has_draft and state.draft is not None and record.run in state.draft.authors()
+    )
+    run.discarded = False
     # A run that has ended cannot be gone on with: what only its chain needs would stay in memory
     # and in every snapshot.
     run.chain, run.attempt_changes, run.call_ids = Chain(), [], set()

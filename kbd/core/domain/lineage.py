@@ -6,7 +6,7 @@ never changes. What the events do is choose heads:
 
 - a change puts a step in front of the head; a change that ends where it began puts none;
 - a rollback takes the head that the file had before the attempt, a discarded draft that of what is
-  published, a rewind and a restored checkpoint those of their moment;
+  published, a rewind, a recovered draft and a restored checkpoint those of their moment;
 - a publish makes the draft's head the published one.
 
 So content that went away again is no part of a lineage, and content that came back has the makers
@@ -25,6 +25,7 @@ from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
     DraftDiscarded,
+    DraftRecovered,
     FileChanged,
     PublishAborted,
     PublishCompleted,
@@ -294,14 +295,26 @@ class LineageFold:
             if heads.drafted is not None:
                 self._set(name, FileLineage(heads.published))
 
-    def publish_intended(self, record: Recorded) -> None:
-        """Remember what will be published."""
-        self._publish = record.data
+    def draft_recovered(self, record: Recorded) -> None:
+        """Go back to the draft's heads of before it ended; what is published stays."""
+        data: DraftRecovered = record.data
+        before = Seq(data.ended_seq - 1)
+        for change in data.draft.files:
+            then, now = self._at(change.name, before), self.file(change.name)
+            head = self._find(
+                record, change.name, change.blob, then.drafted, size=change.size_bytes
+            )
+            base = None
+            if change.base is not None:
+                base = self._find(
+                    record, change.name, change.base, then.base, now.published,
+                    size=change.base_size_bytes,
+                )  # fmt: skip
+            self._set(change.name, FileLineage(now.published, head, base))
 
-    def publish_aborted(self, record: Recorded) -> None:
-        """Forget it."""
-        del record
-        self._publish = None
+    def publish_turned(self, record: Recorded) -> None:
+        """Remember what will be published, or that it will not."""
+        self._publish = record.data if isinstance(record.data, PublishIntended) else None
 
     def publish_completed(self, record: Recorded) -> None:
         """Publish the draft's heads, or those of a checkpoint; a rewind tells its own."""
@@ -449,8 +462,9 @@ _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
         RunFinished: LineageFold.run_finished,
         FileChanged: LineageFold.file_changed,
         DraftDiscarded: LineageFold.draft_discarded,
-        PublishIntended: LineageFold.publish_intended,
-        PublishAborted: LineageFold.publish_aborted,
+        DraftRecovered: LineageFold.draft_recovered,
+        PublishIntended: LineageFold.publish_turned,
+        PublishAborted: LineageFold.publish_turned,
         PublishCompleted: LineageFold.publish_completed,
         CheckpointCreated: LineageFold.checkpoint_created,
         CheckpointRestored: LineageFold.checkpoint_restored,

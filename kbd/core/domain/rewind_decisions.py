@@ -22,6 +22,7 @@ from kbd.types import BlobHash, FileName
 __all__ = [
     "create_checkpoint",
     "differences",
+    "draft_then",
     "find_checkpoint",
     "find_exchange",
     "find_message",
@@ -117,12 +118,13 @@ def rewind_event(
         to_seq=then.seq,
         reason=reason,
         files=files,
-        draft=_draft_then(then.draft) if then.draft is not None else None,
+        draft=draft_then(then.draft) if then.draft is not None else None,
         runs=runs,
     )
 
 
-def _draft_then(draft: Draft) -> DraftThen:
+def draft_then(draft: Draft) -> DraftThen:
+    """Return a draft as an event tells of it."""
     files = tuple(
         DraftedThen(
             name=name,
@@ -135,6 +137,7 @@ def _draft_then(draft: Draft) -> DraftThen:
             warnings=tuple(file.warnings),
             notes=tuple(file.notes),
             focus=file.focus,
+            runs=tuple(file.runs),
         )
         for name, file in sorted(draft.files.items())
     )

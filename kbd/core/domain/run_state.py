@@ -185,8 +185,8 @@ class Run(msgspec.Struct):
         usage: What the model calls consumed.
         call_ids: The ids of all calls that its replies asked for.
         error: What stopped it, if it failed.
-        left_draft: Whether there was a draft when it finished.
-        discarded: Whether that draft was thrown away.
+        left_draft: Whether there were changes of it in the draft when it finished.
+        discarded: Whether a draft with changes of it was thrown away.
         regenerates: The answer that it is to take the place of, or "".
         undone: Whether the conversation was rewound to before it.
         cost: What the model calls cost, in US dollars; 0 if unknown or free.

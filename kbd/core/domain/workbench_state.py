@@ -5,6 +5,7 @@ Among its parts are the draft and the checkpoints; those about runs are in `run_
 
 import unicodedata
 from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
@@ -20,6 +21,7 @@ __all__ = [
     "Delivered",
     "Draft",
     "DraftFile",
+    "EndedDraft",
     "FileEntry",
     "Measured",
     "Parent",
@@ -43,6 +45,7 @@ class DraftFile(msgspec.Struct):
         warnings: What the review should show, and a publish asks about.
         notes: What the review shows beside it.
         focus: Where the review should look first.
+        runs: The runs whose edits made it what it is, in order.
     """
 
     base: BlobHash | None
@@ -54,6 +57,7 @@ class DraftFile(msgspec.Struct):
     warnings: list[str] = []
     notes: list[str] = []
     focus: FocusHint | None = None
+    runs: list[int] = []
 
 
 class Draft(msgspec.Struct):
@@ -72,6 +76,26 @@ class Draft(msgspec.Struct):
     run: int = 0
     files: dict[FileName, DraftFile] = {}
     confirmed: list[FileName] = []
+
+    def authors(self) -> set[int]:
+        """Return the runs whose edits are in it."""
+        return {number for file in self.files.values() for number in file.runs}
+
+
+class EndedDraft(msgspec.Struct, frozen=True):
+    """A draft that ended without being published. What it held stands in the log before its end.
+
+    Args:
+        draft_id: Its name.
+        seq: The event that ended it.
+        ended_at_us: When.
+        reason: What ended it.
+    """
+
+    draft_id: str
+    seq: Seq
+    ended_at_us: int
+    reason: Literal["discard", "undo", "regenerate"]
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -203,8 +227,9 @@ class WorkbenchState(msgspec.Struct):
 
     `removed` is what was taken out of published/ and not put there again: a crash may have come
     between the event and the removal on disk. `said` is the conversation as it stands, `heard` all
-    that was ever said, by id, cut off or not. `current` is the run on the newest message that can
-    be resumed; 0 once its plan is set aside.
+    that was ever said, by id, cut off or not. `ended_drafts` are those that can be recovered,
+    oldest first. `current` is the run on the newest message that can be resumed; 0 once its plan is
+    set aside.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -216,6 +241,7 @@ class WorkbenchState(msgspec.Struct):
     files: dict[FileName, FileEntry] = {}
     removed: dict[FileName, BlobHash] = {}
     draft: Draft | None = None
+    ended_drafts: list[EndedDraft] = []
     said: list[Said] = []
     heard: dict[str, Said] = {}
     runs: list[Run] = []

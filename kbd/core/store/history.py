@@ -1,6 +1,7 @@
 """State of a workbench after any event of its past: a fresh fold of the log up to there."""
 
 import hashlib
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Literal
 
@@ -9,14 +10,14 @@ import msgspec
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.state_text import plan_markdown
-from kbd.core.domain.workbench_state import DraftFile, WorkbenchState
+from kbd.core.domain.workbench_state import Draft, DraftFile, WorkbenchState
 from kbd.errors import LogCorrupt, NotFound
 from kbd.events.base import Recorded
 from kbd.events.scan import read_log
 from kbd.requests.replays import FileAt, RunAt
 from kbd.types import FileName, Seq
 
-__all__ = ["encoded_state", "files_at", "run_at", "state_at", "state_hash"]
+__all__ = ["drafts_before", "encoded_state", "files_at", "run_at", "state_at", "state_hash"]
 
 
 class _Reached(Exception):
@@ -34,12 +35,42 @@ def state_at(log_dir: Path, seq: Seq) -> WorkbenchState:
         NotFound: The log ends before it.
         LogCorrupt: The log is damaged before it.
     """
+    return _folded(log_dir, seq, lambda _state, _at: None)
+
+
+def drafts_before(log_dir: Path, seqs: Collection[Seq]) -> dict[Seq, Draft]:
+    """Return the drafts that were open just before some events, in one walk; blocking.
+
+    Where none was open, the event is not among them.
+
+    Args:
+        log_dir: The log's folder; it may be in use.
+        seqs: The events.
+
+    Raises:
+        NotFound: The log ends before one of them.
+        LogCorrupt: The log is damaged before one of them.
+    """
+    wanted, drafts = frozenset(seqs), dict[Seq, Draft]()
+
+    def look(state: WorkbenchState, at: Seq) -> None:
+        # The next one ends the draft, and a draft that has ended is changed no more.
+        if at + 1 in wanted and state.draft is not None:
+            drafts[Seq(at + 1)] = state.draft
+
+    _folded(log_dir, Seq(max(wanted, default=1) - 1), look)
+    return drafts
+
+
+def _folded(log_dir: Path, seq: Seq, look: Callable[[WorkbenchState, Seq], None]) -> WorkbenchState:
+    """Fold a log up to an event; `look` sees the state after each one."""
     state = WorkbenchState()
     if seq == 0:
         return state
 
     def apply(at: Seq, record: Recorded) -> None:
         fold_workbench(state, at, record)
+        look(state, at)
         if at == seq:
             raise _Reached
 

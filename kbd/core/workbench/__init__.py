@@ -15,6 +15,7 @@ preview_answers
 publish        makes the draft's files the published ones, or leaves all as it was
 transaction    the files of one publish: staged, swapped in, brought back
 rewind         undo to a message, and restore of a checkpoint
+draft_recovery drafts that ended without being published: back, or as files
 conversation, event_rows, rows, notifications
                answers read from state and log; nothing in them changes anything
 """

@@ -15,6 +15,7 @@ from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
     DraftDiscarded,
+    DraftRecovered,
 )
 from kbd.events.runs import ModelReplied, NoticeGiven, ToolRefused, ToolReturned
 from kbd.events.workbenches import (
@@ -38,8 +39,8 @@ _PAGE = 1000
 _SHOWN_EVENTS = frozenset(
     {
         UserMessageAdded, AssistantMessageAdded, ModelReplied, ToolReturned, ToolRefused,
-        CheckpointCreated, CheckpointRestored, DraftDiscarded, ConversationRewound, NoticeGiven,
-        WorkbenchForked,
+        CheckpointCreated, CheckpointRestored, DraftDiscarded, DraftRecovered,
+        ConversationRewound, NoticeGiven, WorkbenchForked,
     }
 )  # fmt: skip
 
@@ -138,14 +139,17 @@ def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
     match data:
         # Those before a restore, and those of a fork's source, are told of with it.
         case CheckpointCreated(made_at_us=0, reason=reason) if reason != "pre_restore":
-            return f"checkpoint_{reason}", {"checkpoint_id": data.checkpoint_id}
+            return f"checkpoint_{reason}", {"checkpoint_id": data.checkpoint_id, "reason": reason}
         case CheckpointRestored():
             return "checkpoint_restore", {
                 "checkpoint_id": data.checkpoint_id,
                 "pre_restore_checkpoint_id": data.pre_restore_checkpoint_id,
+                "reason": "restore",
             }
         case DraftDiscarded(draft_id=draft_id):
             return "draft_discarded", {"draft_id": draft_id}
+        case DraftRecovered(draft=draft, is_whole=is_whole):
+            return "draft_recovered", {"draft_id": draft.draft_id, "is_whole": is_whole}
         case ConversationRewound(message_id=message_id, reason=reason):
             fields = {"message_id": message_id, "to_seq": data.to_seq}
             checkpoint = {"checkpoint_id": data.checkpoint_id} if data.checkpoint_id else {}

@@ -40,6 +40,7 @@ __all__ = [
     "close_unfinished_effects",
     "copy_to_folder",
     "extract_files",
+    "extract_version",
     "find_copy",
     "numbered_names",
     "record_planned_writes",
@@ -253,11 +254,17 @@ async def _extract_file(
     if entry is None:
         reason = "not published" if workbench.state.current_file(name) else "no such file"
         return ExtractResult(workbench_path=path, status="skipped", reason=reason)
+    version = FileVersion(name, entry.blob, entry.size_bytes)
+    result = await extract_version(workbench, clock, directory, version)
+    return msgspec.structs.replace(result, workbench_path=path)
+
+
+async def extract_version(
+    workbench: OpenWorkbench, clock: Clock, directory: str, version: FileVersion
+) -> ExtractResult:
+    """Copy one version of a file to a folder, an absolute path; a failure is its result."""
     effect = EffectIntended(
-        effect_id=clock.new_id(),
-        kind="extract",
-        directory=directory,
-        file=FileVersion(name, entry.blob, entry.size_bytes),
+        effect_id=clock.new_id(), kind="extract", directory=directory, file=version
     )
     # Before anything is written: by this event the next start finds what a crash left.
     await workbench.keeper.submit(RecordFacts((effect,)))
@@ -267,10 +274,10 @@ async def _extract_file(
         await workbench.keeper.submit(
             RecordFacts((EffectAborted(effect.effect_id, error.message),))
         )
-        return ExtractResult(workbench_path=path, status="failed", reason=error.message)
+        return ExtractResult(workbench_path=version.name, status="failed", reason=error.message)
     await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, final),)))
     return ExtractResult(
-        workbench_path=path,
+        workbench_path=version.name,
         status="extracted",
         final_path=str(Path(directory, final)),
         reason=msgspec.UNSET,

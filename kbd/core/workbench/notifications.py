@@ -18,6 +18,7 @@ from kbd.requests.notifications import (
     DraftStateChanged,
     WatchFileLanded,
     WatchRunFinished,
+    WorkbenchDraftStateChanged,
     WorkbenchFilesChanged,
     WorkshopAssistantMessageComplete,
     WorkshopImplementProgress,
@@ -46,7 +47,21 @@ def notifications_of(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple
     completed: list[Notification | None] = [notification_of(state, seq, record)]
     match record.data:
         case workbenches.ConversationRewound(checkpoint_id=checkpoint_id):
-            completed += [_draft_state(state, where), _files_changed(state, where, checkpoint_id)]
+            completed += [
+                _draft_state(state, where),
+                _draft_state(state, where, WorkbenchDraftStateChanged),
+                _files_changed(state, where, checkpoint_id),
+            ]
+        # Not of every change in it: for who shows workbenches, that is no news.
+        case (
+            drafts.DraftOpened()
+            | drafts.DraftDiscarded()
+            | drafts.DraftRecovered()
+            | drafts.PublishCompleted()
+        ):
+            completed.append(_draft_state(state, where, WorkbenchDraftStateChanged))
+        case drafts.FileChanged() if state.draft is None:
+            completed.append(_draft_state(state, where, WorkbenchDraftStateChanged))
         case drafts.CheckpointRestored(pre_restore_checkpoint_id=checkpoint_id):
             completed.append(_files_changed(state, where, checkpoint_id))
         case runs.RunFinished() if state.run(record.run).regenerates:
@@ -82,6 +97,7 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
         case (
             drafts.DraftOpened()
             | drafts.DraftDiscarded()
+            | drafts.DraftRecovered()
             | drafts.FileChanged()
             | drafts.PublishCompleted()
         ):
@@ -151,10 +167,12 @@ class _Origin(msgspec.Struct, frozen=True):
         return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
 
 
-def _draft_state(state: WorkbenchState, where: _Origin) -> Notification:
+def _draft_state(
+    state: WorkbenchState, where: _Origin, kind: type[Notification] = DraftStateChanged
+) -> Notification:
     draft_id = state.draft.draft_id if state.draft else msgspec.UNSET
     has_draft = state.draft is not None
-    return where.notification(DraftStateChanged, has_draft=has_draft, draft_id=draft_id)
+    return where.notification(kind, has_draft=has_draft, draft_id=draft_id)
 
 
 def _files_changed(

@@ -298,9 +298,11 @@ def test_an_undo_is_told_with_what_it_changed() -> None:
     spoken.rewind("u1")
     (back,) = [event for event in spoken.last.events if isinstance(event, ConversationRewound)]
     record = wrap_event(back, spoken.time_us)
-    done, drafted, files = notifications_of(spoken.state, spoken.state.seq, record)
+    done, drafted, variant, files = notifications_of(spoken.state, spoken.state.seq, record)
     assert isinstance(done, wire.WorkshopUndoCompleted)
     assert (done.message_id, done.has_draft) == ("u1", False)
     assert isinstance(drafted, wire.DraftStateChanged)
+    assert isinstance(variant, wire.WorkbenchDraftStateChanged)
+    assert (drafted.has_draft, variant.has_draft) == (False, False)
     assert isinstance(files, wire.WorkbenchFilesChanged)
     assert (files.added, files.removed, files.updated) == ((), (), (A,))

@@ -181,10 +181,12 @@ async def test_clients_are_told_after_the_fact(tmp_path: Path) -> None:
 
         assert [type(notice) for notice in told] == [
             wire.WorkbenchFilesChanged,
-            *[wire.DraftStateChanged] * 3,
+            wire.DraftStateChanged,
+            wire.WorkbenchDraftStateChanged,
+            *[wire.DraftStateChanged] * 2,
             wire.WorkbenchFilesChanged,
         ]
-        assert [notice.seq for notice in told] == [2, 3, 4, 5, 6]
+        assert [notice.seq for notice in told] == [2, 3, 3, 4, 5, 6]
 
 
 async def test_who_waits_for_any_log_is_woken(tmp_path: Path) -> None:

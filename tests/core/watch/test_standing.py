@@ -94,6 +94,7 @@ def test_a_run_without_a_fault_is_not_made_again() -> None:
 def test_a_run_whose_draft_was_thrown_away_is_made_again() -> None:
     """At a person's retry only; and what was asked again just before a crash is asked once."""
     folded = _started()
+    folded.apply(FileChanged(FileName("a.txt"), None, blob("a")), run=1)
     folded.do(EndRun(1, RunFinished(has_draft=True)))
     folded.apply(DraftDiscarded("d"))
     assert decide_next_step(folded.state, set()) is NextStep.CONCLUDE

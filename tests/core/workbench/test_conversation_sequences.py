@@ -17,7 +17,7 @@ import pytest
 from agent_rig import call, item_of, said, say
 from backends import on_asyncio
 from kbd.core.agent.readable_copies import copy_texts
-from kbd.core.api.drafts import CheckpointMethods
+from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import FileMethods
 from kbd.core.api.runs import ConversationMethods
 from kbd.core.api.workbenches import ForkMethods
@@ -29,7 +29,7 @@ from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError
 from kbd.providers import ModelReply, ModelRequest
 from kbd.requests import drafts, workbenches, workshop
-from kbd.types import Phase
+from kbd.types import Phase, Seq
 from quiet import Quiet
 from supervised import Supervised, draft, files_in, supervised
 from unattended_rig import MODEL, unattended
@@ -89,7 +89,7 @@ class Conversation:
         """Do something; what is refused has done nothing."""
         weights = {
             self.send: 3, self.run: 6, self.edit: 3, self.add: 2, self.remove: 2,
-            self.publish: 4, self.discard: 1, self.restore: 1, self.undo: 6,
+            self.publish: 4, self.discard: 2, self.recover: 2, self.restore: 1, self.undo: 6,
             self.regenerate: 2, self.fork: 1,
         }  # fmt: skip
         (chosen,) = self.chance.choices(list(weights), list(weights.values()))
@@ -164,6 +164,25 @@ class Conversation:
     async def discard(self) -> None:
         """Throw the draft away."""
         await self.bench.keeper.submit(DiscardDraft())
+
+    async def recover(self) -> None:
+        """Make a draft that ended the draft again: as it was, but for what is published by now."""
+        ended = self.bench.state.ended_drafts
+        seq = self.chance.choice(ended).seq if ended else Seq(1)
+        asked = drafts.WorkbenchRecover(workbench_id=self.bench.id, ended_seq=seq)
+        await DraftMethods(self.running.context, self.running.benches).recover(asked, Quiet())
+        then = state_at(self.bench.folders.log, Seq(seq - 1)).draft
+        published, now = self.bench.state.files, self.bench.state.draft
+        assert then is not None
+        assert now is not None
+        assert now.files == {
+            name: file
+            for name, file in then.files.items()
+            if file.blob != (published[name].blob if name in published else None)
+        }, self.done
+        assert now.confirmed == []
+        for number in now.authors():
+            assert not self.bench.state.run(number).discarded
 
     async def restore(self) -> None:
         """Bring a checkpoint back."""
@@ -277,8 +296,8 @@ async def _converse(home: Path, seed: int, steps: int) -> Conversation:
 @on_asyncio
 async def test_a_conversation_in_any_order(tmp_path: Path) -> None:
     """A short one in the first tier, in which something is undone behind a publish."""
-    conversation = await _converse(tmp_path / "h", 6, 24)
-    done = {"undo", "publish", "run", "regenerate", "discard", "fork"}
+    conversation = await _converse(tmp_path / "h", 42, 32)
+    done = {"undo", "publish", "run", "regenerate", "discard", "recover", "fork"}
     assert done <= set(conversation.done), conversation.done
 
 

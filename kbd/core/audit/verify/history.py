@@ -56,6 +56,7 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
         "draft.files.base",
         "draft.files.blob",
     ),
+    "DraftRecovered": ("draft.files.base", "draft.files.blob"),
     "CheckpointCreated": ("files.blob",),
     "EffectIntended": ("file.blob",),
 }
