@@ -1,6 +1,6 @@
 """Requests about the daemon itself: what it is, its plugins, its workers, the soundness of logs."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
@@ -16,6 +16,8 @@ from kbd.requests.base import (
 from kbd.types import Seq
 
 __all__ = [
+    "ClientIdentified",
+    "ClientIdentify",
     "DaemonRequest",
     "DaemonShutdown",
     "DaemonStopping",
@@ -139,6 +141,41 @@ class DaemonShutdown(Request):
     """Stop the daemon."""
 
     answer: ClassVar[type[Any]] = DaemonStopping
+
+
+_NameParam = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+
+
+class ClientIdentified(Answer):
+    """How the client is called from now on, in what it causes to be recorded.
+
+    Args:
+        client: Its name: one line of printable characters, cut if it was long.
+        connection: The connection's number, unique while the daemon runs.
+        version: Its version.
+        host: The program that it works for.
+    """
+
+    client: str
+    connection: int
+    version: str | Unset = UNSET
+    host: str | Unset = UNSET
+
+
+class ClientIdentify(Request):
+    """Say who asks on this connection; events that it causes carry it as their actor.
+
+    Args:
+        client: The client's name.
+        version: Its version.
+        host: The program that it works for, where it is not its own.
+    """
+
+    answer: ClassVar[type[Any]] = ClientIdentified
+
+    client: _NameParam
+    version: _NameParam | Unset = UNSET
+    host: _NameParam | Unset = UNSET
 
 
 class PluginRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -303,6 +340,7 @@ DaemonRequest = (
     | DaemonShutdown
     | PluginsList
     | ToolsList
+    | ClientIdentify
     | LogHead
     | LogVerify
     | RpcDiscover

@@ -8,6 +8,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd import __version__
+from kbd.core.domain.event_text import title_line
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
@@ -17,7 +18,10 @@ from kbd.requests import daemon as wire
 from kbd.requests.base import Request
 from kbd.types import Phase
 
-__all__ = ["DaemonMethods"]
+__all__ = ["MAX_NAME_CHARACTERS", "DaemonMethods"]
+
+MAX_NAME_CHARACTERS = 80
+"""Of what a client calls itself; it is in every event that the client causes."""
 
 
 class DaemonMethods:
@@ -34,6 +38,7 @@ class DaemonMethods:
             wire.DaemonShutdown: self.shutdown,
             wire.PluginsList: self.plugins,
             wire.ToolsList: self.tools,
+            wire.ClientIdentify: self.identify,
         }
 
     def info(self, request: wire.EngineGetInfo, session: Session) -> wire.EngineInfo:
@@ -95,6 +100,18 @@ class DaemonMethods:
         )
         return wire.PluginsFound(plugins=rows)
 
+    def identify(self, request: wire.ClientIdentify, session: Session) -> wire.ClientIdentified:
+        """Note what the client calls itself, cleaned; it is told what was noted."""
+        client, version = _clean(request.client), _clean(request.version)
+        session.identify(client or session.actor.client, version, _clean(request.host))
+        actor = session.actor
+        return wire.ClientIdentified(
+            client=actor.client,
+            connection=actor.connection,
+            version=actor.version or msgspec.UNSET,
+            host=actor.host or msgspec.UNSET,
+        )
+
     def tools(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
         """List the tools, each with its arguments in the form of `TOOL_REGISTRY`."""
         del request, session
@@ -112,6 +129,11 @@ class DaemonMethods:
             for entry in catalog.tools()
         )
         return wire.ToolsFound(tools=rows)
+
+
+def _clean(name: str | msgspec.UnsetType) -> str:
+    """Return a name that cannot redraw a terminal or fill a log."""
+    return "" if isinstance(name, msgspec.UnsetType) else title_line(name, MAX_NAME_CHARACTERS)
 
 
 _TYPES = {

@@ -95,7 +95,7 @@ async def _submit_intent(
     # Named before the intent, so that whoever completes it after a crash takes the same names.
     free = {name: conflict_name(name, publish_id) for name in drafted}
     progress("checkpoint_pre_publish")
-    await workbench.keeper.submit(
+    await workbench.submit(
         IntendPublish(
             publish_id=publish_id,
             names=names,
@@ -128,7 +128,7 @@ async def carry_out(
     progress("finalizing")
     # Recorded last: until then the next start carries the same files out once more.
     checkpoint_id = f"c{clock.new_id()}"
-    await workbench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
+    await workbench.submit(CompletePublish(checkpoint_id, conflicted))
     return _publish_answer(workbench, intended, conflicted, checkpoint_id)
 
 

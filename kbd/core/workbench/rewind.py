@@ -77,7 +77,7 @@ async def rewind_to(
         # Before the intent: once that is recorded there is no way back.
         await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned, back))
         found = await run_sync(_published_hashes, workbench, planned)
-        outcome = await workbench.keeper.submit(Rewind(back, clock.new_id(), found))
+        outcome = await workbench.submit(Rewind(back, clock.new_id(), found))
         if any(isinstance(event, ConversationRewound) for event in outcome.events):
             return RewindResult()
         return await _carry_out_plan(workbench, clock)
@@ -106,7 +106,7 @@ async def restore_checkpoint(
         planned = differences(workbench.state, files)
         await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned))
         found = await run_sync(_published_hashes, workbench, planned)
-        await workbench.keeper.submit(RestoreCheckpoint(checkpoint_id, clock.new_id(), found))
+        await workbench.submit(RestoreCheckpoint(checkpoint_id, clock.new_id(), found))
         return await _carry_out_plan(workbench, clock)
     raise AssertionError  # A scope that nobody cancels swallows nothing.
 
