@@ -148,9 +148,9 @@ _WRAPPERS: Mapping[type, type[Recorded]] = MappingProxyType(
     }
 )
 # A nil in each record would be a byte for nothing, and other bytes than older ones wrote.
-_SHORT: Mapping[type, type[_WithoutActor]] = MappingProxyType(
+_SHORT: Mapping[type[Recorded], type[_WithoutActor]] = MappingProxyType(
     {
-        kind: cast(
+        wrapper: cast(
             "type[_WithoutActor]",
             msgspec.defstruct(
                 kind.__name__,
@@ -162,7 +162,7 @@ _SHORT: Mapping[type, type[_WithoutActor]] = MappingProxyType(
                 array_like=True,
             ),
         )
-        for kind in VERSIONS
+        for kind, wrapper in _WRAPPERS.items()
     }
 )
 _KINDS: Mapping[str, type] = MappingProxyType({kind.__name__: kind for kind in VERSIONS})
@@ -211,10 +211,11 @@ def encode(records: Sequence[Recorded]) -> bytes:
         raise ValidationFailed("a text is no Unicode, or a number is too long") from error
 
 
-def _shortened(record: Recorded) -> _WithoutActor:
-    return _SHORT[type(record.data)](
-        record.version, record.data, record.ts_us, record.run, record.cause, record.flags
-    )
+def _shortened(record: Recorded) -> Recorded | _WithoutActor:
+    short = _SHORT.get(type(record))
+    if short is None:  # not one of ours: it is written as it is
+        return record
+    return short(record.version, record.data, record.ts_us, record.run, record.cause, record.flags)
 
 
 def decode(body: bytes, lifters: Lifters = LIFTERS) -> list[Recorded]:

@@ -35,12 +35,8 @@ __all__ = [
     "RpcDiscover",
     "SandboxInfo",
     "SearchInfo",
-    "ToolArgument",
-    "ToolRow",
     "ToolWorkerGetStatus",
     "ToolWorkerStatus",
-    "ToolsFound",
-    "ToolsList",
 ]
 
 
@@ -210,52 +206,6 @@ class PluginsList(Request):
     answer: ClassVar[type[Any]] = PluginsFound
 
 
-class ToolArgument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An argument of a tool.
-
-    Args:
-        type: "str", "int", "float", "bool", "list" or "dict"; several are joined by " | ".
-        required: Whether a call must give it.
-        default: What it is otherwise.
-    """
-
-    type: str
-    required: bool = False
-    default: Any = UNSET
-
-
-class ToolRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool that a model may call.
-
-    Args:
-        name: As the model sees it.
-        description: What it does, as the model is told.
-        args: Its arguments by name.
-        effect: What it does to the workbench: "read", "write" …
-        phases: In which phases it may be called.
-        plugin: The plugin that brings it.
-    """
-
-    name: str
-    description: str
-    args: dict[str, ToolArgument]
-    effect: str
-    phases: tuple[str, ...]
-    plugin: str
-
-
-class ToolsFound(Answer):
-    """All tools, sorted by name."""
-
-    tools: tuple[ToolRow, ...]
-
-
-class ToolsList(Request):
-    """List the tools that a model may call."""
-
-    answer: ClassVar[type[Any]] = ToolsFound
-
-
 class LogHeadFound(Answer):
     """The last event of a log, and the hash of the chain up to it (64 hex digits)."""
 
@@ -339,7 +289,6 @@ DaemonRequest = (
     | ToolWorkerGetStatus
     | DaemonShutdown
     | PluginsList
-    | ToolsList
     | ClientIdentify
     | LogHead
     | LogVerify

@@ -1,8 +1,6 @@
-"""Methods of the daemon itself: its information, workers, plugins, tools and shutdown."""
+"""Methods of the daemon itself: its information, workers, plugins, clients and shutdown."""
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
 from anyio.to_thread import run_sync
@@ -16,7 +14,6 @@ from kbd.errors import ToolWorkerUnavailable
 from kbd.requests import API_VERSION
 from kbd.requests import daemon as wire
 from kbd.requests.base import Request
-from kbd.types import Phase
 
 __all__ = ["MAX_NAME_CHARACTERS", "DaemonMethods"]
 
@@ -37,7 +34,6 @@ class DaemonMethods:
             wire.ToolWorkerGetStatus: self.workers,
             wire.DaemonShutdown: self.shutdown,
             wire.PluginsList: self.plugins,
-            wire.ToolsList: self.tools,
             wire.ClientIdentify: self.identify,
         }
 
@@ -112,60 +108,7 @@ class DaemonMethods:
             host=actor.host or msgspec.UNSET,
         )
 
-    def tools(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
-        """List the tools, each with its arguments in the form of `TOOL_REGISTRY`."""
-        del request, session
-        catalog = self._context.catalog
-        phases = {phase: catalog.tools_for(phase) for phase in Phase}
-        rows = tuple(
-            wire.ToolRow(
-                name=entry.tool.name,
-                description=entry.tool.description,
-                args=_describe_arguments(entry.schema.parameters),
-                effect=entry.tool.effect.value,
-                phases=tuple(phase.value for phase, tools in phases.items() if entry in tools),
-                plugin=entry.plugin.name,
-            )
-            for entry in catalog.tools()
-        )
-        return wire.ToolsFound(tools=rows)
-
 
 def _clean(name: str | msgspec.UnsetType) -> str:
     """Return a name that cannot redraw a terminal or fill a log."""
     return "" if isinstance(name, msgspec.UnsetType) else title_line(name, MAX_NAME_CHARACTERS)
-
-
-_TYPES = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "array": "list",
-    "object": "dict",
-}
-
-
-def _describe_arguments(schema: Mapping[str, Any]) -> dict[str, wire.ToolArgument]:
-    required = schema.get("required", ())
-    return {
-        name: wire.ToolArgument(
-            type=" | ".join(dict.fromkeys(_describe_types(field))),
-            required=name in required,
-            default=field.get("default", msgspec.UNSET),
-        )
-        for name, field in schema.get("properties", {}).items()
-    }
-
-
-def _describe_types(field: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the types of a field; null only says that it may be left out."""
-    kinds = field.get("type", ())
-    for kind in (kinds,) if isinstance(kinds, str) else kinds:
-        if kind in _TYPES:
-            yield _TYPES[kind]
-    # The schema of a Literal has an enum and no type.
-    if any(isinstance(choice, str) for choice in field.get("enum", ())):
-        yield "str"
-    for choice in field.get("anyOf", ()):
-        yield from _describe_types(choice)
