@@ -1,9 +1,9 @@
-"""Formatting of figures for people: sizes, durations, amounts of money, counts of things.
+"""Formatting for people: sizes, durations, amounts of money, counts of things, names of clients.
 
 The words of the log (`kbd.core.domain.event_text`) and the command line write them alike.
 """
 
-__all__ = ["counted", "duration", "money", "size"]
+__all__ = ["client_text", "counted", "duration", "money", "size"]
 
 
 def size(count: int) -> str:
@@ -14,6 +14,17 @@ def size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} TiB"
+
+
+def client_text(client: str, version: str = "") -> str:
+    """Format who asked for something: `kbd publish`, `my-page 1.2`.
+
+    Args:
+        client: The client's name.
+        version: Its version; of kbd's own clients it says nothing that a reader wants.
+    """
+    is_own = client == "kbd" or client.startswith("kbd ")
+    return f"{client} {version}" if version and not is_own else client
 
 
 def counted(count: int, noun: str) -> str:

@@ -43,6 +43,7 @@ class ScriptedDaemon:
 
     Attributes:
         asked: Every request, in order: the method and its parameters.
+        told: Every message that wants no answer, likewise.
         hang_up: The methods on which the connection is closed instead of answered.
         close_after: The methods on which it is closed when they are answered.
     """
@@ -51,6 +52,7 @@ class ScriptedDaemon:
         self.path = path
         self.answers = answers
         self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.told: list[tuple[str, dict[str, Any]]] = []
         self.hang_up: set[str] = set()
         self.close_after: set[str] = set()
         script = self
@@ -59,6 +61,9 @@ class ScriptedDaemon:
             def handle(self) -> None:
                 for text in self.rfile:
                     request = json.loads(text)
+                    if "id" not in request:  # it wants no answer, and no daemon gives one
+                        script.told.append((request["method"], request.get("params") or {}))
+                        continue
                     if request["method"] in script.hang_up:
                         return
                     self._write(script.answer(request, self._notify))

@@ -14,6 +14,7 @@ from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
 __all__ = [
     "MAX_SOCKET_PATH_BYTES",
     "call",
+    "client_name",
     "connect",
     "connection_lost",
     "listen",
@@ -79,10 +80,15 @@ def connect(arguments: argparse.Namespace) -> Client:
     """
     path = resolve_socket(arguments.socket, arguments.home)
     try:
-        return Client(path)
+        return Client(path, client=client_name(arguments))
     except ConnectionLostError as error:
         msg = f"kbd is not running: nothing answers at {path}; start it with `kbd up`"
         raise Stop(msg, UNREACHABLE) from error
+
+
+def client_name(arguments: argparse.Namespace) -> str:
+    """Return what the log calls a command: `kbd publish`."""
+    return f"kbd {getattr(arguments, 'command', '')}".rstrip()
 
 
 def call(

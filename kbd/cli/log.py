@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE, Stop
 from kbd.cli.link import call, connect, connection_lost, request_refused
-from kbd.cli.log_reader import event_place, event_title, follow_events, read_events
+from kbd.cli.log_reader import event_actor, event_place, event_title, follow_events, read_events
 from kbd.cli.names import find_workbench
 from kbd.cli.terminal import columns, line, note, say
 from kbd.client.blocking import Client
@@ -158,6 +158,9 @@ def _parse_moment(text: str, now: datetime) -> datetime:
 
 WIDTH = 160
 """Columns of a line where stdout is no terminal; the whole event is in --json and `kbd show`."""
+
+MAX_ACTOR_COLUMNS = 30
+"""Columns for who caused an event."""
 
 LINE_BATCH = 500
 """Lines that are printed at once, while they are not written as they happen."""
@@ -346,6 +349,8 @@ def _change_lines(diff: dict[str, Any] | None, width: int) -> Iterator[str]:
 def render_event(event: dict[str, Any], width: int) -> str:
     """Render an event as one clean line: indented by its level, marked if it is a failure.
 
+    Who caused it stands at the end, however long its title is.
+
     Args:
         event: As `EventsRead` tells it.
         width: The columns that the line may take.
@@ -353,7 +358,9 @@ def render_event(event: dict[str, Any], width: int) -> str:
     place = event_place(event)
     mark = "!" if place.get("is_failure") else " "
     start = f"{event['seq']:>6} {event['ts'][11:19]} {mark} {'  ' * place.get('level', 0)}"
-    return start + line(event_title(event), max(width - len(start), 20))
+    actor = event_actor(event)
+    by = f"  by {line(actor, MAX_ACTOR_COLUMNS)}" if actor else ""
+    return start + line(event_title(event), max(width - len(start) - len(by), 20)) + by
 
 
 def _read(client: Client, log: str, show: _EventRenderer) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 from kbd.cli.exits import RequestRefused
 from kbd.cli.link import call
 from kbd.client.blocking import Client
+from kbd.figures import client_text
 
-__all__ = ["event_place", "event_title", "follow_events", "read_events"]
+__all__ = ["event_actor", "event_place", "event_title", "follow_events", "read_events"]
 
 PAGE_EVENTS = 1000
 """Events a request; the method's own default."""
@@ -68,6 +69,12 @@ def follow_events(client: Client, log: str, after: int) -> Iterator[dict[str, An
 def event_title(event: dict[str, Any]) -> str:
     """Return an event's title, or the name of its type if the daemon sends none."""
     return str(event.get("title") or event["type"])
+
+
+def event_actor(event: dict[str, Any]) -> str:
+    """Return who caused an event, briefly; "" where no client did."""
+    actor: dict[str, Any] = event.get("actor") or {}
+    return client_text(str(actor["client"]), str(actor.get("version", ""))) if actor else ""
 
 
 def event_place(event: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from kbd.cli.exits import FAILED, OK, USAGE, RequestRefused, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.log_reader import event_place, event_title, read_events
+from kbd.cli.log_reader import event_actor, event_place, event_title, read_events
 from kbd.cli.names import find_workbench
 from kbd.cli.step_text import indent_lines, render_fields, render_value, truncate_lines
 from kbd.cli.terminal import line, note, render_table, say, size
@@ -466,6 +466,10 @@ def _event_context(event: dict[str, Any]) -> dict[str, Any]:
         where["place"] = place["text"]
     if place.get("label"):
         where["item"] = line(place["label"])
+    if event_actor(event):
+        actor = event["actor"]
+        host = f" for {line(actor['host'])}" if actor.get("host") else ""
+        where["asked by"] = f"{line(event_actor(event))}{host}, connection {actor['connection']}"
     if "causation_id" in event:
         where["follows from"] = f"event {event['causation_id'].rpartition(':')[2]}"
     return where

@@ -8,7 +8,7 @@ import sys
 import time
 
 from kbd.cli.exits import ANOTHER_DAEMON, UNREACHABLE, RequestRefused, Stop
-from kbd.cli.link import call, resolve_home, resolve_socket
+from kbd.cli.link import call, client_name, resolve_home, resolve_socket
 from kbd.cli.terminal import line, note
 from kbd.client.blocking import Client
 from kbd.client.errors import ConnectionLostError
@@ -32,7 +32,9 @@ def connect_or_start(arguments: argparse.Namespace) -> Client:
     Raises:
         Stop: It could not be started.
     """
-    client = _daemon_answers(resolve_socket(arguments.socket, arguments.home))
+    client = _daemon_answers(
+        resolve_socket(arguments.socket, arguments.home), client_name(arguments)
+    )
     if client is not None:
         return client
     note("Starting kbd…")
@@ -69,7 +71,7 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
         )
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
-            client = _daemon_answers(path)
+            client = _daemon_answers(path, client_name(arguments))
             if client is not None:
                 # The daemon lives on; without this Python warns that nobody waited for it.
                 process.returncode = 0
@@ -107,9 +109,9 @@ def _last_line(log: io.BufferedRandom, begin: int) -> str:
     return line(lines[-1], 400) if lines else "it ended without a word"
 
 
-def _daemon_answers(path: str) -> Client | None:
+def _daemon_answers(path: str, name: str) -> Client | None:
     try:
-        client = Client(path)
+        client = Client(path, client=name)
     except ConnectionLostError:
         return None
     try:

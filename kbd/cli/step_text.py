@@ -17,7 +17,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kbd.cli.terminal import cell_width, duration, size
+from kbd.cli.log_reader import event_actor
+from kbd.cli.terminal import cell_width, duration, line, size
 
 __all__ = [
     "MARKS",
@@ -119,7 +120,9 @@ MARKS = {"open": " ", "active": ">", "done": "x", "failed": "!"}
 def render_headline(step: Step) -> str:
     """Return a step in one line."""
     took = f"  ({duration(step['duration_ms'] / 1000)})" if step.get("duration_ms") else ""
-    return f"#{step['index']}  {step['ts'][11:19]}  {step['kind']:<8}  {step['title']}{took}"
+    actor = event_actor(step)
+    by = f"  by {line(actor)}" if actor else ""
+    return f"#{step['index']}  {step['ts'][11:19]}  {step['kind']:<8}  {step['title']}{by}{took}"
 
 
 def render_facts(step: Step) -> str:

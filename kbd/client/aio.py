@@ -29,12 +29,15 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.abc import ByteStream
 
+from kbd import __version__
 from kbd.client.blocking import (
+    DEFAULT_CLIENT,
     EVERY_LOG,
     MAX_NOTIFICATIONS,
     TIMEOUT_S,
     FollowedEvents,
     default_socket,
+    identification,
 )
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
 
@@ -147,7 +150,12 @@ _MAX_BUFFERED_LINES = 64
 
 @asynccontextmanager
 async def connect(
-    socket_path: str | None = None, *, on_notification: Notified | None = None
+    socket_path: str | None = None,
+    *,
+    on_notification: Notified | None = None,
+    client: str = DEFAULT_CLIENT,
+    version: str = __version__,
+    host: str = "",
 ) -> AsyncIterator["AsyncClient"]:
     """Connect to the daemon, for as long as the block lasts.
 
@@ -157,6 +165,9 @@ async def connect(
         socket_path: Where the daemon listens; where the environment says if None.
         on_notification: Is called with each notification as it comes; what it raises ends the
             connection and is raised here.
+        client: What the client calls itself; the log tells what it caused by this name.
+        version: Its version.
+        host: The program that it works for, where it is not its own.
 
     Raises:
         ConnectionLostError: Nobody listens there.
@@ -167,7 +178,9 @@ async def connect(
         raise ConnectionLostError(f"no daemon answers: {error.strerror or error}") from error
     raised: list[Exception] = []
     async with stream, anyio.create_task_group() as tasks:
-        client = AsyncClient(stream, on_notification)
+        connected = AsyncClient(
+            stream, on_notification, _line(identification(client, version, host))
+        )
 
         async def carry(work: Callable[[], Awaitable[None]]) -> None:
             try:
@@ -176,10 +189,10 @@ async def connect(
                 raised.append(error)
                 tasks.cancel_scope.cancel()
 
-        tasks.start_soon(carry, client.read)
-        tasks.start_soon(carry, client.write)
+        tasks.start_soon(carry, connected.read)
+        tasks.start_soon(carry, connected.write)
         try:
-            yield client
+            yield connected
         except Exception as error:  # noqa: BLE001 - raised below
             raised.append(error)
         finally:
@@ -194,9 +207,13 @@ class AsyncClient:
     Args:
         stream: The daemon.
         on_notification: Is called with each notification as it comes.
+        greeting: The line that goes out with the first request.
     """
 
-    def __init__(self, stream: ByteStream, on_notification: Notified | None) -> None:
+    def __init__(
+        self, stream: ByteStream, on_notification: Notified | None, greeting: bytes = b""
+    ) -> None:
+        self._greeting = greeting
         self._stream = stream
         self._on_notification = on_notification
         self._last_id = 0
@@ -345,7 +362,9 @@ class AsyncClient:
         async with self._lines, self._put:
             async for line in self._lines:
                 try:
-                    await self._stream.send(line)
+                    # With the first request: who asks costs no round trip.
+                    greeting, self._greeting = self._greeting, b""
+                    await self._stream.send(greeting + line)
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                     return  # the daemon may have said why: the reader finds out
 

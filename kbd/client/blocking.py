@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from time import monotonic
 
+from kbd import __version__
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
 
 # What typing.TYPE_CHECKING is, without the 9 ms that importing typing costs `kbd status`.
@@ -42,6 +43,7 @@ __all__ = [
     "RemoteError",
     "default_home",
     "default_socket",
+    "identification",
 ]
 
 
@@ -59,6 +61,20 @@ def default_socket() -> str:
     """Return the absolute path of the socket: `$KBD_SOCKET`, else in the home."""
     path = os.environ.get("KBD_SOCKET") or os.path.join(default_home(), "kbd.sock")
     return os.path.abspath(os.path.expanduser(path))
+
+
+DEFAULT_CLIENT = "kbd-client"
+"""What a program is called that uses these clients and does not say its own name."""
+
+
+def identification(client: str, version: str, host: str) -> "Params":
+    """Return the message by which a client names itself; it has no id, so nobody answers.
+
+    Daemons that do not know it pass it over.
+    """
+    given = {"client": client, "version": version, "host": host}
+    params = {name: text for name, text in given.items() if text}
+    return {"method": "ClientIdentify", "params": params}
 
 
 EVERY_LOG = "*"
@@ -147,12 +163,23 @@ class Client:
     Args:
         socket_path: Where the daemon listens; where the environment says if None.
         timeout: How long it may take to connect, and to take what is sent, in seconds.
+        client: What the client calls itself; the log tells what it caused by this name.
+        version: Its version.
+        host: The program that it works for, where it is not its own.
 
     Raises:
         ConnectionLostError: Nobody listens there.
     """
 
-    def __init__(self, socket_path: str | None = None, *, timeout: float = TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        socket_path: str | None = None,
+        *,
+        timeout: float = TIMEOUT_S,
+        client: str = DEFAULT_CLIENT,
+        version: str = __version__,
+        host: str = "",
+    ) -> None:
         self.on_notification: Callable[[str, Params], None] | None = None
         self._timeout = timeout
         self._notifications: deque[tuple[str, Params]] = deque(maxlen=MAX_NOTIFICATIONS)
@@ -161,6 +188,8 @@ class Client:
         self._searched = 0
         self._last_id = 0
         self._is_closed = False
+        # Goes out with the first request, and wants no answer: who asks costs no round trip.
+        self._unsent = _line(identification(client, version, host))
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
         try:
@@ -389,7 +418,7 @@ class Client:
         return ConnectionLostError(why, cursors)
 
     def _write(self, message: "Params") -> None:
-        line = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
+        line, self._unsent = self._unsent + _line(message), b""
         try:
             self._socket.settimeout(self._timeout)
             self._socket.sendall(line)
@@ -430,6 +459,10 @@ class Client:
             closed = "this client is closed" if self._is_closed else "the daemon closed it"
             raise self._loss(f"the connection ended: {closed}")
         return chunk
+
+
+def _line(message: "Params") -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
 
 
 def _deadline(seconds: float | None) -> float | None:

@@ -47,7 +47,9 @@ zeros may follow them:
 version of its data, the data as a map (fields at their default are left out), the time of the
 decision in microseconds since 1970 UTC, the number of the run within the workbench or 0, the
 sequence number of the event it follows from or 0, and 1 if a reader that does not know the event
-must not go on, else 0. Readers keep what they do not know: further elements, fields and types.
+must not go on, else 0. What a client asked for has a further element, its actor: a map of the
+client's name, its connection, its version and its host. Readers keep what they do not know: further
+elements, fields and types.
 
 **Reserved space.** Behind the last frame of the last segment the file may go on with zeros: space
 that a process reserved, to fill it with frames, and did not give back because it died. They are

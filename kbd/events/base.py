@@ -7,7 +7,7 @@ import msgspec
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, FileName
 
-__all__ = ["Fact", "FileVersion", "ModelShare", "PluginUsed", "Recorded", "ReplyCall"]
+__all__ = ["Actor", "Fact", "FileVersion", "ModelShare", "PluginUsed", "Recorded", "ReplyCall"]
 
 MUST_UNDERSTAND = 1
 """Flag of a record: a reader that does not know its type must not go on without it."""
@@ -23,6 +23,22 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
 
+class Actor(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The client that an event was caused by, as it named itself; a name is no proof.
+
+    Args:
+        client: Its name.
+        connection: The number of its connection, unique while the daemon runs.
+        version: Its version, or "".
+        host: The program that it works for, or "".
+    """
+
+    client: str
+    connection: int
+    version: str = ""
+    host: str = ""
+
+
 class Recorded(msgspec.Struct, frozen=True, array_like=True):
     """An event as it lies in a frame: `[type, version, data, ts_us, run, cause, flags]`.
 
@@ -36,6 +52,7 @@ class Recorded(msgspec.Struct, frozen=True, array_like=True):
         run: The number of the run it belongs to within its workbench, or 0.
         cause: The sequence number of the event it follows from, or 0.
         flags: `MUST_UNDERSTAND` or 0.
+        actor: The client that asked for it, or None; it is written only where there is one.
     """
 
     version: int
@@ -44,6 +61,7 @@ class Recorded(msgspec.Struct, frozen=True, array_like=True):
     run: int = 0
     cause: int = 0
     flags: int = 0
+    actor: Actor | None = None
 
 
 class FileVersion(msgspec.Struct, frozen=True):

@@ -1,10 +1,11 @@
 """Codec of records: the typed path for current versions, the slow path for all others.
 
-A body is a msgpack array of records `[type, version, data, ts_us, run, cause, flags]`. All events
-of the current versions are decoded in one typed call, validation included. A body that this call
-refuses is read again as plain values, and each record is looked at by itself: an older version is
-lifted step by step with a table of functions, a type or version from the future is kept as
-`Unknown`, and anything else is damage. Stored bytes are never rewritten.
+A body is a msgpack array of records `[type, version, data, ts_us, run, cause, flags]`; what a
+client asked for has its actor behind that. All events of the current versions are decoded in one
+typed call, validation included. A body that this call refuses is read again as plain values, and
+each record is looked at by itself: an older version is lifted step by step with a table of
+functions, a type or version from the future is kept as `Unknown`, and anything else is damage.
+Stored bytes are never rewritten.
 
 Outside the log (on the wire, in `kbd log --json`, in an export) an event has a plain form. On disk
 a record says its run as a number within the workbench and its cause as a sequence number of the
@@ -22,7 +23,7 @@ import msgpack
 import msgspec
 
 from kbd.errors import LogCorrupt, ValidationFailed
-from kbd.events.base import MUST_UNDERSTAND, Recorded
+from kbd.events.base import MUST_UNDERSTAND, Actor, Recorded
 from kbd.events.vocabulary import VERSIONS, Event
 from kbd.types import Seq
 
@@ -71,7 +72,7 @@ def plain_record(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
         seq: Its number.
         log: The workbench's id, or "daemon".
     """
-    kind, version, data, ts_us, run, cause, *_ = record
+    kind, version, data, ts_us, run, cause, _flags, *rest = record
     event = {
         "seq": int(seq),
         "id": f"{log}:{seq}",
@@ -84,6 +85,8 @@ def plain_record(record: list[Any], seq: Seq, log: str) -> dict[str, Any]:
         event["run_id"] = f"{log}-{run}"
     if cause:
         event["causation_id"] = f"{log}:{cause}"
+    if rest and rest[0] is not None:
+        event["actor"] = rest[0]
     return event
 
 
@@ -114,6 +117,17 @@ class Unknown(msgspec.Struct, frozen=True):
     data: Any
 
 
+class _WithoutActor(msgspec.Struct, frozen=True, array_like=True):
+    """The form on disk of a record that no client asked for: it ends with the flags."""
+
+    version: int
+    data: Any
+    ts_us: int
+    run: int
+    cause: int
+    flags: int
+
+
 # One class a type, so that the type's name is the tag and `data` is decoded in the same call.
 _WRAPPERS: Mapping[type, type[Recorded]] = MappingProxyType(
     {
@@ -133,6 +147,24 @@ _WRAPPERS: Mapping[type, type[Recorded]] = MappingProxyType(
         for kind, version in VERSIONS.items()
     }
 )
+# A nil in each record would be a byte for nothing, and other bytes than older ones wrote.
+_SHORT: Mapping[type[Recorded], type[_WithoutActor]] = MappingProxyType(
+    {
+        wrapper: cast(
+            "type[_WithoutActor]",
+            msgspec.defstruct(
+                kind.__name__,
+                [],
+                bases=(_WithoutActor,),
+                module=__name__,
+                tag=kind.__name__,
+                frozen=True,
+                array_like=True,
+            ),
+        )
+        for kind, wrapper in _WRAPPERS.items()
+    }
+)
 _KINDS: Mapping[str, type] = MappingProxyType({kind.__name__: kind for kind in VERSIONS})
 # One call for a whole frame, with types checked: twice as fast as msgpack.unpackb, which checks
 # none (facts/performance.md B).
@@ -143,7 +175,9 @@ _PLAIN = msgspec.msgpack.Decoder(list[list[Any]])
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def wrap_event(event: Event, ts_us: int, run: int = 0, cause: int = 0) -> Recorded:
+def wrap_event(
+    event: Event, ts_us: int, run: int = 0, cause: int = 0, actor: Actor | None = None
+) -> Recorded:
     """Wrap an event for the log, in its current version.
 
     Args:
@@ -151,9 +185,10 @@ def wrap_event(event: Event, ts_us: int, run: int = 0, cause: int = 0) -> Record
         ts_us: When it was decided, in microseconds since 1970 UTC.
         run: The number of the run it belongs to within its workbench, or 0.
         cause: The sequence number of the event it follows from, or 0.
+        actor: The client that asked for it, if one did.
     """
     kind = type(event)
-    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause)
+    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, 0, actor)
 
 
 def encode(records: Sequence[Recorded]) -> bytes:
@@ -163,15 +198,24 @@ def encode(records: Sequence[Recorded]) -> bytes:
         ValidationFailed: A text in them is no Unicode, or a number passes 64 bits.
         TypeError: One of them is `Unknown`: what is not understood is not written again.
     """
+    stored: list[Recorded | _WithoutActor] = []
     for record in records:
         if type(record) is Recorded:
             raise TypeError("a record of an unknown event cannot be written")
+        stored.append(record if record.actor is not None else _shortened(record))
     try:
         # Half a surrogate pair can come out of JSON and cannot go into UTF-8; it is refused before
         # anything is written.
-        return _encode(records)
+        return _encode(stored)
     except (UnicodeEncodeError, OverflowError) as error:
         raise ValidationFailed("a text is no Unicode, or a number is too long") from error
+
+
+def _shortened(record: Recorded) -> Recorded | _WithoutActor:
+    short = _SHORT.get(type(record))
+    if short is None:  # not one of ours: it is written as it is
+        return record
+    return short(record.version, record.data, record.ts_us, record.run, record.cause, record.flags)
 
 
 def decode(body: bytes, lifters: Lifters = LIFTERS) -> list[Recorded]:
@@ -195,7 +239,8 @@ def decode_plain(body: bytes) -> list[list[Any]]:
     """Read the records of a body as they are stored, unknown fields and all, for the wire.
 
     Returns:
-        For each `[type, version, data, ts_us, run, cause, flags]`, with plain values throughout.
+        For each `[type, version, data, ts_us, run, cause, flags]`, with plain values throughout;
+        the actor behind that where a client asked for it.
 
     Raises:
         LogCorrupt: The body is no array of records.
@@ -220,10 +265,10 @@ def _unpack(body: bytes) -> Iterable[Any]:
 def _decode_untyped(item: Any, lifters: Lifters) -> Recorded:
     """Decode one record from plain values."""
     match item:
-        # Further elements are a newer kbd's; a reader keeps what it does not know (see
+        # Elements behind the actor are a newer kbd's; a reader keeps what it does not know (see
         # `kbd.events`).
-        case [str(name), int(version), data, int(ts_us), int(run), int(cause), int(flags), *_]:
-            pass
+        case [str(name), int(version), data, int(ts_us), int(run), int(cause), int(flags), *rest]:
+            actor = _decode_actor(rest)
         case _:
             raise LogCorrupt("a record is not [type, version, data, ts_us, run, cause, flags]")
     kind = _KINDS.get(name)
@@ -234,12 +279,20 @@ def _decode_untyped(item: Any, lifters: Lifters) -> Recorded:
                 "a newer kbd is needed",
                 detail={"type": name, "version": version},
             )
-        return Recorded(version, Unknown(name, data), ts_us, run, cause, flags)
+        return Recorded(version, Unknown(name, data), ts_us, run, cause, flags, actor)
     try:
         event: Any = msgspec.convert(_lift(name, version, VERSIONS[kind], data, lifters), kind)
     except msgspec.ValidationError as error:
         raise LogCorrupt(f"the data of an event {name} are ill-formed: {error}") from error
-    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags)
+    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags, actor)
+
+
+def _decode_actor(rest: list[Any]) -> Actor | None:
+    """Decode what stands behind the flags of a record, if anything does."""
+    try:
+        return msgspec.convert(rest[0], Actor | None) if rest else None
+    except msgspec.ValidationError as error:
+        raise LogCorrupt(f"the actor of a record is ill-formed: {error}") from error
 
 
 def _lift(name: str, version: int, current: int, data: Any, lifters: Lifters) -> Any:

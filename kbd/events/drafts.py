@@ -123,6 +123,8 @@ class PublishIntended(Fact):
         rewind: What is recorded when published/ is again as it was then: an undo that reaches
             behind a publish. The draft is not what is published.
         restores: The checkpoint that published/ is brought back to, or "".
+        accepted: The files with new external references that were published all the same, because
+            who asked accepted them; each with what was warned of.
     """
 
     publish_id: str
@@ -130,6 +132,7 @@ class PublishIntended(Fact):
     kept_both: tuple[tuple[FileName, FileName], ...] = ()
     rewind: ConversationRewound | None = None
     restores: str = ""
+    accepted: tuple[tuple[FileName, tuple[str, ...]], ...] = ()
 
 
 class PublishCompleted(Fact):

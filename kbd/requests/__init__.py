@@ -37,6 +37,7 @@ from kbd.requests.events import LogRequest
 from kbd.requests.providers import ProviderRequest
 from kbd.requests.replays import ReplayRequest
 from kbd.requests.reviews import ReviewRequest
+from kbd.requests.tools import ToolRequest
 from kbd.requests.watches import WatchRequest
 from kbd.requests.workbenches import WorkbenchRequest
 from kbd.requests.workshop import WorkshopRequest
@@ -57,6 +58,7 @@ AnyRequest = (
     | WorkspaceRequest
     | DraftRequest
     | ReviewRequest
+    | ToolRequest
     | LogRequest
     | ReplayRequest
     | ArchiveRequest

@@ -1,6 +1,6 @@
 """Requests about the daemon itself: what it is, its plugins, its workers, the soundness of logs."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
@@ -16,6 +16,8 @@ from kbd.requests.base import (
 from kbd.types import Seq
 
 __all__ = [
+    "ClientIdentified",
+    "ClientIdentify",
     "DaemonRequest",
     "DaemonShutdown",
     "DaemonStopping",
@@ -33,12 +35,8 @@ __all__ = [
     "RpcDiscover",
     "SandboxInfo",
     "SearchInfo",
-    "ToolArgument",
-    "ToolRow",
     "ToolWorkerGetStatus",
     "ToolWorkerStatus",
-    "ToolsFound",
-    "ToolsList",
 ]
 
 
@@ -141,6 +139,41 @@ class DaemonShutdown(Request):
     answer: ClassVar[type[Any]] = DaemonStopping
 
 
+_NameParam = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+
+
+class ClientIdentified(Answer):
+    """How the client is called from now on, in what it causes to be recorded.
+
+    Args:
+        client: Its name: one line of printable characters, cut if it was long.
+        connection: The connection's number, unique while the daemon runs.
+        version: Its version.
+        host: The program that it works for.
+    """
+
+    client: str
+    connection: int
+    version: str | Unset = UNSET
+    host: str | Unset = UNSET
+
+
+class ClientIdentify(Request):
+    """Say who asks on this connection; events that it causes carry it as their actor.
+
+    Args:
+        client: The client's name.
+        version: Its version.
+        host: The program that it works for, where it is not its own.
+    """
+
+    answer: ClassVar[type[Any]] = ClientIdentified
+
+    client: _NameParam
+    version: _NameParam | Unset = UNSET
+    host: _NameParam | Unset = UNSET
+
+
 class PluginRow(msgspec.Struct, frozen=True, kw_only=True):
     """One plugin.
 
@@ -171,52 +204,6 @@ class PluginsList(Request):
     """List all plugins that are installed."""
 
     answer: ClassVar[type[Any]] = PluginsFound
-
-
-class ToolArgument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An argument of a tool.
-
-    Args:
-        type: "str", "int", "float", "bool", "list" or "dict"; several are joined by " | ".
-        required: Whether a call must give it.
-        default: What it is otherwise.
-    """
-
-    type: str
-    required: bool = False
-    default: Any = UNSET
-
-
-class ToolRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool that a model may call.
-
-    Args:
-        name: As the model sees it.
-        description: What it does, as the model is told.
-        args: Its arguments by name.
-        effect: What it does to the workbench: "read", "write" …
-        phases: In which phases it may be called.
-        plugin: The plugin that brings it.
-    """
-
-    name: str
-    description: str
-    args: dict[str, ToolArgument]
-    effect: str
-    phases: tuple[str, ...]
-    plugin: str
-
-
-class ToolsFound(Answer):
-    """All tools, sorted by name."""
-
-    tools: tuple[ToolRow, ...]
-
-
-class ToolsList(Request):
-    """List the tools that a model may call."""
-
-    answer: ClassVar[type[Any]] = ToolsFound
 
 
 class LogHeadFound(Answer):
@@ -302,7 +289,7 @@ DaemonRequest = (
     | ToolWorkerGetStatus
     | DaemonShutdown
     | PluginsList
-    | ToolsList
+    | ClientIdentify
     | LogHead
     | LogVerify
     | RpcDiscover

@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from kbd.events.base import Actor
 from kbd.requests.base import (
     UNSET,
     Answer,
@@ -85,6 +86,7 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
         ts: ISO 8601, UTC, with microseconds; informational, never an order.
         run_id: The run it belongs to.
         causation_id: The event it follows from.
+        actor: The client that caused it, as it named itself; absent where none did.
         data: What happened.
         title: The same as a sentence for people, one line of at most 240 printable characters;
             absent in what is sent to followers, who read it with `EventsRead`.
@@ -98,6 +100,7 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True):
     ts: str
     run_id: RunId | Unset = UNSET
     causation_id: str | Unset = UNSET
+    actor: Actor | Unset = UNSET
     data: Any = None
     title: str | Unset = UNSET
     place: EventPlace | Unset = UNSET

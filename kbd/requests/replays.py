@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
+from kbd.events.base import Actor
 from kbd.messages import Usage
 from kbd.requests.base import Answer, Request, RunParam, SeqParam, WorkbenchParam
 from kbd.requests.events import EventPlace
@@ -181,6 +182,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         items: The plan as it stood after the step, where the step changed it.
         files: What the step changed in the draft.
         place: Where it stands.
+        actor: The client that caused its first event, as it named itself; None where none did.
     """
 
     index: int
@@ -199,6 +201,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     items: tuple[ItemStep, ...] = ()
     files: tuple[FileStep, ...] = ()
     place: EventPlace = EventPlace()
+    actor: Actor | None = None
 
 
 class StepsFound(Answer):

@@ -75,7 +75,7 @@ def test_the_flag_does_not_matter_for_what_is_known() -> None:
 
 def test_unknown_fields_and_elements_are_tolerated_and_shown() -> None:
     """Fields that a newer kbd added do not disturb, and reach the wire as they are."""
-    item = ["ModelChosen", 1, {"model_id": "a:b", "mood": "new"}, APRIL, 0, 0, 0, "later"]
+    item = ["ModelChosen", 1, {"model_id": "a:b", "mood": "new"}, APRIL, 0, 0, 0, None, "later"]
     body = msgpack.packb([item])
     assert codec.decode(body)[0].data == ModelChosen("a:b")
     assert codec.decode_plain(body) == [item]

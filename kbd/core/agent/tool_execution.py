@@ -51,6 +51,7 @@ __all__ = [
     "admit_call",
     "error_text",
     "execute_tool",
+    "find_tool",
     "parse_arguments",
     "render_result",
     "surplus_error",
@@ -213,6 +214,20 @@ def _permitted_tool(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
         NotFound: There is no such tool; the message names near matches.
         ValidationFailed: The phase may not call it.
     """
+    entry = find_tool(catalog, name)
+    # To offer is no check: models call tools that they were not offered (reliability, C3 and G1).
+    if entry not in catalog.tools_for(phase):
+        msg = f"{name} cannot be called in the {phase.value} phase; nothing was done"
+        raise ValidationFailed(msg)
+    return entry
+
+
+def find_tool(catalog: Catalog, name: str) -> ToolEntry:
+    """Return a tool by its name.
+
+    Raises:
+        NotFound: There is no such tool; the message names near matches.
+    """
     known = {entry.tool.name: entry for entry in catalog.tools()}
     entry = known.get(name)
     if entry is None:
@@ -220,10 +235,6 @@ def _permitted_tool(catalog: Catalog, phase: Phase, name: str) -> ToolEntry:
         hint = f"; did you mean {', '.join(near)}?" if near else ""
         msg = f"there is no tool {name[:80]!r}{hint}"
         raise NotFound(msg)
-    # To offer is no check: models call tools that they were not offered (reliability, C3 and G1).
-    if entry not in catalog.tools_for(phase):
-        msg = f"{name} cannot be called in the {phase.value} phase; nothing was done"
-        raise ValidationFailed(msg)
     return entry
 
 

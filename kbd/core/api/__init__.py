@@ -9,6 +9,8 @@ runs            messages and the runs on them; show the conversation, undo, rege
 drafts          change set, publish, discard; checkpoints
 reviews         what the draft changes inside its files
 formats         the methods that formats contribute
+tools           the list of tools, and calls of them
+client_calls    how the calls of clients that write are carried out and recorded
 search          a workbench's documents
 logs            reading, following and checking logs; blobs
 replays         a run step by step, a workbench as it stood, replay proofs of runs

@@ -1,13 +1,12 @@
-"""Methods of the daemon itself: its information, workers, plugins, tools and shutdown."""
+"""Methods of the daemon itself: its information, workers, plugins, clients and shutdown."""
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
 from anyio.to_thread import run_sync
 
 from kbd import __version__
+from kbd.core.domain.event_text import title_line
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
@@ -15,9 +14,11 @@ from kbd.errors import ToolWorkerUnavailable
 from kbd.requests import API_VERSION
 from kbd.requests import daemon as wire
 from kbd.requests.base import Request
-from kbd.types import Phase
 
-__all__ = ["DaemonMethods"]
+__all__ = ["MAX_NAME_CHARACTERS", "DaemonMethods"]
+
+MAX_NAME_CHARACTERS = 80
+"""Of what a client calls itself; it is in every event that the client causes."""
 
 
 class DaemonMethods:
@@ -33,7 +34,7 @@ class DaemonMethods:
             wire.ToolWorkerGetStatus: self.workers,
             wire.DaemonShutdown: self.shutdown,
             wire.PluginsList: self.plugins,
-            wire.ToolsList: self.tools,
+            wire.ClientIdentify: self.identify,
         }
 
     def info(self, request: wire.EngineGetInfo, session: Session) -> wire.EngineInfo:
@@ -95,55 +96,19 @@ class DaemonMethods:
         )
         return wire.PluginsFound(plugins=rows)
 
-    def tools(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
-        """List the tools, each with its arguments in the form of `TOOL_REGISTRY`."""
-        del request, session
-        catalog = self._context.catalog
-        phases = {phase: catalog.tools_for(phase) for phase in Phase}
-        rows = tuple(
-            wire.ToolRow(
-                name=entry.tool.name,
-                description=entry.tool.description,
-                args=_describe_arguments(entry.schema.parameters),
-                effect=entry.tool.effect.value,
-                phases=tuple(phase.value for phase, tools in phases.items() if entry in tools),
-                plugin=entry.plugin.name,
-            )
-            for entry in catalog.tools()
+    def identify(self, request: wire.ClientIdentify, session: Session) -> wire.ClientIdentified:
+        """Note what the client calls itself, cleaned; it is told what was noted."""
+        client, version = _clean(request.client), _clean(request.version)
+        session.identify(client or session.actor.client, version, _clean(request.host))
+        actor = session.actor
+        return wire.ClientIdentified(
+            client=actor.client,
+            connection=actor.connection,
+            version=actor.version or msgspec.UNSET,
+            host=actor.host or msgspec.UNSET,
         )
-        return wire.ToolsFound(tools=rows)
 
 
-_TYPES = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "array": "list",
-    "object": "dict",
-}
-
-
-def _describe_arguments(schema: Mapping[str, Any]) -> dict[str, wire.ToolArgument]:
-    required = schema.get("required", ())
-    return {
-        name: wire.ToolArgument(
-            type=" | ".join(dict.fromkeys(_describe_types(field))),
-            required=name in required,
-            default=field.get("default", msgspec.UNSET),
-        )
-        for name, field in schema.get("properties", {}).items()
-    }
-
-
-def _describe_types(field: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the types of a field; null only says that it may be left out."""
-    kinds = field.get("type", ())
-    for kind in (kinds,) if isinstance(kinds, str) else kinds:
-        if kind in _TYPES:
-            yield _TYPES[kind]
-    # The schema of a Literal has an enum and no type.
-    if any(isinstance(choice, str) for choice in field.get("enum", ())):
-        yield "str"
-    for choice in field.get("anyOf", ()):
-        yield from _describe_types(choice)
+def _clean(name: str | msgspec.UnsetType) -> str:
+    """Return a name that cannot redraw a terminal or fill a log."""
+    return "" if isinstance(name, msgspec.UnsetType) else title_line(name, MAX_NAME_CHARACTERS)

@@ -14,6 +14,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.keeper import Outcome
 from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.events.base import Actor
 from kbd.requests.base import Answer, Request
 
 __all__ = ["hold_workbenches", "record"]
@@ -26,6 +27,7 @@ def record(
     workbench_id: str,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
+    actor: Actor | None = None,
 ) -> Deferred[A]:
     """Submit one command to a workbench's log; the answer comes when it is durable.
 
@@ -34,13 +36,17 @@ def record(
         workbench_id: In whose log.
         command: Makes the command; may raise a refusal instead.
         answer: Says what it led to.
+        actor: The client that asks, whom the events name.
     """
     workbench = workbenches.opened(workbench_id)
     if workbench is None:
-        return Deferred(partial(_open_and_submit, workbenches, workbench_id, command, answer))
+        return Deferred(
+            partial(_open_and_submit, workbenches, workbench_id, command, answer, actor)
+        )
     # An open workbench takes the command at once, so the answer needs no task of its own.
     return Deferred(
-        partial(_submit, workbench, command, answer), partial(_offer, workbench, command, answer)
+        partial(_submit, workbench, command, answer, actor),
+        partial(_offer, workbench, command, answer, actor),
     )
 
 
@@ -49,22 +55,25 @@ async def _open_and_submit(
     workbench_id: str,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
+    actor: Actor | None,
 ) -> A:
-    return await _submit(await workbenches.open(workbench_id), command, answer)
+    return await _submit(await workbenches.open(workbench_id), command, answer, actor)
 
 
 async def _submit(
     workbench: OpenWorkbench,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
+    actor: Actor | None,
 ) -> A:
-    return answer(workbench, await workbench.keeper.submit(command(workbench)))
+    return answer(workbench, await workbench.keeper.submit(command(workbench), actor))
 
 
 def _offer(
     workbench: OpenWorkbench,
     command: Callable[[OpenWorkbench], Command],
     answer: Callable[[OpenWorkbench, Outcome], A],
+    actor: Actor | None,
     settle: Settle[A],
 ) -> None:
     """Offer a command to the Keeper, and settle with the answer to what it leads to."""
@@ -81,7 +90,7 @@ def _offer(
         else:
             settle(result)
 
-    workbench.keeper.offer(command(workbench), on_outcome)
+    workbench.keeper.offer(command(workbench), on_outcome, actor)
 
 
 def hold_workbenches(

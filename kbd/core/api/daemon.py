@@ -32,6 +32,7 @@ from kbd.core.api.replays import ProofMethods, ReplayMethods
 from kbd.core.api.reviews import ReviewMethods
 from kbd.core.api.runs import ConversationMethods, WorkshopMethods
 from kbd.core.api.search import WorkspaceMethods
+from kbd.core.api.tools import ToolMethods
 from kbd.core.api.watches import WatchMethods
 from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
 from kbd.core.audit.restore import settle_restored
@@ -351,6 +352,7 @@ def handler_table(
         ReviewMethods(context, workbenches),
         CheckpointMethods(context, workbenches),
         EgressMethods(context, workbenches),
+        ToolMethods(context, workbenches),
         LogMethods(context, workbenches),
         ReplayMethods(workbenches),
         ProofMethods(context, workbenches),

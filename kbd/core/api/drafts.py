@@ -71,8 +71,8 @@ class DraftMethods:
 
     async def publish(self, request: wire.DraftPublish, session: Session) -> wire.DraftPublished:
         """Publish the draft, or some of its files."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         paths = request.paths
 
         def progress(phase: PublishPhase) -> None:
@@ -97,8 +97,8 @@ class DraftMethods:
         Raises:
             KbdError: As for `kbd.core.workbench.publish.discard`.
         """
-        del session
-        await discard(await self._workbenches.open(request.workbench_id))
+        opened = await self._workbenches.open(request.workbench_id)
+        await discard(opened.acting(session.actor))
         return wire.DraftDiscarded(discarded=True)
 
     async def list_discarded(
@@ -116,8 +116,8 @@ class DraftMethods:
         Raises:
             KbdError: As for `recover_draft` and `extract_draft`.
         """
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         names = None
         if not isinstance(request.paths, msgspec.UnsetType):
             names = tuple(file_name(path) for path in request.paths)
@@ -141,13 +141,13 @@ class DraftMethods:
         self, request: wire.ReviewSetDeletionConfirmations, session: Session
     ) -> Deferred[wire.DeletionConfirmations]:
         """Confirm deletions, so that a publish may carry them out."""
-        del session
         names = tuple(file_name(path) for path in request.paths)
         return record(
             self._workbenches,
             request.workbench_id,
             lambda _: ConfirmDeletions(names),
             lambda workbench, _: deletion_confirmations(workbench.state),
+            session.actor,
         )
 
     async def confirmations(
@@ -195,13 +195,13 @@ class CheckpointMethods:
         self, request: wire.CheckpointCreate, session: Session
     ) -> Deferred[wire.CheckpointMade]:
         """Create a checkpoint of the published files."""
-        del session
         checkpoint_id = f"c{self._context.clock.new_id()}"
         return record(
             self._workbenches,
             request.workbench_id,
             lambda _: CreateCheckpoint(checkpoint_id, request.description),
             lambda _workbench, _outcome: wire.CheckpointMade(checkpoint_id=checkpoint_id),
+            session.actor,
         )
 
     async def restore(
@@ -212,8 +212,8 @@ class CheckpointMethods:
         Raises:
             KbdError: As for `restore_checkpoint`; nothing was done, but of a disk that fails.
         """
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         done = await restore_checkpoint(workbench, self._context.clock, request.checkpoint_id)
         return wire.CheckpointRestored(
             checkpoint_id=request.checkpoint_id,

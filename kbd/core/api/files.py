@@ -132,8 +132,8 @@ class FileMethods:
 
     async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:
         """Add files by copying them; each that cannot be added is reported with its reason."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         results: list[wire.AddResult] = []
         copied: list[FileAdded] = []
         taken = {folded_name(seen.name) for seen in workbench.state.current_files()}
@@ -156,13 +156,13 @@ class FileMethods:
         self, request: wire.WorkbenchFilesRemove, session: Session
     ) -> wire.FilesRemoved:
         """Remove files; with a draft open, as deletions in the draft."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         names = tuple(file_name(path) for path in request.workbench_paths)
         # Held: what an undo brings back must not be taken away by what was recorded before it.
         with anyio.CancelScope(shield=True):
             async with workbench.publishing:
-                outcome = await workbench.keeper.submit(RemoveFiles(names))
+                outcome = await workbench.submit(RemoveFiles(names))
                 removed = [e.name for e in outcome.events if isinstance(e, FileRemoved)]
                 for name in removed:
                     await run_sync(workbench.files.remove, name)
@@ -172,8 +172,8 @@ class FileMethods:
         self, request: wire.WorkbenchFilesExtract, session: Session
     ) -> wire.FilesExtracted:
         """Copy published files to a folder of the user's; a watch there starts nothing for them."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         given = request.workbench_paths
         paths = None if isinstance(given, msgspec.UnsetType) else given
         directory = request.destination_dir
@@ -199,7 +199,7 @@ class FileMethods:
             # No publish or undo may run between the record and the disk: it would see one without
             # the other.
             async with workbench.publishing:
-                outcome = await workbench.keeper.submit(AddFiles(copied, limit))
+                outcome = await workbench.submit(AddFiles(copied, limit))
                 added = [event for event in outcome.events if isinstance(event, FileAdded)]
                 for event in added:
                     await run_sync(workbench.files.place, event.name, event.blob)
@@ -299,12 +299,12 @@ class ContextMethods:
 
     async def set(self, request: contexts.ContextSet, session: Session) -> contexts.ContextKept:
         """Set one category, from a text or from a client's file."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         category = parse_category(request.category)
         text, name = await self._given(workbench, request)
         limit = self._context.settings.limits.context_characters
-        await workbench.keeper.submit(SetContext(category, text, name, limit))
+        await workbench.submit(SetContext(category, text, name, limit))
         return contexts.ContextKept(
             item=_render_row(workbench.state, category), weight=self._weight(workbench.state)
         )
@@ -313,9 +313,9 @@ class ContextMethods:
         self, request: contexts.ContextDelete, session: Session
     ) -> contexts.ContextDeleted:
         """Delete one category."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
-        outcome = await workbench.keeper.submit(RemoveContext(request.category))
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
+        outcome = await workbench.submit(RemoveContext(request.category))
         row = _render_row(workbench.state, parse_category(request.category))
         return contexts.ContextDeleted(item=row, deleted=bool(outcome.events))
 

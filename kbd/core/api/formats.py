@@ -1,22 +1,16 @@
 """Methods that formats contribute: one answer for each kind, whatever the format.
 
-A client's own call that writes is done like a tool's, and recorded without a run. What it wrote,
-that it was called and what it returned are one frame, durable before the answer. So a crash leaves
-all of it or nothing, and nothing that a restart would do again. While a run or a publish works on
-the draft it is refused (`kbd.core.domain.run_decisions` says why); calls of clients wait for each
-other, so that each sees what the one before wrote.
+A client's own call that writes is done like a tool's, and recorded without a run
+(`kbd.core.api.client_calls`).
 """
 
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-import anyio
 import msgspec
 
-from kbd.core.agent.tool_execution import INLINE_BYTES
-from kbd.core.domain.commands import RecordCall
-from kbd.core.domain.run_decisions import refuse_client
+from kbd.core.api.client_calls import recorded_call
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.host import Owned, Plugin
 from kbd.core.plugins.wire_methods import WireMethod
@@ -29,22 +23,15 @@ from kbd.core.workbench.content_diff import answer_diff
 from kbd.core.workbench.preview_answers import render_grid, render_picture
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.editing import Edited, apply_operations, copy_assets, own_file
-from kbd.errors import DiskFull, KbdError, LogCorrupt, ValidationFailed
-from kbd.events.disk import LogPoisoned
-from kbd.events.drafts import FileChanged
-from kbd.events.runs import ToolCalled, ToolReturned
+from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick, Celled, GridWindow, Reading, Region
 from kbd.requests import formats as wire
 from kbd.requests.base import UNSET, Request, Unset
 from kbd.requests.formats import FileWritten
 from kbd.requests.reviews import ContentDiff, GetDiff
 from kbd.tools import FileRef
-from kbd.types import BlobHash, CallId
 
 __all__ = ["FormatMethods", "run_client_call"]
-
-_MAX_SHOWN_CHARACTERS = 2000
-"""Of a result that is too long for the log and therefore a blob."""
 
 
 async def run_client_call(
@@ -58,109 +45,29 @@ async def run_client_call(
 
     Args:
         context: The daemon's.
-        workbench: The workbench.
+        workbench: The workbench, acting for the client.
         plugin: The plugin that brings the method.
         request: What the client asked for.
         work: Does it: stages what it writes and puts it into the files it is given.
 
     Raises:
-        ValidationFailed: A run or a publish is under way; nothing was recorded.
+        ValidationFailed: A run or a publish is under way; nothing was recorded. Or a run has begun
+            meanwhile, or a file is not what the call saw: nothing was written.
         KbdError: What the work raised; that is recorded, and nothing was written.
     """
-    # One call of a client at a time, so that each sees what the one before wrote.
-    async with workbench.editing:
-        refuse_client(workbench.state)
-        call = _CallRecorder(context, workbench, plugin, request)
-        files = open_files(context, workbench)
-        try:
-            try:
-                edited = await work(files)
-                answer = FileWritten(
-                    applied=edited.applied, changed=edited.changed, warnings=edited.warnings
-                )
-                # Durable as blobs before any event names them; the one frame that does comes last.
-                changes = await files.land(call.id)
-            # Of these nothing can be recorded: the log takes no more.
-            except (DiskFull, LogCorrupt, LogPoisoned):
-                raise
-            except KbdError as error:
-                await call.record_failure(error)
-                raise
-            await call.record(answer, changes)
-        finally:
-            # Also after a cancel: staged files that no event names must not stay.
-            with anyio.CancelScope(shield=True):
-                await files.drop()
+    given = msgspec.to_builtins(request)
+    arguments = {name: value for name, value in given.items() if name not in _NOT_ARGUMENTS}
+    async with recorded_call(
+        context, workbench, plugin, request.method, msgspec.json.encode(arguments)
+    ) as call:
+        edited = await work(call.files)
+        answer = FileWritten(
+            applied=edited.applied, changed=edited.changed, warnings=edited.warnings
+        )
+        # Durable as blobs before any event names them; the one frame that does comes last.
+        changes = await call.files.land(call.id)
+        await call.record(msgspec.json.encode(answer).decode(), changes)
     return answer
-
-
-class _CallRecorder:
-    """Recorder of one call."""
-
-    def __init__(
-        self, context: ApiContext, workbench: OpenWorkbench, plugin: Plugin, request: Request
-    ) -> None:
-        self.id = CallId(f"client-{context.clock.new_id()}")
-        self._context, self._workbench = context, workbench
-        self._plugin, self._request = plugin, request
-        self._began_s = context.clock.monotonic_s()
-
-    async def record(self, answer: FileWritten, changes: tuple[FileChanged, ...]) -> None:
-        """Record what was done, with what it wrote.
-
-        Raises:
-            ValidationFailed: A run has begun meanwhile, or a file is not what the call saw.
-        """
-        text = msgspec.json.encode(answer).decode()
-        returned = await self._returned(text, None)
-        await self._submit(returned, changes)
-
-    async def record_failure(self, error: KbdError) -> None:
-        """Record a failed call; nothing is recorded where a run has begun meanwhile."""
-        returned = await self._returned(f"Error: {error.code}: {error.message}", error.code)
-        try:
-            await self._submit(returned, ())
-        except ValidationFailed:
-            return
-
-    async def _submit(self, returned: ToolReturned, changes: tuple[FileChanged, ...]) -> None:
-        given = msgspec.to_builtins(self._request)
-        request_arguments = {
-            name: value for name, value in given.items() if name not in _NOT_ARGUMENTS
-        }
-        arguments, blob = await self._store_text(msgspec.json.encode(request_arguments))
-        called = ToolCalled(
-            call_id=self.id,
-            entry_id=0,
-            tool=self._request.method,
-            plugin=f"{self._plugin.package} {self._plugin.version}",
-            plugin_sha256=await self._context.catalog.hash_of(self._plugin),
-            arguments=arguments,
-            arguments_blob=blob,
-        )
-        # Used only if no draft is open when this is decided.
-        draft_id = self._context.clock.new_id()
-        await self._workbench.keeper.submit(RecordCall(called, returned, changes, draft_id))
-
-    async def _returned(self, text: str, error_code: str | None) -> ToolReturned:
-        data = text.encode()
-        inline, blob = await self._store_text(data)
-        return ToolReturned(
-            call_id=self.id,
-            entry_id=0,
-            ok=error_code is None,
-            shown=inline if blob is None else text[:_MAX_SHOWN_CHARACTERS] + "…",
-            blob=blob,
-            size_bytes=len(data),
-            duration_ms=int((self._context.clock.monotonic_s() - self._began_s) * 1000),
-            error_code=error_code,
-        )
-
-    async def _store_text(self, data: bytes) -> tuple[str, BlobHash | None]:
-        """Return a text for the log, or the hash of the blob that it is too long for."""
-        if len(data) <= INLINE_BYTES:
-            return data.decode(), None
-        return "", await self._workbench.blobs.put(data)
 
 
 _NOT_ARGUMENTS = ("api_version", "workbench_id")
@@ -302,8 +209,8 @@ class FormatMethods:
         self, method: OwnedMethod, request: wire.ApplyOps, session: Session
     ) -> wire.FileWritten:
         """Edit a file, or make one, in the draft."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
 
         async def work(files: CallFiles) -> Edited:
             return await apply_operations(
@@ -323,8 +230,8 @@ class FormatMethods:
         self, method: OwnedMethod, request: wire.CopyAssets, session: Session
     ) -> wire.FileWritten:
         """Copy assets of one file into another, in the draft."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         assets = tuple(_parse_asset(asset) for asset in request.assets)
 
         async def work(files: CallFiles) -> Edited:

@@ -77,11 +77,10 @@ class ProviderMethods:
         self, request: wire.ProvidersSetEnabled, session: Session
     ) -> wire.ProviderEnabled:
         """Enable or disable a provider."""
-        del session
         provider_id = self._egress.named(request.provider_id).item.name
         if request.enabled is not self._egress.models.is_enabled(provider_id):
             value = "true" if request.enabled else "false"
-            await self._record(SettingChanged("enabled", value, provider_id))
+            await self._record(session, SettingChanged("enabled", value, provider_id))
         return wire.ProviderEnabled(
             provider_id=provider_id, enabled=self._egress.models.is_enabled(provider_id)
         )
@@ -98,7 +97,6 @@ class ProviderMethods:
         self, request: wire.ProvidersSetReasoningEffort, session: Session
     ) -> wire.ReasoningSet:
         """Set the reasoning effort of a provider's models for each phase."""
-        del session
         provider = self._egress.models.provider_named(request.provider_id)
         asked = {
             Phase.RESEARCH: _parse_effort(provider, "research_effort", request.research_effort),
@@ -111,7 +109,7 @@ class ProviderMethods:
             for phase, effort in asked.items()
             if effort != now.get(phase, "")
         ]
-        await self._record(*changes)
+        await self._record(session, *changes)
         return wire.ReasoningSet(
             provider_id=provider.name, rpi_reasoning=_render_efforts(self._egress, provider)
         )
@@ -151,11 +149,10 @@ class ProviderMethods:
         self, request: wire.UserSetDefaultModel, session: Session
     ) -> wire.DefaultModel:
         """Set the default model."""
-        del session
         # For its refusal alone.
         self._egress.models.provider(request.model_id)
         self._egress.models.check_model_enabled(request.model_id)
-        await self._record(ModelChosen(request.model_id))
+        await self._record(session, ModelChosen(request.model_id))
         return wire.DefaultModel(model_id=request.model_id)
 
     def _embedder_row(self, described: DescribedEmbedder) -> wire.EmbedderRow:
@@ -178,9 +175,9 @@ class ProviderMethods:
     def _efforts(self, provider: Provider) -> wire.ReasoningEfforts | Unset:
         return _render_efforts(self._egress, provider) if provider.efforts else UNSET
 
-    async def _record(self, *facts: Event) -> None:
+    async def _record(self, session: Session, *facts: Event) -> None:
         if facts:
-            await self._workbenches.daemon.submit(RecordDaemon(facts))
+            await self._workbenches.daemon.submit(RecordDaemon(facts), session.actor)
 
 
 def _parse_effort(provider: Provider, parameter: str, asked: str) -> str:
@@ -261,8 +258,8 @@ class EgressMethods:
         self, request: consent_wire.EgressGrantWorkshopConsent, session: Session
     ) -> consent_wire.ConsentGiven:
         """Record a person's consent."""
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         if request.provider_id != request.model_id.partition(":")[0]:
             msg = f"{request.model_id} is not a model of the provider {request.provider_id}"
             raise ValidationFailed(msg)
@@ -274,7 +271,7 @@ class EgressMethods:
         )
         # The hash that the person saw: if files have changed since then, the decision refuses it.
         consent = msgspec.structs.replace(current, scope_hash=request.scope_hash)
-        await workbench.keeper.submit(GrantConsent(consent, current.scope_hash))
+        await workbench.submit(GrantConsent(consent, current.scope_hash))
         return consent_wire.ConsentGiven()
 
     async def list_events(
@@ -304,7 +301,6 @@ class EgressMethods:
         Raises:
             ValidationFailed: Everything is to be allowed, and that is not approved.
         """
-        del session
         if request.mode == "allow_all" and not request.approved:
             msg = (
                 "with allow_all the files of every workbench may leave this machine unasked: "
@@ -313,7 +309,7 @@ class EgressMethods:
             raise ValidationFailed(msg, actions=("repeat with approved true",))
         if request.mode != self._mode():
             changed = RecordDaemon((SettingChanged("consent_mode", request.mode),))
-            await self._workbenches.daemon.submit(changed)
+            await self._workbenches.daemon.submit(changed, session.actor)
         return consent_wire.ConsentMode(mode=self._mode())
 
     def _embeds(self, state: WorkbenchState, model_id: str) -> bool:

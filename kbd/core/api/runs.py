@@ -49,13 +49,13 @@ class WorkshopMethods:
         self, request: wire.WorkshopSendUserMessage, session: Session
     ) -> Deferred[wire.MessageSent]:
         """Record a person's message."""
-        del session
         message_id = f"u{self._context.clock.new_id()}"
         return record(
             self._workbenches,
             request.workbench_id,
             lambda _: SendMessage(message_id, request.text),
             lambda _workbench, _outcome: wire.MessageSent(message_id=message_id),
+            session.actor,
         )
 
     async def run(self, request: wire.WorkshopRunAgent, session: Session) -> wire.RunAnswered:
@@ -64,8 +64,8 @@ class WorkshopMethods:
         Raises:
             KbdError: It may not start; or, if waited for, it failed: the code is the run's.
         """
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         state = workbench.state
         asked = request.model_id
         model_id = (
@@ -76,7 +76,7 @@ class WorkshopMethods:
         message_id = request.message_id
         # Before the run begins: one that may send nothing would only be recorded to fail.
         self._context.egress.check(state, model_id)
-        started = await workbench.keeper.submit(
+        started = await workbench.submit(
             StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
         )
         if request.wait:
@@ -87,12 +87,12 @@ class WorkshopMethods:
         self, request: wire.WorkshopCancelRun, session: Session
     ) -> Deferred[wire.CancelRequested]:
         """Stop the active run, if there is one."""
-        del session
         return record(
             self._workbenches,
             request.workbench_id,
             lambda _: RequestCancel(),
             lambda _, outcome: wire.CancelRequested(cancel_requested=outcome.run != 0),
+            session.actor,
         )
 
     async def state(self, request: wire.WorkshopGetState, session: Session) -> wire.WorkshopState:
@@ -108,7 +108,6 @@ class WorkshopMethods:
         self, request: wire.WorkshopSetActiveModel, session: Session
     ) -> Deferred[wire.ActiveModel]:
         """Choose the model of the next run."""
-        del session
         model_id = request.model_id
         self._context.egress.models.provider(model_id)
         self._context.egress.models.check_model_enabled(model_id)
@@ -117,6 +116,7 @@ class WorkshopMethods:
             request.workbench_id,
             lambda _: ChooseModel(model_id),
             lambda _workbench, _outcome: wire.ActiveModel(active_model_id=model_id),
+            session.actor,
         )
 
     async def get(self, request: wire.RunGet, session: Session) -> wire.RunInfo:
@@ -211,8 +211,8 @@ class ConversationMethods:
         Raises:
             KbdError: As for `rewind_to`; nothing was done, but of a disk that is full or fails.
         """
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         done = await rewind_to(workbench, self._context.clock, request.message_id)
         return wire.Undone(
             message_id=request.message_id,
@@ -230,8 +230,8 @@ class ConversationMethods:
             KbdError: As for `rewind_to`, or the model may not be called: nothing was done. If the
                 run is waited for and failed, the code is the run's.
         """
-        del session
-        workbench = await self._workbenches.open(request.workbench_id)
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
         named, chosen = request.message_id, request.model_id
         asked, answer = find_exchange(
             workbench.state, None if isinstance(named, msgspec.UnsetType) else named
@@ -245,7 +245,7 @@ class ConversationMethods:
         # A client that goes away meanwhile gets both or nothing.
         with anyio.CancelScope(shield=True):
             await rewind_to(workbench, self._context.clock, asked.message_id, "regenerate", check)
-            started = await workbench.keeper.submit(
+            started = await workbench.submit(
                 StartRun(asked.message_id, model_id, answer.message_id)
             )
         if request.wait:

@@ -37,8 +37,7 @@ class WorkspaceMethods:
 
     async def search(self, request: wire.WorkspaceSearch, session: Session) -> wire.SearchAnswered:
         """Find the nearest pieces of text."""
-        del session
-        call = await self._call(request.workbench_id)
+        call = await self._call(request.workbench_id, session)
         found = await call.find(request.query, request.top_k)
         rows = tuple(
             wire.FoundRow(**msgspec.structs.asdict(chunk) | {"metadata": dict(chunk.metadata)})
@@ -50,15 +49,13 @@ class WorkspaceMethods:
 
     async def list(self, request: wire.WorkspaceListDocs, session: Session) -> wire.DocumentsFound:
         """List the documents."""
-        del session
-        call = await self._call(request.workbench_id)
+        call = await self._call(request.workbench_id, session)
         rows = _render_rows(await call.documents())
         return wire.DocumentsFound(documents=rows, total=len(rows))
 
     async def get(self, request: wire.WorkspaceGetDoc, session: Session) -> wire.DocumentFound:
         """Return a document's text, or a part of it."""
-        del session
-        call = await self._call(request.workbench_id)
+        call = await self._call(request.workbench_id, session)
         known, text = await call.text(_none_if_unset(request.doc_id), _none_if_unset(request.title))
         end = request.offset + request.max_characters
         return wire.DocumentFound(
@@ -74,8 +71,7 @@ class WorkspaceMethods:
         self, request: wire.WorkspaceSummarize, session: Session
     ) -> wire.DocumentSummarized:
         """Summarize a document or a text."""
-        del session
-        call = await self._call(request.workbench_id)
+        call = await self._call(request.workbench_id, session)
         text, doc_id = _none_if_unset(request.text), _none_if_unset(request.doc_id)
         if (text is None) == (doc_id is None):
             msg = "give one of doc_id and text"
@@ -97,7 +93,6 @@ class WorkspaceMethods:
         self, request: wire.WorkspaceReloadIndex, session: Session
     ) -> wire.IndexReloaded:
         """Bring the index up to date, perhaps in another folder."""
-        del session
         folder = _none_if_unset(request.index_dir)
         if folder is not None:
             if not Path(folder).is_absolute():
@@ -105,7 +100,7 @@ class WorkspaceMethods:
                 raise ValidationFailed(msg)
             workbench = await self._workbenches.open(request.workbench_id)
             await use_index(self._context, workbench, Path(folder))
-        call = await self._call(request.workbench_id)
+        call = await self._call(request.workbench_id, session)
         documents, engine = await call.documents(), await call.refresh()
         silent = [f"{known.path}: {why}" for known in documents for why in known.warnings]
         return wire.IndexReloaded(
@@ -117,8 +112,8 @@ class WorkspaceMethods:
             warnings=tuple(silent),
         )
 
-    async def _call(self, workbench_id: str) -> DocumentLookup:
-        workbench = await self._workbenches.open(workbench_id)
+    async def _call(self, workbench_id: str, session: Session) -> DocumentLookup:
+        workbench = (await self._workbenches.open(workbench_id)).acting(session.actor)
         files, formats = (
             open_files(self._context, workbench),
             open_formats(self._context, workbench),

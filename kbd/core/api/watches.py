@@ -300,7 +300,7 @@ class WatchMethods:
         # What comes after this look is not among them, so it lands.
         passed = there if request.existing == "pass_over" else ()
         watch_id = WatchId(self._context.clock.new_id())
-        await self._workbenches.daemon.submit(AddWatch(watch_id, rule, passed))
+        await self._workbenches.daemon.submit(AddWatch(watch_id, rule, passed), session.actor)
         return wire.WatchAdded(
             watch_id=watch_id, passed_over=len(passed), waiting=len(there) - len(passed)
         )
@@ -319,7 +319,7 @@ class WatchMethods:
     async def pause(self, request: wire.WatchPause, session: Session) -> wire.WatchFound:
         """Start no runs until the watch is resumed."""
         session.name(DAEMON_LOG)
-        await self._workbenches.daemon.submit(PauseWatch(request.watch_id))
+        await self._workbenches.daemon.submit(PauseWatch(request.watch_id), session.actor)
         return self._watch_found(request.watch_id)
 
     async def resume(self, request: wire.WatchResume, session: Session) -> wire.WatchFound:
@@ -327,13 +327,13 @@ class WatchMethods:
         session.name(DAEMON_LOG)
         model_id = self._watch(request.watch_id).rule.model_id
         consent = validate_consent(self._context.egress, request.consent, model_id)
-        await self._workbenches.daemon.submit(ResumeWatch(request.watch_id, consent))
+        await self._workbenches.daemon.submit(ResumeWatch(request.watch_id, consent), session.actor)
         return self._watch_found(request.watch_id)
 
     async def remove(self, request: wire.WatchRemove, session: Session) -> wire.WatchRemoved:
         """Watch a folder no more."""
         session.name(DAEMON_LOG)
-        await self._workbenches.daemon.submit(RemoveWatch(request.watch_id))
+        await self._workbenches.daemon.submit(RemoveWatch(request.watch_id), session.actor)
         return wire.WatchRemoved()
 
     def failed(self, request: wire.WatchFailedList, session: Session) -> wire.FailedFound:
@@ -349,7 +349,7 @@ class WatchMethods:
         """Work on parked files after all."""
         session.name(DAEMON_LOG)
         command = RetryLandings(request.watch_id, _parse_landing_ids(request))
-        outcome = await self._workbenches.daemon.submit(command)
+        outcome = await self._workbenches.daemon.submit(command, session.actor)
         retried = [event for event in outcome.events if isinstance(event, LandingsRetried)]
         return wire.WatchFailedChanged(landing_ids=retried[0].landings if retried else ())
 
@@ -359,7 +359,7 @@ class WatchMethods:
         """Forget parked files."""
         session.name(DAEMON_LOG)
         command = DismissLandings(request.watch_id, _parse_landing_ids(request))
-        outcome = await self._workbenches.daemon.submit(command)
+        outcome = await self._workbenches.daemon.submit(command, session.actor)
         gone = [event for event in outcome.events if isinstance(event, LandingsDismissed)]
         return wire.WatchFailedChanged(landing_ids=gone[0].landings if gone else ())
 

@@ -51,7 +51,7 @@ class WorkbenchMethods:
         self, request: wire.WorkbenchCreate, session: Session
     ) -> wire.WorkbenchCreated:
         """Create an empty workbench."""
-        workbench_id = await self._workbenches.create(request.name)
+        workbench_id = await self._workbenches.create(request.name, actor=session.actor)
         session.name(workbench_id)
         return wire.WorkbenchCreated(workbench_id=workbench_id)
 
@@ -125,8 +125,7 @@ class WorkbenchMethods:
         self, request: wire.WorkbenchDelete, session: Session
     ) -> wire.WorkbenchDeleted:
         """Delete a workbench with its log."""
-        del session
-        await self._workbenches.delete(request.workbench_id)
+        await self._workbenches.delete(request.workbench_id, session.actor)
         return wire.WorkbenchDeleted()
 
     async def get_scope(self, request: wire.WorkbenchGetScope, session: Session) -> wire.Scope:
@@ -147,7 +146,6 @@ class WorkbenchMethods:
         self, request: wire.WorkbenchSetDefaultModel, session: Session
     ) -> Deferred[DefaultModel]:
         """Set the default model of a workbench."""
-        del session
         model_id = request.model_id
         # For its refusal alone: the log gets no model whose provider does not exist.
         self._context.egress.models.provider(model_id)
@@ -157,6 +155,7 @@ class WorkbenchMethods:
             request.workbench_id,
             lambda _: ChooseModel(model_id),
             lambda _workbench, _outcome: DefaultModel(model_id=model_id),
+            session.actor,
         )
 
 
@@ -186,6 +185,7 @@ class ForkMethods:
                 request.name,
                 message_id=None if isinstance(message_id, msgspec.UnsetType) else message_id,
                 seq=None if isinstance(seq, msgspec.UnsetType) else Seq(seq),
+                actor=session.actor,
             )
         session.name(workbench_id)
         state = (await self._workbenches.open(workbench_id)).state

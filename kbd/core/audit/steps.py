@@ -36,7 +36,7 @@ from kbd.core.domain.event_text import (
     turn_text,
 )
 from kbd.events import drafts, runs, workbenches
-from kbd.events.base import Recorded
+from kbd.events.base import Actor, Recorded
 from kbd.events.codec import format_time
 from kbd.events.runs import RunStarted
 from kbd.events.workbenches import ConversationRewound, UserMessageAdded
@@ -216,6 +216,7 @@ class _StepBuilder(msgspec.Struct):
         items: The plan after it, if it changed that.
         files: What it changed in the draft.
         publish: What it carries out.
+        actor: The client that caused it.
     """
 
     kind: StepKind
@@ -231,6 +232,7 @@ class _StepBuilder(msgspec.Struct):
     items: tuple[ItemStep, ...] = ()
     files: list[FileStep] = []
     publish: drafts.PublishIntended | None = None
+    actor: Actor | None = None
 
     def add_event(self, seq: Seq, ts_us: int) -> None:
         """Add an event to the step; a clock that went back makes the duration 0."""
@@ -260,6 +262,7 @@ class _StepBuilder(msgspec.Struct):
             items=self.items,
             files=tuple(self.files),
             place=self.place,
+            actor=self.actor,
         )
 
 
@@ -338,7 +341,7 @@ class StepFold:
         # How long it took is told beside the title, and of a turn it is another's time.
         title = event_text(record.data, msgspec.structs.replace(context, spent=None))
         place = event_place(record.data, context)
-        part = _StepBuilder(kind, record.ts_us, [seq], context, place, title)
+        part = _StepBuilder(kind, record.ts_us, [seq], context, place, title, actor=record.actor)
         self._parts.append(part)
         return part
 

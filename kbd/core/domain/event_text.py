@@ -364,7 +364,10 @@ def draft_change(change: drafts.FileChanged) -> Change:
 def publish_text(data: drafts.PublishIntended, how: str) -> str:
     """Return what is carried out like a publish, how it went, and the files."""
     what = "undo" if data.rewind else "restore" if data.restores else "publish"
-    return f"{what} {data.publish_id} {how}, {file_list(file.name for file in data.files)}"
+    # Before the files, which may be many: an approval must not be cut off.
+    accepted = ", ".join(name for name, _ in data.accepted)
+    aside = f", external references accepted in {accepted}" if accepted else ""
+    return f"{what} {data.publish_id} {how}{aside}, {file_list(file.name for file in data.files)}"
 
 
 def completed_text(data: drafts.PublishCompleted) -> str:

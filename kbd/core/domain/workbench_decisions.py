@@ -245,7 +245,7 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
     draft = _open_draft(state)
     names = _chosen_files(draft, command.names)
     _check_deletions(draft, names)
-    _check_warnings(draft, names, accepted=command.accept_external)
+    accepted = _check_warnings(draft, names, accepted=command.accept_external)
     # By hashes of what is on disk: changes made beside kbd are found (reliability, R8).
     conflicts = [name for name in names if command.found.get(name) != draft.files[name].base]
     deletions = any(draft.files[name].blob is None for name in conflicts)
@@ -271,7 +271,8 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
     if command.staged not in (None, tuple(planned)):
         msg = "the draft changed meanwhile; nothing was published, try again"
         raise ValidationFailed(msg, retryable=True)
-    return Decision((PublishIntended(command.publish_id, tuple(planned), tuple(both)),))
+    intended = PublishIntended(command.publish_id, tuple(planned), tuple(both), accepted=accepted)
+    return Decision((intended,))
 
 
 def _chosen_files(draft: Draft, names: tuple[FileName, ...] | None) -> list[FileName]:
@@ -297,13 +298,17 @@ def _check_deletions(draft: Draft, names: list[FileName]) -> None:
         )
 
 
-def _check_warnings(draft: Draft, names: list[FileName], *, accepted: bool) -> None:
+def _check_warnings(
+    draft: Draft, names: list[FileName], *, accepted: bool
+) -> tuple[tuple[FileName, tuple[str, ...]], ...]:
+    """Return the files that got external references, with them, if they were accepted."""
     warned = {name: draft.files[name].warnings for name in names if draft.files[name].warnings}
     if warned and not accepted:
         msg = "these files got external references: " + "; ".join(
             f"{name}: {', '.join(texts)}" for name, texts in warned.items()
         )
         raise ValidationFailed(msg, actions=("publish again with accept_external true",))
+    return tuple((name, tuple(texts)) for name, texts in warned.items())
 
 
 def complete_publish(state: WorkbenchState, command: CompletePublish) -> Decision:

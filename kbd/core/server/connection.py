@@ -20,6 +20,7 @@ from kbd.core.server.dispatch import Route, ServerLimits, Stream
 from kbd.core.server.sockets import Outbox, PolledSocket, Poller, Post
 from kbd.core.server.subscriptions import Hub, send_stream
 from kbd.errors import KbdError, ValidationFailed
+from kbd.events.base import Actor
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded
 from kbd.rpc import (
@@ -33,7 +34,14 @@ from kbd.rpc import (
 from kbd.rpc.parsing import Batch, Cancel, Code, Parser, Refusal, RpcCall
 from kbd.types import Seq, WorkbenchId
 
-__all__ = ["Connection", "canceled_line", "duplicate_line", "failed_line", "refused_line"]
+__all__ = [
+    "UNNAMED",
+    "Connection",
+    "canceled_line",
+    "duplicate_line",
+    "failed_line",
+    "refused_line",
+]
 
 log = get_logger()
 
@@ -78,6 +86,9 @@ def _request_id(call: RpcCall) -> int | str | None:
     return None if isinstance(call.id, msgspec.UnsetType) else call.id
 
 
+UNNAMED = "unknown"
+"""What a client is called that did not name itself."""
+
 _ID_CHARACTERS = 16
 """Of a workbench id, and of its part of a run id."""
 
@@ -95,6 +106,10 @@ class Connection:
         parser: Reads messages.
         hub: Tells of workbenches.
         limits: What the client may ask.
+        number: Its own, unique while the daemon runs.
+
+    Attributes:
+        actor: The client, as it named itself.
     """
 
     def __init__(
@@ -106,7 +121,9 @@ class Connection:
         parser: Parser,
         hub: Hub,
         limits: ServerLimits,
+        number: int,
     ) -> None:
+        self.actor = Actor(UNNAMED, number)
         self._routes = routes
         self._parser = parser
         self._hub = hub
@@ -147,6 +164,10 @@ class Connection:
         self._intake.close()
 
     # What a handler may do: `Session`.
+
+    def identify(self, client: str, version: str, host: str) -> None:
+        """Set what the client is called from now on."""
+        self.actor = Actor(client, self.actor.connection, version, host)
 
     def name(self, workbench_id: WorkbenchId) -> None:
         """Subscribe this client to the notifications of a workbench."""

@@ -13,6 +13,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd import __version__
+from kbd.events.base import Actor
 from kbd.requests.base import Notification, Request
 from kbd.requests.daemon import RpcDiscover
 from kbd.requests.openrpc import WireError, openrpc_document
@@ -120,6 +121,13 @@ class Follow(Protocol):
 
 class Session(Protocol):
     """The connection that a request came over."""
+
+    @property
+    def actor(self) -> Actor:
+        """The client, as it named itself; what it causes is recorded with it."""
+
+    def identify(self, client: str, version: str, host: str) -> None:
+        """Set what the client is called from now on; the connection keeps its number."""
 
     def name(self, workbench_id: WorkbenchId) -> None:
         """Subscribe this client to a workbench's notifications, as a request that names it does."""

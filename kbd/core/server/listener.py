@@ -4,6 +4,7 @@ The socket is for its own user only; a stale one is replaced, a live one never.
 """
 
 import errno
+import itertools
 import os
 import socket
 import stat
@@ -154,6 +155,7 @@ class Server:
         self._limits = limits or ServerLimits()
         self._uid = os.geteuid() if uid is None else uid
         self._connections: set[Connection] = set()
+        self._numbers = itertools.count(1)
         self._accepting = anyio.CancelScope()
         kinds: list[type[Request]] = [*handlers, RpcDiscover]
         methods = {kind.method: kind for kind in kinds}
@@ -247,6 +249,7 @@ class Server:
                 self._parser,
                 self._hub,
                 self._limits,
+                next(self._numbers),
             )
             self._connections.add(connection)
             try:

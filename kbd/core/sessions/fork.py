@@ -21,6 +21,7 @@ from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import state_at
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileReadFailed, NotFound
+from kbd.events.base import Actor
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import wrap_event
 from kbd.events.disk import DISK
@@ -41,6 +42,7 @@ async def fork_workbench(
     *,
     message_id: str | None = None,
     seq: Seq | None = None,
+    actor: Actor | None = None,
 ) -> WorkbenchId:
     """Fork a workbench, as it is or as it was at a point, and return the fork's id.
 
@@ -52,6 +54,7 @@ async def fork_workbench(
         name: For people.
         message_id: The message after which it stood so, or None.
         seq: The event after which it did, or None; the last one if neither is named.
+        actor: The client that asks, if one does.
 
     Raises:
         NotFound: There is no such workbench or message.
@@ -72,9 +75,9 @@ async def fork_workbench(
     folders = context.home.workbench(workbench_id)
     try:
         with translate_disk_errors():
-            await _prepare(folders, context.clock, source, name, fork_events(then, forked))
+            await _prepare(folders, context.clock, source, name, fork_events(then, forked), actor)
         # The commit point: from here on a start keeps the folder, mark or none.
-        await workbenches.create(name, workbench_id)
+        await workbenches.create(name, workbench_id, actor=actor)
     except BaseException:
         if workbench_id not in workbenches.ids():
             # Shielded: what a canceled call leaves would lie there until the next start.
@@ -91,13 +94,14 @@ async def _prepare(
     source: OpenWorkbench,
     name: str,
     facts: Sequence[Event],
+    actor: Actor | None,
 ) -> None:
     """Make the folder with its blobs and its log, all durable."""
     await run_sync(_create, folders)
     store = BlobStore(folders.blobs)
     for blob in dict.fromkeys(blob for fact in facts for blob in named_blobs(fact)):
         await run_sync(_copy_blobs, source.blobs.store, store, blob)
-    await run_sync(_write_log, folders, clock.now_us(), name, facts)
+    await run_sync(_write_log, folders, clock.now_us(), name, facts, actor)
 
 
 def _create(folders: WorkbenchFolders) -> None:
@@ -118,11 +122,17 @@ def _copy_blobs(source: BlobStore, target: BlobStore, blob: BlobHash) -> None:
         raise FileReadFailed(msg, detail={"blob": blob})
 
 
-def _write_log(folders: WorkbenchFolders, now_us: int, name: str, facts: Sequence[Event]) -> None:
+def _write_log(
+    folders: WorkbenchFolders,
+    now_us: int,
+    name: str,
+    facts: Sequence[Event],
+    actor: Actor | None,
+) -> None:
     log = EventLog.open(folders.log)
     try:
-        log.append([wrap_event(WorkbenchCreated(folders.id, name), now_us)])
-        log.append([wrap_event(fact, now_us) for fact in facts])
+        for frame in ([WorkbenchCreated(folders.id, name)], facts):
+            log.append([wrap_event(fact, now_us, actor=actor) for fact in frame])
     finally:
         log.close()
     # The names, too, are durable before the daemon's log names the fork.

@@ -189,7 +189,8 @@ class PassageEmbedder:
     def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Embeddings:
         """Return the vectors of texts; raises KbdError."""
         embed = partial(embed_texts, model_id=self.model_id)
-        record = request_recorder(self._workbench, 0)
+        # In the background, for all who search: nobody in particular asked for it.
+        record = request_recorder(self._workbench.acting(None), 0)
         embeddings, _ = from_thread.run(
             embed, self._context, self._workbench, tuple(texts), purpose, record
         )
@@ -291,7 +292,7 @@ def request_recorder(workbench: OpenWorkbench, run: int) -> RecordSent:
     """Return a recorder of requests before they leave: in a run, or beside all runs (0)."""
 
     async def record(sent: RequestSent) -> None:
-        await workbench.keeper.submit(RecordRun(run, (sent,)) if run else RecordFacts((sent,)))
+        await workbench.submit(RecordRun(run, (sent,)) if run else RecordFacts((sent,)))
 
     return record
 

@@ -29,7 +29,7 @@ from kbd.core.workbench.event_rows import EventRows
 from kbd.core.workbench.notifications import notifications_of
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import KbdError, NotFound, ValidationFailed
-from kbd.events.base import Recorded
+from kbd.events.base import Actor, Recorded
 from kbd.events.workbenches import WorkbenchDeleted
 from kbd.types import Seq, WorkbenchId
 
@@ -220,12 +220,15 @@ class Workbenches:
             if not self._held[workbench_id]:
                 del self._held[workbench_id]
 
-    async def create(self, name: str, workbench_id: WorkbenchId | None = None) -> WorkbenchId:
+    async def create(
+        self, name: str, workbench_id: WorkbenchId | None = None, *, actor: Actor | None = None
+    ) -> WorkbenchId:
         """Create a workbench and return its id.
 
         Args:
             name: For people.
             workbench_id: Its id, which none may have; a fresh one if None.
+            actor: The client that asks, if one does.
 
         Raises:
             DiskFull: No space is left.
@@ -234,7 +237,7 @@ class Workbenches:
         workbench_id = checked_id(workbench_id or self._context.clock.new_id())
         with anyio.CancelScope(shield=True):
             # The daemon's log first: a folder that it does not name is taken for somebody else's.
-            await self.daemon.submit(CreateWorkbench(workbench_id, name))
+            await self.daemon.submit(CreateWorkbench(workbench_id, name), actor)
             try:
                 await self.open(workbench_id)
             except KbdError:
@@ -245,8 +248,12 @@ class Workbenches:
                 raise
         return workbench_id
 
-    async def delete(self, workbench_id: str) -> None:
+    async def delete(self, workbench_id: str, actor: Actor | None = None) -> None:
         """Delete a workbench with its log.
+
+        Args:
+            workbench_id: Which.
+            actor: The client that asks, if one does.
 
         Raises:
             NotFound: There is no such workbench.
@@ -258,7 +265,7 @@ class Workbenches:
             _check_unused(opened.workbench)
         async with self._lock(opened.workbench.id):
             # The log before the folder: a start removes what is left of a deleted workbench.
-            await self.daemon.submit(DeleteWorkbench(opened.workbench.id))
+            await self.daemon.submit(DeleteWorkbench(opened.workbench.id), actor)
             await self._close(opened)
             self._ends.pop(opened.workbench.id, None)
             del self._openings[opened.workbench.id]

@@ -23,7 +23,7 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.event_loop import Notifier, Settle
 from kbd.core.store.journal import Journal
 from kbd.errors import KbdError, ToolWorkerUnavailable
-from kbd.events.base import Recorded
+from kbd.events.base import Actor, Recorded
 from kbd.events.codec import wrap_event
 from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
@@ -79,10 +79,12 @@ class Outcome(msgspec.Struct, frozen=True):
 class _Submission(Generic[C]):
     """A submitted command, and its answer once there is one."""
 
-    __slots__ = ("command", "error", "outcome", "settle")
+    __slots__ = ("actor", "command", "error", "outcome", "settle")
 
-    def __init__(self, command: C, settle: Settle[Outcome] | None = None) -> None:
-        self.command = command
+    def __init__(
+        self, command: C, actor: Actor | None, settle: Settle[Outcome] | None = None
+    ) -> None:
+        self.command, self.actor = command, actor
         self.settle = settle
         self.outcome: Outcome | None = None
         self.error: Exception | None = None
@@ -181,15 +183,19 @@ class Keeper(Generic[S, C]):
 
         await self.journal.replay(apply, state.seq)
 
-    async def submit(self, command: C) -> Outcome:
+    async def submit(self, command: C, actor: Actor | None = None) -> Outcome:
         """Submit a command to be decided and recorded, and return its outcome.
 
         If the caller is canceled meanwhile the command may be recorded all the same.
 
+        Args:
+            command: The command.
+            actor: The client that asked for it, if one did; each of its events names it.
+
         Raises:
             KbdError: It was refused, or the log could not take it; nothing happened.
         """
-        submission, batch = _Submission(command), self._pending
+        submission, batch = _Submission(command, actor), self._pending
         self._enqueue(submission)
         await batch.done.wait()
         answer = submission.answer
@@ -205,13 +211,18 @@ class Keeper(Generic[S, C]):
         self._poison = error
         self._arrived.ring()
 
-    def offer(self, command: C, settle: Settle[Outcome]) -> None:
+    def offer(self, command: C, settle: Settle[Outcome], actor: Actor | None = None) -> None:
         """Submit a command without a waiting task: `settle` is called once, later.
+
+        Args:
+            command: The command.
+            settle: Takes what came of it.
+            actor: As for `submit`.
 
         Raises:
             KbdError: It is refused already; `settle` is not called.
         """
-        self._enqueue(_Submission(command, settle))
+        self._enqueue(_Submission(command, actor, settle))
 
     def _enqueue(self, submission: _Submission[C]) -> None:
         if self._stopped is not None:
@@ -315,7 +326,7 @@ class Keeper(Generic[S, C]):
                 continue
             first = Seq(seq + 1 if decision.events else 0)
             for event in events:
-                record = wrap_event(event, now_us, decision.run, decision.cause)
+                record = wrap_event(event, now_us, decision.run, decision.cause, submission.actor)
                 seq = Seq(seq + 1)
                 if ahead is not None:
                     self._fold(ahead, seq, record)

@@ -147,7 +147,7 @@ async def recover_draft(
     # Shielded: whoever goes away now is not told, but what is recorded is shown, too.
     with anyio.CancelScope(shield=True):
         command = RecoverDraft(found.ended.seq, found.draft, names)
-        outcome = await workbench.keeper.submit(command)
+        outcome = await workbench.submit(command)
     (event,) = (each for each in outcome.events if isinstance(each, DraftRecovered))
     recovered = {file.name for file in event.draft.files}
     return wire.DraftRecovered(
@@ -199,7 +199,7 @@ async def extract_draft(
         # Between two files a client may go away; within one, intent and outcome belong together.
         await anyio.lowlevel.checkpoint()
         with anyio.CancelScope(shield=True):
-            results.append(await _extract(workbench, clock, directory, version))
+            results.append(await extract_version(workbench, clock, directory, version))
     done = tuple(FileName(r.workbench_path) for r in results if r.status == "extracted")
     return wire.DraftRecovered(
         draft_id=found.ended.draft_id,
@@ -207,16 +207,6 @@ async def extract_draft(
         recovered=done,
         extract_results=tuple(results),
     )
-
-
-async def _extract(
-    workbench: OpenWorkbench, clock: Clock, directory: str, version: FileVersion
-) -> ExtractResult:
-    looked = await run_sync(workbench.blobs.store.verify, (version.blob,))
-    if looked.damaged or looked.missing:
-        reason = f"its bytes are {'damaged' if looked.damaged else 'missing'}"
-        return ExtractResult(workbench_path=version.name, status="failed", reason=reason)
-    return await extract_version(workbench, clock, directory, version)
 
 
 def draft_versions(draft: DraftThen, names: tuple[FileName, ...] | None) -> tuple[FileVersion, ...]:

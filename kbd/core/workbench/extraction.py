@@ -240,7 +240,7 @@ async def close_unfinished_effects(workbench: OpenWorkbench) -> None:
             continue
         await run_sync(remove_partial, effect)
         aborted = EffectAborted(effect.effect_id, "the daemon stopped meanwhile")
-        await workbench.keeper.submit(RecordFacts((aborted,)))
+        await workbench.submit(RecordFacts((aborted,)))
 
 
 async def _extract_file(
@@ -267,15 +267,13 @@ async def extract_version(
         effect_id=clock.new_id(), kind="extract", directory=directory, file=version
     )
     # Before anything is written: by this event the next start finds what a crash left.
-    await workbench.keeper.submit(RecordFacts((effect,)))
+    await workbench.submit(RecordFacts((effect,)))
     try:
         final = await run_sync(copy_to_folder, effect, workbench.blobs.store)
     except KbdError as error:
-        await workbench.keeper.submit(
-            RecordFacts((EffectAborted(effect.effect_id, error.message),))
-        )
+        await workbench.submit(RecordFacts((EffectAborted(effect.effect_id, error.message),)))
         return ExtractResult(workbench_path=version.name, status="failed", reason=error.message)
-    await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, final),)))
+    await workbench.submit(RecordFacts((EffectDone(effect.effect_id, final),)))
     return ExtractResult(
         workbench_path=version.name,
         status="extracted",

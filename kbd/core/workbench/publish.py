@@ -138,7 +138,7 @@ async def intend(
     """
     await run_sync(transaction.stage)
     try:
-        return await workbench.keeper.submit(command)
+        return await workbench.submit(command)
     except BaseException:
         await run_sync(transaction.clear)
         raise
@@ -183,7 +183,7 @@ async def carry_out(
     # Recorded last: until then the next start carries the same files out once more.
     checkpoint_id = f"c{clock.new_id()}"
     try:
-        await workbench.keeper.submit(CompletePublish(checkpoint_id, conflicted))
+        await workbench.submit(CompletePublish(checkpoint_id, conflicted))
     except DiskFull:
         msg = "the files are published, and there is no space to record it"
         raise DiskFull(msg, actions=(_WHEN_FULL,)) from None
@@ -200,7 +200,7 @@ async def _roll_back(
     """Bring published/ back and give the publish up; return what to raise."""
     try:
         await run_sync(transaction.roll_back)
-        await workbench.keeper.submit(AbortPublish(fault.message))
+        await workbench.submit(AbortPublish(fault.message))
     except LogPoisoned as failed:
         workbench.keeper.poison(failed)
         return failed
@@ -227,7 +227,7 @@ async def discard(workbench: OpenWorkbench) -> None:
         with anyio.CancelScope(shield=True):
             async with workbench.publishing:
                 await _give_up(workbench)
-    await workbench.keeper.submit(DiscardDraft())
+    await workbench.submit(DiscardDraft())
 
 
 async def _give_up(workbench: OpenWorkbench) -> None:
@@ -237,7 +237,7 @@ async def _give_up(workbench: OpenWorkbench) -> None:
         return
     transaction = workbench.files.transaction(intended.publish_id, intended.files)
     await run_sync(transaction.roll_back)
-    await workbench.keeper.submit(AbortPublish("the draft is discarded"))
+    await workbench.submit(AbortPublish("the draft is discarded"))
     await run_sync(transaction.clear)
 
 

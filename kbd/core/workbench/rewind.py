@@ -81,7 +81,7 @@ async def rewind_to(
         command = Rewind(back, publish_id, found)
         # With nothing to rename it is done when it is recorded.
         if not planned:
-            await workbench.keeper.submit(command)
+            await workbench.submit(command)
             return RewindResult()
         return await _carry_out_plan(workbench, clock, planned, publish_id, command)
     raise AssertionError  # A scope that nobody cancels swallows nothing.

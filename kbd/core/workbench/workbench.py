@@ -8,11 +8,12 @@ import msgspec
 from kbd.core.domain.commands import Command
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.paths import WorkbenchFolders
-from kbd.core.store.keeper import Keeper
+from kbd.core.store.keeper import Keeper, Outcome
 from kbd.core.store.snapshots import Snapshots
 from kbd.core.workbench.file_store import Blobs, FileStore
 from kbd.core.workbench.lineage import LineageReader
 from kbd.errors import LogCorrupt
+from kbd.events.base import Actor
 from kbd.types import BlobHash, FileName, WorkbenchId
 
 __all__ = ["OpenWorkbench", "draft_view"]
@@ -30,6 +31,7 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
         publishing: Held while published/ is changed: by a publish, an undo, or a person's files.
         editing: Held by a client's own call while it edits: the next one sees what it wrote.
         lineages: Tells which steps made a file what it is.
+        actor: The client for whom it is worked on; None for nobody.
     """
 
     folders: WorkbenchFolders
@@ -40,6 +42,7 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
     publishing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
     editing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
     lineages: LineageReader = msgspec.field(default_factory=LineageReader)
+    actor: Actor | None = None
 
     @property
     def id(self) -> WorkbenchId:
@@ -50,6 +53,18 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
     def state(self) -> WorkbenchState:
         """The state, folded from the durable events."""
         return self.keeper.state
+
+    def acting(self, actor: Actor | None) -> "OpenWorkbench":
+        """Return the same open workbench for a client: what is submitted by it names that one."""
+        return msgspec.structs.replace(self, actor=actor)
+
+    async def submit(self, command: Command) -> Outcome:
+        """Submit a command for whom it is worked on; see `Keeper.submit`.
+
+        Raises:
+            KbdError: It was refused, or the log could not take it; nothing happened.
+        """
+        return await self.keeper.submit(command, self.actor)
 
     @property
     def damage(self) -> LogCorrupt | None:

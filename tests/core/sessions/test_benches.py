@@ -20,10 +20,10 @@ from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, NotFound, ValidationFailed
 from kbd.events.base import Recorded
 from kbd.requests import notifications as wire
-from kbd.requests.base import Notification
 from kbd.requests.workbenches import WorkbenchList
 from kbd.requests.workshop import RunList
 from kbd.types import FileName, Seq, WorkbenchId
+from quiet import Quiet
 from supervised import add, crashed, draft, supervised
 
 pytestmark = pytest.mark.anyio
@@ -228,21 +228,11 @@ async def test_a_workbench_that_cannot_be_made_is_not_there(tmp_path: Path) -> N
         assert [path.name for path in running.home.workbenches.iterdir()] == [kept.id]
 
 
-class _Nobody:
+class _Nobody(Quiet):
     """A connection that nobody listens at."""
-
-    def name(self, workbench_id: WorkbenchId) -> None:
-        """Forget it."""
-
-    def notify(self, notification: Notification) -> None:
-        """Tell nobody."""
 
     def subscribe(self, subscription: str, stream: Stream, cursors: Mapping[str, Seq]) -> None:
         """Send nothing."""
-
-    def unsubscribe(self, subscription: str) -> bool:
-        """Find none."""
-        return False
 
 
 def _failing(bench: OpenWorkbench) -> Observer:

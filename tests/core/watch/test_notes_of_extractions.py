@@ -1,19 +1,18 @@
 """What a person has extracted into a watched folder is noted before it is there."""
 
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from kbd.core.api.files import FileMethods
 from kbd.core.domain.watch_decisions import AddWatch, RemoveWatch
 from kbd.core.domain.watch_state import Written
-from kbd.core.server.dispatch import Session
 from kbd.core.workbench.extraction import record_planned_writes
 from kbd.events.base import FileVersion
 from kbd.events.watches import WatchRule
 from kbd.requests.workbenches import WorkbenchFilesExtract
 from kbd.types import BlobHash, FileName, WatchId
+from quiet import Quiet
 from supervised import Supervised, supervised
 
 pytestmark = pytest.mark.anyio
@@ -82,7 +81,7 @@ async def test_an_extraction_is_noted_before_it_is_made(tmp_path: Path, inbox: P
             workbench_paths=("a.txt", "../a.txt", "none.txt"),
         )
         extract = FileMethods(running.context, running.benches).extract
-        (found, *_) = (await extract(request, cast(Session, None))).extract_results
+        (found, *_) = (await extract(request, Quiet())).extract_results
 
         assert found.final_path == str(inbox / "a.txt")
         entry = bench.state.files[FileName("a.txt")]

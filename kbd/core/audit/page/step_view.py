@@ -13,6 +13,7 @@ import msgspec
 
 from kbd.core.audit.html.markup import Html, clock, count, duration, element, joined, size, text
 from kbd.core.audit.page.run_index import PlanChange, RunIndex
+from kbd.figures import client_text
 from kbd.messages import Message
 from kbd.requests.replays import CallStep, FileStep, ModelStep, Step, StepCall
 from kbd.types import BlobHash
@@ -296,6 +297,8 @@ def _render_head(step: Step) -> Html:
     facts.append(f"{clock(step.ts)} UTC")
     if step.duration_ms:
         facts.append(duration(step.duration_ms))
+    if step.actor is not None:
+        facts.append(f"by {client_text(step.actor.client, step.actor.version)}")
     seqs = f"{step.first_seq}–{step.seq}" if step.first_seq != step.seq else f"{step.seq}"
     facts.append(f"event{'s' if step.first_seq != step.seq else ''} {seqs}")
     title = element(

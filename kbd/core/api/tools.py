@@ -1,0 +1,226 @@
+"""Methods of tools: the list of them, and calls that clients make.
+
+A client calls any tool that a model may call, with the arguments that a model would give, on the
+same files and within the same limits. Phases are a run's: here the tool's effect decides. What
+reads is answered at any time and leaves no trace, like the methods of formats that read; what
+writes is recorded (`kbd.core.api.client_calls`). Bytes leave the machine only through the gateway
+that runs go through, with the same consent.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, assert_never
+
+import anyio
+import msgspec
+
+from kbd.core.agent.tool_execution import (
+    ToolExecution,
+    ToolOutcome,
+    execute_tool,
+    find_tool,
+    parse_arguments,
+)
+from kbd.core.api.client_calls import CallShare, recorded_call
+from kbd.core.plugins.catalog import ToolEntry
+from kbd.core.search.lookup import DocumentLookup
+from kbd.core.server.dispatch import Handler, Session
+from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.runs import open_files, open_formats
+from kbd.core.sessions.search_access import open_lookup
+from kbd.core.sessions.workbenches import Workbenches
+from kbd.core.workbench.call_files import CallFiles, LogRecall
+from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.errors import FileWriteFailed, NotFound, ToolWorkerUnavailable, ValidationFailed
+from kbd.events.base import ReplyCall
+from kbd.requests import tools as wire
+from kbd.requests.base import Request
+from kbd.types import CallId, Effect, Phase
+
+__all__ = ["ToolMethods"]
+
+ENVELOPE_BYTES = 1024
+"""What the answer takes beside the result: its id above all."""
+
+_PAGING = (
+    "limit", "offset", "window_rows", "row_count", "line_count", "range", "chunk", "pages", "top_k",
+    "max_length", "columns",
+)  # fmt: skip
+"""Arguments by which tools are asked for less."""
+
+
+class ToolMethods:
+    """Handlers of tools: list, call."""
+
+    def __init__(self, context: ApiContext, workbenches: Workbenches) -> None:
+        self._context, self._workbenches = context, workbenches
+
+    def table(self) -> dict[type[Request], Handler]:
+        """Return what answers which request."""
+        return {wire.ToolsList: self.list, wire.ToolsCall: self.call}
+
+    def list(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
+        """List the tools, each with its arguments in the form of `TOOL_REGISTRY` and as a schema.
+
+        Raises:
+            NotFound: A workbench is named, and there is no such one.
+        """
+        del session
+        named = request.workbench_id
+        if not isinstance(named, msgspec.UnsetType) and named not in self._workbenches.ids():
+            msg = f"there is no workbench {named}"
+            raise NotFound(msg)
+        catalog = self._context.catalog
+        phases = {phase: catalog.tools_for(phase) for phase in Phase}
+        rows = tuple(
+            wire.ToolRow(
+                name=entry.tool.name,
+                description=entry.tool.description,
+                args=_describe_arguments(entry.schema.parameters),
+                effect=entry.tool.effect.value,
+                phases=tuple(phase.value for phase, tools in phases.items() if entry in tools),
+                plugin=entry.plugin.name,
+                input_schema=dict(entry.schema.parameters),
+            )
+            for entry in catalog.tools()
+        )
+        return wire.ToolsFound(tools=rows)
+
+    async def call(self, request: wire.ToolsCall, session: Session) -> msgspec.Raw:
+        """Call a tool and return its result.
+
+        Raises:
+            NotFound: There is no such tool, or no such workbench.
+            ValidationFailed: The arguments do not fit; or it writes, and a run or a publish is
+                under way. Nothing was recorded.
+            KbdError: As the tool says; of one that writes that is recorded, and nothing was
+                written.
+        """
+        opened = await self._workbenches.open(request.workbench_id)
+        workbench = opened.acting(session.actor)
+        entry = find_tool(self._context.catalog, request.name)
+        text = msgspec.json.encode(request.arguments)
+        asked = ReplyCall(CallId(""), request.name)
+        arguments = parse_arguments(entry.tool, asked, text.decode())
+        match entry.tool.effect:
+            case Effect.READ | Effect.RECALL:
+                return await self._read(workbench, entry, arguments)
+            case Effect.WRITE:
+                return await self._write(workbench, entry, arguments, text)
+            case _:
+                assert_never(entry.tool.effect)
+
+    async def _read(
+        self, workbench: OpenWorkbench, entry: ToolEntry, arguments: Any
+    ) -> msgspec.Raw:
+        files = open_files(self._context, workbench)
+        try:
+            done = await self._execute(workbench, entry, files, CallId(""), arguments)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await files.drop()
+        if done.changes:
+            msg = f"{entry.tool.name} says that it only reads, and wrote: nothing of it was kept"
+            raise FileWriteFailed(msg)
+        return msgspec.Raw(self._checked(entry, done).encode())
+
+    async def _write(
+        self, workbench: OpenWorkbench, entry: ToolEntry, arguments: Any, given: bytes
+    ) -> msgspec.Raw:
+        async with recorded_call(
+            self._context, workbench, entry.plugin, entry.tool.name, given
+        ) as call:
+            done = await self._execute(workbench, entry, call.files, call.id, arguments)
+            call.share = CallShare(done.worked, done.outside)
+            # Before it is recorded: who is refused the answer must not have written.
+            text = self._checked(entry, done)
+            await call.record(text, done.changes)
+        return msgspec.Raw(text.encode())
+
+    async def _execute(
+        self,
+        workbench: OpenWorkbench,
+        entry: ToolEntry,
+        files: CallFiles,
+        call_id: CallId,
+        arguments: Any,
+    ) -> ToolOutcome:
+        context = self._context
+        formats = open_formats(context, workbench)
+        model_id = context.egress.models.chosen_or_default(workbench.state.model_id)
+
+        def search(seen: CallFiles) -> DocumentLookup:
+            return open_lookup(context, workbench, seen, formats, 0, model_id)
+
+        execution = ToolExecution(
+            entry,
+            files,
+            context.clock.now_us(),
+            formats=formats,
+            recall=LogRecall(workbench.state, workbench.keeper.journal, workbench.blobs),
+            search=search,
+            workers=context.workers,
+        )
+        return await execute_tool(execution, call_id, arguments, context.settings.run.tool_s)
+
+    def _checked(self, entry: ToolEntry, done: ToolOutcome) -> str:
+        """Return the result as JSON text.
+
+        Raises:
+            ValidationFailed: It is longer than a message may be.
+            KbdError: The tool failed, in its words.
+        """
+        if done.error is not None:
+            raise done.error
+        if done.result is None:  # no outcome is without both
+            msg = f"{entry.tool.name} returned nothing"
+            raise ToolWorkerUnavailable(msg)
+        size_bytes, limit = len(done.text.encode()), self._context.settings.limits.message_bytes
+        if size_bytes > limit - ENVELOPE_BYTES:
+            raise ValidationFailed(_too_long(entry, size_bytes, limit))
+        return done.text
+
+
+def _too_long(entry: ToolEntry, size_bytes: int, limit: int) -> str:
+    """Return why a result is not answered, and what helps."""
+    known = entry.schema.parameters.get("properties", {})
+    paging = [name for name in _PAGING if name in known]
+    hint = f"ask for less with {', '.join(paging)}" if paging else "ask for less at a time"
+    return (
+        f"the result of {entry.tool.name} has {size_bytes:,} bytes, and a message holds {limit:,}: "
+        f"{hint}"
+    )
+
+
+_TYPES = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list",
+    "object": "dict",
+}
+
+
+def _describe_arguments(schema: Mapping[str, Any]) -> dict[str, wire.ToolArgument]:
+    required = schema.get("required", ())
+    return {
+        name: wire.ToolArgument(
+            type=" | ".join(dict.fromkeys(_describe_types(field))),
+            required=name in required,
+            default=field.get("default", msgspec.UNSET),
+        )
+        for name, field in schema.get("properties", {}).items()
+    }
+
+
+def _describe_types(field: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the types of a field; null only says that it may be left out."""
+    kinds = field.get("type", ())
+    for kind in (kinds,) if isinstance(kinds, str) else kinds:
+        if kind in _TYPES:
+            yield _TYPES[kind]
+    # The schema of a Literal has an enum and no type.
+    if any(isinstance(choice, str) for choice in field.get("enum", ())):
+        yield "str"
+    for choice in field.get("anyOf", ()):
+        yield from _describe_types(choice)

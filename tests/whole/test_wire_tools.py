@@ -1,0 +1,411 @@
+"""Calls of tools by clients, over the socket: every tool, well and badly, beside runs and in them.
+
+The cases stand by the tools' names, and the tools are those of the catalog: a tool that is added
+without cases here fails the test.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from threading import Timer
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pytest
+
+from backends import mostly
+from kbd.client.blocking import Client, ConnectionLostError, NoAnswerError
+from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.host import Plugins
+from kbd.core.runtime.settings import Settings
+from kbd.types import Effect
+from wired import Wired, wired
+
+TOOLS = {entry.tool.name: entry.tool for entry in Catalog(Plugins.discover(Settings())).tools()}
+"""The built-in tools."""
+
+CELLS = [{"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": 7}]}]
+BOLD = [
+    {
+        "op": "set_cells",
+        "sheet": "S",
+        "cells": [{"cell": "A1", "value": 7, "style": {"font_bold": True}}],
+    }
+]
+PARAGRAPH = [{"op": "append_paragraph", "text": "Hello"}]
+SLIDE = [{"op": "add_slide", "layout": "title_only", "title": "Hello"}]
+
+
+class Case(NamedTuple):
+    """How a tool is called.
+
+    Args:
+        good: Arguments that it takes; or a function of what asks, where they must be found first.
+        shows: What the result holds.
+        bad: Arguments that it refuses, each with the code and a part of the message.
+    """
+
+    good: dict[str, Any] | Callable[["Call"], dict[str, Any]]
+    shows: Mapping[str, Any] | Callable[[Any], bool]
+    bad: tuple[tuple[dict[str, Any], str, str], ...]
+
+
+Call = Callable[..., Any]
+"""Calls a tool of the workbench, with its arguments by name."""
+
+NO_FILE = ({"path": "none.csv"}, "NOT_FOUND", "none.csv")
+WRONG_PATH = ({"path": 5}, "VALIDATION_FAILED", "path: expected `str`, got `int`")
+OUTSIDE = ({"path": "../t.csv"}, "SANDBOX_VIOLATION", "leave the workbench")
+UNKNOWN = ({"path": "t.csv", "hue": 1}, "VALIDATION_FAILED", "hue")
+READING = (NO_FILE, WRONG_PATH, OUTSIDE, UNKNOWN)
+
+
+def _editing(name: str, operations: list[dict[str, Any]]) -> Case:
+    bad = [{"op": "fly"}]
+    return Case(
+        {"path": f"new-{name}", "operations": operations, "create_new": True},
+        {"path": f"new-{name}", "created": True, "applied": 1},
+        (
+            ({"path": name, "operations": bad}, "VALIDATION_FAILED", "fly"),
+            ({"path": f"x{name}", "operations": operations}, "NOT_FOUND", name),
+            ({"path": name}, "VALIDATION_FAILED", "operations"),
+            ({"path": f"../{name}", "operations": operations}, "SANDBOX_VIOLATION", "leave"),
+        ),
+    )
+
+
+def _styles(name: str) -> Case:
+    return Case(
+        {"path": name},
+        lambda found: bool(found["assets"]),
+        (({"path": "n.txt"}, "VALIDATION_FAILED", "n.txt"), ({}, "VALIDATION_FAILED", "path")),
+    )
+
+
+def _copying(tool: str, name: str) -> Case:
+    def good(call: Call) -> dict[str, Any]:
+        (first, *_) = call(f"{tool}_get_styles", path=name)["assets"]
+        return {"source_path": name, "target_path": f"copy-{name}", "assets": [first["asset_id"]]}
+
+    wrong = {"source_path": name, "target_path": f"bad-{name}"}
+    return Case(
+        good,
+        {"copied_count": 1},
+        (
+            ({**wrong, "assets": ["none:none"]}, "VALIDATION_FAILED", "none"),
+            ({**wrong, "assets": 5}, "VALIDATION_FAILED", "assets"),
+        ),
+    )
+
+
+CASES: Mapping[str, Case] = MappingProxyType(
+    {
+        "list_files": Case(
+            {},
+            lambda rows: {"n.txt", "t.csv"} <= {row["path"] for row in rows},
+            (({"path": "t.csv"}, "VALIDATION_FAILED", "path"),),
+        ),
+        "get_file_info": Case({"path": "t.csv"}, {"path": "t.csv", "kind": "table"}, READING),
+        "get_file_map": Case({"path": "t.csv"}, {"row_count": 2}, READING),
+        "get_file_changes": Case({"path": "a.xlsx"}, {"since": "draft"}, READING),
+        "read_file": Case({"path": "n.txt"}, {"text": "hello\nworld\n"}, READING),
+        "write_text_file": Case(
+            {"path": "made.txt", "content": "x"},
+            {"path": "made.txt", "bytes": 1, "created": True},
+            (
+                ({"path": "a.xlsx", "content": "x"}, "VALIDATION_FAILED", "xlsx"),
+                ({"path": "made.txt"}, "VALIDATION_FAILED", "content"),
+                ({"path": "../x", "content": "x"}, "SANDBOX_VIOLATION", "leave"),
+            ),
+        ),
+        "recall_tool_result": Case(
+            {"entry_id": 1},
+            lambda found: "a.xlsx" in json.dumps(found),
+            (
+                ({"entry_id": 999}, "NOT_FOUND", "999"),
+                ({"entry_id": "one"}, "VALIDATION_FAILED", "entry_id"),
+            ),
+        ),
+        "table_get_map": Case({"path": "t.csv"}, {"row_count": 2}, READING),
+        "table_describe": Case({"path": "t.csv"}, {"row_count": 2}, READING),
+        "table_stats": Case(
+            {"path": "t.csv", "columns": ["a"]}, lambda found: "a" in json.dumps(found), READING
+        ),
+        "table_read_rows": Case(
+            {"path": "t.csv", "row_start": 1, "row_count": 1},
+            {"total_rows": 2},
+            (
+                (
+                    {"path": "t.csv", "row_start": 0, "row_count": 1},
+                    "VALIDATION_FAILED",
+                    "row_start",
+                ),
+            ),
+        ),
+        "table_query": Case(
+            {"path": "t.csv", "query": "SELECT sum(a) AS s FROM data"},
+            {"rows": [[4]]},
+            (
+                ({"path": "t.csv", "query": "DROP TABLE data"}, "VALIDATION_FAILED", ""),
+                (
+                    {"path": "t.csv", "query": "SELECT * FROM '/etc/passwd'"},
+                    "VALIDATION_FAILED",
+                    "",
+                ),
+                ({"path": "t.csv"}, "VALIDATION_FAILED", "query"),
+            ),
+        ),
+        "table_export": Case(
+            {"path": "t.csv", "target_path": "out.xlsx", "format": "xlsx"},
+            {"target_path": "out.xlsx", "row_count": 2},
+            (
+                (
+                    {"path": "t.csv", "target_path": "o.pdf", "format": "pdf"},
+                    "VALIDATION_FAILED",
+                    "format",
+                ),
+                (
+                    {"path": "t.csv", "target_path": "../o.csv", "format": "csv"},
+                    "SANDBOX_VIOLATION",
+                    "leave",
+                ),
+            ),
+        ),
+        "table_update_from_export": Case(
+            {"path": "t.csv", "target_path": "up.xlsx", "sheet": "S", "mode": "replace_sheet"},
+            {"row_count": 2},
+            (
+                (
+                    {"path": "t.csv", "target_path": "a.xlsx", "sheet": "S", "mode": "guess"},
+                    "VALIDATION_FAILED",
+                    "mode",
+                ),
+            ),
+        ),
+        "xlsx_operations": _editing("a.xlsx", CELLS),
+        "docx_operations": _editing("a.docx", PARAGRAPH),
+        "pptx_operations": _editing("a.pptx", SLIDE),
+        "xlsx_get_styles": _styles("a.xlsx"),
+        "docx_get_styles": _styles("a.docx"),
+        "pptx_get_styles": _styles("a.pptx"),
+        "xlsx_copy_assets": _copying("xlsx", "a.xlsx"),
+        "docx_copy_assets": _copying("docx", "a.docx"),
+        "pptx_copy_assets": _copying("pptx", "a.pptx"),
+        "workspace_search": Case(
+            {"query": "hello", "top_k": 1},
+            lambda found: "n.txt" in json.dumps(found),
+            (({"query": 5}, "VALIDATION_FAILED", "query"),),
+        ),
+        "workspace_list_docs": Case(
+            {}, lambda found: "n.txt" in json.dumps(found), (({"x": 1}, "VALIDATION_FAILED", "x"),)
+        ),
+        "workspace_get_doc": Case(
+            {"title": "n.txt"},
+            lambda found: "hello" in json.dumps(found),
+            (({"title": "none"}, "NOT_FOUND", "none"),),
+        ),
+        "workspace_summarize": Case(
+            {"text": "One. Two."},
+            lambda found: bool(found["summary"]),
+            (({}, "VALIDATION_FAILED", ""), ({"text": 5}, "VALIDATION_FAILED", "text")),
+        ),
+    }
+)
+
+
+@pytest.fixture(scope="module", params=mostly("trio"))
+def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
+    """One daemon a backend for all tests here."""
+    with wired(str(request.param)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def bench(wire: Wired) -> str:
+    """A workbench with a file of each kind that tools work on."""
+    workbench_id = wire.workbench(n__txt="hello\nworld\n", t__csv="a,b\n1,2\n3,4\n")
+    call = caller(wire, workbench_id)
+    call("xlsx_operations", path="a.xlsx", operations=BOLD, create_new=True)
+    call("docx_operations", path="a.docx", operations=PARAGRAPH, create_new=True)
+    call("pptx_operations", path="a.pptx", operations=SLIDE, create_new=True)
+    return workbench_id
+
+
+def caller(wire: Wired, workbench_id: str) -> Call:
+    """Return what calls the tools of a workbench."""
+
+    def call(tool: str, /, **arguments: Any) -> Any:
+        return wire.ask("ToolsCall", workbench_id=workbench_id, name=tool, arguments=arguments)
+
+    return call
+
+
+def last_seq(wire: Wired, workbench_id: str) -> int:
+    """Return the last event of a workbench."""
+    return int(wire.ask("LogHead", workbench_id=workbench_id)["seq"])
+
+
+def is_shown(found: Any, shows: Mapping[str, Any] | Callable[[Any], bool]) -> bool:
+    """Return whether a result holds what it must."""
+    if isinstance(shows, Mapping):
+        return all(found[name] == value for name, value in shows.items())
+    return shows(found)
+
+
+def test_every_tool_is_listed_with_its_schema(wire: Wired) -> None:
+    """As the catalog has them: name, description, effect, arguments; for a host to offer."""
+    workbench_id = wire.workbench()
+    for params in ({}, {"workbench_id": workbench_id}):
+        rows = {row["name"]: row for row in wire.ask("ToolsList", **params)["tools"]}
+        assert {name: row["effect"] for name, row in rows.items()} == {
+            name: tool.effect.value for name, tool in TOOLS.items()
+        }
+        assert all(row["input_schema"]["type"] == "object" for row in rows.values())
+        assert rows["read_file"]["input_schema"]["required"] == ["path"]
+        assert rows["read_file"]["description"] == TOOLS["read_file"].description
+    assert wire.refused("ToolsList", workbench_id="0" * 16).data["error_code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_tool_answers_a_client(wire: Wired, bench: str, name: str) -> None:
+    """The tool's result; what writes is one recorded call, what reads leaves no trace."""
+    case, call, seq = CASES[name], caller(wire, bench), last_seq(wire, bench)
+    given = case.good if isinstance(case.good, dict) else case.good(call)
+    found = call(name, **given)
+    assert is_shown(found, case.shows), found
+    events = wire.daemon.events(bench)[seq:]
+    if TOOLS[name].effect is not Effect.WRITE:
+        assert events == []
+        return
+    kinds = [event["type"] for event in events]
+    assert (kinds[0], kinds[-1]) == ("ToolCalled", "ToolReturned")
+    assert set(kinds[1:-1]) == {"FileChanged"}
+    assert events[0]["data"]["tool"] == name
+    assert json.loads(events[0]["data"]["arguments"]) == given
+    returned = events[-1]["data"]
+    assert returned["ok"]
+    assert returned["saw"] == seq
+    assert json.loads(returned["shown"]) == found
+    assert {event["actor"]["client"] for event in events} == {"kbd-client"}
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"), [(name, bad) for name in CASES for bad in range(len(CASES[name].bad))]
+)
+def test_every_tool_refuses_bad_arguments(wire: Wired, bench: str, name: str, bad: int) -> None:
+    """By an error with its code and the place of the fault; a tool that failed wrote nothing."""
+    arguments, code, told = CASES[name].bad[bad]
+    seq, files = last_seq(wire, bench), wire.files(bench)
+    asked = {"workbench_id": bench, "name": name, "arguments": arguments}
+    error = wire.refused("ToolsCall", **asked)
+    assert error.code == -32000
+    assert error.data["error_code"] == code, error.message
+    assert told in error.message
+    assert wire.files(bench) == files
+    events = wire.daemon.events(bench)[seq:]
+    if TOOLS[name].effect is not Effect.WRITE or "do not fit" in error.message:
+        assert events == []  # of the second kind nothing began
+    else:
+        assert [event["type"] for event in events] == ["ToolCalled", "ToolReturned"]
+        assert events[-1]["data"]["error_code"] == code
+
+
+def test_an_unknown_tool_is_told_with_near_ones(wire: Wired, bench: str) -> None:
+    """And an unknown workbench as in every method; parameters that do not exist are refused."""
+    error = wire.refused("ToolsCall", workbench_id=bench, name="read_fil")
+    assert error.data["error_code"] == "NOT_FOUND"
+    assert "did you mean read_file" in error.message
+    error = wire.refused("ToolsCall", workbench_id="0" * 16, name="list_files")
+    assert error.data["error_code"] == "NOT_FOUND"
+    assert wire.refused("ToolsCall", workbench_id=bench, name="list_files", phase=1).code == -32602
+
+
+def test_while_a_run_works_clients_may_read_and_not_write(wire: Wired) -> None:
+    """What writes is refused for now, and not recorded. The run is proven afterwards."""
+    workbench_id = wire.workbench(a__txt="x")
+    call = caller(wire, workbench_id)
+    call("write_text_file", path="before.txt", content="1")
+    wire.script.forget()
+    wire.script.writes = {"run.txt": "by the run"}
+    wire.script.answers.clear()
+    wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="write")
+    started = wire.ask("WorkshopRunAgent", workbench_id=workbench_id, wait=False)
+    try:
+        assert wire.script.asked.wait(30)
+        assert call("read_file", path="before.txt")["text"] == "1"
+        asked = {"path": "a.txt", "content": "y"}
+        error = wire.refused(
+            "ToolsCall", workbench_id=workbench_id, name="write_text_file", arguments=asked
+        )
+        assert error.data["error_code"] == "VALIDATION_FAILED"
+        assert error.data["retryable"]
+    finally:
+        wire.script.answers.set()
+    run = wire.daemon.wait_for_run(started["run_id"])
+    assert run["status"] == "finished", run
+    call("write_text_file", path="a.txt", content="after")
+
+    calls = [e for e in wire.daemon.events(workbench_id) if e["type"] == "ToolCalled"]
+    assert [(e["data"]["tool"], "run_id" in e) for e in calls] == [
+        ("write_text_file", False), ("write_text_file", True), ("write_text_file", False),
+    ]  # fmt: skip
+    proof = wire.ask("ReplayRun", run_id=started["run_id"])
+    assert (proof["calls"], proof["divergences"], proof["skipped"]) == (1, [], []), proof
+    assert wire.ask("LogVerify", workbench_id=workbench_id)["ok"]
+    named = {file["path"]: file for file in _files_at(wire, workbench_id, calls[2]["seq"] - 1)}
+    assert set(named) == {"a.txt", "before.txt", "run.txt"}
+
+
+def _files_at(wire: Wired, workbench_id: str, seq: int) -> list[dict[str, Any]]:
+    found = wire.ask("StateAt", workbench_id=workbench_id, seq=seq)
+    files: list[dict[str, Any]] = found["files"]
+    return files
+
+
+def test_a_result_that_no_message_holds_is_refused(anyio_backend: str) -> None:
+    """With what would make it shorter; of one that writes nothing has landed."""
+    with wired(anyio_backend, more={"KBD_LIMITS_MESSAGE_BYTES": "65536"}) as small:
+        workbench_id = small.workbench(t__csv="a\n1\n")
+        query = "SELECT repeat('x', 1000) AS x FROM range(100)"
+        arguments = {"path": "t.csv", "query": query}
+        asked: dict[str, Any] = {"workbench_id": workbench_id, "name": "table_query"}
+        error = small.refused("ToolsCall", **asked, arguments=arguments)
+        assert error.data["error_code"] == "VALIDATION_FAILED"
+        assert "a message holds 65,536: ask for less with" in error.message
+        assert "window_rows" in error.message
+        found = caller(small, workbench_id)("table_query", **arguments, window_rows=10)
+        assert len(found["rows"]) == 10
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_call_that_is_taken_back_lands_whole_or_not_at_all(wire: Wired, *, leaves: bool) -> None:
+    """By $/cancelRequest or by going away, at any moment: no change without its call and result."""
+    workbench_id = wire.workbench()
+    asked = {
+        "workbench_id": workbench_id,
+        "name": "xlsx_operations",
+        "arguments": {"path": "a.xlsx", "operations": CELLS, "create_if_missing": True},
+    }
+
+    def give_up(wait_s: float) -> bool:
+        with Client(wire.daemon.socket) as client:
+            if leaves:
+                Timer(wait_s, client.close).start()
+            try:
+                client.send("ToolsCall", asked, timeout=30 if leaves else wait_s)
+            except (NoAnswerError, ConnectionLostError):
+                return True
+        return False
+
+    with ThreadPoolExecutor(4) as pool:
+        given_up = list(pool.map(give_up, [number * 0.004 for number in range(1, 30)]))
+    assert any(given_up)
+    caller(wire, workbench_id)("write_text_file", path="end.txt", content="x")
+    by_call: dict[str, list[str]] = {}
+    for event in wire.daemon.events(workbench_id):
+        if call_id := event["data"].get("call_id"):
+            by_call.setdefault(call_id, []).append(event["type"])
+    assert {(kinds[0], kinds[-1]) for kinds in by_call.values()} == {("ToolCalled", "ToolReturned")}
+    stage = wire.daemon.home / "workbenches" / workbench_id / "stage"
+    assert not list(stage.iterdir())
+    assert wire.ask("LogVerify", workbench_id=workbench_id)["ok"]
