@@ -14,6 +14,7 @@ from kbd.events.drafts import (
     CheckpointCreated,
     DraftEvent,
     EffectIntended,
+    FileAdopted,
     FileChanged,
     PublishIntended,
 )
@@ -50,6 +51,7 @@ def _planned(event: PublishIntended) -> Iterable[BlobHash | None]:
 _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProxyType(
     {
         FileAdded: lambda event: (event.blob,),
+        FileAdopted: lambda event: (event.blob,),
         ToolReturned: lambda event: (event.blob,),
         ModelRequested: lambda event: (event.opening,),
         ToolCalled: lambda event: (event.arguments_blob,),

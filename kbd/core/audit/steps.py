@@ -155,6 +155,8 @@ _KINDS: Mapping[type, StepKind] = MappingProxyType(
         drafts.DraftOpened: "draft",
         drafts.FileChanged: "draft",
         drafts.DraftDiscarded: "draft",
+        drafts.FileAdopted: "draft",
+        drafts.DraftRebased: "draft",
         drafts.DeletionConfirmed: "draft",
         drafts.PublishIntended: "draft",
         drafts.PublishCompleted: "draft",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kbd.events.drafts import FileChanged
+from kbd.events.drafts import FileAdopted, FileChanged
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ConsentGranted, ConversationRewound, FileAdded
@@ -30,7 +30,10 @@ __all__ = [
     "IntendPublish",
     "InterruptRun",
     "RecordCall",
+    "RebasedCall",
+    "RebasedFile",
     "RecordFacts",
+    "RecordRebase",
     "RecordRun",
     "RemoveContext",
     "RemoveFiles",
@@ -164,6 +167,50 @@ class RecordCall(msgspec.Struct, frozen=True):
     draft_id: str = ""
 
 
+class RebasedCall(msgspec.Struct, frozen=True):
+    """A call that was made again on another version of the file that it wrote.
+
+    Args:
+        called: The call; its number in the tool log is given when it is recorded.
+        returned: Its result; so is the number.
+        change: What it wrote.
+    """
+
+    called: ToolCalled
+    returned: ToolReturned
+    change: FileChanged
+
+
+class RebasedFile(msgspec.Struct, frozen=True):
+    """A file of the draft, applied again to what is published now.
+
+    Args:
+        base: What it began from, as the rebase saw it.
+        drafted: The draft's version, as the rebase saw it.
+        adopted: What is published now.
+        calls: What was applied to it, in order.
+    """
+
+    base: BlobHash | None
+    drafted: BlobHash | None
+    adopted: FileAdopted
+    calls: tuple[RebasedCall, ...] = ()
+
+
+class RecordRebase(msgspec.Struct, frozen=True):
+    """Record a rebase, whole: what is published now, and the draft that was made of the old one.
+
+    Args:
+        from_draft_id: The draft that was rebased.
+        draft_id: The name of the new one.
+        files: The files of it that changed in published/.
+    """
+
+    from_draft_id: str
+    draft_id: str
+    files: tuple[RebasedFile, ...]
+
+
 class FailAttempt(msgspec.Struct, frozen=True):
     """Roll back what the open attempt wrote and record that it failed.
 
@@ -294,6 +341,7 @@ Command = (
     | StartCall
     | FinishCall
     | RecordCall
+    | RecordRebase
     | FailAttempt
     | SetContext
     | RemoveContext

@@ -19,6 +19,7 @@ from kbd.core.domain.commands import (
     InterruptRun,
     RecordCall,
     RecordFacts,
+    RecordRebase,
     RecordRun,
     RemoveContext,
     RemoveFiles,
@@ -31,6 +32,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.rebase_decisions import record_rebase
 from kbd.core.domain.rewind_decisions import create_checkpoint, restore_checkpoint, rewind
 from kbd.core.domain.run_decisions import (
     end_run,
@@ -95,6 +97,8 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return finish_call(state, command)
         case RecordCall():
             return record_call(state, command)
+        case RecordRebase():
+            return record_rebase(state, command)
         case FailAttempt():
             return fail_attempt(state, command)
         case SetContext():

@@ -533,6 +533,14 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         ),
         drafts.DraftOpened: lambda e, _: f"draft {e.draft_id} opened",
         drafts.FileChanged: _file_changed,
+        drafts.FileAdopted: lambda e, _: (
+            f"{e.name} as somebody left it in published/ ({size(e.size_bytes)})"
+            if e.blob is not None
+            else f"{e.name} is gone from published/: somebody removed it"
+        ),
+        drafts.DraftRebased: lambda e, _: (
+            f"draft {e.from_draft_id} rebased, now {e.draft_id}: {', '.join(e.files)}"
+        ),
         drafts.DraftDiscarded: lambda e, _: f"draft {e.draft_id} discarded",
         drafts.DeletionConfirmed: lambda e, _: f"deletion confirmed: {', '.join(e.names)}",
         drafts.PublishIntended: lambda e, _: publish_text(e, "began"),

@@ -35,9 +35,11 @@ from kbd.events.drafts import (
     DeletionConfirmed,
     DraftDiscarded,
     DraftOpened,
+    DraftRebased,
     EffectAborted,
     EffectDone,
     EffectIntended,
+    FileAdopted,
     FileChanged,
     PublishAborted,
     PublishCompleted,
@@ -72,12 +74,14 @@ from kbd.types import FileName, Seq
 __all__ = [
     "CONVERSATION_FOLDS",
     "FOLDS",
+    "adopt_file",
     "change_file",
     "complete_publish",
     "confirm_deletion",
     "discard",
     "fold_workbench",
     "open_draft",
+    "rebase_draft",
 ]
 
 
@@ -217,9 +221,13 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         drafted = DraftFile(base=base, blob=None, base_size_bytes=base_size)
         draft.files[data.name] = drafted
     drafted.blob, drafted.size_bytes = data.after, data.size_bytes
-    drafted.run, drafted.warnings = record.run, list(data.warnings)
+    drafted.warnings = list(data.warnings)
     drafted.notes = list(data.notes)
     drafted.focus = data.focus
+    # Whose changes they are stays as it was, and what the draft is then, `rebase_draft` says.
+    if data.cause == "rebase":
+        return
+    drafted.run = record.run
     if record.run:
         run = state.run(record.run)
         if data.cause == "edit":
@@ -256,6 +264,44 @@ def discard(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         run.discarded = True
     state.draft = None
     state.current = 0
+
+
+def adopt_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Take what somebody put into published/ for the published file, and for the draft's base."""
+    data: FileAdopted = record.data
+    before = state.files.pop(data.name, None)
+    if data.blob is not None:
+        state.removed.pop(data.name, None)
+        state.files[data.name] = FileEntry(
+            blob=data.blob,
+            size_bytes=data.size_bytes,
+            added_at_us=before.added_at_us if before else record.ts_us,
+            modified_at_us=record.ts_us,
+            # A person made it: consent is asked about these bytes.
+            origin=data.blob,
+        )
+    drafted = state.draft.files.get(data.name) if state.draft is not None else None
+    if drafted is not None:
+        drafted.base = drafted.blob = data.blob
+        drafted.base_size_bytes = drafted.size_bytes = data.size_bytes
+        drafted.warnings, drafted.notes, drafted.focus = [], [], None
+
+
+def rebase_draft(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Make the draft a new one, without the files that do not differ any more."""
+    data: DraftRebased = record.data
+    draft = state.draft
+    if draft is None:
+        return
+    for name in data.files:
+        drafted = draft.files.get(name)
+        if drafted is not None and drafted.blob == drafted.base:
+            del draft.files[name]
+        if name in draft.confirmed:
+            draft.confirmed.remove(name)
+    draft.draft_id, draft.created_at_us = data.draft_id, record.ts_us
+    if not draft.files:
+        state.draft = None
 
 
 def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -400,6 +446,8 @@ FOLDS: dict[type, Fold] = {
     DraftOpened: open_draft,
     FileChanged: change_file,
     DraftDiscarded: discard,
+    FileAdopted: adopt_file,
+    DraftRebased: rebase_draft,
     DeletionConfirmed: confirm_deletion,
     PublishIntended: _publish_intended,
     PublishCompleted: complete_publish,

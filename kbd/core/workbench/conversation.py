@@ -15,6 +15,7 @@ from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
     DraftDiscarded,
+    DraftRebased,
 )
 from kbd.events.runs import ModelReplied, NoticeGiven, ToolRefused, ToolReturned
 from kbd.events.workbenches import (
@@ -38,8 +39,8 @@ _PAGE = 1000
 _SHOWN_EVENTS = frozenset(
     {
         UserMessageAdded, AssistantMessageAdded, ModelReplied, ToolReturned, ToolRefused,
-        CheckpointCreated, CheckpointRestored, DraftDiscarded, ConversationRewound, NoticeGiven,
-        WorkbenchForked,
+        CheckpointCreated, CheckpointRestored, DraftDiscarded, DraftRebased, ConversationRewound,
+        NoticeGiven, WorkbenchForked,
     }
 )  # fmt: skip
 
@@ -146,6 +147,8 @@ def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
             }
         case DraftDiscarded(draft_id=draft_id):
             return "draft_discarded", {"draft_id": draft_id}
+        case DraftRebased(draft_id=draft_id):
+            return "draft_rebased", {"draft_id": draft_id, "paths": data.files}
         case ConversationRewound(message_id=message_id, reason=reason):
             fields = {"message_id": message_id, "to_seq": data.to_seq}
             checkpoint = {"checkpoint_id": data.checkpoint_id} if data.checkpoint_id else {}

@@ -66,8 +66,10 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
     match record.data:
         case workbenches.FileAdded(name=name):
             return where.notification(WorkbenchFilesChanged, added=(name,))
-        case workbenches.FileRemoved(name=name):
+        case workbenches.FileRemoved(name=name) | drafts.FileAdopted(name=name, blob=None):
             return where.notification(WorkbenchFilesChanged, removed=(name,))
+        case drafts.FileAdopted(name=name):
+            return where.notification(WorkbenchFilesChanged, updated=(name,))
         case workbenches.ModelChosen(model_id=model_id):
             return where.notification(WorkshopModelChanged, model_id=model_id)
         case workbenches.AssistantMessageAdded(message_id=message_id, text=text):
@@ -82,6 +84,7 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
         case (
             drafts.DraftOpened()
             | drafts.DraftDiscarded()
+            | drafts.DraftRebased()
             | drafts.FileChanged()
             | drafts.PublishCompleted()
         ):

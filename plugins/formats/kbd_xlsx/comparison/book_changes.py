@@ -43,7 +43,7 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
     """
     with BookComparison(before, after) as book:
         changes = ChangeList()
-        book.compare(options.sheet, changes)
+        book.compare(options.sheet, changes, singly=options.singly is True)
         return changes.comparison()
 
 
@@ -131,8 +131,8 @@ class BookComparison:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def compare(self, sheet: str | None, changes: ChangeList) -> None:
-        """Add all changes, or those of one sheet.
+    def compare(self, sheet: str | None, changes: ChangeList, *, singly: bool = False) -> None:
+        """Add all changes, or those of one sheet; singly, the cells of rows are listed for them.
 
         Raises:
             FileReadFailed: A version is damaged.
@@ -145,7 +145,7 @@ class BookComparison:
             compare_workbooks(self.before, self.after, changes)
             self._compare_order(changes)
         for pair in pairs:
-            self.compare_sheet(pair, changes)
+            self.compare_sheet(pair, changes, singly=singly)
         if sheet is None:
             compare_names(self.before, self.after, self.maps, changes)
         if sheet is None and self._are_two:
@@ -182,7 +182,9 @@ class BookComparison:
         """Which cells are which, on all sheets; raises FileReadFailed."""
         return BookMaps(pair.map for pair in self.pairs if pair.is_in_both)
 
-    def compare_sheet(self, pair: SheetPair, changes: ChangeList) -> None:
+    def compare_sheet(
+        self, pair: SheetPair, changes: ChangeList, *, singly: bool = False
+    ) -> None:
         """Add the changes of one sheet; raises FileReadFailed."""
         if not pair.is_in_both:
             self._add_whole_sheet(pair, changes)
@@ -196,6 +198,7 @@ class BookComparison:
                 pair.map,
                 changes,
                 is_comparable=self.is_comparable,
+                singly=singly,
             )
         if pair.before.part and pair.after.part:
             # Equal bytes may mean other looks of rules, or other addresses of links.

@@ -1,0 +1,339 @@
+"""Proof of a rebase, by what the versions of a file hold: what clashes, and whether all was kept.
+
+Four versions: the base, of which the draft made `ours` and somebody else `theirs`, and the result
+of applying the draft's edits to `theirs`. Two changes clash if they are about one place of the base
+and end differently. The result is right if it differs from `theirs` just where the draft differs
+from the base, and from `ours` just where `theirs` does; what is not so is named, and nothing is
+recorded. What a format says that only follows from other changes does not count.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.workbench.attribution import place_key
+from kbd.errors import ValidationFailed
+from kbd.formats import Change, CompareOptions, Place, Relocatable
+from kbd.formats.rebasing import touches
+from kbd.tools import FileRef
+
+__all__ = ["Clash", "ThreeVersions"]
+
+
+class Clash(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a rebase would have to guess.
+
+    Args:
+        place: Where.
+        reason: Why, as a sentence for people.
+        before: What the base has there, where that is known.
+        ours: What the draft makes of it.
+        theirs: What is published now.
+        change: The draft's change that it is about; None if it is about none.
+    """
+
+    place: Place
+    reason: str
+    before: Any = None
+    ours: Any = None
+    theirs: Any = None
+    change: Change | None = None
+
+
+class _Placed(msgspec.Struct, frozen=True):
+    """A change, and its place in other versions.
+
+    Args:
+        change: As the comparison of two versions lists it.
+        base: The same with the place that it has in the version before; None if it has none there.
+    """
+
+    change: Change
+    base: Change | None
+
+
+class ThreeVersions:
+    """The base of a file, what the draft made of it, and what somebody else did.
+
+    Args:
+        formats: The formats.
+        base: Where both began.
+        ours: The draft's version.
+        theirs: What is published now.
+    """
+
+    def __init__(
+        self, formats: FormatCalls, base: FileRef, ours: FileRef, theirs: FileRef
+    ) -> None:
+        self._formats = formats
+        self._base, self._ours, self._theirs = base, ours, theirs
+        handler = formats.for_name(theirs.name)
+        self._derived = handler.derived if isinstance(handler, Relocatable) else ()
+        self._our_changes: tuple[_Placed, ...] | None = None
+        self._their_changes: tuple[_Placed, ...] | None = None
+        self._agreed: tuple[set[int], set[int]] = (set(), set())
+
+    async def clashes(self) -> list[Clash]:
+        """Return what both changed, and not in the same way.
+
+        Raises:
+            ValidationFailed: There are too many changes to look at each.
+            FileReadFailed: A version cannot be read.
+        """
+        ours = await self._placed(self._base, self._ours)
+        theirs = await self._placed(self._base, self._theirs)
+        self._our_changes, self._their_changes = ours, theirs
+        found: list[Clash] = []
+        for one, other in _pairs(ours, theirs):
+            mine, yours = ours[one].change, theirs[other].change
+            if _is_same(mine, yours):
+                self._agreed[0].add(one)
+                self._agreed[1].add(other)
+                continue
+            wider = ours[one].base or mine
+            found.append(
+                Clash(
+                    place=wider.place,
+                    reason=_reason(mine, yours),
+                    before=mine.before if mine.kind != "added" else yours.before,
+                    ours=mine.after,
+                    theirs=yours.after,
+                    change=mine,
+                )
+            )
+        return _merged(found)
+
+    async def losses(self, result: FileRef) -> list[Clash]:
+        """Return where a result is not what both together make of the base; none if it is right.
+
+        Args:
+            result: What `theirs` became by the draft's edits; `clashes` found none before.
+
+        Raises:
+            ValidationFailed: There are too many changes to look at each.
+            FileReadFailed: A version cannot be read.
+        """
+        assert self._our_changes is not None
+        assert self._their_changes is not None
+        ours = _without(self._our_changes, self._agreed[0])
+        theirs = _without(self._their_changes, self._agreed[1])
+        found: list[Clash] = []
+        carried = await self._differences(self._theirs, result)
+        wanted = await self._mapped(ours, (self._ours, result), (self._base, self._theirs))
+        missing, surplus = _unmatched(wanted, carried)
+        found += [
+            Clash(
+                place=change.place, reason="the edit would change this, too",
+                before=change.before, ours=change.after, theirs=change.before,
+            )
+            for change in surplus
+        ]  # fmt: skip
+        found += [
+            Clash(
+                place=ours[number].place, reason="of this edit nothing would be left",
+                before=ours[number].before, ours=ours[number].after, change=ours[number],
+            )
+            for number in missing
+        ]  # fmt: skip
+        kept = await self._differences(self._ours, result)
+        wanted = await self._mapped(theirs, (self._theirs, result), (self._base, self._ours))
+        missing, surplus = _unmatched(wanted, kept)
+        found += [
+            Clash(
+                place=theirs[number].place, reason="what was changed there would be lost",
+                before=theirs[number].before, theirs=theirs[number].after,
+            )
+            for number in missing
+        ]  # fmt: skip
+        found += [
+            Clash(
+                place=change.place, reason="the edit would come out otherwise",
+                ours=change.before, theirs=change.after,
+            )
+            for change in surplus
+        ]  # fmt: skip
+        return _merged(found)
+
+    async def _differences(self, before: FileRef, after: FileRef) -> tuple[Change, ...]:
+        """Return what differs between two versions, each part by itself, and not what follows."""
+        if before.blob == after.blob:
+            return ()
+        found = await self._formats.compare(before, after, CompareOptions(singly=True))
+        if found.total > len(found.changes):
+            msg = (
+                f"{after.name} differs in {found.total:,} places, more than can be looked at one "
+                "by one: publish with on_conflict keep_both, or discard and ask again"
+            )
+            raise ValidationFailed(msg)
+        return tuple(each for each in found.changes if each.what not in self._derived)
+
+    async def _placed(self, base: FileRef, after: FileRef) -> tuple[_Placed, ...]:
+        """Return what differs from the base, with its places there."""
+        changes = await self._differences(base, after)
+        wanted = [each.place for each in changes if each.kind != "removed"]
+        traces = iter(
+            await self._formats.trace(base, after, wanted, forward=False) if wanted else ()
+        )
+        found: list[_Placed] = []
+        for change in changes:
+            place = change.place if change.kind == "removed" else next(traces).place
+            moved = None if place is None else msgspec.structs.replace(change, place=place)
+            found.append(_Placed(change, moved))
+        return tuple(found)
+
+    async def _mapped(
+        self,
+        changes: Sequence[Change],
+        there: tuple[FileRef, FileRef],
+        gone: tuple[FileRef, FileRef],
+    ) -> list[Change | None]:
+        """Return changes with the places that they have in another pair of versions.
+
+        Args:
+            changes: Changes of one version.
+            there: That version, and the one in which the places are looked for.
+            gone: The same for places of what was removed.
+        """
+        found: dict[int, Place | None] = {}
+        for is_removed, (before, after) in ((False, there), (True, gone)):
+            numbers = [n for n, each in enumerate(changes) if (each.kind == "removed") is is_removed]
+            if not numbers:
+                continue
+            places = [changes[number].place for number in numbers]
+            if before.blob == after.blob:
+                found.update(zip(numbers, places, strict=True))
+                continue
+            traces = await self._formats.trace(before, after, places, forward=True)
+            found.update((n, trace.place) for n, trace in zip(numbers, traces, strict=True))
+        return [
+            None if place is None else msgspec.structs.replace(changes[number], place=place)
+            for number, place in sorted(found.items())
+        ]
+
+
+def _pairs(ours: Sequence[_Placed], theirs: Sequence[_Placed]) -> Iterable[tuple[int, int]]:
+    """Yield the numbers of changes that are about the same place of the base."""
+    single: dict[object, list[int]] = {}
+    wide: list[int] = []
+    for number, placed in enumerate(theirs):
+        if placed.base is None:
+            continue
+        if _is_single(placed.base.place):
+            single.setdefault(_key(placed.base.place), []).append(number)
+        else:
+            wide.append(number)
+    for one, placed in enumerate(ours):
+        mine = placed.base
+        if mine is None:
+            continue
+        near = [*single.get(_key(mine.place), ()), *wide]
+        if not _is_single(mine.place):
+            near = list(range(len(theirs)))
+        for other in near:
+            yours = theirs[other].base
+            if yours is not None and touches(mine, yours):
+                yield one, other
+
+
+def _is_single(place: Place) -> bool:
+    """Tell whether a place is the smallest there is, so that it meets only itself and wider ones.
+
+    Most changes are of such places, and there may be thousands on either side.
+    """
+    return place.cell is not None and place.part is None
+
+
+def _key(place: Place) -> object:
+    return (place.sheet or "").casefold(), place.cell
+
+
+def _is_same(one: Change, other: Change) -> bool:
+    """Tell whether both sides did the same."""
+    return (
+        one.kind == other.kind
+        and one.what == other.what
+        and place_key(one.place) == place_key(other.place)
+        and one.after == other.after
+        and one.details == other.details
+        and one.kind != "moved"
+        and not one.is_cut
+        and not other.is_cut
+    )
+
+
+def _reason(ours: Change, theirs: Change) -> str:
+    words = {"added": "added", "removed": "removed", "changed": "changed", "moved": "moved"}
+    if ours.what == theirs.what and ours.kind == theirs.kind:
+        return f"the draft and somebody else both {words[ours.kind]} the {ours.what}"
+    return (
+        f"the draft {words[ours.kind]} the {ours.what}, "
+        f"somebody else {words[theirs.kind]} the {theirs.what}"
+    )
+
+
+def _without(changes: Sequence[_Placed], agreed: set[int]) -> list[Change]:
+    return [placed.change for number, placed in enumerate(changes) if number not in agreed]
+
+
+def _unmatched(
+    wanted: Sequence[Change | None], found: Sequence[Change]
+) -> tuple[list[int], list[Change]]:
+    """Return which of the wanted changes were not found, and which found ones nobody wanted."""
+    by_key: dict[object, list[int]] = {}
+    for number, change in enumerate(found):
+        by_key.setdefault(_change_key(change), []).append(number)
+    taken: set[int] = set()
+    missing: list[int] = []
+    for number, change in enumerate(wanted):
+        same = by_key.get(_change_key(change), ()) if change is not None else ()
+        if same:
+            taken.update(same)
+        else:
+            missing.append(number)
+    # Areas of one look may be told as other rectangles: then they cover each other.
+    left = [change for number, change in enumerate(found) if number not in taken]
+    still: list[int] = []
+    covered: set[int] = set()
+    for number in missing:
+        change = wanted[number]
+        over = [
+            place
+            for place, each in enumerate(left)
+            if change is not None and each.kind == change.kind and touches(change, each)
+            and not (_is_single(change.place) and _is_single(each.place))
+        ]  # fmt: skip
+        covered.update(over)
+        if not over:
+            still.append(number)
+    everything = [change for change in wanted if change is not None]
+    surplus = [
+        each
+        for place, each in enumerate(left)
+        if place not in covered
+        and (_is_single(each.place) or not any(
+            change.kind == each.kind and touches(change, each) for change in everything
+        ))
+    ]  # fmt: skip
+    return still, surplus
+
+
+def _change_key(change: Change) -> object:
+    return change.kind, change.what, place_key(change.place)
+
+
+def _merged(clashes: Sequence[Clash]) -> list[Clash]:
+    """Return one clash a place, with all that is known of it."""
+    found: dict[object, Clash] = {}
+    for clash in clashes:
+        known = found.setdefault(place_key(clash.place), clash)
+        if known is not clash:
+            found[place_key(clash.place)] = msgspec.structs.replace(
+                known,
+                before=clash.before if known.before is None else known.before,
+                ours=clash.ours if known.ours is None else known.ours,
+                theirs=clash.theirs if known.theirs is None else known.theirs,
+                change=known.change or clash.change,
+            )
+    return list(found.values())

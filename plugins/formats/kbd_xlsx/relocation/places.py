@@ -1,0 +1,195 @@
+"""Rows and columns of one version, found in another with certainty or not at all.
+
+An alignment says which rows are the same as far as can be seen; where rows are alike it may be one
+as well as the other. A row is certain if what it holds stands once in either version, or if it
+lies between two such rows that were shifted just as far.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from functools import cached_property
+from typing import NamedTuple
+
+from kbd.formats import Place
+from kbd_xlsx.comparison.book_changes import BookComparison, SheetPair
+from kbd_xlsx.comparison.places import range_place, rows_place, sheet_place
+from kbd_xlsx.comparison.row_tokens import tokenize
+from kbd_xlsx.references import Area
+
+__all__ = ["BookPlaces", "SheetPlaces", "UncertainError"]
+
+
+class UncertainError(Exception):
+    """What an operation is about has no certain place in the other version.
+
+    Args:
+        reason: Why.
+        place: What that is, in the version before.
+    """
+
+    def __init__(self, reason: str, place: Place | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.place = reason, place
+
+
+class _Anchor(NamedTuple):
+    """A row that is certain: its number before, and how far it was shifted."""
+
+    row: int
+    shift: int
+
+
+class SheetPlaces:
+    """Rows of a sheet, found in the other version.
+
+    Args:
+        pair: The sheet in both versions.
+    """
+
+    def __init__(self, pair: SheetPair) -> None:
+        self._pair = pair
+
+    @property
+    def name(self) -> str:
+        """What the sheet is called in the other version."""
+        return self._pair.after.name
+
+    @cached_property
+    def is_shifted(self) -> bool:
+        """Whether any row or column stands elsewhere; raises FileReadFailed."""
+        alignment = self._pair.alignment
+        return not (alignment.rows.is_identity and alignment.columns.is_identity)
+
+    def row(self, row: int) -> int:
+        """Return where a row is; raises UncertainError, FileReadFailed."""
+        if not self.is_shifted:
+            return row
+        place = rows_place(self._pair.before.name, row, row)
+        if not self._pair.alignment.columns.is_identity:
+            msg = f"columns of {self._pair.before.name} were inserted, removed or moved"
+            raise UncertainError(msg, place)
+        found = self._pair.alignment.rows.get(row)
+        last_before, last_after = self._ends
+        if row > last_before:
+            # Below the table: it goes along if the table still ends with the same row.
+            if self._shift_of(last_before) != last_after - last_before:
+                msg = f"it is not certain what is below the last row of {self._pair.before.name}"
+                raise UncertainError(msg, place)
+            return row + last_after - last_before
+        if found is None:
+            msg = f"row {row} of {self._pair.before.name} is not there any more"
+            raise UncertainError(msg, place)
+        if self._shift_of(row) != found - row:
+            msg = f"it is not certain where row {row} of {self._pair.before.name} is now"
+            raise UncertainError(msg, place)
+        return found
+
+    def column(self, column: int) -> int:
+        """Return where a column is; raises UncertainError, FileReadFailed."""
+        if self._pair.alignment.columns.is_identity:
+            return column
+        name = self._pair.before.name
+        raise UncertainError(f"columns of {name} were inserted, removed or moved", sheet_place(name))
+
+    def area(self, area: Area) -> Area:
+        """Return where a range is, all of it in one piece; raises UncertainError."""
+        if not self.is_shifted:
+            return area
+        top, bottom = self.row(area.top), self.row(area.bottom)
+        left, right = self.column(area.left), self.column(area.right)
+        if bottom - top != area.bottom - area.top:
+            msg = f"rows were inserted into {area}, or removed from it"
+            raise UncertainError(msg, range_place(self._pair.before.name, str(area)))
+        return Area(top, left, bottom, right)
+
+    def _shift_of(self, row: int) -> int | None:
+        """Return how far a row was certainly shifted; None if that is not certain."""
+        anchors = self._anchors
+        place = bisect_left(anchors, (row, -(1 << 30)))
+        if anchors[place].row == row:
+            return anchors[place].shift
+        above, below = anchors[place - 1], anchors[place]
+        return above.shift if above.shift == below.shift else None
+
+    @cached_property
+    def _tokens(self) -> tuple[list[int], list[int]]:
+        sides = self._pair.before, self._pair.after
+        found = []
+        for side in sides:
+            count = len(side.scan.hashes)
+            found.append(tokenize(side, range(1, count + 1), count).by_row)
+        return found[0], found[1]
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        """The last rows that hold anything."""
+        found = []
+        for tokens in self._tokens:
+            end = len(tokens) - 1
+            while end > 0 and not tokens[end]:
+                end -= 1
+            found.append(end)
+        return found[0], found[1]
+
+    @cached_property
+    def _anchors(self) -> list[_Anchor]:
+        """Rows that are certain, with one before the first and one behind the last."""
+        one, two = self._tokens
+        counts = Counter(filter(None, one)), Counter(filter(None, two))
+        there = {token: row for row, token in enumerate(two) if token and counts[1][token] == 1}
+        rows = self._pair.alignment.rows
+        found = [_Anchor(0, 0)]
+        for row, token in enumerate(one):
+            other = there.get(token) if token and counts[0][token] == 1 else None
+            if other is not None and rows.get(row) == other:
+                found.append(_Anchor(row, other - row))
+        last_before, last_after = self._ends
+        found.append(_Anchor(last_before + 1, last_after - last_before))
+        return found
+
+
+class BookPlaces:
+    """The sheets of a workbook, found in another version.
+
+    Args:
+        book: Both versions.
+    """
+
+    def __init__(self, book: BookComparison) -> None:
+        self._book = book
+        self._sheets = {
+            pair.before.name.casefold(): SheetPlaces(pair) for pair in book.pairs if pair.is_in_both
+        }
+        self._before = {
+            pair.before.name.casefold() for pair in book.pairs if pair.before.entry is not None
+        }
+        self._after = {
+            pair.after.name.casefold() for pair in book.pairs if pair.after.entry is not None
+        }
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether anything stands elsewhere, or sheets came, went or were renamed."""
+        return self._before != self._after or any(
+            each.is_shifted for each in self._sheets.values()
+        )
+
+    def sheet(self, name: str) -> SheetPlaces:
+        """Return a sheet; raises UncertainError if it is not there any more."""
+        found = self._sheets.get(name.casefold())
+        if found is None:
+            raise UncertainError(f"sheet {name} is not there any more", sheet_place(name))
+        return found
+
+    def new_sheet(self, name: str) -> SheetPlaces | None:
+        """Return a sheet that an operation makes if it is missing; None if it makes it.
+
+        Raises:
+            UncertainError: It was made there too, or is not there any more.
+        """
+        key = name.casefold()
+        if key in self._before:
+            return self.sheet(name)
+        if key in self._after:
+            raise UncertainError(f"sheet {name} was added there, too", sheet_place(name))
+        return None
