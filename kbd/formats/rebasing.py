@@ -178,9 +178,7 @@ def _is_paragraph_beside(one: Place, other: Place) -> bool:
 
 
 def _meet(one: _Area, other: _Area) -> bool:
-    return (
-        one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
-    )
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
 
 
 def touches(one: Change, other: Change) -> bool:

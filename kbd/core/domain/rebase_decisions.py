@@ -14,7 +14,7 @@ from kbd.events.drafts import DraftRebased
 from kbd.events.vocabulary import Event
 from kbd.types import FileName
 
-__all__ = ["files_to_rebase", "record_rebase", "rebased_draft"]
+__all__ = ["files_to_rebase", "rebased_draft", "record_rebase"]
 
 
 def rebased_draft(state: WorkbenchState) -> Draft:

@@ -230,8 +230,8 @@ def merge(
     del name
     handler = _handler(handle)
     assert isinstance(handler, Mergeable)
-    versions = [Source(Path(path), known) for path, known in (base, ours, theirs)]
-    return _plain(handler.merge(*versions, Path(target)))
+    one, two, three = (Source(Path(path), known) for path, known in (base, ours, theirs))
+    return _plain(handler.merge(one, two, three, Path(target)))
 
 
 def extract_text(
@@ -350,7 +350,7 @@ def _handler(handle: dict[str, Any]) -> Any:
 
 def _records(handler: Any, operations: Sequence[Mapping[str, Any]]) -> tuple[msgspec.Struct, ...]:
     """Return operations as the records that the handler has for them."""
-    record = Union[handler.operations]  # type: ignore[name-defined] # noqa: UP007
+    record = Union[handler.operations]  # noqa: UP007
     found: tuple[msgspec.Struct, ...] = msgspec.convert(tuple(operations), tuple[record, ...])
     return found
 

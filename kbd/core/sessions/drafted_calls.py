@@ -54,9 +54,7 @@ class DraftedCall(msgspec.Struct, frozen=True):
         return (await blobs.read(self.blob)).decode()
 
 
-async def read_drafted_calls(
-    journal: Journal, wanted: Collection[Seq]
-) -> dict[Seq, DraftedCall]:
+async def read_drafted_calls(journal: Journal, wanted: Collection[Seq]) -> dict[Seq, DraftedCall]:
     """Return calls by the events of their starts.
 
     Args:

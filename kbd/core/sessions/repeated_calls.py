@@ -120,6 +120,10 @@ class Repeater:
         method = self._method(tool)
         return method.plugin if method is not None else self._context.catalog.tool(tool).plugin
 
+    async def hash_of(self, plugin: Plugin) -> str:
+        """Return the hash of a plugin's source files."""
+        return await self._context.catalog.hash_of(plugin)
+
     def _method(self, tool: str) -> Owned[WireMethod] | None:
         for method in self._context.catalog.methods():
             if method.item.kind.method == tool:
@@ -183,5 +187,3 @@ def _no_search(files: CallFiles) -> Any:
     """Refuse the search: what it found then, nobody can say of now."""
     del files
     raise NotFound("a call that searches cannot be made again")
-
-

@@ -38,9 +38,7 @@ def published_hash(published: Path, name: FileName) -> BlobHash | None:
         root.close()
 
 
-def adopt_published(
-    published: Path, blobs: BlobStore, name: FileName, limit: int
-) -> FileAdopted:
+def adopt_published(published: Path, blobs: BlobStore, name: FileName, limit: int) -> FileAdopted:
     """Copy a file of published/ in as a blob, durable on return.
 
     Args:

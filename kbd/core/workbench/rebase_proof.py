@@ -64,9 +64,7 @@ class ThreeVersions:
         theirs: What is published now.
     """
 
-    def __init__(
-        self, formats: FormatCalls, base: FileRef, ours: FileRef, theirs: FileRef
-    ) -> None:
+    def __init__(self, formats: FormatCalls, base: FileRef, ours: FileRef, theirs: FileRef) -> None:
         self._formats = formats
         self._base, self._ours, self._theirs = base, ours, theirs
         handler = formats.for_name(theirs.name)
@@ -198,7 +196,9 @@ class ThreeVersions:
         """
         found: dict[int, Place | None] = {}
         for is_removed, (before, after) in ((False, there), (True, gone)):
-            numbers = [n for n, each in enumerate(changes) if (each.kind == "removed") is is_removed]
+            numbers = [
+                n for n, each in enumerate(changes) if (each.kind == "removed") is is_removed
+            ]
             if not numbers:
                 continue
             places = [changes[number].place for number in numbers]
@@ -286,37 +286,23 @@ def _unmatched(
         by_key.setdefault(_change_key(change), []).append(number)
     taken: set[int] = set()
     missing: list[int] = []
-    for number, change in enumerate(wanted):
-        same = by_key.get(_change_key(change), ()) if change is not None else ()
-        if same:
-            taken.update(same)
-        else:
+    for number, expected in enumerate(wanted):
+        same = by_key.get(_change_key(expected), ()) if expected is not None else ()
+        taken.update(same)
+        if not same:
             missing.append(number)
     # Areas of one look may be told as other rectangles: then they cover each other.
-    left = [change for number, change in enumerate(found) if number not in taken]
-    still: list[int] = []
-    covered: set[int] = set()
-    for number in missing:
-        change = wanted[number]
-        over = [
-            place
-            for place, each in enumerate(left)
-            if change is not None and each.kind == change.kind and touches(change, each)
-            and not (_is_single(change.place) and _is_single(each.place))
-        ]  # fmt: skip
-        covered.update(over)
-        if not over:
-            still.append(number)
-    everything = [change for change in wanted if change is not None]
-    surplus = [
-        each
-        for place, each in enumerate(left)
-        if place not in covered
-        and (_is_single(each.place) or not any(
-            change.kind == each.kind and touches(change, each) for change in everything
-        ))
-    ]  # fmt: skip
-    return still, surplus
+    areas = [each for each in found if not _is_single(each.place)]
+    missing = [number for number in missing if not _is_covered(wanted[number], areas)]
+    areas = [each for each in wanted if each is not None and not _is_single(each.place)]
+    left = (change for number, change in enumerate(found) if number not in taken)
+    return missing, [each for each in left if not _is_covered(each, areas)]
+
+
+def _is_covered(change: Change | None, areas: Sequence[Change]) -> bool:
+    return change is not None and any(
+        each.kind == change.kind and touches(change, each) for each in areas
+    )
 
 
 def _change_key(change: Change) -> object:

@@ -182,9 +182,7 @@ class BookComparison:
         """Which cells are which, on all sheets; raises FileReadFailed."""
         return BookMaps(pair.map for pair in self.pairs if pair.is_in_both)
 
-    def compare_sheet(
-        self, pair: SheetPair, changes: ChangeList, *, singly: bool = False
-    ) -> None:
+    def compare_sheet(self, pair: SheetPair, changes: ChangeList, *, singly: bool = False) -> None:
         """Add the changes of one sheet; raises FileReadFailed."""
         if not pair.is_in_both:
             self._add_whole_sheet(pair, changes)

@@ -41,9 +41,7 @@ from kbd_xlsx.relocation.places import BookPlaces, SheetPlaces, UncertainError
 __all__ = ["relocate"]
 
 
-def relocate(
-    operations: tuple[msgspec.Struct, ...], before: Source, after: Source
-) -> Relocation:
+def relocate(operations: tuple[msgspec.Struct, ...], before: Source, after: Source) -> Relocation:
     """Carry operations over.
 
     Raises:
@@ -63,9 +61,7 @@ def relocate(
                 place = doubt.place or _place_of(operation)
                 return Relocation(is_shifted=True, reason=doubt.reason, place=place)
             except ValidationFailed as error:
-                return Relocation(
-                    is_shifted=True, reason=error.message, place=_place_of(operation)
-                )
+                return Relocation(is_shifted=True, reason=error.message, place=_place_of(operation))
         return Relocation(tuple(carried), is_shifted=True)
 
 
@@ -82,7 +78,7 @@ class _Carrier:
     def __init__(self, book: BookComparison, places: BookPlaces) -> None:
         self._book, self._places = book, places
 
-    def carried(self, operation: XlsxOperation) -> XlsxOperation:  # noqa: C901 - a case each
+    def carried(self, operation: XlsxOperation) -> XlsxOperation:
         """Return an operation as it is there; raises UncertainError."""
         replace = msgspec.structs.replace
         match operation:

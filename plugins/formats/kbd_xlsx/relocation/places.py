@@ -89,7 +89,9 @@ class SheetPlaces:
         if self._pair.alignment.columns.is_identity:
             return column
         name = self._pair.before.name
-        raise UncertainError(f"columns of {name} were inserted, removed or moved", sheet_place(name))
+        raise UncertainError(
+            f"columns of {name} were inserted, removed or moved", sheet_place(name)
+        )
 
     def area(self, area: Area) -> Area:
         """Return where a range is, all of it in one piece; raises UncertainError."""
@@ -170,9 +172,7 @@ class BookPlaces:
     @property
     def is_shifted(self) -> bool:
         """Whether anything stands elsewhere, or sheets came, went or were renamed."""
-        return self._before != self._after or any(
-            each.is_shifted for each in self._sheets.values()
-        )
+        return self._before != self._after or any(each.is_shifted for each in self._sheets.values())
 
     def sheet(self, name: str) -> SheetPlaces:
         """Return a sheet; raises UncertainError if it is not there any more."""
