@@ -67,7 +67,10 @@ SLOW_TIMEOUT_S = 600.0
 _ADVICE = {
     "PROVIDER_NOT_CONFIGURED": "the daemon reads the environment when it starts: `kbd stop`, then"
     " again",
-    "CONFLICT_PUBLISHED_CHANGED": "`kbd publish WB --keep-both` keeps both versions",
+    "CONFLICT_PUBLISHED_CHANGED": (
+        "`kbd rebase WB` applies the draft's edits to what is published now; "
+        "`kbd publish WB --keep-both` keeps both versions"
+    ),
 }
 
 

@@ -28,7 +28,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, for its passages
     comparison     what a comparison is made of: places, changes, hunks
-    rebasing       what a rebase asks of formats: operations carried over, lines merged
+    rebase         what a rebase asks of formats: operations carried over, lines merged
     change_text    the same as text for a model, a line a change
     alignment      which items of two sequences are the same; words of a changed text
     shelves        what is kept on a shelf: written whole, believed only if it is
@@ -61,7 +61,7 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
-from kbd.formats.rebasing import Mergeable, MergeClash, Merged, Relocatable, Relocation
+from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
     Applied,
     AssetPick,

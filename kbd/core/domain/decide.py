@@ -97,18 +97,14 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return finish_call(state, command)
         case RecordCall():
             return record_call(state, command)
-        case RecordRebase():
-            return record_rebase(state, command)
         case FailAttempt():
             return fail_attempt(state, command)
         case SetContext():
             return set_context(state, command)
         case RemoveContext():
             return remove_context(state, command)
-        case DiscardDraft():
-            return discard_draft(state)
-        case ConfirmDeletions():
-            return confirm_deletions(state, command)
+        case RecordRebase() | DiscardDraft() | ConfirmDeletions():
+            return _decide_draft(state, command)
         case IntendPublish():
             return intend_publish(state, command)
         case CompletePublish():
@@ -123,5 +119,20 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return create_checkpoint(state, command)
         case RecordFacts(facts=facts):
             return Decision(facts)
+        case _:
+            assert_never(command)
+
+
+def _decide_draft(
+    state: WorkbenchState, command: RecordRebase | DiscardDraft | ConfirmDeletions
+) -> Decision:
+    """Decide a command about the draft as a whole."""
+    match command:
+        case RecordRebase():
+            return record_rebase(state, command)
+        case DiscardDraft():
+            return discard_draft(state)
+        case ConfirmDeletions():
+            return confirm_deletions(state, command)
         case _:
             assert_never(command)

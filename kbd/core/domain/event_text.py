@@ -252,6 +252,8 @@ def _model_failed(data: ModelFailed, context: EventContext) -> str:
 
 def _tool_called(data: ToolCalled, context: EventContext) -> str:
     called = f"tool {data.tool} called" if context.run else f"client called {data.tool}"
+    if data.repeats:
+        called = f"{data.tool} of event {data.repeats} applied again"
     return _with_arguments(
         f"{called}, entry {data.entry_id}", context.call.arguments or data.arguments
     )

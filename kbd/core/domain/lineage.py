@@ -184,8 +184,13 @@ class LineageFold:
         """Add the next event; one of an unknown type changes nothing."""
         self.seq = seq
         kind = type(record.data)
-        if kind is not FileAdded:
+        # The files that follow a fork's first event are those of the other workbench.
+        if kind is WorkbenchForked:
+            self._forking_us = record.ts_us
+        elif kind is not FileAdded:
             self._forking_us = 0
+        if kind is DraftRebased:
+            self._applied = {}
         fold = _FOLDS.get(kind)
         if fold is not None:
             fold(self, record)
@@ -193,10 +198,6 @@ class LineageFold:
     def file(self, name: FileName) -> FileLineage:
         """Return the heads of a file; nothing but None for one that there is not."""
         return self._now.get(name, _NOTHING)
-
-    def forked(self, record: Recorded) -> None:
-        """Take the files that follow for those of the other workbench."""
-        self._forking_us = record.ts_us
 
     def file_added(self, record: Recorded) -> None:
         """Begin a lineage."""
@@ -325,11 +326,6 @@ class LineageFold:
             self._set(data.name, FileLineage(step))
         else:
             self._set(data.name, FileLineage(published))
-
-    def draft_rebased(self, record: Recorded) -> None:
-        """End a rebase."""
-        del record
-        self._applied = {}
 
     def _applied_step(self, name: FileName, repeats: int) -> LineageStep | None:
         """Return the step of the draft before whose call was made again."""
@@ -485,7 +481,6 @@ class LineageFold:
 
 _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
     {
-        WorkbenchForked: LineageFold.forked,
         FileAdded: LineageFold.file_added,
         FileRemoved: LineageFold.file_removed,
         ToolCalled: LineageFold.tool_called,
@@ -500,7 +495,6 @@ _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
         FileChanged: LineageFold.file_changed,
         DraftDiscarded: LineageFold.draft_discarded,
         FileAdopted: LineageFold.file_adopted,
-        DraftRebased: LineageFold.draft_rebased,
         PublishIntended: LineageFold.publish_intended,
         PublishAborted: LineageFold.publish_aborted,
         PublishCompleted: LineageFold.publish_completed,

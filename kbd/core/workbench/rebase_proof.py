@@ -16,7 +16,7 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.workbench.attribution import place_key
 from kbd.errors import ValidationFailed
 from kbd.formats import Change, CompareOptions, Place, Relocatable
-from kbd.formats.rebasing import touches
+from kbd.formats.rebase import touches
 from kbd.tools import FileRef
 
 __all__ = ["Clash", "ThreeVersions"]

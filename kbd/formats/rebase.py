@@ -139,8 +139,10 @@ def _areas(place: Place) -> tuple[_Area, ...]:
     return tuple(map(_area, (place.cell or place.range or "").split()))
 
 
-_SINGLE = ("section", "paragraph", "table", "row", "column", "slide", "shape", "line", "page")
-_WITHIN = ("cell", "range", "paragraph", "table", "row", "column", "shape", "line")
+_SINGLE = frozenset(
+    ("section", "paragraph", "table", "row", "column", "slide", "shape", "line", "page")
+)
+_WITHIN = frozenset(("cell", "range", "paragraph", "table", "row", "column", "shape", "line"))
 
 
 def places_overlap(one: Place, other: Place) -> bool:
@@ -151,7 +153,7 @@ def places_overlap(one: Place, other: Place) -> bool:
         # A sheet or a slide holds what lies on it; a cell or paragraph holds no part.
         holder = one if one.part is None else other
         is_part = holder.part is not None or (holder.sheet is None and holder.slide is None)
-        if is_part or any(getattr(holder, name) is not None for name in _WITHIN):
+        if is_part or not _WITHIN.isdisjoint(_named(holder)):
             return False
     elif one.part is None:
         mine, yours = _areas(one), _areas(other)
@@ -160,12 +162,14 @@ def places_overlap(one: Place, other: Place) -> bool:
     # A paragraph of the body and a table beside it: neither holds the other.
     if _is_paragraph_beside(one, other) or _is_paragraph_beside(other, one):
         return False
-    return all(
-        getattr(one, name) is None
-        or getattr(other, name) is None
-        or getattr(one, name) == getattr(other, name)
-        for name in _SINGLE
-    )
+    here, there = _named(one), _named(other)
+    return all(here[name] == there[name] for name in _SINGLE & here.keys() & there.keys())
+
+
+def _named(place: Place) -> dict[str, object]:
+    """Return the coordinates that a place has."""
+    given = msgspec.structs.asdict(place)
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _is_paragraph_beside(one: Place, other: Place) -> bool:
