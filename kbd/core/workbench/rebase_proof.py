@@ -84,7 +84,9 @@ class ThreeVersions:
         theirs = await self._placed(self._base, self._theirs)
         self._our_changes, self._their_changes = ours, theirs
         found: list[Clash] = []
-        for one, other in _pairs(ours, theirs):
+        new = await self._added(ours, theirs)
+        pairs = [*_pairs([each.base for each in ours], [each.base for each in theirs]), *new]
+        for one, other in pairs:
             mine, yours = ours[one].change, theirs[other].change
             if _is_same(mine, yours):
                 self._agreed[0].add(one)
@@ -102,6 +104,23 @@ class ThreeVersions:
                 )
             )
         return _merged(found)
+
+    async def _added(
+        self, ours: Sequence[_Placed], theirs: Sequence[_Placed]
+    ) -> Iterable[tuple[int, int]]:
+        """Return the pairs of what both added where the base has nothing, by what it is called."""
+        mine = [number for number, each in enumerate(ours) if each.base is None]
+        yours = [each.change if each.base is None else None for each in theirs]
+        if not mine or not any(yours):
+            return ()
+        traces = await self._formats.trace(
+            self._ours, self._theirs, [ours[number].change.place for number in mine], forward=True
+        )
+        moved: list[Change | None] = [None] * len(ours)
+        for number, trace in zip(mine, traces, strict=True):
+            if trace.place is not None:
+                moved[number] = msgspec.structs.replace(ours[number].change, place=trace.place)
+        return _pairs(moved, yours)
 
     async def losses(self, result: FileRef) -> list[Clash]:
         """Return where a result is not what both together make of the base; none if it is right.
@@ -213,26 +232,27 @@ class ThreeVersions:
         ]
 
 
-def _pairs(ours: Sequence[_Placed], theirs: Sequence[_Placed]) -> Iterable[tuple[int, int]]:
-    """Yield the numbers of changes that are about the same place of the base."""
+def _pairs(
+    ours: Sequence[Change | None], theirs: Sequence[Change | None]
+) -> Iterable[tuple[int, int]]:
+    """Yield the numbers of changes that are about the same place, given in one version."""
     single: dict[object, list[int]] = {}
     wide: list[int] = []
-    for number, placed in enumerate(theirs):
-        if placed.base is None:
+    for number, change in enumerate(theirs):
+        if change is None:
             continue
-        if _is_single(placed.base.place):
-            single.setdefault(_key(placed.base.place), []).append(number)
+        if _is_single(change.place):
+            single.setdefault(_key(change.place), []).append(number)
         else:
             wide.append(number)
-    for one, placed in enumerate(ours):
-        mine = placed.base
+    for one, mine in enumerate(ours):
         if mine is None:
             continue
-        near = [*single.get(_key(mine.place), ()), *wide]
+        near: Iterable[int] = [*single.get(_key(mine.place), ()), *wide]
         if not _is_single(mine.place):
-            near = list(range(len(theirs)))
+            near = range(len(theirs))
         for other in near:
-            yours = theirs[other].base
+            yours = theirs[other]
             if yours is not None and touches(mine, yours):
                 yield one, other
 
