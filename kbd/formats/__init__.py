@@ -31,6 +31,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     rebase         what a rebase asks of formats: operations carried over, lines merged
     change_text    the same as text for a model, a line a change
     alignment      which items of two sequences are the same; words of a changed text
+    anchors        which of those are certain: nothing else can be meant
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 

@@ -6,6 +6,7 @@ import msgspec
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Place, Relocation, Source
+from kbd.formats.anchors import UncertainError
 from kbd_xlsx.comparison.book_changes import BookComparison
 from kbd_xlsx.comparison.formula_texts import parse_formula
 from kbd_xlsx.comparison.places import cell_place, range_place, sheet_place
@@ -36,7 +37,7 @@ from kbd_xlsx.references import (
     parse_cell,
     whole_number,
 )
-from kbd_xlsx.relocation.places import BookPlaces, SheetPlaces, UncertainError
+from kbd_xlsx.relocation.places import BookPlaces, SheetPlaces
 
 __all__ = ["relocate"]
 

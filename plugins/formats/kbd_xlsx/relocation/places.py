@@ -1,42 +1,14 @@
-"""Rows and columns of one version, found in another with certainty or not at all.
+"""Rows and columns of one version, found in another with certainty or not at all."""
 
-An alignment says which rows are the same as far as can be seen; where rows are alike it may be one
-as well as the other. A row is certain if what it holds stands once in either version, or if it
-lies between two such rows that were shifted just as far.
-"""
-
-from bisect import bisect_left
-from collections import Counter
 from functools import cached_property
-from typing import NamedTuple
 
-from kbd.formats import Place
+from kbd.formats.anchors import Anchors, UncertainError
 from kbd_xlsx.comparison.book_changes import BookComparison, SheetPair
 from kbd_xlsx.comparison.places import range_place, rows_place, sheet_place
 from kbd_xlsx.comparison.row_tokens import tokenize
 from kbd_xlsx.references import Area
 
-__all__ = ["BookPlaces", "SheetPlaces", "UncertainError"]
-
-
-class UncertainError(Exception):
-    """What an operation is about has no certain place in the other version.
-
-    Args:
-        reason: Why.
-        place: What that is, in the version before.
-    """
-
-    def __init__(self, reason: str, place: Place | None = None) -> None:
-        super().__init__(reason)
-        self.reason, self.place = reason, place
-
-
-class _Anchor(NamedTuple):
-    """A row that is certain: its number before, and how far it was shifted."""
-
-    row: int
-    shift: int
+__all__ = ["BookPlaces", "SheetPlaces"]
 
 
 class SheetPlaces:
@@ -106,12 +78,7 @@ class SheetPlaces:
 
     def _shift_of(self, row: int) -> int | None:
         """Return how far a row was certainly shifted; None if that is not certain."""
-        anchors = self._anchors
-        place = bisect_left(anchors, (row, -(1 << 30)))
-        if anchors[place].row == row:
-            return anchors[place].shift
-        above, below = anchors[place - 1], anchors[place]
-        return above.shift if above.shift == below.shift else None
+        return self._anchors.shift(row - 1)
 
     @cached_property
     def _tokens(self) -> tuple[list[int], list[int]]:
@@ -134,20 +101,18 @@ class SheetPlaces:
         return found[0], found[1]
 
     @cached_property
-    def _anchors(self) -> list[_Anchor]:
-        """Rows that are certain, with one before the first and one behind the last."""
-        one, two = self._tokens
-        counts = Counter(filter(None, one)), Counter(filter(None, two))
-        there = {token: row for row, token in enumerate(two) if token and counts[1][token] == 1}
+    def _anchors(self) -> Anchors:
         rows = self._pair.alignment.rows
-        found = [_Anchor(0, 0)]
-        for row, token in enumerate(one):
-            other = there.get(token) if token and counts[0][token] == 1 else None
-            if other is not None and rows.get(row) == other:
-                found.append(_Anchor(row, other - row))
-        last_before, last_after = self._ends
-        found.append(_Anchor(last_before + 1, last_after - last_before))
-        return found
+        before, after = (
+            [token or None for token in tokens[1 : end + 1]]
+            for tokens, end in zip(self._tokens, self._ends, strict=True)
+        )
+
+        def found(index: int) -> int | None:
+            row = rows.get(index + 1)
+            return None if row is None else row - 1
+
+        return Anchors(before, after, found)
 
 
 class BookPlaces:
