@@ -42,6 +42,8 @@ class Anchors:
         before: What each item of the version before is known by; None for what is like many.
         after: The same of the version after.
         found: Where the alignment has an item; None for nowhere.
+        is_same: Tells of an item before and one after, which the alignment has for the same and
+            which are not equal, whether that is certain all the same.
     """
 
     def __init__(
@@ -49,16 +51,18 @@ class Anchors:
         before: Sequence[Hashable | None],
         after: Sequence[Hashable | None],
         found: Callable[[int], int | None],
+        is_same: Callable[[int, int], bool] = lambda _before, _after: False,
     ) -> None:
         counts = Counter(before), Counter(after)
         there = {key: index for index, key in enumerate(after) if counts[1][key] == 1}
         self._found = found
         self._anchors = [_Anchor(-1, 0)]
         for index, key in enumerate(before):
-            if key is None or counts[0][key] > 1:
+            other = found(index)
+            if other is None:
                 continue
-            other = there.get(key)
-            if other is not None and found(index) == other:
+            is_unique = key is not None and counts[0][key] == 1 and there.get(key) == other
+            if is_unique or (key != after[other] and is_same(index, other)):
                 self._anchors.append(_Anchor(index, other - index))
         self._anchors.append(_Anchor(len(before), len(after) - len(before)))
 

@@ -136,41 +136,24 @@ class ThreeVersions:
         assert self._their_changes is not None
         ours = _without(self._our_changes, self._agreed[0])
         theirs = _without(self._their_changes, self._agreed[1])
-        found: list[Clash] = []
         carried = await self._differences(self._theirs, result)
         wanted = await self._mapped(ours, (self._ours, result), (self._base, self._theirs))
         missing, surplus = _unmatched(wanted, carried)
-        found += [
-            Clash(
-                place=change.place, reason="the edit would change this, too",
-                before=change.before, ours=change.after, theirs=change.before,
-            )
-            for change in surplus
-        ]  # fmt: skip
-        found += [
-            Clash(
-                place=ours[number].place, reason="of this edit nothing would be left",
-                before=ours[number].before, ours=ours[number].after, change=ours[number],
-            )
-            for number in missing
-        ]  # fmt: skip
+        found = [_surplus("the edits would change more here", each) for each in surplus]
+        found += [_missing("the edits would leave nothing of this", ours[n]) for n in missing]
         kept = await self._differences(self._ours, result)
         wanted = await self._mapped(theirs, (self._theirs, result), (self._base, self._ours))
         missing, surplus = _unmatched(wanted, kept)
         found += [
             Clash(
-                place=theirs[number].place, reason="what was changed there would be lost",
-                before=theirs[number].before, theirs=theirs[number].after,
+                place=theirs[number].place,
+                reason="what was changed there would be lost",
+                before=theirs[number].before,
+                theirs=theirs[number].after,
             )
             for number in missing
-        ]  # fmt: skip
-        found += [
-            Clash(
-                place=change.place, reason="the edit would come out otherwise",
-                ours=change.before, theirs=change.after,
-            )
-            for change in surplus
-        ]  # fmt: skip
+        ]
+        found += [_swapped(_surplus("the edits would come out otherwise", e)) for e in surplus]
         return _merged(found)
 
     async def _differences(self, before: FileRef, after: FileRef) -> tuple[Change, ...]:
@@ -230,6 +213,28 @@ class ThreeVersions:
             None if place is None else msgspec.structs.replace(changes[number], place=place)
             for number, place in sorted(found.items())
         ]
+
+
+def _surplus(reason: str, change: Change) -> Clash:
+    """Return what was found of a result that is published and that nobody wanted to differ."""
+    return Clash(
+        place=change.place,
+        reason=f"{reason}: {change.what} {change.kind}",
+        before=change.before,
+        ours=change.after,
+        theirs=change.before,
+    )
+
+
+def _missing(reason: str, change: Change) -> Clash:
+    return Clash(
+        place=change.place, reason=reason, before=change.before, ours=change.after, change=change
+    )
+
+
+def _swapped(clash: Clash) -> Clash:
+    """Return the same of a result that was held against the draft."""
+    return msgspec.structs.replace(clash, before=None, ours=clash.theirs, theirs=clash.ours)
 
 
 def _pairs(

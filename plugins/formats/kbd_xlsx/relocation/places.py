@@ -1,11 +1,12 @@
 """Rows and columns of one version, found in another with certainty or not at all."""
 
+from collections import Counter
 from functools import cached_property
 
 from kbd.formats.anchors import Anchors, UncertainError
 from kbd_xlsx.comparison.book_changes import BookComparison, SheetPair
 from kbd_xlsx.comparison.places import range_place, rows_place, sheet_place
-from kbd_xlsx.comparison.row_tokens import tokenize
+from kbd_xlsx.comparison.row_tokens import RowTokens, tokenize
 from kbd_xlsx.references import Area
 
 __all__ = ["BookPlaces", "SheetPlaces"]
@@ -81,12 +82,12 @@ class SheetPlaces:
         return self._anchors.shift(row - 1)
 
     @cached_property
-    def _tokens(self) -> tuple[list[int], list[int]]:
+    def _tokens(self) -> tuple[RowTokens, RowTokens]:
         sides = self._pair.before, self._pair.after
         found = []
         for side in sides:
             count = len(side.scan.hashes)
-            found.append(tokenize(side, range(1, count + 1), count).by_row)
+            found.append(tokenize(side, range(1, count + 1), count))
         return found[0], found[1]
 
     @cached_property
@@ -94,8 +95,8 @@ class SheetPlaces:
         """The last rows that hold anything."""
         found = []
         for tokens in self._tokens:
-            end = len(tokens) - 1
-            while end > 0 and not tokens[end]:
+            end = len(tokens.by_row) - 1
+            while end > 0 and not tokens.by_row[end]:
                 end -= 1
             found.append(end)
         return found[0], found[1]
@@ -104,15 +105,47 @@ class SheetPlaces:
     def _anchors(self) -> Anchors:
         rows = self._pair.alignment.rows
         before, after = (
-            [token or None for token in tokens[1 : end + 1]]
+            [token or None for token in tokens.by_row[1 : end + 1]]
             for tokens, end in zip(self._tokens, self._ends, strict=True)
         )
+        likeness = _RowLikeness(*self._tokens)
 
         def found(index: int) -> int | None:
             row = rows.get(index + 1)
-            return None if row is None else row - 1
+            return None if row is None or row > len(after) else row - 1
 
-        return Anchors(before, after, found)
+        return Anchors(before, after, found, lambda i, j: likeness.is_same(i + 1, j + 1))
+
+
+class _RowLikeness:
+    """Likeness of rows that were changed: what of them was left, and stands nowhere else.
+
+    Args:
+        before: The rows of the version before.
+        after: Those of the version after.
+    """
+
+    def __init__(self, before: RowTokens, after: RowTokens) -> None:
+        self._cells = _cells_by_row(before), _cells_by_row(after)
+        self._counts = [
+            Counter(cell for cells in rows.values() for cell in cells) for rows in self._cells
+        ]
+
+    def is_same(self, before: int, after: int) -> bool:
+        """Tell whether at least half of two rows is equal, and some of that is only there."""
+        one, two = self._cells[0].get(before, set()), self._cells[1].get(after, set())
+        common = one & two
+        return 2 * len(common) >= max(1, min(len(one), len(two))) and any(
+            self._counts[0][cell] == self._counts[1][cell] == 1 for cell in common
+        )
+
+
+def _cells_by_row(tokens: RowTokens) -> dict[int, set[tuple[int, int]]]:
+    """Return the filled cells of rows, each as its column and a hash of what it holds."""
+    return {
+        row: set(zip(sketch.columns, sketch.hashes, strict=True))
+        for row, sketch in tokens.sketches.items()
+    }
 
 
 class BookPlaces:
