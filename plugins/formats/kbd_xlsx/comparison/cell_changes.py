@@ -196,10 +196,11 @@ class _CellComparison:
         filled = [column for column, cell in cells.items() if cell.is_filled]
         is_past = kind == "added" and number > self._alignment.rows.ends[0]
         if self._singly:
-            for column in filled:
-                cell = cells[column]
-                pair = (None, cell) if kind == "added" else (cell, None)
-                self._add_cell(kind, number, column, *pair)
+            alignment = self._alignment
+            gone = alignment.removed_columns if kind == "removed" else alignment.added_columns
+            # What is in a column that is new or gone, too, was listed with that.
+            for column in set(filled).difference(gone):
+                self._add_filled(kind, number, cells[column])
         # One cell that was put below the table is no row of it.
         elif len(filled) == 1 and is_past and self._is_last(number):
             self._add_cell(kind, number, filled[0], None, cells[filled[0]])
@@ -236,6 +237,11 @@ class _CellComparison:
             ("removed", self._before, alignment.removed_columns),
             ("added", self._after, alignment.added_columns),
         ):
+            if self._singly:
+                self._add_column_cells(
+                    side, set(columns), "removed" if kind == "removed" else "added"
+                )
+                continue
             values = _column_values(side, columns)
             for column in columns:
                 listed = values.get(column, [])
@@ -261,6 +267,17 @@ class _CellComparison:
                     moved_from=columns_place(self._before.name, run.before, run.before + last),
                 )
             )
+
+    def _add_column_cells(self, side: SheetSide, columns: set[int], kind: ChangeKind) -> None:
+        """Add the cells of columns, in place of these."""
+        for number, _, cells in side.rows(range(1, len(side.scan.hashes) + 1)):
+            for cell in raw_cells(cells):
+                if cell.column in columns and cell.is_filled:
+                    self._add_filled(kind, number, cell)
+
+    def _add_filled(self, kind: ChangeKind, row: int, cell: RawCell) -> None:
+        pair = (None, cell) if kind == "added" else (cell, None)
+        self._add_cell(kind, row, cell.column, *pair)
 
     def _compare_markup(self, before: int, ours: bytes, after: int, theirs: bytes) -> None:
         """Compare two rows by what is written of them, as far as that can tell."""
