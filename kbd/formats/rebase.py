@@ -35,12 +35,14 @@ class Relocation(msgspec.Struct, frozen=True, omit_defaults=True):
         operations: The same operations, with the addresses that they have there; none where one
             cannot be carried over.
         is_shifted: Whether anything at all stands elsewhere than in the version before.
+        is_in_place: Whether `CompareOptions.in_place` is true of the two versions.
         reason: Why an operation cannot be carried over; "" if all can.
         place: What that operation is about, in the version before, where that can be told.
     """
 
     operations: tuple[Mapping[str, Any], ...] = ()
     is_shifted: bool = False
+    is_in_place: bool = False
     reason: str = ""
     place: Place | None = None
 
@@ -52,7 +54,11 @@ class Relocatable(ABC):
     """What of its changes (`Change.what`) only follows from others: stored results of formulas."""
 
     shifting: ClassVar[tuple[str, ...]] = ()
-    """The operations behind which later ones of the same call count in another way."""
+    """The operations behind which later ones of the same call count in another way. Without any,
+    all operations of a file count as the version does that the first one was made on."""
+
+    compares_in_place: ClassVar[bool] = False
+    """Whether its comparisons know `CompareOptions.in_place`."""
 
     @abstractmethod
     def relocate(

@@ -87,6 +87,7 @@ class FileRebase:
         newest_first, self._is_whole = steps_of_draft(lineage)
         self._steps = newest_first[::-1]
         self._warned: tuple[str, ...] = ()
+        self._began: tuple[FileRef, FileRef] | None = None
 
     async def run(self, adopted: FileAdopted) -> RebasedFile:
         """Rebase the file.
@@ -116,8 +117,7 @@ class FileRebase:
                 await self._check_merge(base, ours, theirs)
                 made, _ = await self._apply_all(handler, theirs)
             elif isinstance(handler, Comparable) and isinstance(handler, Relocatable):
-                made = await self._prove(handler, ThreeVersions(self._formats, base, ours, theirs),
-                                         theirs)  # fmt: skip
+                made = await self._prove(handler, base, ours, theirs)
             else:
                 raise self._refusal(
                     "somebody else changed it, too, and what differs within files of this kind is "
@@ -130,9 +130,17 @@ class FileRebase:
         return msgspec.structs.replace(known, calls=tuple(made))
 
     async def _prove(
-        self, handler: FormatHandler, versions: ThreeVersions, theirs: FileRef
+        self, handler: Relocatable, base: FileRef, ours: FileRef, theirs: FileRef
     ) -> list[RebasedCall]:
         """Look for clashes, apply the calls, and see that nothing was lost."""
+        assert isinstance(handler, FormatHandler)
+        # Where no operation shifts anything, the draft's version counts as the base does.
+        in_place, self._began = (False, False), None
+        if not handler.shifting:
+            moved = await self._formats.relocate((), base, theirs)
+            in_place = handler.compares_in_place, handler.compares_in_place and moved.is_in_place
+            self._began = base, theirs
+        versions = ThreeVersions(self._formats, base, ours, theirs, stays=in_place)
         if clashes := await versions.clashes():
             raise RebaseRefusedError(await self._with_makers(clashes))
         made, result = await self._apply_all(handler, theirs)
@@ -280,6 +288,7 @@ class FileRebase:
         onto: FileRef,
     ) -> str:
         """Return a call's arguments as they are on another version."""
+        before, onto = self._began or (before, onto)
         given: dict[str, Any] = msgspec.json.decode(arguments, type=dict[str, Any])
         tool = step.tool
         key = "operations" if tool == f"{handler.name}_operations" else "ops"

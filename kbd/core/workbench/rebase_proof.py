@@ -62,11 +62,22 @@ class ThreeVersions:
         base: Where both began.
         ours: The draft's version.
         theirs: What is published now.
+        stays: Whether it is known that nothing stands elsewhere in `ours` than in the base, and the
+            same of `theirs`. Then no place need be followed, and none can be taken for another.
     """
 
-    def __init__(self, formats: FormatCalls, base: FileRef, ours: FileRef, theirs: FileRef) -> None:
+    def __init__(
+        self,
+        formats: FormatCalls,
+        base: FileRef,
+        ours: FileRef,
+        theirs: FileRef,
+        *,
+        stays: tuple[bool, bool] = (False, False),
+    ) -> None:
         self._formats = formats
         self._base, self._ours, self._theirs = base, ours, theirs
+        self._ours_stay, self._theirs_stay = stays
         handler = formats.for_name(theirs.name)
         self._derived = handler.derived if isinstance(handler, Relocatable) else ()
         self._our_changes: tuple[_Placed, ...] | None = None
@@ -80,8 +91,8 @@ class ThreeVersions:
             ValidationFailed: There are too many changes to look at each.
             FileReadFailed: A version cannot be read.
         """
-        ours = await self._placed(self._base, self._ours)
-        theirs = await self._placed(self._base, self._theirs)
+        ours = await self._placed(self._ours, stays=self._ours_stay)
+        theirs = await self._placed(self._theirs, stays=self._theirs_stay)
         self._our_changes, self._their_changes = ours, theirs
         found: list[Clash] = []
         new = await self._added(ours, theirs)
@@ -136,13 +147,17 @@ class ThreeVersions:
         assert self._their_changes is not None
         ours = _without(self._our_changes, self._agreed[0])
         theirs = _without(self._their_changes, self._agreed[1])
-        carried = await self._differences(self._theirs, result)
-        wanted = await self._mapped(ours, (self._ours, result), (self._base, self._theirs))
+        carried = await self._differences(self._theirs, result, stays=self._ours_stay)
+        wanted: list[Change | None] = list(ours)
+        if not self._theirs_stay:
+            wanted = await self._mapped(ours, (self._ours, result), (self._base, self._theirs))
         missing, surplus = _unmatched(wanted, carried)
         found = [_surplus("the edits would change more here", each) for each in surplus]
         found += [_missing("the edits would leave nothing of this", ours[n]) for n in missing]
-        kept = await self._differences(self._ours, result)
-        wanted = await self._mapped(theirs, (self._theirs, result), (self._base, self._ours))
+        kept = await self._differences(self._ours, result, stays=self._theirs_stay)
+        wanted = list(theirs)
+        if not self._ours_stay:
+            wanted = await self._mapped(theirs, (self._theirs, result), (self._base, self._ours))
         missing, surplus = _unmatched(wanted, kept)
         found += [
             Clash(
@@ -156,11 +171,15 @@ class ThreeVersions:
         found += [_swapped(_surplus("the edits would come out otherwise", e)) for e in surplus]
         return _merged(found)
 
-    async def _differences(self, before: FileRef, after: FileRef) -> tuple[Change, ...]:
+    async def _differences(
+        self, before: FileRef, after: FileRef, *, stays: bool
+    ) -> tuple[Change, ...]:
         """Return what differs between two versions, each part by itself, and not what follows."""
         if before.blob == after.blob:
             return ()
-        found = await self._formats.compare(before, after, CompareOptions(singly=True))
+        found = await self._formats.compare(
+            before, after, CompareOptions(singly=True, in_place=stays)
+        )
         if found.total > len(found.changes):
             msg = (
                 f"{after.name} differs in {found.total:,} places, more than can be looked at one "
@@ -169,9 +188,12 @@ class ThreeVersions:
             raise ValidationFailed(msg)
         return tuple(each for each in found.changes if each.what not in self._derived)
 
-    async def _placed(self, base: FileRef, after: FileRef) -> tuple[_Placed, ...]:
+    async def _placed(self, after: FileRef, *, stays: bool) -> tuple[_Placed, ...]:
         """Return what differs from the base, with its places there."""
-        changes = await self._differences(base, after)
+        base = self._base
+        changes = await self._differences(base, after, stays=stays)
+        if stays:
+            return tuple(_Placed(each, each) for each in changes)
         wanted = [each.place for each in changes if each.kind != "removed"]
         traces = iter(
             await self._formats.trace(base, after, wanted, forward=False) if wanted else ()

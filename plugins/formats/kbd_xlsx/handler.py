@@ -82,6 +82,7 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, 
     compare_method = "XlsxDiff"
     compare_options: ClassVar[tuple[str, ...]] = ("sheet",)
     derived: ClassVar[tuple[str, ...]] = ("result",)
+    compares_in_place = True
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""

@@ -276,8 +276,7 @@ class _CellComparison:
                     self._add_filled(kind, number, cell)
 
     def _add_filled(self, kind: ChangeKind, row: int, cell: RawCell) -> None:
-        pair = (None, cell) if kind == "added" else (cell, None)
-        self._add_cell(kind, row, cell.column, *pair)
+        self._add_cell(kind, row, cell.column, *((None, cell) if kind == "added" else (cell, None)))
 
     def _compare_markup(self, before: int, ours: bytes, after: int, theirs: bytes) -> None:
         """Compare two rows by what is written of them, as far as that can tell."""

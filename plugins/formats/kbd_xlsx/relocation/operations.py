@@ -37,7 +37,7 @@ from kbd_xlsx.references import (
     parse_cell,
     whole_number,
 )
-from kbd_xlsx.relocation.places import BookPlaces, SheetPlaces
+from kbd_xlsx.relocation.places import BookPlaces, OwnSheet, SheetPlaces
 
 __all__ = ["relocate"]
 
@@ -50,8 +50,9 @@ def relocate(operations: tuple[msgspec.Struct, ...], before: Source, after: Sour
     """
     with BookComparison(before, after) as book:
         places = BookPlaces(book)
+        in_place = places.is_in_place
         if not places.is_shifted:
-            return Relocation(tuple(map(msgspec.to_builtins, operations)))
+            return Relocation(tuple(map(msgspec.to_builtins, operations)), is_in_place=in_place)
         carried: list[dict[str, Any]] = []
         carrier = _Carrier(book, places)
         for operation in operations:
@@ -63,7 +64,7 @@ def relocate(operations: tuple[msgspec.Struct, ...], before: Source, after: Sour
                 return Relocation(is_shifted=True, reason=doubt.reason, place=place)
             except ValidationFailed as error:
                 return Relocation(is_shifted=True, reason=error.message, place=_place_of(operation))
-        return Relocation(tuple(carried), is_shifted=True)
+        return Relocation(tuple(carried), is_shifted=True, is_in_place=in_place)
 
 
 def _place_of(operation: XlsxOperation) -> Place | None:
@@ -84,10 +85,12 @@ class _Carrier:
         replace = msgspec.structs.replace
         match operation:
             case EnsureSheet(sheet=name):
-                return replace(operation, sheet=self._made(name))
+                return replace(operation, sheet=self._places.sheet(name).name)
             case SummarizeByCategory(sheet=name):
                 sources = tuple(self._places.sheet(each).name for each in operation.source_sheets)
-                return replace(operation, sheet=self._made(name), source_sheets=sources)
+                return replace(
+                    operation, sheet=self._places.sheet(name).name, source_sheets=sources
+                )
             case DeleteSheet(sheet=name):
                 return replace(operation, sheet=self._places.sheet(name).name)
             case SetCells():
@@ -116,16 +119,12 @@ class _Carrier:
             case _:
                 raise UncertainError("this operation cannot be carried over to shifted rows")
 
-    def _made(self, name: str) -> str:
-        sheet = self._places.new_sheet(name)
-        return name if sheet is None else sheet.name
-
-    def _row(self, sheet: SheetPlaces, row: Any) -> Any:
+    def _row(self, sheet: SheetPlaces | OwnSheet, row: Any) -> Any:
         number = whole_number(str(row))
         # What is no row was skipped with a warning, and will be again.
         return sheet.row(number) if 1 <= number <= MAX_ROW else row
 
-    def _cell(self, sheet: SheetPlaces, name: str, setting: CellSetting) -> CellSetting:
+    def _cell(self, sheet: SheetPlaces | OwnSheet, name: str, setting: CellSetting) -> CellSetting:
         row, column = parse_cell(setting.cell)
         try:
             moved = cell_name(sheet.row(row), sheet.column(column))
@@ -171,15 +170,15 @@ class _Carrier:
             name = _bare(reference.sheet) or sheet
             if ":" in name or "[" in name:
                 raise UncertainError(f"the formula {text[:80]} names several sheets", place)
-            home = self._places.sheet(name)
+            named = self._places.sheet(name)
             for row in {reference.top, reference.bottom} - {0}:
-                home.row(row)
+                named.row(row)
             for column in {reference.left, reference.right} - {0}:
-                home.column(column)
-        home_map = self._book.pair(sheet).map
-        return "=" + self._book.maps.translated(text[1:], home_map)
+                named.column(column)
+        home = self._places.map(sheet)
+        return "=" + self._book.maps.translated(text[1:], home)
 
-    def _range(self, sheet: SheetPlaces, name: str, text: str) -> str:
+    def _range(self, sheet: SheetPlaces | OwnSheet, name: str, text: str) -> str:
         area = parse_area(text, Area(1, 1, MAX_ROW, MAX_COLUMN))
         if area.top == 1 and area.bottom == MAX_ROW:
             left, right = sheet.column(area.left), sheet.column(area.right)

@@ -5,11 +5,12 @@ from functools import cached_property
 
 from kbd.formats.anchors import Anchors, UncertainError
 from kbd_xlsx.comparison.book_changes import BookComparison, SheetPair
+from kbd_xlsx.comparison.line_maps import SheetMap
 from kbd_xlsx.comparison.places import range_place, rows_place, sheet_place
 from kbd_xlsx.comparison.row_tokens import RowTokens, tokenize
 from kbd_xlsx.references import Area
 
-__all__ = ["BookPlaces", "SheetPlaces"]
+__all__ = ["BookPlaces", "OwnSheet", "SheetPlaces"]
 
 
 class SheetPlaces:
@@ -148,6 +149,29 @@ def _cells_by_row(tokens: RowTokens) -> dict[int, set[tuple[int, int]]]:
     }
 
 
+class OwnSheet:
+    """A sheet that neither version has: operations make it, and nobody else touches it.
+
+    Args:
+        name: What it is called.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def row(self, row: int) -> int:
+        """Return a row."""
+        return row
+
+    def column(self, column: int) -> int:
+        """Return a column."""
+        return column
+
+    def area(self, area: Area) -> Area:
+        """Return a range."""
+        return area
+
+
 class BookPlaces:
     """The sheets of a workbook, found in another version.
 
@@ -168,26 +192,29 @@ class BookPlaces:
         }
 
     @property
+    def is_in_place(self) -> bool:
+        """Whether all rows and columns stand where they stood; raises FileReadFailed."""
+        return not any(each.is_shifted for each in self._sheets.values())
+
+    @property
     def is_shifted(self) -> bool:
         """Whether anything stands elsewhere, or sheets came, went or were renamed."""
-        return self._before != self._after or any(each.is_shifted for each in self._sheets.values())
+        return self._before != self._after or not self.is_in_place
 
-    def sheet(self, name: str) -> SheetPlaces:
-        """Return a sheet; raises UncertainError if it is not there any more."""
-        found = self._sheets.get(name.casefold())
-        if found is None:
-            raise UncertainError(f"sheet {name} is not there any more", sheet_place(name))
-        return found
-
-    def new_sheet(self, name: str) -> SheetPlaces | None:
-        """Return a sheet that an operation makes if it is missing; None if it makes it.
-
-        Raises:
-            UncertainError: It was made there too, or is not there any more.
-        """
+    def sheet(self, name: str) -> SheetPlaces | OwnSheet:
+        """Return a sheet; raises UncertainError if it is not there any more, or new there."""
         key = name.casefold()
+        found = self._sheets.get(key)
+        if found is not None:
+            return found
         if key in self._before:
-            return self.sheet(name)
+            raise UncertainError(f"sheet {name} is not there any more", sheet_place(name))
         if key in self._after:
             raise UncertainError(f"sheet {name} was added there, too", sheet_place(name))
-        return None
+        return OwnSheet(name)
+
+    def map(self, name: str) -> SheetMap | None:
+        """Return which cells of a sheet are which; None for one that only operations make."""
+        if name.casefold() not in self._sheets:
+            return None
+        return self._book.pair(name).map
