@@ -68,8 +68,7 @@ _ADVICE = {
     "PROVIDER_NOT_CONFIGURED": "the daemon reads the environment when it starts: `kbd stop`, then"
     " again",
     "CONFLICT_PUBLISHED_CHANGED": (
-        "`kbd rebase WB` applies the draft's edits to what is published now; "
-        "`kbd publish WB --keep-both` keeps both versions"
+        "that is `kbd rebase WB`; or `kbd publish WB --keep-both`, which keeps both versions"
     ),
 }
 

@@ -16,7 +16,7 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.workbench.attribution import place_key
 from kbd.errors import ValidationFailed
 from kbd.formats import Change, CompareOptions, Place, Relocatable
-from kbd.formats.rebase import touches
+from kbd.formats.rebase import places_overlap, touches
 from kbd.tools import FileRef
 
 __all__ = ["Clash", "ThreeVersions"]
@@ -154,6 +154,7 @@ class ThreeVersions:
         missing, surplus = _unmatched(wanted, carried)
         found = [_surplus("the edits would change more here", each) for each in surplus]
         found += [_missing("the edits would leave nothing of this", ours[n]) for n in missing]
+        mine = [each for each in wanted if each is not None]
         kept = await self._differences(self._ours, result, stays=self._theirs_stay)
         wanted = list(theirs)
         if not self._ours_stay:
@@ -168,7 +169,11 @@ class ThreeVersions:
             )
             for number in missing
         ]
-        found += [_swapped(_surplus("the edits would come out otherwise", e)) for e in surplus]
+        found += [
+            _swapped(_surplus("the edits would come out otherwise", each))
+            for each in surplus
+            if not _is_surrounding(each, mine)
+        ]
         return _merged(found)
 
     async def _differences(
@@ -257,6 +262,20 @@ def _missing(reason: str, change: Change) -> Clash:
 def _swapped(clash: Clash) -> Clash:
     """Return the same of a result that was held against the draft."""
     return msgspec.structs.replace(clash, before=None, ours=clash.theirs, theirs=clash.ours)
+
+
+def _is_surrounding(change: Change, ours: Sequence[Change]) -> bool:
+    """Tell whether what the draft put in only looks as all does there where somebody put it.
+
+    A new cell has the look that the workbook has for cells, and a new paragraph that of its style,
+    unless the draft gave it one of its own.
+    """
+    near = [each for each in ours if places_overlap(each.place, change.place)]
+    return (
+        change.kind == "changed"
+        and any(each.kind == "added" for each in near)
+        and (change.before == change.after or all(each.what != change.what for each in near))
+    )
 
 
 def _pairs(
