@@ -31,15 +31,21 @@ class SheetPlaces:
     @cached_property
     def is_shifted(self) -> bool:
         """Whether any row or column stands elsewhere; raises FileReadFailed."""
-        alignment = self._pair.alignment
-        return not (alignment.rows.is_identity and alignment.columns.is_identity)
+        return not (self._pair.alignment.rows.is_identity and self._has_columns_in_place)
+
+    @property
+    def _has_columns_in_place(self) -> bool:
+        """Whether no column stands elsewhere; some may have come or gone at the right end."""
+        columns = self._pair.alignment.columns
+        moved = self._pair.alignment.moved_columns
+        return not columns.shift and not moved and all(r.before == r.after for r in columns.runs)
 
     def row(self, row: int) -> int:
         """Return where a row is; raises UncertainError, FileReadFailed."""
         if not self.is_shifted:
             return row
         place = rows_place(self._pair.before.name, row, row)
-        if not self._pair.alignment.columns.is_identity:
+        if not self._has_columns_in_place:
             msg = f"columns of {self._pair.before.name} were inserted, removed or moved"
             raise UncertainError(msg, place)
         found = self._pair.alignment.rows.get(row)
@@ -60,7 +66,7 @@ class SheetPlaces:
 
     def column(self, column: int) -> int:
         """Return where a column is; raises UncertainError, FileReadFailed."""
-        if self._pair.alignment.columns.is_identity:
+        if self._has_columns_in_place:
             return column
         name = self._pair.before.name
         raise UncertainError(
