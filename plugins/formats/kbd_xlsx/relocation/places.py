@@ -33,12 +33,32 @@ class SheetPlaces:
         """Whether any row or column stands elsewhere; raises FileReadFailed."""
         return not (self._pair.alignment.rows.is_identity and self._has_columns_in_place)
 
-    @property
+    @cached_property
     def _has_columns_in_place(self) -> bool:
         """Whether no column stands elsewhere; some may have come or gone at the right end."""
-        columns = self._pair.alignment.columns
-        moved = self._pair.alignment.moved_columns
-        return not columns.shift and not moved and all(r.before == r.after for r in columns.runs)
+        alignment = self._pair.alignment
+        columns = alignment.columns
+        if not columns.shift and not alignment.moved_columns:
+            return all(run.before == run.after for run in columns.runs)
+        # Of a small sheet an alignment may see columns come that only cells were put into: then
+        # each column that held anything still has something of its own where it was.
+        return alignment.rows.is_identity and self._keeps_columns()
+
+    def _keeps_columns(self) -> bool:
+        """Tell whether each column has a cell that stands nowhere else, just where it was."""
+        one, two = (_cells_by_row(tokens) for tokens in self._tokens)
+        counts = [
+            Counter(held for cells in rows.values() for _, held in cells) for rows in (one, two)
+        ]
+        filled: set[int] = set()
+        certain: set[int] = set()
+        for row, cells in one.items():
+            there = two.get(row, set())
+            filled.update(column for column, _ in cells)
+            certain.update(
+                column for column, held in cells & there if counts[0][held] == counts[1][held] == 1
+            )
+        return filled == certain
 
     def row(self, row: int) -> int:
         """Return where a row is; raises UncertainError, FileReadFailed."""
