@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import docx
 import openpyxl
 import pytest
 
@@ -354,3 +355,24 @@ def test_a_second_rebase_goes_on_from_the_first(bench: Wired) -> None:
     first = next(each["data"] for each in events if each["type"] == "ToolCalled")
     chain = bench.ask("ReviewGetBlame", workbench_id=wb, path="book.xlsx", place="Data!B12")
     assert chain["chain"][0]["call_id"] == first["call_id"]
+
+
+def test_an_edit_that_would_reach_further_than_it_did_is_a_conflict(bench: Wired) -> None:
+    """What somebody else wrote, the draft's replacement never saw, and nobody reviewed it."""
+    path = bench.file("a.docx")
+    document = docx.Document()
+    for text in ("one about Bern", "two", "three"):
+        document.add_paragraph(text)
+    document.save(str(path))
+    wb = bench.daemon.workbench(path)
+    edit = {"op": "replace_text", "search": "Bern", "replace": "Basel"}
+    bench.ask("DocxApplyOps", workbench_id=wb, path="a.docx", ops=[edit])
+    published = bench.published(wb) / "a.docx"
+    document = docx.Document(str(published))
+    document.paragraphs[2].add_run(" about Bern")
+    document.save(str(published))
+    (conflict,) = bench.ask("DraftRebase", workbench_id=wb)["conflicts"]
+
+    assert conflict["place"]["paragraph"] == 2
+    assert (conflict["ours"], conflict["theirs"]) == ("three about Basel", "three about Bern")
+    assert "DraftRebased" not in _types(bench, wb)
