@@ -16,6 +16,7 @@ __all__ = ["command", "find_holder", "render_step"]
 
 _PEOPLE = {
     "added": "came with the file that a person added",
+    "adopted": "a person changed the file in published/",
     "removed": "a person deleted the file in the draft",
     "forked": "was there when the workbench was forked",
 }

@@ -15,10 +15,12 @@ __all__ = [
     "DraftDiscarded",
     "DraftEvent",
     "DraftOpened",
+    "DraftRebased",
     "DraftRecovered",
     "EffectAborted",
     "EffectDone",
     "EffectIntended",
+    "FileAdopted",
     "FileChanged",
     "PlannedFile",
     "PublishAborted",
@@ -43,7 +45,8 @@ class FileChanged(Fact):
         size_bytes: Its size now.
         before_size_bytes: Its size before.
         call_id: The tool call that wrote it, if one did.
-        cause: "edit"; "rollback" for what a failed attempt had written; "removal" by a person.
+        cause: "edit"; "rollback" for what a failed attempt had written; "removal" by a person;
+            "rebase" for an edit that was applied again to what is published now.
         warnings: What the review should show of the file as it is now, whichever edit of the draft
             brought it: external references, formulas that fetch.
         before_warnings: What it should have shown before.
@@ -59,7 +62,7 @@ class FileChanged(Fact):
     size_bytes: int = 0
     before_size_bytes: int = 0
     call_id: CallId | None = None
-    cause: Literal["edit", "rollback", "removal"] = "edit"
+    cause: Literal["edit", "rollback", "removal", "rebase"] = "edit"
     warnings: tuple[str, ...] = ()
     before_warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -72,6 +75,39 @@ class DraftDiscarded(Fact):
     """The draft was thrown away; its versions stay recoverable as blobs."""
 
     draft_id: str
+
+
+class FileAdopted(Fact):
+    """What somebody put into published/ beside kbd is the published version from now on.
+
+    The draft's version of the file, if it has one, is this one until the changes follow that were
+    applied to it again.
+
+    Args:
+        name: The file.
+        blob: The hash of its bytes there, or None if it is not there any more.
+        size_bytes: Their size.
+    """
+
+    name: FileName
+    blob: BlobHash | None
+    size_bytes: int = 0
+
+
+class DraftRebased(Fact):
+    """The draft is a new one, to be reviewed: its changes were applied to what is published now.
+
+    It ends the frame that holds the adopted files and all that was applied again.
+
+    Args:
+        draft_id: The name of the new draft; of none, if no difference was left.
+        from_draft_id: The draft that it was.
+        files: The files of it that were rebased.
+    """
+
+    draft_id: str
+    from_draft_id: str
+    files: tuple[FileName, ...]
 
 
 class DraftRecovered(Fact):
@@ -233,5 +269,7 @@ DraftEvent = (
     | EffectDone
     | EffectAborted
     | CheckpointRestored
+    | FileAdopted
+    | DraftRebased
 )
 """Events of drafts, of publishing and of checkpoints."""

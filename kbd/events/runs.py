@@ -281,6 +281,8 @@ class ToolCalled(Fact):
         plugin_sha256: The hash of that plugin's source files; what it was, whatever it is called.
         arguments: What a client gave, as JSON text; a run's stand in the reply that asked.
         arguments_blob: The hash of what a client gave, if that is too long for the log.
+        repeats: The ToolCalled whose work this call does again on another version of the file; 0
+            for a call of its own.
     """
 
     call_id: CallId
@@ -290,6 +292,7 @@ class ToolCalled(Fact):
     arguments: str = ""
     arguments_blob: BlobHash | None = None
     plugin_sha256: str = ""
+    repeats: int = 0
 
 
 class ToolReturned(Fact):

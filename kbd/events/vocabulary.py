@@ -15,6 +15,7 @@ from kbd.events.drafts import (
     DraftEvent,
     DraftRecovered,
     EffectIntended,
+    FileAdopted,
     FileChanged,
     PublishIntended,
 )
@@ -56,6 +57,7 @@ def _planned(event: PublishIntended) -> Iterable[BlobHash | None]:
 _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProxyType(
     {
         FileAdded: lambda event: (event.blob,),
+        FileAdopted: lambda event: (event.blob,),
         ToolReturned: lambda event: (event.blob,),
         ModelRequested: lambda event: (event.opening,),
         ToolCalled: lambda event: (event.arguments_blob,),

@@ -11,6 +11,8 @@ can do is told by the capabilities it inherits:
     Previewable preview()                  a page, slide or picture as people see it
     Printable  (declares, has no method)   pages that an office program prints, shown as pictures
     Gridded    grid()                      a window of a sheet or table as people see it
+    Relocatable relocate()                 operations as they are on another version of a file
+    Mergeable  merge()                     two sets of changed lines in one file
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
@@ -26,8 +28,10 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, for its passages
     comparison     what a comparison is made of: places, changes, hunks
+    rebase         what a rebase asks of formats: operations carried over, lines merged
     change_text    the same as text for a model, a line a change
     alignment      which items of two sequences are the same; words of a changed text
+    anchors        which of those are certain: nothing else can be meant
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
@@ -58,6 +62,7 @@ from kbd.formats.comparison import (
     Span,
     Trace,
 )
+from kbd.formats.rebase import Mergeable, MergeClash, Merged, Relocatable, Relocation
 from kbd.formats.records import (
     Applied,
     AssetPick,
@@ -105,6 +110,9 @@ __all__ = [
     "Hunk",
     "HunkLine",
     "Mappable",
+    "MergeClash",
+    "Mergeable",
+    "Merged",
     "Passage",
     "Place",
     "Placement",
@@ -114,6 +122,8 @@ __all__ = [
     "Readable",
     "Reading",
     "Region",
+    "Relocatable",
+    "Relocation",
     "Source",
     "Span",
     "Styled",

@@ -139,16 +139,26 @@ class CompareOptions(msgspec.Struct, frozen=True, omit_defaults=True):
         sheet: Only this sheet of a workbook, by the name that it has in either version.
         key: The columns by whose values rows are paired; None for those that the format finds.
         context_lines: Lines around a changed one; None for the format's own number, -1 for all.
+        singly: Whether each part is listed by itself, as far as the format can: the cells of a new
+            row, not the row.
+        in_place: Whether it is known that nothing stands elsewhere, so that it need not be found
+            out. These two are for the daemon's own use, and a format may leave them aside.
     """
 
     sheet: str | None = None
     key: tuple[str, ...] | None = None
     context_lines: int | None = None
+    singly: bool | None = None
+    in_place: bool | None = None
 
     def named(self) -> tuple[str, ...]:
-        """Name the options that are given."""
+        """Name the options that are given and that a format must know."""
         given = msgspec.structs.asdict(self)
-        return tuple(name for name, value in given.items() if value is not None)
+        return tuple(
+            name
+            for name, value in given.items()
+            if value is not None and name not in ("singly", "in_place")
+        )
 
 
 class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):

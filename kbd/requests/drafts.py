@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
+from kbd.requests.reviews import ChangePlace
 from kbd.requests.workbenches import ExtractResult
 from kbd.types import BlobHash, FileName, FocusHint, RunId, Seq
 
@@ -33,11 +34,15 @@ __all__ = [
     "DraftListDiscarded",
     "DraftPublish",
     "DraftPublished",
+    "DraftRebase",
+    "DraftRebased",
     "DraftRecovered",
     "DraftRequest",
     "DraftSource",
     "DraftState",
     "KeptBoth",
+    "RebaseConflict",
+    "RebasedPath",
     "ReviewGetChangeSet",
     "ReviewGetDeletionConfirmations",
     "ReviewSetDeletionConfirmations",
@@ -126,6 +131,79 @@ class DraftPublish(_DraftRequest):
     paths: tuple[_PathText, ...] | Unset = UNSET
     on_conflict: Literal["refuse", "keep_both"] = "refuse"
     accept_external: bool = False
+
+
+class RebaseConflict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something in a file that a rebase would have to guess.
+
+    Args:
+        path: The file.
+        place: Where in it; of the whole file only its title.
+        reason: What is in the way.
+        before: What was there when the draft began.
+        ours: What the draft makes of it.
+        theirs: What is published now.
+        seq: The event of the draft's change, where it is certain which one that is.
+        tool: The tool or method that made it.
+        run_id: Its run.
+        item: The plan item that the run worked on, from 1.
+    """
+
+    path: FileName
+    place: ChangePlace
+    reason: str
+    before: Any = UNSET
+    ours: Any = UNSET
+    theirs: Any = UNSET
+    seq: int | Unset = UNSET
+    tool: str | Unset = UNSET
+    run_id: RunId | Unset = UNSET
+    item: int | Unset = UNSET
+
+
+class RebasedPath(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was rebased.
+
+    Args:
+        path: The file.
+        calls: How many calls were made again on what is published now.
+        in_draft: Whether the draft still differs from that; not if both made the same.
+    """
+
+    path: FileName
+    calls: int
+    in_draft: bool
+
+
+class DraftRebased(Answer):
+    """What a rebase did; with conflicts it did nothing, and the draft is as it was.
+
+    Args:
+        draft_id: The draft that there is now; null if no difference is left.
+        rebased: The files whose edits were applied to what is published now.
+        conflicts: What is in the way, file by file.
+        unchanged: The files that nobody changed in published/.
+    """
+
+    draft_id: str | None
+    rebased: tuple[RebasedPath, ...]
+    conflicts: tuple[RebaseConflict, ...]
+    unchanged: tuple[FileName, ...]
+
+
+class DraftRebase(_DraftRequest):
+    """Apply the draft's edits to what somebody changed in published/ since it began.
+
+    The result is a new draft to review.
+
+    Args:
+        paths: Only these files; all if absent.
+    """
+
+    answer: ClassVar[type[Any]] = DraftRebased
+
+    workbench_id: WorkbenchParam
+    paths: tuple[_PathText, ...] | Unset = UNSET
 
 
 class DraftDiscarded(Answer):
@@ -421,6 +499,7 @@ class ReviewGetDeletionConfirmations(_ReviewRequest):
 DraftRequest = (
     DraftGetState
     | DraftPublish
+    | DraftRebase
     | DraftDiscard
     | DraftListDiscarded
     | WorkbenchRecover

@@ -295,7 +295,7 @@ class BlameStep(msgspec.Struct, frozen=True, kw_only=True):
 
     seq: Seq
     ts: str
-    kind: Literal["tool_call", "client_call", "added", "removed", "forked"]
+    kind: Literal["tool_call", "client_call", "added", "adopted", "removed", "forked"]
     place: ChangePlace
     run_id: RunId | Unset = UNSET
     message: str | Unset = UNSET

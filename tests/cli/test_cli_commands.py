@@ -336,3 +336,53 @@ def test_a_discarded_draft_is_listed_and_comes_back(
     assert kbd("wb", "recover", "taxes") == 1
     assert kbd("discard", "taxes", "--yes") == 0
     assert f"kbd wb recover {WORKBENCH}" in capsys.readouterr().err
+
+
+def test_a_rebase_says_what_it_did(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """File by file, and that the draft is a new one to look at."""
+    daemon.answers["DraftRebase"] = {
+        "draft_id": "d2", "conflicts": [], "unchanged": ["c.csv"],
+        "rebased": [
+            {"path": "a.csv", "calls": 2, "in_draft": True},
+            {"path": "b.csv", "calls": 0, "in_draft": False},
+        ],
+    }  # fmt: skip
+    assert kbd("rebase", "taxes", "a.csv", "b.csv", "c.csv") == 0
+    assert daemon.params_of("DraftRebase") == {
+        "workbench_id": WORKBENCH, "paths": ["a.csv", "b.csv", "c.csv"],
+    }  # fmt: skip
+    assert capsys.readouterr().out.splitlines() == [
+        "rebased a.csv: 2 edits applied to what is published",
+        "b.csv is published as the draft has it: it is no part of the draft any more",
+        "unchanged in published/: c.csv",
+        "The draft is a new one: `kbd review taxes` shows what it changes now.",
+    ]
+
+
+def test_a_rebase_names_each_conflict_and_fails(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """With the three values and who made the draft's; what can be done follows."""
+    conflict = {
+        "path": "a.csv", "place": {"title": "row 7, amount", "row": 7, "column": "amount"},
+        "reason": "the draft and somebody else both changed the cell", "before": 1, "ours": 2,
+        "theirs": None, "seq": 31, "tool": "table_export", "run_id": f"{WORKBENCH}-4", "item": 2,
+    }  # fmt: skip
+    whole = {"path": "b.csv", "place": {"title": "b.csv"}, "reason": "somebody else removed it"}
+    daemon.answers["DraftRebase"] = {
+        "draft_id": "d1", "conflicts": [conflict, whole], "unchanged": [], "rebased": [],
+    }  # fmt: skip
+    assert kbd("rebase", "taxes") == 1
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [
+        "a.csv",
+        "  row 7, amount: the draft and somebody else both changed the cell",
+        "      was        1",
+        "      draft      2  (run 4, item 2, table_export, event 31)",
+        "      published  (nothing)",
+        "b.csv",
+        "  somebody else removed it",
+    ]
+    assert "Nothing was rebased for 2 conflicts" in told.err
+    assert kbd("rebase", "taxes", "--json") == 1
+    assert json.loads(capsys.readouterr().out)["conflicts"] == [conflict, whole]

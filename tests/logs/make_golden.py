@@ -235,6 +235,14 @@ ADDED: tuple[tuple[Event, ...], ...] = (
             runs=(1,),
         ),
     ),
+    (
+        d.FileAdopted(CSV, B, 21),
+        r.ToolCalled(CallId("rebase-1"), 6, "CsvApplyOps", arguments="{}", repeats=3),
+        d.FileChanged(CSV, B, A, 20, 21, call_id=CallId("rebase-1"), cause="rebase"),
+        r.ToolReturned(CallId("rebase-1"), 6, True, "{}"),
+        d.FileAdopted(XLSX, None),
+        d.DraftRebased("d5", "d4", (CSV, XLSX)),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""

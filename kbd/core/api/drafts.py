@@ -14,6 +14,7 @@ from kbd.core.domain.workbench_state import Checkpoint
 from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.rebase import rebase_draft
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
 from kbd.core.workbench.draft_recovery import (
@@ -46,6 +47,7 @@ class DraftMethods:
         return {
             wire.DraftGetState: self.state,
             wire.DraftPublish: self.publish,
+            wire.DraftRebase: self.rebase,
             wire.DraftDiscard: self.discard,
             wire.DraftListDiscarded: self.list_discarded,
             wire.WorkbenchRecover: self.recover,
@@ -90,6 +92,18 @@ class DraftMethods:
             accept_external=request.accept_external,
             progress=progress,
         )
+
+    async def rebase(self, request: wire.DraftRebase, session: Session) -> wire.DraftRebased:
+        """Apply the draft's edits to what is published now.
+
+        Raises:
+            KbdError: As for `rebase_draft`.
+        """
+        opened = await self._workbenches.open(request.workbench_id)
+        names = None
+        if not isinstance(request.paths, msgspec.UnsetType):
+            names = tuple(file_name(path) for path in request.paths)
+        return await rebase_draft(self._context, opened.acting(session.actor), names)
 
     async def discard(self, request: wire.DraftDiscard, session: Session) -> wire.DraftDiscarded:
         """Discard the draft.

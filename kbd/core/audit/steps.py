@@ -156,6 +156,8 @@ _KINDS: Mapping[type, StepKind] = MappingProxyType(
         drafts.FileChanged: "draft",
         drafts.DraftDiscarded: "draft",
         drafts.DraftRecovered: "draft",
+        drafts.FileAdopted: "draft",
+        drafts.DraftRebased: "draft",
         drafts.DeletionConfirmed: "draft",
         drafts.PublishIntended: "draft",
         drafts.PublishCompleted: "draft",

@@ -20,6 +20,7 @@ Keeper of `kbd.core.store` records what it returns:
     decision             what is returned; what all decisions ask of the active run
     workbench_decisions  files, consent, context items, the draft, forks
     run_decisions        messages, runs and their tool calls
+    rebase_decisions     a draft applied again to what is published now
     rewind_decisions     an earlier moment brought back
     recover_decisions    a draft that ended brought back
     daemon_decisions     the daemon's own log: workbenches, the day's money

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kbd.events.drafts import FileChanged, PlannedFile
+from kbd.events.drafts import FileAdopted, FileChanged, PlannedFile
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ConsentGranted, ConversationRewound, DraftThen, FileAdded
@@ -30,8 +30,11 @@ __all__ = [
     "GrantConsent",
     "IntendPublish",
     "InterruptRun",
+    "RebasedCall",
+    "RebasedFile",
     "RecordCall",
     "RecordFacts",
+    "RecordRebase",
     "RecordRun",
     "RecoverDraft",
     "RemoveContext",
@@ -164,6 +167,50 @@ class RecordCall(msgspec.Struct, frozen=True):
     returned: ToolReturned
     changes: tuple[FileChanged, ...] = ()
     draft_id: str = ""
+
+
+class RebasedCall(msgspec.Struct, frozen=True):
+    """A call that was made again on another version of the file that it wrote.
+
+    Args:
+        called: The call; its number in the tool log is given when it is recorded.
+        returned: Its result; so is the number.
+        change: What it wrote.
+    """
+
+    called: ToolCalled
+    returned: ToolReturned
+    change: FileChanged
+
+
+class RebasedFile(msgspec.Struct, frozen=True):
+    """A file of the draft, applied again to what is published now.
+
+    Args:
+        base: What it began from, as the rebase saw it.
+        drafted: The draft's version, as the rebase saw it.
+        adopted: What is published now.
+        calls: What was applied to it, in order.
+    """
+
+    base: BlobHash | None
+    drafted: BlobHash | None
+    adopted: FileAdopted
+    calls: tuple[RebasedCall, ...] = ()
+
+
+class RecordRebase(msgspec.Struct, frozen=True):
+    """Record a rebase, whole: what is published now, and the draft that was made of the old one.
+
+    Args:
+        from_draft_id: The draft that was rebased.
+        draft_id: The name of the new one.
+        files: The files of it that changed in published/.
+    """
+
+    from_draft_id: str
+    draft_id: str
+    files: tuple[RebasedFile, ...]
 
 
 class FailAttempt(msgspec.Struct, frozen=True):
@@ -300,6 +347,7 @@ class RecordFacts(msgspec.Struct, frozen=True):
 
 DraftCommand = (
     DiscardDraft
+    | RecordRebase
     | RecoverDraft
     | ConfirmDeletions
     | IntendPublish
@@ -325,6 +373,7 @@ Command = (
     | StartCall
     | FinishCall
     | RecordCall
+    | RecordRebase
     | FailAttempt
     | SetContext
     | RemoveContext

@@ -20,6 +20,7 @@ from kbd.core.domain.commands import (
     InterruptRun,
     RecordCall,
     RecordFacts,
+    RecordRebase,
     RecordRun,
     RecoverDraft,
     RemoveContext,
@@ -33,6 +34,7 @@ from kbd.core.domain.commands import (
     StartRun,
 )
 from kbd.core.domain.decision import Decision
+from kbd.core.domain.rebase_decisions import record_rebase
 from kbd.core.domain.recover_decisions import recover_draft
 from kbd.core.domain.rewind_decisions import create_checkpoint, restore_checkpoint, rewind
 from kbd.core.domain.run_decisions import (
@@ -115,6 +117,8 @@ def _decide_draft(state: WorkbenchState, command: DraftCommand) -> Decision:
     match command:
         case DiscardDraft():
             return discard_draft(state)
+        case RecordRebase():
+            return record_rebase(state, command)
         case RecoverDraft():
             return recover_draft(state, command)
         case ConfirmDeletions():

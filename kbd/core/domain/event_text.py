@@ -252,6 +252,8 @@ def _model_failed(data: ModelFailed, context: EventContext) -> str:
 
 def _tool_called(data: ToolCalled, context: EventContext) -> str:
     called = f"tool {data.tool} called" if context.run else f"client called {data.tool}"
+    if data.repeats:
+        called = f"{data.tool} of event {data.repeats} applied again"
     return _with_arguments(
         f"{called}, entry {data.entry_id}", context.call.arguments or data.arguments
     )
@@ -543,6 +545,14 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         ),
         drafts.DraftOpened: lambda e, _: f"draft {e.draft_id} opened",
         drafts.FileChanged: _file_changed,
+        drafts.FileAdopted: lambda e, _: (
+            f"{e.name} as somebody left it in published/ ({size(e.size_bytes)})"
+            if e.blob is not None
+            else f"{e.name} is gone from published/: somebody removed it"
+        ),
+        drafts.DraftRebased: lambda e, _: (
+            f"draft {e.from_draft_id} rebased, now {e.draft_id}: {', '.join(e.files)}"
+        ),
         drafts.DraftDiscarded: lambda e, _: f"draft {e.draft_id} discarded",
         drafts.DraftRecovered: _recovered,
         drafts.DeletionConfirmed: lambda e, _: f"deletion confirmed: {', '.join(e.names)}",

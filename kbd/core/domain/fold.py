@@ -36,10 +36,12 @@ from kbd.events.drafts import (
     DeletionConfirmed,
     DraftDiscarded,
     DraftOpened,
+    DraftRebased,
     DraftRecovered,
     EffectAborted,
     EffectDone,
     EffectIntended,
+    FileAdopted,
     FileChanged,
     PublishAborted,
     PublishCompleted,
@@ -74,12 +76,14 @@ from kbd.types import FileName, Seq
 __all__ = [
     "CONVERSATION_FOLDS",
     "FOLDS",
+    "adopt_file",
     "change_file",
     "complete_publish",
     "confirm_deletion",
     "discard",
     "fold_workbench",
     "open_draft",
+    "rebase_draft",
     "recover",
 ]
 
@@ -230,25 +234,13 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         drafted = DraftFile(base=base, blob=None, base_size_bytes=base_size)
         draft.files[data.name] = drafted
     drafted.blob, drafted.size_bytes = data.after, data.size_bytes
-    drafted.run, drafted.warnings = record.run, list(data.warnings)
+    drafted.warnings = list(data.warnings)
     drafted.notes = list(data.notes)
     drafted.focus = data.focus
-    if record.run:
-        run = state.run(record.run)
-        if data.cause == "edit":
-            run.attempt_changes.append(data)
-            if record.run not in drafted.runs:
-                drafted.runs.append(record.run)
-            if run.item and run.item not in drafted.items:
-                drafted.items.append(run.item)
-        # A removal by a person belongs to no run, so this is a rollback.
-        else:
-            _roll_back(run, data.name)
-            if run.item in drafted.items:
-                drafted.items.remove(run.item)
-            # What is left in it is no item's work, so not this run's.
-            if not drafted.items and record.run in drafted.runs:
-                drafted.runs.remove(record.run)
+    # Whose changes they are stays as it was, and what the draft is then, `rebase_draft` says.
+    if data.cause == "rebase":
+        return
+    _note_author(state, drafted, record)
     if drafted.blob == drafted.base:
         del draft.files[data.name]
     # A deletion was confirmed, and not whatever becomes of the file later.
@@ -256,6 +248,29 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         draft.confirmed.remove(data.name)
     if not draft.files:
         state.draft = None
+
+
+def _note_author(state: WorkbenchState, drafted: DraftFile, record: Recorded) -> None:
+    """Remember which run and item a drafted version is by."""
+    data: FileChanged = record.data
+    drafted.run = record.run
+    if not record.run:
+        return
+    run = state.run(record.run)
+    if data.cause == "edit":
+        run.attempt_changes.append(data)
+        if record.run not in drafted.runs:
+            drafted.runs.append(record.run)
+        if run.item and run.item not in drafted.items:
+            drafted.items.append(run.item)
+    # A removal by a person belongs to no run, so this is a rollback.
+    else:
+        _roll_back(run, data.name)
+        if run.item in drafted.items:
+            drafted.items.remove(run.item)
+        # What is left in it is no item's work, so not this run's.
+        if not drafted.items and record.run in drafted.runs:
+            drafted.runs.remove(record.run)
 
 
 def _roll_back(run: Run, name: FileName) -> None:
@@ -286,6 +301,44 @@ def recover(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     # Of one that came back in part, the rest can still be recovered.
     if data.is_whole:
         state.ended_drafts = [each for each in state.ended_drafts if each.seq != data.ended_seq]
+
+
+def adopt_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Take what somebody put into published/ for the published file, and for the draft's base."""
+    data: FileAdopted = record.data
+    before = state.files.pop(data.name, None)
+    if data.blob is not None:
+        state.removed.pop(data.name, None)
+        state.files[data.name] = FileEntry(
+            blob=data.blob,
+            size_bytes=data.size_bytes,
+            added_at_us=before.added_at_us if before else record.ts_us,
+            modified_at_us=record.ts_us,
+            # A person made it: consent is asked about these bytes.
+            origin=data.blob,
+        )
+    drafted = state.draft.files.get(data.name) if state.draft is not None else None
+    if drafted is not None:
+        drafted.base = drafted.blob = data.blob
+        drafted.base_size_bytes = drafted.size_bytes = data.size_bytes
+        drafted.warnings, drafted.notes, drafted.focus = [], [], None
+
+
+def rebase_draft(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    """Make the draft a new one, without the files that do not differ any more."""
+    data: DraftRebased = record.data
+    draft = state.draft
+    if draft is None:
+        return
+    for name in data.files:
+        drafted = draft.files.get(name)
+        if drafted is not None and drafted.blob == drafted.base:
+            del draft.files[name]
+        if name in draft.confirmed:
+            draft.confirmed.remove(name)
+    draft.draft_id, draft.created_at_us = data.draft_id, record.ts_us
+    if not draft.files:
+        state.draft = None
 
 
 def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -431,6 +484,8 @@ FOLDS: dict[type, Fold] = {
     FileChanged: change_file,
     DraftDiscarded: discard,
     DraftRecovered: recover,
+    FileAdopted: adopt_file,
+    DraftRebased: rebase_draft,
     DeletionConfirmed: confirm_deletion,
     PublishIntended: _publish_intended,
     PublishCompleted: complete_publish,

@@ -25,7 +25,9 @@ from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
     DraftDiscarded,
+    DraftRebased,
     DraftRecovered,
+    FileAdopted,
     FileChanged,
     PublishAborted,
     PublishCompleted,
@@ -52,9 +54,10 @@ from kbd.types import BlobHash, CallId, FileName, Seq
 
 __all__ = ["FileLineage", "LineageFold", "LineageStep", "StepKind", "walk_steps"]
 
-StepKind = Literal["tool_call", "client_call", "added", "removed", "forked", "unknown"]
-"""Who made a version: a run's tool, a method that a client called, a person who added or removed
-the file, the workbench that this one was forked from; `unknown` if the log does not tell."""
+StepKind = Literal["tool_call", "client_call", "added", "adopted", "removed", "forked", "unknown"]
+"""Who made a version: a run's tool, a method that a client called, a person who added the file,
+changed it in published/ beside kbd or removed it, the workbench that this one was forked from;
+`unknown` if the log does not tell."""
 
 
 class LineageStep(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -75,6 +78,8 @@ class LineageStep(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         call_id: The call, if one did.
         tool: The tool or method, or "".
         entry_id: The call's number in the tool log, or 0.
+        called: The event of the call itself, or 0.
+        again: The step whose work it does again, on another version of the file.
     """
 
     seq: Seq
@@ -89,6 +94,13 @@ class LineageStep(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     call_id: CallId | None = None
     tool: str = ""
     entry_id: int = 0
+    called: Seq = Seq(0)
+    again: "LineageStep | None" = None
+
+    @property
+    def original(self) -> "LineageStep":
+        """The step itself, or the one whose work it did again."""
+        return self if self.again is None else self.again.original
 
     @property
     def before(self) -> BlobHash | None:
@@ -135,6 +147,8 @@ class _Called(NamedTuple):
 
     tool: str
     entry_id: int
+    seq: Seq = Seq(0)
+    repeats: int = 0
 
 
 _NOTHING = FileLineage()
@@ -159,6 +173,8 @@ class LineageFold:
         self._attempts: dict[int, dict[FileName, LineageStep | None]] = {}
         self._calls: dict[tuple[int, CallId], _Called] = {}
         self._publish: PublishIntended | None = None
+        # While a rebase is told: the steps of the draft that it applies again.
+        self._applied: dict[FileName, LineageStep | None] = {}
         # Files that got another name because somebody had changed theirs: their own names.
         self._put_beside: dict[FileName, FileName] = {}
         self._checkpoints: dict[str, tuple[Seq, bool]] = {}
@@ -169,8 +185,13 @@ class LineageFold:
         """Add the next event; one of an unknown type changes nothing."""
         self.seq = seq
         kind = type(record.data)
-        if kind is not FileAdded:
+        # The files that follow a fork's first event are those of the other workbench.
+        if kind is WorkbenchForked:
+            self._forking_us = record.ts_us
+        elif kind is not FileAdded:
             self._forking_us = 0
+        if kind is DraftRebased:
+            self._applied = {}
         fold = _FOLDS.get(kind)
         if fold is not None:
             fold(self, record)
@@ -178,10 +199,6 @@ class LineageFold:
     def file(self, name: FileName) -> FileLineage:
         """Return the heads of a file; nothing but None for one that there is not."""
         return self._now.get(name, _NOTHING)
-
-    def forked(self, record: Recorded) -> None:
-        """Take the files that follow for those of the other workbench."""
-        self._forking_us = record.ts_us
 
     def file_added(self, record: Recorded) -> None:
         """Begin a lineage."""
@@ -200,7 +217,9 @@ class LineageFold:
     def tool_called(self, record: Recorded) -> None:
         """Remember what a call calls, for the changes that it makes."""
         data: ToolCalled = record.data
-        self._calls[record.run, data.call_id] = _Called(data.tool, data.entry_id)
+        self._calls[record.run, data.call_id] = _Called(
+            data.tool, data.entry_id, self.seq, data.repeats
+        )
 
     def tool_returned(self, record: Recorded) -> None:
         """Forget a call; what it wrote stands before its end."""
@@ -263,6 +282,7 @@ class LineageFold:
             return current
         key = (record.run, data.call_id) if data.call_id is not None else None
         called = self._calls.get(key) if key is not None else None
+        again = self._applied_step(data.name, called.repeats) if called is not None else None
         kind: StepKind = "tool_call" if record.run else "client_call"
         return self._step(
             record,
@@ -274,6 +294,7 @@ class LineageFold:
             item=self._items.get(record.run, 0) if record.run else 0,
             call_id=data.call_id,
             called=called or _NO_CALL,
+            again=again,
         )
 
     def _head_before_attempt(
@@ -287,6 +308,30 @@ class LineageFold:
                 return head
         # Not the nearest of equal bytes, if that can be helped: the attempt may have made them.
         return self._find(record, data.name, data.after, *walk_steps(current))
+
+    def file_adopted(self, record: Recorded) -> None:
+        """Put what somebody did beside kbd in front of the published head; the draft begins anew.
+
+        What the draft was is remembered for the changes that are applied again.
+        """
+        data: FileAdopted = record.data
+        heads = self.file(data.name)
+        self._applied[data.name] = heads.drafted
+        published = heads.published
+        if data.blob is None:
+            self._set(data.name, _NOTHING)
+        elif published is None or published.after != data.blob:
+            step = self._step(
+                record, data.name, data.blob, data.size_bytes, kind="adopted", older=published
+            )
+            self._set(data.name, FileLineage(step))
+        else:
+            self._set(data.name, FileLineage(published))
+
+    def _applied_step(self, name: FileName, repeats: int) -> LineageStep | None:
+        """Return the step of the draft before whose call was made again."""
+        found = walk_steps(self._applied.get(name)) if repeats else ()
+        return next((step for step in found if step.called == repeats), None)
 
     def draft_discarded(self, record: Recorded) -> None:
         """Leave what is published."""
@@ -417,12 +462,13 @@ class LineageFold:
         item: int = 0,
         call_id: CallId | None = None,
         called: _Called = _NO_CALL,
+        again: LineageStep | None = None,
     ) -> LineageStep:
         self.size += 1
         return LineageStep(
             seq=self.seq, ts_us=record.ts_us, kind=kind, name=name, after=after,
             size_bytes=size_bytes, older=older, run=record.run, item=item, call_id=call_id,
-            tool=called.tool, entry_id=called.entry_id,
+            tool=called.tool, entry_id=called.entry_id, called=called.seq, again=again,
         )  # fmt: skip
 
     def _at(self, name: FileName, seq: Seq) -> FileLineage:
@@ -448,7 +494,6 @@ class LineageFold:
 
 _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
     {
-        WorkbenchForked: LineageFold.forked,
         FileAdded: LineageFold.file_added,
         FileRemoved: LineageFold.file_removed,
         ToolCalled: LineageFold.tool_called,
@@ -463,6 +508,7 @@ _FOLDS: Mapping[type, Callable[[LineageFold, Any], None]] = MappingProxyType(
         FileChanged: LineageFold.file_changed,
         DraftDiscarded: LineageFold.draft_discarded,
         DraftRecovered: LineageFold.draft_recovered,
+        FileAdopted: LineageFold.file_adopted,
         PublishIntended: LineageFold.publish_turned,
         PublishAborted: LineageFold.publish_turned,
         PublishCompleted: LineageFold.publish_completed,

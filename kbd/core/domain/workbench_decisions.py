@@ -254,9 +254,10 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
         listed = ", ".join(conflicts)
         msg = (
             f"changed in published/ since the draft began: {listed} (nothing was published); "
-            "publish the other files by name, or keep both versions"
+            "publish the other files by name, rebase the draft, or keep both versions"
         )
-        raise ConflictPublishedChanged(msg, detail={"files": conflicts})
+        actions = ("rebase the draft: its edits are applied to what is published now",)
+        raise ConflictPublishedChanged(msg, actions=actions, detail={"files": conflicts})
     planned: list[PlannedFile] = []
     both: list[tuple[FileName, FileName]] = []
     for name in names:

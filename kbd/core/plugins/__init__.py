@@ -16,6 +16,7 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     worker_entry     what a call runs for a format
     worker_calls     how a format's worker is called for a file
     review_calls     comparisons, grids and pages, as the review calls them
+    rebase_calls     operations carried over and lines merged, as a rebase calls them
     format_calls     a format's other capabilities as tools and the daemon call them
     renderer         the office program that prints documents, and what it has printed
     print_job        one print: a copy, a profile, the program and its end

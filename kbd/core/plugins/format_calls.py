@@ -16,7 +16,7 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.derived_cache import cache_key
 from kbd.core.plugins.host import Owned
 from kbd.core.plugins.pieces import CUT_EDITION, Extract
-from kbd.core.plugins.review_calls import ReviewCalls
+from kbd.core.plugins.rebase_calls import RebaseCalls
 from kbd.core.plugins.worker_calls import file_arguments, unsupported_error
 from kbd.errors import KbdError, ValidationFailed
 from kbd.formats import (
@@ -110,7 +110,7 @@ class FileOverview(msgspec.Struct, frozen=True):
     error: KbdError | None = None
 
 
-class FormatCalls(ReviewCalls, Formats):
+class FormatCalls(RebaseCalls, Formats):
     """The formats of one workbench, called in workers, with all their capabilities."""
 
     async def info(self, file: FileRef) -> dict[str, Any]:

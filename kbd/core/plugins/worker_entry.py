@@ -27,12 +27,14 @@ from kbd.formats import (
     Gridded,
     GridWindow,
     Mappable,
+    Mergeable,
     Passage,
     Place,
     Placement,
     Previewable,
     Readable,
     Region,
+    Relocatable,
     Source,
     Styled,
     Tabular,
@@ -49,6 +51,7 @@ __all__ = [
     "info",
     "locate",
     "map_file",
+    "merge",
     "objects",
     "pieces",
     "preview",
@@ -56,6 +59,7 @@ __all__ = [
     "read",
     "read_overview",
     "read_table",
+    "relocate",
     "short",
     "trace",
     "write_table",
@@ -197,6 +201,39 @@ def locate(handle: dict[str, Any], path: str, name: str, shelf: str | None, text
     return _plain(handler.locate(_file(path, name, shelf), text))
 
 
+def relocate(
+    handle: dict[str, Any],
+    name: str,
+    before: tuple[str, str],
+    after: tuple[str, str],
+    operations: Sequence[Mapping[str, Any]],
+) -> Any:
+    """Return `Relocatable.relocate`; a version is its path and the file's name then."""
+    del name
+    handler = _handler(handle)
+    assert isinstance(handler, Relocatable)
+    older, newer = _version(before), _version(after)
+    assert older is not None
+    assert newer is not None
+    return _plain(handler.relocate(_records(handler, operations), older, newer))
+
+
+def merge(
+    handle: dict[str, Any],
+    name: str,
+    base: tuple[str, str],
+    ours: tuple[str, str],
+    theirs: tuple[str, str],
+    target: str,
+) -> Any:
+    """Return `Mergeable.merge`; a version is its path and the file's name then."""
+    del name
+    handler = _handler(handle)
+    assert isinstance(handler, Mergeable)
+    one, two, three = (Source(Path(path), known) for path, known in (base, ours, theirs))
+    return _plain(handler.merge(one, two, three, Path(target)))
+
+
 def extract_text(
     handle: dict[str, Any],
     path: str,
@@ -265,8 +302,7 @@ def apply(
     """Return `Editable.apply`; `path` is None for a new file."""
     handler = _handler(handle)
     assert isinstance(handler, Editable)
-    record = Union[handler.operations]  # type: ignore[name-defined] # noqa: UP007
-    records = msgspec.convert(tuple(operations), tuple[record, ...])
+    records = _records(handler, operations)
     return _plain(handler.apply(_source(path, name, external), records, Path(target)))
 
 
@@ -310,6 +346,13 @@ def _handler(handle: dict[str, Any]) -> Any:
             return handler
     msg = f"{wanted.package} brings no format {wanted.name} in its worker"
     raise LookupError(msg)
+
+
+def _records(handler: Any, operations: Sequence[Mapping[str, Any]]) -> tuple[msgspec.Struct, ...]:
+    """Return operations as the records that the handler has for them."""
+    record = Union[handler.operations]  # noqa: UP007
+    found: tuple[msgspec.Struct, ...] = msgspec.convert(tuple(operations), tuple[record, ...])
+    return found
 
 
 def _file(path: str, name: str, shelf: str | None) -> Source:

@@ -6,5 +6,9 @@ recovery         opens a workbench's log, and finishes what a stopped daemon had
 projection       `draft/` and the readable copies follow the log
 runs             a task for each run, and the run context that its agent works with
 search_access    the search of a workbench for one call, with its embedder and model
+rebase           a draft applied again to what is published now
+file_rebase      one file of that
+drafted_calls    the calls that made a draft, from the log
+repeated_calls   the same, made again
 fork             a workbench made of another one
 """

@@ -26,7 +26,13 @@ from kbd.core.workbench.conversation import ConversationBranch, conversation_ent
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import KbdError
 from kbd.events.base import Recorded
-from kbd.events.drafts import DraftDiscarded, DraftRecovered, FileChanged, PublishCompleted
+from kbd.events.drafts import (
+    DraftDiscarded,
+    DraftRebased,
+    DraftRecovered,
+    FileChanged,
+    PublishCompleted,
+)
 from kbd.events.runs import (
     ItemCompleted,
     ItemFailed,
@@ -168,7 +174,9 @@ def _encode_lines(messages: Iterable[ConversationMessage]) -> bytes:
     return b"".join(msgspec.json.encode(each) + b"\n" for each in messages)
 
 
-_CHANGES_WHOLE_DRAFT = DraftDiscarded | DraftRecovered | PublishCompleted | ConversationRewound
+_CHANGES_WHOLE_DRAFT = (
+    DraftDiscarded | DraftRebased | DraftRecovered | PublishCompleted | ConversationRewound
+)
 _CHANGES_DRAFT = FileChanged | _CHANGES_WHOLE_DRAFT
 _ENDS_EARLY = RunCancelled | RunFailed | RunInterrupted
 _CHANGES_COPIES = (

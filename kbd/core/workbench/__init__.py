@@ -9,6 +9,8 @@ change_set     what a draft changes, file by file
 content_diff   what it changes inside a file
 lineage        the steps that made a file what it is, from the log
 attribution    which of them made each change
+rebase_proof   what clashes in a rebase, and whether its result is right
+adoption       bytes that somebody put into published/, taken in
 blame          which of them touched one place
 preview_answers
                answers that show a file: a picture of it, or a grid of its cells

@@ -298,6 +298,7 @@ def step_reason(state: WorkbenchState, step: LineageStep) -> str:
 
 def item_text(state: WorkbenchState, step: LineageStep) -> str:
     """Return the text of the item that a step's run worked on, or ""."""
+    step = step.original
     run = state.run(step.run) if 0 < step.run <= len(state.runs) else None
     items = run.plan.items if run is not None and run.plan is not None else []
     return _cut(items[step.item - 1].text) if 0 < step.item <= len(items) else ""
@@ -305,6 +306,7 @@ def item_text(state: WorkbenchState, step: LineageStep) -> str:
 
 def message_text(state: WorkbenchState, step: LineageStep) -> str:
     """Return the message that a step's run answers, or ""."""
+    step = step.original
     run = state.run(step.run) if 0 < step.run <= len(state.runs) else None
     message = state.heard.get(run.message_id) if run is not None else None
     return _cut(message.text) if message is not None else ""
@@ -315,12 +317,13 @@ def _cut(text: str) -> str:
 
 
 def render_maker(state: WorkbenchState, step: LineageStep) -> wire.ChangeMaker:
-    """Return a step as the maker of a change."""
+    """Return a step as the maker of a change; who made one that was rebased is told, too."""
+    made = step.original
     return wire.ChangeMaker(
         seq=step.seq,
-        tool=step.tool,
-        run_id=state.run_id(step.run) if step.run else UNSET,
-        item=step.item or UNSET,
-        reason=step_reason(state, step) or UNSET,
-        call_id=step.call_id or UNSET,
+        tool=made.tool,
+        run_id=state.run_id(made.run) if made.run else UNSET,
+        item=made.item or UNSET,
+        reason=step_reason(state, made) or UNSET,
+        call_id=made.call_id or UNSET,
     )

@@ -166,12 +166,13 @@ class _Walk:
         return [self._render(touch) for touch in self._touches]
 
     def _render(self, touch: _Touch) -> wire.BlameStep:
-        step, state = touch.step, self._state
+        # Of an edit that a rebase applied again, what made it: the call that was first made.
+        step, state = touch.step.original, self._state
         assert step.kind != "unknown"
         run = state.run(step.run) if 0 < step.run <= len(state.runs) else None
         return wire.BlameStep(
-            seq=step.seq,
-            ts=format_time(step.ts_us),
+            seq=touch.step.seq,
+            ts=format_time(touch.step.ts_us),
             kind=step.kind,
             place=_render_place(touch.place),
             run_id=state.run_id(step.run) if step.run else UNSET,

@@ -15,6 +15,7 @@ from kbd.events.drafts import (
     CheckpointCreated,
     CheckpointRestored,
     DraftDiscarded,
+    DraftRebased,
     DraftRecovered,
 )
 from kbd.events.runs import ModelReplied, NoticeGiven, ToolRefused, ToolReturned
@@ -39,7 +40,7 @@ _PAGE = 1000
 _SHOWN_EVENTS = frozenset(
     {
         UserMessageAdded, AssistantMessageAdded, ModelReplied, ToolReturned, ToolRefused,
-        CheckpointCreated, CheckpointRestored, DraftDiscarded, DraftRecovered,
+        CheckpointCreated, CheckpointRestored, DraftDiscarded, DraftRebased, DraftRecovered,
         ConversationRewound, NoticeGiven, WorkbenchForked,
     }
 )  # fmt: skip
@@ -150,6 +151,8 @@ def _system_event(data: Any) -> tuple[str, dict[str, Any]] | None:
             return "draft_discarded", {"draft_id": draft_id}
         case DraftRecovered(draft=draft, is_whole=is_whole):
             return "draft_recovered", {"draft_id": draft.draft_id, "is_whole": is_whole}
+        case DraftRebased(draft_id=draft_id):
+            return "draft_rebased", {"draft_id": draft_id, "paths": data.files}
         case ConversationRewound(message_id=message_id, reason=reason):
             fields = {"message_id": message_id, "to_seq": data.to_seq}
             checkpoint = {"checkpoint_id": data.checkpoint_id} if data.checkpoint_id else {}

@@ -56,6 +56,7 @@ def notifications_of(state: WorkbenchState, seq: Seq, record: Recorded) -> tuple
         case (
             drafts.DraftOpened()
             | drafts.DraftDiscarded()
+            | drafts.DraftRebased()
             | drafts.DraftRecovered()
             | drafts.PublishCompleted()
         ):
@@ -79,10 +80,8 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
     """
     where = _Origin(state.workbench_id, record.run, seq)
     match record.data:
-        case workbenches.FileAdded(name=name):
-            return where.notification(WorkbenchFilesChanged, added=(name,))
-        case workbenches.FileRemoved(name=name):
-            return where.notification(WorkbenchFilesChanged, removed=(name,))
+        case workbenches.FileAdded() | workbenches.FileRemoved() | drafts.FileAdopted() as file:
+            return _file_change(where, file)
         case workbenches.ModelChosen(model_id=model_id):
             return where.notification(WorkshopModelChanged, model_id=model_id)
         case workbenches.AssistantMessageAdded(message_id=message_id, text=text):
@@ -97,6 +96,7 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
         case (
             drafts.DraftOpened()
             | drafts.DraftDiscarded()
+            | drafts.DraftRebased()
             | drafts.DraftRecovered()
             | drafts.FileChanged()
             | drafts.PublishCompleted()
@@ -165,6 +165,18 @@ class _Origin(msgspec.Struct, frozen=True):
     def notification(self, kind: type[Notification], **fields: object) -> Notification:
         run_id = RunId(f"{self.workbench_id}-{self.run}") if self.run else msgspec.UNSET
         return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
+
+
+def _file_change(
+    where: _Origin, file: workbenches.FileAdded | workbenches.FileRemoved | drafts.FileAdopted
+) -> Notification:
+    match file:
+        case workbenches.FileAdded(name=name):
+            return where.notification(WorkbenchFilesChanged, added=(name,))
+        case workbenches.FileRemoved(name=name) | drafts.FileAdopted(name=name, blob=None):
+            return where.notification(WorkbenchFilesChanged, removed=(name,))
+        case drafts.FileAdopted(name=name):
+            return where.notification(WorkbenchFilesChanged, updated=(name,))
 
 
 def _draft_state(

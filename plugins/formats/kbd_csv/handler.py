@@ -13,6 +13,8 @@ from kbd.formats import (
     Gridded,
     GridWindow,
     Mappable,
+    Mergeable,
+    Merged,
     Passage,
     Place,
     Placement,
@@ -29,7 +31,7 @@ from kbd.formats import (
 __all__ = ["CsvFormat"]
 
 
-class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable):
+class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable, Mergeable):
     """Rows of delimited text: read as a table or by lines, written new or added to."""
 
     name = "csv"
@@ -46,6 +48,7 @@ class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable)
         "kbd_csv.grid",
         "kbd_csv.comparison.changes",
         "kbd_csv.comparison.places",
+        "kbd.plaintext.merge",
     )
     guidance = (
         "Use the table tools: count first, then query or fetch windows of rows. read_file shows "
@@ -115,3 +118,9 @@ class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable)
         from kbd_csv.comparison import places as cells  # noqa: PLC0415 - 100 ms, as above
 
         return cells.locate(source, text)
+
+    def merge(self, base: Source, ours: Source, theirs: Source, target: Path) -> Merged:
+        """Merge the lines of two versions."""
+        from kbd.plaintext import merge  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return merge.merge_files(base, ours, theirs, target)

@@ -7,6 +7,7 @@
     reader      mapping and reading
     edits       applies operations
     comparison  what differs between two versions
+    relocation  carries operations over from one version to another
     styles      the formatting of a document, in words
     assets      what of it another one can take
 """

@@ -14,6 +14,8 @@ from kbd.formats import (
     Printable,
     Reading,
     Region,
+    Relocatable,
+    Relocation,
     Source,
     Trace,
 )
@@ -23,7 +25,7 @@ from kbd_docx.operations import OPERATIONS
 __all__ = ["DocxFormat"]
 
 
-class DocxFormat(OfficeFormat, Composed, Comparable, Printable):
+class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
     """Documents, whoever made them: mapped, read, compared, and edited without a loss."""
 
     name = "docx"
@@ -47,7 +49,15 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable):
         "compare": "kbd_docx.comparison.document_comparison:compare",
         "trace": "kbd_docx.comparison.place_traces:trace",
         "locate": "kbd_docx.comparison.document_comparison:locate",
+        "relocate": "kbd_docx.relocation:relocate",
     }
+    shifting: ClassVar[tuple[str, ...]] = (
+        "set_paragraphs",
+        "append_paragraph",
+        "insert_paragraph",
+        "delete_paragraphs",
+        "add_table",
+    )
     guidance = (
         "Look at the map first: it lists sections with their sizes, tables and images; then "
         "read_file with section (a heading, or its index from 0) and, for a long one, chunk. "
@@ -95,4 +105,11 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable):
     def locate(self, source: Source, text: str) -> Place:
         """Return the place that a text means."""
         found: Place = self.function("locate")(source, text)
+        return found
+
+    def relocate(
+        self, operations: tuple[msgspec.Struct, ...], before: Source, after: Source
+    ) -> Relocation:
+        """Carry operations over to a version in which things stand elsewhere."""
+        found: Relocation = self.function("relocate")(operations, before, after)
         return found

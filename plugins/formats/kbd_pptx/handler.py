@@ -14,6 +14,8 @@ from kbd.formats import (
     Printable,
     Reading,
     Region,
+    Relocatable,
+    Relocation,
     Source,
     Trace,
 )
@@ -23,7 +25,7 @@ from kbd_pptx.operations import OPERATIONS
 __all__ = ["PptxFormat"]
 
 
-class PptxFormat(OfficeFormat, Composed, Comparable, Printable):
+class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
     """Slide decks, whoever made them: mapped, read, compared and edited without a loss."""
 
     name = "pptx"
@@ -49,7 +51,9 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable):
         "compare": "kbd_pptx.comparison.compare:compare",
         "trace": "kbd_pptx.comparison.compare:trace",
         "locate": "kbd_pptx.comparison.compare:locate",
+        "relocate": "kbd_pptx.relocation:relocate",
     }
+    shifting: ClassVar[tuple[str, ...]] = ("add_slide", "delete_slide", "move_slide")
     guidance = (
         "Look at the map first: it lists the slides, counted from 0, with titles and layouts; then "
         "read_file with slide_index. add_slide takes a layout of the deck by its name, or one of "
@@ -97,4 +101,11 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable):
     def locate(self, source: Source, text: str) -> Place:
         """Return the place that a text means."""
         found: Place = self.function("locate")(source, text)
+        return found
+
+    def relocate(
+        self, operations: tuple[msgspec.Struct, ...], before: Source, after: Source
+    ) -> Relocation:
+        """Carry operations over to a version in which things stand elsewhere."""
+        found: Relocation = self.function("relocate")(operations, before, after)
         return found

@@ -4,6 +4,7 @@ The suffixes and whole names that are plain text, with their MIME types.
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from kbd.formats import (
@@ -12,6 +13,8 @@ from kbd.formats import (
     Comparison,
     FormatHandler,
     Mappable,
+    Mergeable,
+    Merged,
     Passage,
     Place,
     Readable,
@@ -71,14 +74,19 @@ SUFFIXES = dict(sorted({**dict.fromkeys(_PLAIN.split(), "text/plain"), **_TYPED}
 """Lower-case suffixes, and names of files that have none, with their MIME types."""
 
 
-class TextFormat(FormatHandler, Mappable, Readable, Comparable):
+class TextFormat(FormatHandler, Mappable, Readable, Comparable, Mergeable):
     """Plain text by lines; written whole by `write_text_file`, so it is not `Editable`."""
 
     name = "text"
     wire_name = "Text"
     kind = "text"
     suffixes = SUFFIXES
-    preload = ("kbd_text.text_map", "kbd_text.comparison.changes", "kbd_text.comparison.places")
+    preload = (
+        "kbd_text.text_map",
+        "kbd_text.comparison.changes",
+        "kbd_text.comparison.places",
+        "kbd.plaintext.merge",
+    )
     guidance = (
         "Text is read by lines: line_start is 1-based, line_count is how many. The map gives the "
         "number of lines and chunks of 200; without coordinates a long file gives its first chunk. "
@@ -130,3 +138,9 @@ class TextFormat(FormatHandler, Mappable, Readable, Comparable):
         from kbd_text.comparison import places as lines  # noqa: PLC0415 - 100 ms, as above
 
         return lines.locate(source, text)
+
+    def merge(self, base: Source, ours: Source, theirs: Source, target: Path) -> Merged:
+        """Merge the lines of two versions."""
+        from kbd.plaintext import merge  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return merge.merge_files(base, ours, theirs, target)

@@ -19,6 +19,8 @@ from kbd.formats import (
     Printable,
     Reading,
     Region,
+    Relocatable,
+    Relocation,
     Source,
     Table,
     Tabular,
@@ -31,7 +33,7 @@ from kbd_xlsx.operations import OPERATIONS
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
+class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, Relocatable):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -58,6 +60,7 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
         "compare": "kbd_xlsx.comparison.book_changes:compare",
         "trace": "kbd_xlsx.comparison.traces:trace",
         "locate": "kbd_xlsx.comparison.traces:locate",
+        "relocate": "kbd_xlsx.relocation.operations:relocate",
     }
     guidance = (
         "Look at the map first: it lists sheets, used ranges, islands and chunks of 50 rows; then "
@@ -78,6 +81,8 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
     operations: ClassVar[tuple[type[msgspec.Struct], ...]] = OPERATIONS
     compare_method = "XlsxDiff"
     compare_options: ClassVar[tuple[str, ...]] = ("sheet",)
+    derived: ClassVar[tuple[str, ...]] = ("result",)
+    compares_in_place = True
 
     def cells(self, source: Source, region: Region) -> Reading:
         """Return a range with its cells as typed values."""
@@ -118,4 +123,11 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
     def locate(self, source: Source, text: str) -> Place:
         """Return the place that a text such as "Data!B7" names."""
         found: Place = self.function("locate")(source, text)
+        return found
+
+    def relocate(
+        self, operations: tuple[msgspec.Struct, ...], before: Source, after: Source
+    ) -> Relocation:
+        """Carry operations over to a version in which rows stand elsewhere."""
+        found: Relocation = self.function("relocate")(operations, before, after)
         return found

@@ -37,6 +37,7 @@ _SEGMENT_NAME = re.compile(r"\d{20}\.kbl")
 
 _BLOBS: Mapping[str, tuple[str, ...]] = {
     "FileAdded": ("blob",),
+    "FileAdopted": ("blob",),
     "FileChanged": ("before", "after"),
     "ModelRequested": ("opening",),
     "ModelReplied": ("calls.blob",),

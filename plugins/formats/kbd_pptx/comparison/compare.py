@@ -22,7 +22,7 @@ from kbd_pptx.comparison.slides import add_whole_slide, compare_slides, is_same
 from kbd_pptx.comparison.version import DeckVersion
 from kbd_pptx.presentation import open_presentation
 
-__all__ = ["compare", "locate", "trace"]
+__all__ = ["compare", "locate", "matched_decks", "trace"]
 
 
 def compare(before: Source | None, after: Source | None, options: CompareOptions) -> Comparison:
@@ -76,6 +76,15 @@ def locate(source: Source, text: str) -> Place:
             if wanted in (place.title.casefold(), (place.part or "").casefold()):
                 return place
     raise ValidationFailed(f'"{text[:80]}" is no place of {source.name}; {HOW}')
+
+
+@contextmanager
+def matched_decks(
+    before: Source, after: Source
+) -> Iterator[tuple[DeckVersion, DeckVersion, SlideMatches]]:
+    """Open two versions of a deck, and tell which slides are the same; raises FileReadFailed."""
+    with _opened(before, after) as (old, new):
+        yield old, new, _matched(old, new)
 
 
 @contextmanager

@@ -41,9 +41,9 @@ def compare(before: Source | None, after: Source | None, options: CompareOptions
         FileReadFailed: A version cannot be read.
         ValidationFailed: Neither version has the sheet that is named.
     """
-    with BookComparison(before, after) as book:
+    with BookComparison(before, after, in_place=options.in_place is True) as book:
         changes = ChangeList()
-        book.compare(options.sheet, changes)
+        book.compare(options.sheet, changes, singly=options.singly is True)
         return changes.comparison()
 
 
@@ -54,12 +54,16 @@ class SheetPair:
         before: The sheet in the older version.
         after: The sheet in the newer version.
         is_comparable: Whether numbers of texts and looks mean the same in both versions.
+        in_place: Whether it is known that all rows and columns are where they were.
     """
 
-    def __init__(self, before: SheetSide, after: SheetSide, *, is_comparable: bool) -> None:
+    def __init__(
+        self, before: SheetSide, after: SheetSide, *, is_comparable: bool, in_place: bool = False
+    ) -> None:
         self.before = before
         self.after = after
         self.is_comparable = is_comparable
+        self._in_place = in_place
 
     @property
     def is_in_both(self) -> bool:
@@ -86,7 +90,12 @@ class SheetPair:
         is_same = self.is_comparable and self.has_equal_bytes
         if is_same or not (self.before.has_rows and self.after.has_rows):
             return SheetAlignment(LineMap(), LineMap())
-        return align_sheets(self.before, self.after, is_comparable=self.is_comparable)
+        return align_sheets(
+            self.before,
+            self.after,
+            is_comparable=self.is_comparable,
+            in_place=self._in_place,
+        )
 
     @cached_property
     def map(self) -> SheetMap:
@@ -101,12 +110,16 @@ class BookComparison:
     Args:
         before: The older version, None for none.
         after: The newer version, None for none.
+        in_place: Whether it is known that all rows and columns are where they were.
 
     Raises:
         FileReadFailed: A version cannot be read.
     """
 
-    def __init__(self, before: Source | None, after: Source | None) -> None:
+    def __init__(
+        self, before: Source | None, after: Source | None, *, in_place: bool = False
+    ) -> None:
+        self._in_place = in_place
         self._open = ExitStack()
         known: dict[Any, int] = {}
         try:
@@ -131,8 +144,8 @@ class BookComparison:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def compare(self, sheet: str | None, changes: ChangeList) -> None:
-        """Add all changes, or those of one sheet.
+    def compare(self, sheet: str | None, changes: ChangeList, *, singly: bool = False) -> None:
+        """Add all changes, or those of one sheet; singly, the cells of rows are listed for them.
 
         Raises:
             FileReadFailed: A version is damaged.
@@ -145,7 +158,7 @@ class BookComparison:
             compare_workbooks(self.before, self.after, changes)
             self._compare_order(changes)
         for pair in pairs:
-            self.compare_sheet(pair, changes)
+            self.compare_sheet(pair, changes, singly=singly)
         if sheet is None:
             compare_names(self.before, self.after, self.maps, changes)
         if sheet is None and self._are_two:
@@ -182,7 +195,7 @@ class BookComparison:
         """Which cells are which, on all sheets; raises FileReadFailed."""
         return BookMaps(pair.map for pair in self.pairs if pair.is_in_both)
 
-    def compare_sheet(self, pair: SheetPair, changes: ChangeList) -> None:
+    def compare_sheet(self, pair: SheetPair, changes: ChangeList, *, singly: bool = False) -> None:
         """Add the changes of one sheet; raises FileReadFailed."""
         if not pair.is_in_both:
             self._add_whole_sheet(pair, changes)
@@ -196,6 +209,7 @@ class BookComparison:
                 pair.map,
                 changes,
                 is_comparable=self.is_comparable,
+                singly=singly,
             )
         if pair.before.part and pair.after.part:
             # Equal bytes may mean other looks of rules, or other addresses of links.
@@ -227,6 +241,7 @@ class BookComparison:
             SheetSide(self.before, before),
             SheetSide(self.after, after),
             is_comparable=self.is_comparable,
+            in_place=self._in_place,
         )
 
     def _add_renamed(self, old: list[SheetEntry], partners: dict[int, SheetEntry]) -> None:

@@ -75,6 +75,7 @@ def compare_cells(
     changes: ChangeList,
     *,
     is_comparable: bool,
+    singly: bool = False,
 ) -> None:
     """Add the changes of columns, rows and cells.
 
@@ -85,11 +86,12 @@ def compare_cells(
         sheet: The same for this sheet.
         changes: Where the changes go.
         is_comparable: Whether numbers of texts and looks mean the same in both versions.
+        singly: Whether the cells of rows that are new or gone are listed instead of the rows.
 
     Raises:
         FileReadFailed: A sheet is damaged.
     """
-    comparison = _CellComparison(sides, alignment, maps, sheet, changes)
+    comparison = _CellComparison(sides, alignment, maps, sheet, changes, singly=singly)
     comparison.run(is_comparable=is_comparable)
 
 
@@ -140,7 +142,10 @@ class _CellComparison:
         maps: BookMaps,
         sheet: SheetMap,
         changes: ChangeList,
+        *,
+        singly: bool,
     ) -> None:
+        self._singly = singly
         self._before, self._after = sides
         self._alignment = alignment
         self._maps = maps
@@ -190,8 +195,14 @@ class _CellComparison:
         cells = cursor.cells(number)
         filled = [column for column, cell in cells.items() if cell.is_filled]
         is_past = kind == "added" and number > self._alignment.rows.ends[0]
+        if self._singly:
+            alignment = self._alignment
+            gone = alignment.removed_columns if kind == "removed" else alignment.added_columns
+            # What is in a column that is new or gone, too, was listed with that.
+            for column in set(filled).difference(gone):
+                self._add_filled(kind, number, cells[column])
         # One cell that was put below the table is no row of it.
-        if len(filled) == 1 and is_past and self._is_last(number):
+        elif len(filled) == 1 and is_past and self._is_last(number):
             self._add_cell(kind, number, filled[0], None, cells[filled[0]])
         elif self._changes.is_full:
             self._changes.count(kind, "row", 1)
@@ -226,6 +237,11 @@ class _CellComparison:
             ("removed", self._before, alignment.removed_columns),
             ("added", self._after, alignment.added_columns),
         ):
+            if self._singly:
+                self._add_column_cells(
+                    side, set(columns), "removed" if kind == "removed" else "added"
+                )
+                continue
             values = _column_values(side, columns)
             for column in columns:
                 listed = values.get(column, [])
@@ -252,6 +268,16 @@ class _CellComparison:
                 )
             )
 
+    def _add_column_cells(self, side: SheetSide, columns: set[int], kind: ChangeKind) -> None:
+        """Add the cells of columns, in place of these."""
+        for number, _, cells in side.rows(range(1, len(side.scan.hashes) + 1)):
+            for cell in raw_cells(cells):
+                if cell.column in columns and cell.is_filled:
+                    self._add_filled(kind, number, cell)
+
+    def _add_filled(self, kind: ChangeKind, row: int, cell: RawCell) -> None:
+        self._add_cell(kind, row, cell.column, *((None, cell) if kind == "added" else (cell, None)))
+
     def _compare_markup(self, before: int, ours: bytes, after: int, theirs: bytes) -> None:
         """Compare two rows by what is written of them, as far as that can tell."""
         are_filled = is_filled_row(ours), is_filled_row(theirs)
@@ -267,7 +293,7 @@ class _CellComparison:
             if before == after:
                 ours, theirs = _unequal_cells(ours, theirs)
         one, two = _taken_apart(ours), _taken_apart(theirs)
-        if not self._has_columns and are_filled[0] != are_filled[1]:
+        if not self._singly and not self._has_columns and are_filled[0] != are_filled[1]:
             cells = one if are_filled[0] else two
             if sum(cell.is_filled for cell in cells.values()) > 1:
                 self._fill_row(before, one, after, two)

@@ -64,20 +64,23 @@ class SheetAlignment(msgspec.Struct, frozen=True):
     moved_columns: Sequence[LineRun] = ()
 
 
-def align_sheets(before: SheetSide, after: SheetSide, *, is_comparable: bool) -> SheetAlignment:
+def align_sheets(
+    before: SheetSide, after: SheetSide, *, is_comparable: bool, in_place: bool = False
+) -> SheetAlignment:
     """Align two versions of a sheet.
 
     Args:
         before: The older version.
         after: The newer version.
         is_comparable: Whether numbers of texts and looks mean the same in both versions.
+        in_place: Whether it is known that all rows and columns are where they were.
 
     Raises:
         FileReadFailed: A sheet is damaged.
     """
     ends = len(before.scan.hashes), len(after.scan.hashes)
     different = _different(before, after, is_comparable=is_comparable)
-    if _is_in_place(before, after, different):
+    if in_place or _is_in_place(before, after, different):
         return _stayed(different, ends)
     windows = _windows(different, max(ends))
     if not windows:
@@ -125,7 +128,7 @@ def _stayed(different: Sequence[int], ends: tuple[int, int]) -> SheetAlignment:
     place = bisect_right(different, both)
     rest = different[place:]
     return SheetAlignment(
-        LineMap([LineRun(1, 1, both)], ends),
+        LineMap([LineRun(1, 1, both)] if both else (), ends),
         LineMap(),
         [(row, row) for row in different[:place]],
         rest if ends[0] > both else (),

@@ -1,0 +1,173 @@
+"""Operations carried over to another version of a document, in which blocks may stand elsewhere.
+
+Paragraphs are counted over the whole body, so an operation is about a block, or about the gap
+between two. A gap is certain if both blocks are, and nothing came between them: what two put into
+one gap has no order that anybody gave it.
+"""
+
+from contextlib import ExitStack
+
+import msgspec
+
+from kbd.formats import Place, Relocation, Source
+from kbd.formats.anchors import Anchors, UncertainError
+from kbd_docx.comparison.body import BlockKind
+from kbd_docx.comparison.document_comparison import match_bodies
+from kbd_docx.comparison.place_traces import trace
+from kbd_docx.comparison.version import DocxVersion, open_version
+from kbd_docx.operations import (
+    AddTable,
+    AppendParagraph,
+    DeleteParagraphs,
+    InsertParagraph,
+    ReplaceText,
+    SetParagraphs,
+    SetTableCells,
+)
+
+__all__ = ["relocate"]
+
+
+def relocate(operations: tuple[msgspec.Struct, ...], before: Source, after: Source) -> Relocation:
+    """Carry operations over; see `Relocatable.relocate`.
+
+    Raises:
+        FileReadFailed: A version cannot be read.
+    """
+    with ExitStack() as stack:
+        old = stack.enter_context(open_version(before))
+        new = stack.enter_context(open_version(after))
+        carrier = _Carrier(old, new, before, after)
+        if not carrier.is_shifted:
+            return Relocation(tuple(map(msgspec.to_builtins, operations)))
+        try:
+            carried = [carrier.carried(operation) for operation in operations]
+        except UncertainError as doubt:
+            return Relocation(is_shifted=True, reason=doubt.reason, place=doubt.place)
+        return Relocation(tuple(map(msgspec.to_builtins, carried)), is_shifted=True)
+
+
+class _Carrier:
+    """Carries operations over from one version to the other.
+
+    Attributes:
+        is_shifted: Whether any block stands elsewhere, or the insides of a table differ.
+    """
+
+    def __init__(self, before: DocxVersion, after: DocxVersion, old: Source, new: Source) -> None:
+        self._before, self._after = before, after
+        self._sources = old, new
+        self._matches = match_bodies(before, after)
+        blocks = before.body.blocks, after.body.blocks
+        self._counts = len(blocks[0]), len(blocks[1])
+        forward = self._matches.forward
+        self.is_shifted = (
+            self._counts[0] != self._counts[1]
+            or any(index != other for index, other in forward.items())
+            or any(blocks[1][index].kind == "table" for index in self._matches.changed)
+        )
+        self._anchors = Anchors(self._keys(before), self._keys(after), forward.get)
+        self._blocks: dict[BlockKind, list[int]] = {"paragraph": [], "table": [], "other": []}
+        for index, block in enumerate(blocks[0]):
+            self._blocks[block.kind].append(index)
+
+    def carried(self, operation: msgspec.Struct) -> msgspec.Struct:
+        """Return an operation as it is there; raises UncertainError."""
+        replace = msgspec.structs.replace
+        match operation:
+            case SetParagraphs() | ReplaceText():
+                return operation
+            case AppendParagraph():
+                self._gap(self._counts[0])
+                return operation
+            case InsertParagraph(at=at):
+                paragraphs = self._blocks["paragraph"]
+                if at > len(paragraphs):
+                    self._gap(self._counts[0])
+                    moved = len(self._after.body.places["paragraph"]) + 1
+                else:
+                    self._gap(paragraphs[at - 1])
+                    moved = self._paragraph(at)
+                return replace(operation, at=moved)
+            case DeleteParagraphs(first=first, count=count):
+                start = self._paragraph(first)
+                for number in range(first, first + count):
+                    if self._paragraph(number) != start + number - first:
+                        msg = "something was inserted between these paragraphs, or removed"
+                        raise UncertainError(msg, self._place(number))
+                return replace(operation, first=start)
+            case AddTable(after=None):
+                self._gap(self._counts[0])
+                return operation
+            case AddTable(after=0):
+                self._gap(0)
+                return operation
+            case AddTable(after=int(number)):
+                moved = self._paragraph(number)
+                self._gap(self._blocks["paragraph"][number - 1] + 1)
+                return replace(operation, after=moved)
+            case SetTableCells():
+                return self._cells_set(operation)
+            case _:
+                raise UncertainError("this operation cannot be carried over to shifted paragraphs")
+
+    def _keys(self, version: DocxVersion) -> list[bytes | None]:
+        return [version.move_key(index) for index in range(len(version.body.blocks))]
+
+    def _place(self, number: int) -> Place:
+        return self._before.places.paragraph(number - 1)
+
+    def _paragraph(self, number: int) -> int:
+        """Return the number that a paragraph has there, from 1."""
+        paragraphs = self._blocks["paragraph"]
+        if not 1 <= number <= len(paragraphs):
+            raise UncertainError(f"there is no paragraph {number}")
+        found = self._anchors.get(paragraphs[number - 1])
+        if found is None:
+            msg = f"paragraph {number} is not there any more, or it is not certain where"
+            raise UncertainError(msg, self._place(number))
+        return self._after.block(found).number + 1
+
+    def _gap(self, index: int) -> None:
+        """See that nothing came into the gap before a block."""
+        shifts = self._anchors.shift(index - 1), self._anchors.shift(index)
+        if shifts[0] is None or shifts[0] != shifts[1]:
+            count = len(self._blocks["paragraph"])
+            behind = sum(each < index for each in self._blocks["paragraph"])
+            place = self._before.places.paragraph(max(0, min(behind, count - 1)))
+            raise UncertainError("something was inserted or removed right there", place)
+
+    def _cells_set(self, operation: SetTableCells) -> SetTableCells:
+        tables = self._blocks["table"]
+        if operation.table >= len(tables):
+            raise UncertainError(f"there is no table {operation.table}")
+        place = self._before.places.table(operation.table)
+        found = self._anchors.get(tables[operation.table])
+        if found is None:
+            # A table that was changed inside is like no other, so it is no anchor by itself.
+            found = self._only_table(tables[operation.table])
+        if found is None:
+            msg = f"table {operation.table} is not there any more, or it is not certain where"
+            raise UncertainError(msg, place)
+        number = self._after.block(found).number
+        shapes = self._before.shape(tables[operation.table]), self._after.shape(found)
+        if shapes[0] != shapes[1]:
+            raise UncertainError("rows or columns of the table were inserted or removed", place)
+        wanted = tuple(
+            self._before.places.table(operation.table, cell.row, cell.col)
+            for cell in operation.cells
+        )
+        traces = trace(*self._sources, wanted, forward=True)
+        for each, traced in zip(wanted, traces, strict=True):
+            there = traced.place
+            if there is None or (there.row, there.column) != (each.row, each.column):
+                raise UncertainError("it is not certain where this cell is now", each)
+        return msgspec.structs.replace(operation, table=number)
+
+    def _only_table(self, index: int) -> int | None:
+        """Return where a table is that has changed, if it has just one table's place to be."""
+        found = self._matches.forward.get(index)
+        if found is None:
+            return None
+        above, below = self._anchors.shift(index - 1), self._anchors.shift(index + 1)
+        return found if above == below == found - index else None

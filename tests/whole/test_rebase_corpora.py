@@ -1,0 +1,170 @@
+"""Real files, changed on both sides: every mark that either side set is in what a rebase makes.
+
+The other side's edit is made by the format alone, outside the daemon, so that nothing else of the
+file differs. The marks are looked for in the parts of the result as they lie in the package.
+"""
+
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import docx
+import msgspec
+import pptx
+import pytest
+
+from kbd.client.blocking import RemoteError
+from kbd.errors import KbdError
+from kbd.formats import Editable, FormatHandler, Source
+from kbd_docx import DocxFormat
+from kbd_pptx import PptxFormat
+from kbd_xlsx import XlsxFormat
+from wired import Wired, wired
+
+SHARDS = 24
+"""Parts of all files, of which the first tier takes one."""
+
+FIRST = 12
+"""Files of each kind that the first tier takes of its part."""
+
+PATTERNS = {
+    "xlsx": ("xlsx/*.xls?", "xlsx_rare/*.xls?", "spreadsheetbench/*/*_input.xlsx"),
+    "docx": ("docx/*.doc?",),
+    "pptx": ("pptx/*.ppt?",),
+}
+
+HANDLERS: Mapping[str, FormatHandler] = {
+    "xlsx": XlsxFormat(), "docx": DocxFormat(), "pptx": PptxFormat(),
+}  # fmt: skip
+
+Edits = tuple[list[dict[str, Any]], list[dict[str, Any]], int, int]
+"""What the draft does, what somebody else does, and how often each mark must be there then."""
+
+pytestmark = pytest.mark.corpora
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Wired]:
+    """One daemon for all tests here; on which backend is nothing to what they promise."""
+    more = {"KBD_LIMITS_FILE_BYTES": "100000000", "KBD_LIMITS_FILES": "1000"}
+    with wired("asyncio", more=more) as running:
+        yield running
+
+
+def _cells(source: Path) -> Edits | None:
+    structure = XlsxFormat().map(Source(source, source.name))
+    sheets = [each for each in structure["sheets"] if each.get("kind", "worksheet") == "worksheet"]
+    if not sheets:
+        return None
+    sheet = sheets[0]["name"]
+
+    def edit(mark: str, *cells: str) -> dict[str, Any]:
+        settings = [{"cell": cell, "value": f"{mark}{n}"} for n, cell in enumerate(cells)]
+        return {"op": "set_cells", "sheet": sheet, "cells": settings}
+
+    ours, theirs = ("A1", "C3", "B9", "AB5", "C400"), ("B2", "A4", "C10", "AC5", "D401")
+    return [edit("kbdours", *ours)], [edit("kbdtheirs", *theirs)], 5, 5
+
+
+def _paragraphs(source: Path) -> Edits | None:
+    texts = Counter(each.text.strip() for each in docx.Document(str(source)).paragraphs)
+    # Where all paragraphs are blank or alike, nobody can tell which is which.
+    if not any(text and count == 1 for text, count in texts.items()):
+        return None
+    return (
+        [{"op": "insert_paragraph", "at": 1, "text": "kbdours0"}],
+        [{"op": "append_paragraph", "text": "kbdtheirs0"}],
+        1, 1,
+    )  # fmt: skip
+
+
+def _slides(source: Path) -> Edits | None:
+    count = len(pptx.Presentation(str(source)).slides)
+    if not count:
+        return None
+    theirs = [{"op": "add_slide", "index": 1, "layout": "blank", "notes": "kbdtheirs0"}]
+    if count > 1:
+        theirs.insert(0, {"op": "set_notes", "index": count - 1, "text": "kbdtheirs1"})
+    ours = [{"op": "set_notes", "index": 0, "text": "kbdours0"}]
+    return ours, theirs, 1, len(theirs)
+
+
+PLANS = {"xlsx": _cells, "docx": _paragraphs, "pptx": _slides}
+
+
+def _apply(handler: FormatHandler, source: Path, edits: list[dict[str, Any]], target: Path) -> bool:
+    assert isinstance(handler, Editable)
+    records = [
+        msgspec.convert(edit, next(
+            each for each in handler.operations if each.__struct_config__.tag == edit["op"]
+        ))
+        for edit in edits
+    ]  # fmt: skip
+    try:
+        handler.apply(Source(source, source.name), tuple(records), target)
+    except KbdError:
+        return False
+    return True
+
+
+def _count(path: Path, mark: str) -> int:
+    """Count the distinct marks in all parts."""
+    with zipfile.ZipFile(path) as package:
+        texts = [package.read(name) for name in package.namelist()]
+    return sum(any(f"{mark}{n}".encode() in text for text in texts) for n in range(10))
+
+
+def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) -> str:
+    """Rebase one file; return "" or why it was not tried or not done."""
+    try:
+        plan = PLANS[handler.name](source)
+    # The libraries raise what they like about files that they do not read.
+    except Exception:  # noqa: BLE001
+        return "untried"
+    if plan is None:
+        return "untried"
+    ours, theirs, mine, yours = plan
+    target = folder / f"theirs{source.suffix}"
+    target.unlink(missing_ok=True)
+    if not _apply(handler, source, theirs, target):
+        return "untried"
+    wb = bench.daemon.workbench(source)
+    try:
+        name = bench.files(wb)[0]
+        try:
+            bench.ask(f"{handler.wire_name}ApplyOps", workbench_id=wb, path=name, ops=ours)
+        except RemoteError:
+            return "untried"
+        published = bench.published(wb) / name
+        published.write_bytes(target.read_bytes())
+        done = bench.ask("DraftRebase", workbench_id=wb)
+        if done["conflicts"]:
+            return f"{source.name}: {done['conflicts'][:2]}"
+        bench.ask("DraftPublish", workbench_id=wb)
+        found = _count(published, "kbdours"), _count(published, "kbdtheirs")
+        assert found == (mine, yours), (source.name, found)
+        return ""
+    finally:
+        if bench.ask("DraftGetState", workbench_id=wb)["has_draft"]:
+            bench.ask("DraftDiscard", workbench_id=wb)
+        bench.ask("WorkbenchDelete", workbench_id=wb)
+
+
+@pytest.mark.parametrize("kind", PATTERNS)
+@pytest.mark.parametrize(
+    "shard", [0, *(pytest.param(n, marks=pytest.mark.full) for n in range(1, SHARDS))]
+)
+def test_no_mark_is_lost(
+    bench: Wired, corpora: Path, tmp_path: Path, kind: str, shard: int
+) -> None:
+    """Of files of many programs: what both set is there, and nothing is in the way."""
+    paths = sorted(path for pattern in PATTERNS[kind] for path in corpora.glob(pattern))
+    chosen = paths[shard::SHARDS]
+    if not shard:
+        chosen = chosen[:FIRST]
+    outcomes = [_rebase(bench, HANDLERS[kind], path, tmp_path) for path in chosen]
+
+    assert [each for each in outcomes if each not in ("", "untried")] == []
+    assert outcomes.count("") >= len(outcomes) // 3
