@@ -16,6 +16,7 @@ from kbd.events.drafts import (
     EffectIntended,
     FileChanged,
     PublishIntended,
+    ReceiptMade,
 )
 from kbd.events.runs import ModelReplied, ModelRequested, RunEvent, ToolCalled, ToolReturned
 from kbd.events.watches import WatchEvent
@@ -59,6 +60,7 @@ _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProx
         ConversationRewound: _rewound_blobs,
         CheckpointCreated: lambda event: [file.blob for file in event.files],
         EffectIntended: lambda event: (event.file.blob,),
+        ReceiptMade: lambda event: (event.blob,),
     }
 )
 

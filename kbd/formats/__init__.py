@@ -12,6 +12,7 @@ can do is told by the capabilities it inherits:
     Printable  (declares, has no method)   pages that an office program prints, shown as pictures
     Gridded    grid()                      a window of a sheet or table as people see it
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
+    Receiptable receipt_facts()            what differs inside, in facts that others can recompute
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
@@ -28,6 +29,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     comparison     what a comparison is made of: places, changes, hunks
     change_text    the same as text for a model, a line a change
     alignment      which items of two sequences are the same; words of a changed text
+    receipts       what facts for receipts are made of: lists of items, with digests
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
@@ -42,6 +44,7 @@ from kbd.formats.capabilities import (
     Previewable,
     Printable,
     Readable,
+    Receiptable,
     Styled,
     Tabular,
 )
@@ -113,6 +116,7 @@ __all__ = [
     "Printable",
     "Readable",
     "Reading",
+    "Receiptable",
     "Region",
     "Source",
     "Span",

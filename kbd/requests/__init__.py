@@ -35,6 +35,7 @@ from kbd.requests.drafts import DraftRequest
 from kbd.requests.egress import EgressRequest
 from kbd.requests.events import LogRequest
 from kbd.requests.providers import ProviderRequest
+from kbd.requests.receipts import ReceiptRequest
 from kbd.requests.replays import ReplayRequest
 from kbd.requests.reviews import ReviewRequest
 from kbd.requests.watches import WatchRequest
@@ -57,6 +58,7 @@ AnyRequest = (
     | WorkspaceRequest
     | DraftRequest
     | ReviewRequest
+    | ReceiptRequest
     | LogRequest
     | ReplayRequest
     | ArchiveRequest

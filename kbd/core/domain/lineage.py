@@ -74,6 +74,7 @@ class LineageStep(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         call_id: The call, if one did.
         tool: The tool or method, or "".
         entry_id: The call's number in the tool log, or 0.
+        called_seq: The event with which the call began, or 0.
     """
 
     seq: Seq
@@ -88,6 +89,7 @@ class LineageStep(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     call_id: CallId | None = None
     tool: str = ""
     entry_id: int = 0
+    called_seq: Seq = Seq(0)
 
     @property
     def before(self) -> BlobHash | None:
@@ -134,11 +136,12 @@ class _Called(NamedTuple):
 
     tool: str
     entry_id: int
+    seq: Seq
 
 
 _NOTHING = FileLineage()
 
-_NO_CALL = _Called("", 0)
+_NO_CALL = _Called("", 0, Seq(0))
 
 
 class LineageFold:
@@ -178,6 +181,10 @@ class LineageFold:
         """Return the heads of a file; nothing but None for one that there is not."""
         return self._now.get(name, _NOTHING)
 
+    def file_at(self, name: FileName, seq: Seq) -> FileLineage:
+        """Return the heads that a file had after an event; nothing but None where it had none."""
+        return self._at(name, seq)
+
     def forked(self, record: Recorded) -> None:
         """Take the files that follow for those of the other workbench."""
         self._forking_us = record.ts_us
@@ -199,7 +206,7 @@ class LineageFold:
     def tool_called(self, record: Recorded) -> None:
         """Remember what a call calls, for the changes that it makes."""
         data: ToolCalled = record.data
-        self._calls[record.run, data.call_id] = _Called(data.tool, data.entry_id)
+        self._calls[record.run, data.call_id] = _Called(data.tool, data.entry_id, self.seq)
 
     def tool_returned(self, record: Recorded) -> None:
         """Forget a call; what it wrote stands before its end."""
@@ -409,7 +416,7 @@ class LineageFold:
         return LineageStep(
             seq=self.seq, ts_us=record.ts_us, kind=kind, name=name, after=after,
             size_bytes=size_bytes, older=older, run=record.run, item=item, call_id=call_id,
-            tool=called.tool, entry_id=called.entry_id,
+            tool=called.tool, entry_id=called.entry_id, called_seq=called.seq,
         )  # fmt: skip
 
     def _at(self, name: FileName, seq: Seq) -> FileLineage:

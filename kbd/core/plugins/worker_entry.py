@@ -32,6 +32,7 @@ from kbd.formats import (
     Placement,
     Previewable,
     Readable,
+    Receiptable,
     Region,
     Source,
     Styled,
@@ -56,6 +57,7 @@ __all__ = [
     "read",
     "read_overview",
     "read_table",
+    "receipt_facts",
     "short",
     "trace",
     "write_table",
@@ -195,6 +197,20 @@ def locate(handle: dict[str, Any], path: str, name: str, shelf: str | None, text
     handler = _handler(handle)
     assert isinstance(handler, Comparable)
     return _plain(handler.locate(_file(path, name, shelf), text))
+
+
+def receipt_facts(
+    handle: dict[str, Any],
+    name: str,
+    versions: Sequence[tuple[str, str] | None],
+    steps: Sequence[int],
+    limit: int,
+) -> Any:
+    """Return `Receiptable.receipt_facts`; a version is its path and the file's name then."""
+    del name
+    handler = _handler(handle)
+    assert isinstance(handler, Receiptable)
+    return _plain(handler.receipt_facts(tuple(map(_version, versions)), tuple(steps), limit))
 
 
 def extract_text(

@@ -16,6 +16,7 @@ from kbd.formats import (
     Place,
     Readable,
     Reading,
+    Receiptable,
     Region,
     Source,
     Trace,
@@ -71,14 +72,17 @@ SUFFIXES = dict(sorted({**dict.fromkeys(_PLAIN.split(), "text/plain"), **_TYPED}
 """Lower-case suffixes, and names of files that have none, with their MIME types."""
 
 
-class TextFormat(FormatHandler, Mappable, Readable, Comparable):
+class TextFormat(FormatHandler, Mappable, Readable, Comparable, Receiptable):
     """Plain text by lines; written whole by `write_text_file`, so it is not `Editable`."""
 
     name = "text"
     wire_name = "Text"
     kind = "text"
     suffixes = SUFFIXES
-    preload = ("kbd_text.text_map", "kbd_text.comparison.changes", "kbd_text.comparison.places")
+    preload = (
+        "kbd_text.text_map", "kbd_text.comparison.changes", "kbd_text.comparison.places",
+        "kbd.plaintext.receipts",
+    )  # fmt: skip
     guidance = (
         "Text is read by lines: line_start is 1-based, line_count is how many. The map gives the "
         "number of lines and chunks of 200; without coordinates a long file gives its first chunk. "
@@ -124,6 +128,14 @@ class TextFormat(FormatHandler, Mappable, Readable, Comparable):
         from kbd_text.comparison import places as lines  # noqa: PLC0415 - 100 ms, as above
 
         return lines.trace(before, after, places, forward=forward)
+
+    def receipt_facts(
+        self, versions: tuple[Source | None, ...], steps: tuple[int, ...], limit: int
+    ) -> dict[str, Any]:
+        """Return which lines differ."""
+        from kbd.plaintext import receipts  # noqa: PLC0415 - 100 ms, as above
+
+        return receipts.line_facts(versions, steps, limit)
 
     def locate(self, source: Source, text: str) -> Place:
         """Understand "line 12", "lines 3-5", "L12" and "12"."""

@@ -51,6 +51,7 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable):
         "grid": "kbd_xlsx.grid:read_grid",
         "passages": "kbd_xlsx.regions:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
+        "receipt_facts": "kbd_xlsx.receipt:receipt_facts",
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
         "read_table": "kbd_xlsx.tables:read_table",
