@@ -208,7 +208,9 @@ def _stretches(before: Sequence[str], after: Sequence[str]) -> list[_Stretch]:
     for block in align(before, after):
         if block.kind == "equal":
             continue
-        if (found and (found[-1].i2, found[-1].j2) == (block.i1, block.j1)) or len(found) == MAX_STRETCHES:
+        if (found and (found[-1].i2, found[-1].j2) == (block.i1, block.j1)) or len(
+            found
+        ) == MAX_STRETCHES:
             found[-1] = _Stretch(found[-1].i1, block.i2, found[-1].j1, block.j2)
         else:
             found.append(_Stretch(block.i1, block.i2, block.j1, block.j2))

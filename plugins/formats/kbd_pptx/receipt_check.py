@@ -26,9 +26,7 @@ _SPACES = (
     "{http://purl.oclc.org/ooxml/presentationml/main}",
 )
 _SHAPES = frozenset(
-    space + name
-    for space in _SPACES
-    for name in ("cxnSp", "graphicFrame", "grpSp", "pic", "sp")
+    space + name for space in _SPACES for name in ("cxnSp", "graphicFrame", "grpSp", "pic", "sp")
 )
 _DRAWN = (
     "{http://schemas.openxmlformats.org/drawingml/2006/main}",

@@ -19,7 +19,6 @@ TYPES = {_OFFICE + "worksheet+xml": "sheet"}
 _CELL = re.compile("([A-Z]{1,3})([1-9][0-9]{0,6})")
 
 
-
 def read_part(kind: str, package: Any, name: str, markup: Any) -> dict[str, Any]:
     """Return the lists of a sheet: what an item is called, the items, what writes an address."""
     del kind
@@ -148,7 +147,10 @@ class _Sheet:
         """Return the format of numbers of each cell format: its text, or # and its number."""
         root = self._root_of("styles")
         groups = {self._markup.local_name(each.tag): each for each in root}
-        own = {each.get("numFmtId", ""): each.get("formatCode", "") for each in groups.get("numFmts", ())}
+        own = {
+            each.get("numFmtId", ""): each.get("formatCode", "")
+            for each in groups.get("numFmts", ())
+        }
         numbers = [
             each.get("numFmtId", "0") for each in groups.get("cellXfs", ())
             if self._markup.local_name(each.tag) == "xf"
@@ -189,7 +191,9 @@ def _relations(package: Any, part: str, markup: Any) -> dict[str, tuple[str, str
 
 def part_titles(package: Any, markup: Any) -> dict[str, str]:
     """Return the names of sheets, by their parts in lower case."""
-    mains = [part for kind, part in _relations(package, "", markup).values() if kind == "officeDocument"]
+    mains = [
+        part for kind, part in _relations(package, "", markup).values() if kind == "officeDocument"
+    ]
     name = package.part(mains[0]) if mains else None
     if name is None:
         return {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, BinaryIO, Mapping, NamedTuple, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 from .claims import Claim
 from .lists import check_sequence

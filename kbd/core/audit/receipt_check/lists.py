@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from .claims import Claim
 
@@ -49,9 +50,7 @@ def check_keyed(
         fault: Takes what is wrong.
     """
     before, after = versions[0], versions[-1]
-    keys = sorted(
-        key for key in {*before, *after} if _differs(before.get(key), after.get(key))
-    )
+    keys = sorted(key for key in {*before, *after} if _differs(before.get(key), after.get(key)))
     digest = hashlib.sha256()
     listed = claim.items("listed")
     told = _Told(fault)
@@ -137,19 +136,7 @@ def check_sequence(
         if claim.count(side + "_total") != len(items):
             told(f"there are {len(items)} {noun}s {side}, the receipt says otherwise")
     stretches = list(_stretches(claim, len(before), len(after), told))
-    at, there = 0, 0
-    for i1, i2, j1, j2, _ in [*stretches, (len(before), 0, len(after), 0, None)]:
-        if i1 - at != j1 - there:
-            told(f"between {noun}s {at + 1} and {i1} some are left out")
-        else:
-            for step in range(i1 - at):
-                if before[at + step][0] != after[there + step][0]:
-                    told(
-                        f"{noun} {there + step + 1} differs, and the receipt leaves it out: "
-                        f"{_brief({'before': before[at + step][1], 'after': after[there + step][1]})}"
-                    )
-                    break
-        at, there = i2, j2
+    _check_between(before, after, stretches, noun, told)
     digest = hashlib.sha256()
     counts = _Counts(versions, steps) if steps is not None else None
     for i1, i2, j1, j2, said in stretches:
@@ -169,6 +156,27 @@ def check_sequence(
         told(f"the digest of all {noun}s that differ is not that of the files")
     gone = sum(i2 - i1 for i1, i2, _, _, _ in stretches)
     return gone, sum(j2 - j1 for _, _, j1, j2, _ in stretches)
+
+
+def _check_between(
+    before: Sequence[Any],
+    after: Sequence[Any],
+    stretches: Sequence[Stretch],
+    noun: str,
+    told: Fault,
+) -> None:
+    """Compare what lies between the stretches that are claimed to differ: it must not."""
+    at, there = 0, 0
+    for i1, i2, j1, j2, _ in [*stretches, (len(before), 0, len(after), 0, None)]:
+        if i1 - at != j1 - there:
+            told(f"between {noun}s {at + 1} and {i1} some are left out")
+        pairs = zip(before[at:i1], after[there:j1])
+        for number, (one, other) in enumerate(pairs, there + 1):
+            if one[0] != other[0]:
+                sides = _brief({"before": one[1], "after": other[1]})
+                told(f"{noun} {number} differs, and the receipt leaves it out: {sides}")
+                break
+        at, there = i2, j2
 
 
 def _check_ends(
@@ -236,10 +244,6 @@ class _Counts:
         found = {
             step
             for at, step in enumerate(self._steps)
-            if sign
-            * (self._counts[at + 1].get(digest, 0) - self._counts[at].get(digest, 0))
-            > 0
+            if sign * (self._counts[at + 1].get(digest, 0) - self._counts[at].get(digest, 0)) > 0
         }
         return found or self._changing
-
-

@@ -8,8 +8,9 @@ What is told by itself stands as `<?item?>`.
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Callable, Iterable
-from xml.etree import ElementTree as tree
+from collections.abc import Callable, Iterable
+from typing import Any
+from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from .packages import Damaged
@@ -27,7 +28,7 @@ MAX_ITEMS = 3_000_000
 MARK = "?item"
 """The tag of what stands in the place of an item."""
 
-Element = tree.Element
+Element = ET.Element
 Item = tuple
 """A digest, and what is shown: (str, dict)."""
 
@@ -58,7 +59,7 @@ def read_markup(
         pairs = {_tag(attributes[at]): attributes[at + 1] for at in range(0, len(attributes), 2)}
         tag = _tag(name)
         parent = stack[-1][0]
-        child = tree.SubElement(parent, tag, pairs)
+        child = ET.SubElement(parent, tag, pairs)
         stack.append((child, opened() if is_item(tag, parent.tag) else -1))
 
     def end(_: str) -> None:
@@ -84,8 +85,8 @@ def read_markup(
     parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = text, refuse
     try:
         for block in blocks:
-            parser.Parse(block, False)
-        parser.Parse(b"", True)
+            parser.Parse(block)
+        parser.Parse(b"", True)  # noqa: FBT003 - it takes no names
     except (expat.ExpatError, ValueError, LookupError) as error:
         raise Damaged("a part is not valid XML") from error
     return top[0]
@@ -159,7 +160,7 @@ def write_start(element: Element, without: str = "") -> str:
     """Return the begin of an element, but for one attribute."""
     pairs = sorted(element.items())
     told = [
-        ' %s="%s"' % (name, _escaped(value).replace('"', "&quot;"))
+        ' {}="{}"'.format(name, _escaped(value).replace('"', "&quot;"))
         for name, value in pairs
         if name != without
     ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Dict, Iterable, Iterator, Mapping, NamedTuple, Optional
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from .claims import Claim
 from .files import Version
@@ -87,16 +88,16 @@ class Shelf:
         """Note the versions of a file, so that none is taken for a changed version of another."""
         self._wanted.update(_hashes_of(claim))
 
-    def versions(self, claim: Claim) -> Mapping[Optional[str], Optional[Version]]:
+    def versions(self, claim: Claim) -> Mapping[str | None, Version | None]:
         """Return the versions of a file that are at hand, by their hashes.
 
         A file of the same name that has none of the hashes stands under its side.
         """
-        found: Dict[Optional[str], Optional[Version]] = {}
+        found: dict[str | None, Version | None] = {}
         for sha256 in _hashes_of(claim):
             path = self._by_hash.get(sha256)
             if path is not None:
-                found[sha256] = Version(path, True)
+                found[sha256] = Version(path, is_exact=True)
         path = claim.text("path")
         for side in ("before", "after"):
             sha256 = claim.child(side).sha256("sha256") if side in claim else None
@@ -104,7 +105,7 @@ class Shelf:
                 # Of a single file nobody says which side it is: people mean the newer version.
                 other = self._named(path, side)
                 if other is not None:
-                    found[side] = Version(other, False)
+                    found[side] = Version(other, is_exact=False)
         return found
 
     def _named(self, path: str, side: str) -> str | None:

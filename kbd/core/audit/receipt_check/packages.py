@@ -7,7 +7,8 @@ import os
 import struct
 import zipfile
 import zlib
-from typing import BinaryIO, Iterator
+from collections.abc import Iterator
+from typing import BinaryIO
 from xml.parsers import expat
 
 __all__ = ["Damaged", "Package", "PackageReader"]
@@ -130,8 +131,8 @@ class Package:
         parser.StartDoctypeDeclHandler = _refuse
         try:
             for block in self.blocks(name):
-                parser.Parse(block, False)
-            parser.Parse(b"", True)
+                parser.Parse(block)
+            parser.Parse(b"", True)  # noqa: FBT003 - it takes no names
         except expat.ExpatError as error:
             raise Damaged("the table of types is damaged") from error
         return parts, suffixes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Iterable, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from .claims import MAX_BYTES, read_receipt
 from .files import FileFacts, check_file
@@ -115,5 +116,3 @@ def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
         tuple((each.count("seq"), each.sha256("hash") or "") for each in events),
         tuple(found), tuple(faults),
     )  # fmt: skip
-
-
