@@ -36,7 +36,7 @@ examples:
   kbd receipt show taxes c1f2e --json        of another publish, by its checkpoint
   kbd receipt save taxes --to proof          receipt, versions before, after and between, checker
   kbd receipt verify proof                   recompute all of it; no daemon is needed
-  kbd receipt verify receipt.json old.xlsx new.xlsx
+  kbd receipt verify receipt.json OLD NEW    with the file before and after
 
 `verify` takes receipts, files and folders; versions are found by their hashes. It uses none of the
 code that edits files. In a saved folder `python3 verify.pyz` does the same without kbd.
@@ -189,21 +189,15 @@ def _render_file(file: dict[str, Any]) -> Iterator[str]:
     ]
     previous = f" from {line(file['previous_path'])}" if "previous_path" in file else ""
     yield f"{line(file['path'])}  {file['change']}{previous}  {' -> '.join(sides)}"
-    names = {0: "an untold step"}
     for step in file["steps"]:
-        names[step["seq"]] = _step_name(step)
         yield f"  {_render_step(step)}"
     inside = file.get("inside", {})
     if inside.get("unread"):
         yield f"  told as a whole ({inside['unread']})"
     elif inside.get("kind") == "package":
-        yield from _render_parts(inside["parts"], names)
+        yield from _render_parts(inside["parts"])
     elif inside.get("kind") == "lines":
-        yield from _render_lists(inside["lists"], names)
-
-
-def _step_name(step: dict[str, Any]) -> str:
-    return f"event {step['seq']}"
+        yield from _render_lists(inside["lists"])
 
 
 def _render_step(step: dict[str, Any]) -> str:
@@ -216,27 +210,28 @@ def _render_step(step: dict[str, Any]) -> str:
     return f"event {step['seq']}: {who}{run}{item}, {format_time(step['time'])}"
 
 
-def _render_parts(parts: list[dict[str, Any]], names: dict[int, str]) -> Iterator[str]:
+def _render_parts(parts: list[dict[str, Any]]) -> Iterator[str]:
     same = sum(part["status"] == "identical" for part in parts)
     yield f"  {same} of {len(parts)} parts identical"
     for part in parts:
         if part["status"] == "identical":
             continue
         title = f" ({line(part['title'], 40)})" if part.get("title") else ""
-        yield f"  {line(part['part'], 80)}{title} {part['status']}{_by(part['by'], names)}"
+        yield f"  {line(part['part'], 80)}{title} {part['status']}{_by(part['by'])}"
         inside = part.get("inside", {})
         if inside.get("unread"):
             yield f"    told as a whole ({inside['unread']})"
         else:
-            for text in _render_lists(inside.get("lists", {}), names):
+            for text in _render_lists(inside.get("lists", {})):
                 yield f"  {text}"
 
 
-def _by(steps: list[int], names: dict[int, str]) -> str:
-    return f" by {', '.join(names.get(step, str(step)) for step in steps)}" if steps else ""
+def _by(steps: list[int]) -> str:
+    known = [str(step) for step in steps if step]
+    return f" by event{'s' if len(known) > 1 else ''} {', '.join(known)}" if known else ""
 
 
-def _render_lists(lists: dict[str, Any], names: dict[int, str]) -> Iterator[str]:
+def _render_lists(lists: dict[str, Any]) -> Iterator[str]:
     """Tell of the lists of a part: the entries that people look for, the others by their number."""
     for name, found in lists.items():
         if name == "elements":
@@ -251,28 +246,28 @@ def _render_lists(lists: dict[str, Any], names: dict[int, str]) -> Iterator[str]
             if found["total"]:
                 yield f"  rows: {found['total']} differ beside their cells"
         elif "listed" in found:
-            yield from _render_keyed(_NOUNS[name], found, names)
+            yield from _render_keyed(_NOUNS[name], found)
         else:
-            yield from _render_sequence(name, found, names)
+            yield from _render_sequence(name, found)
 
 
-def _render_keyed(noun: str, found: dict[str, Any], names: dict[int, str]) -> Iterator[str]:
+def _render_keyed(noun: str, found: dict[str, Any]) -> Iterator[str]:
     for entry in found["listed"][:MAX_SHOWN]:
         sides = " -> ".join(_value(entry[side]) for side in ("before", "after"))
-        yield f"  {entry[noun]}: {sides}{_by(entry['by'], names)}"
+        yield f"  {entry[noun]}: {sides}{_by(entry['by'])}"
     more = found["total"] - min(len(found["listed"]), MAX_SHOWN)
     if more:
         yield f"  and {more} {noun}s more"
 
 
-def _render_sequence(name: str, found: dict[str, Any], names: dict[int, str]) -> Iterator[str]:
+def _render_sequence(name: str, found: dict[str, Any]) -> Iterator[str]:
     noun = name.removesuffix("s")
     for stretch in found["stretches"][:MAX_SHOWN]:
         if stretch["after_count"]:
             place = _place(noun, stretch["after_at"], stretch["after_count"])
         else:
             place = f"after {noun} {stretch['after_at'] - 1}"
-        yield f"  {place}{_by(stretch['by'], names)}"
+        yield f"  {place}{_by(stretch['by'])}"
         for side, sign in (("before", "-"), ("after", "+")):
             for item in stretch[side][:MAX_SHOWN]:
                 yield f"    {sign} {_value(item)}"

@@ -10,6 +10,7 @@
     workspace      a workbench's documents: search, list, read, summarize
     drafts         draft, review, publish, checkpoints
     reviews        what a draft changes inside its files
+    receipts       documents that prove what a publish changed
     watches        watched folders, and the files that failed there
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         events of a log, read and followed; blobs

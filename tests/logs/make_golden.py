@@ -225,6 +225,7 @@ ADDED: tuple[tuple[Event, ...], ...] = (
             outside=ModelShare("openai:some-model", Usage(7, 8), 0.5),
         ),
     ),
+    (d.ReceiptMade("c2", C, 4096),),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""

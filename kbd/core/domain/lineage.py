@@ -177,13 +177,14 @@ class LineageFold:
         if fold is not None:
             fold(self, record)
 
-    def file(self, name: FileName) -> FileLineage:
-        """Return the heads of a file; nothing but None for one that there is not."""
-        return self._now.get(name, _NOTHING)
+    def file(self, name: FileName, at: Seq | None = None) -> FileLineage:
+        """Return the heads of a file; nothing but None for one that there is not.
 
-    def file_at(self, name: FileName, seq: Seq) -> FileLineage:
-        """Return the heads that a file had after an event; nothing but None where it had none."""
-        return self._at(name, seq)
+        Args:
+            name: The file.
+            at: After which event; None is the last one.
+        """
+        return self._now.get(name, _NOTHING) if at is None else self._at(name, at)
 
     def forked(self, record: Recorded) -> None:
         """Take the files that follow for those of the other workbench."""

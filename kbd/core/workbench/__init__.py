@@ -13,6 +13,7 @@ blame          which of them touched one place
 preview_answers
                answers that show a file: a picture of it, or a grid of its cells
 publish        makes the draft's files the published ones
+receipts       documents that prove what a publish changed, from log and blobs
 rewind         undo to a message, and restore of a checkpoint
 conversation, event_rows, rows, notifications
                answers read from state and log; nothing in them changes anything

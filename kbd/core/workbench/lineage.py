@@ -44,7 +44,7 @@ class LineageReader:
                 pass
             if fold.size > MAX_KEPT:
                 self._fold = LineageFold()
-            return fold.file(name) if at is None else fold.file_at(name, at)
+            return fold.file(name, at)
 
 
 def _advance(journal: Journal, fold: LineageFold) -> bool:

@@ -313,7 +313,7 @@ class _CallArguments:
                 if record.run != step.run or not isinstance(record.data, ModelReplied):
                     continue
                 for call in record.data.calls:
-                    if call.call_id == step.call_id:
+                    if call.id == step.call_id:
                         return _digest(call.arguments, call.blob)
             if not start:
                 break

@@ -6,6 +6,7 @@
     operations    the operations that an edit is made of
     reader        mapping and reading
     edits         applies operations
+    receipt       facts for receipts; `receipt_check` finds them again, sharing no code
     comparison    what differs between two versions
     styles        the formatting of a deck, in words
     assets        what of it another one can take

@@ -7,14 +7,14 @@ it beside a receipt, as one file that Python runs.
 
 `packages` (parts of a zip, within limits), `markup` (XML as text that two readers agree on),
 `claims` (the receipt itself), `lists` (what differs, compared with what is claimed), `parts` (a
-package), `files` (a file of the receipt), `matching` (which file given is which version), `report`
+package), `files` (a file of the receipt), `shelf` (which file given is which version), `report`
 (all of it), `command` (what is printed).
 """
 
 __all__ = ["SOURCES"]
 
 SOURCES = (
-    "__init__", "packages", "markup", "claims", "lists", "parts", "files", "matching", "report",
+    "__init__", "packages", "markup", "claims", "lists", "parts", "files", "shelf", "report",
     "command",
 )  # fmt: skip
 """The modules, in the order in which they build on each other."""

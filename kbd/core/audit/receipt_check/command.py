@@ -15,9 +15,9 @@ from typing import Any
 
 from .claims import Ill
 from .files import FileFacts
-from .matching import TooMany
 from .parts import Checks, PartFacts
 from .report import Report, check_receipt, find_receipts
+from .shelf import TooMany
 
 __all__ = ["FALSE", "PROVEN", "UNPROVEN", "USAGE", "add_arguments", "main", "run"]
 
@@ -189,7 +189,7 @@ def _render_part(part: PartFacts) -> str:
         for name, count in part.lists
         if count
     ]
-    makers = [f"event {step}" for step in part.by if step]
-    by = f" by {', '.join(makers)}" if makers else ""
+    makers = [str(step) for step in part.by if step]
+    by = f" by event{'s' if len(makers) > 1 else ''} {', '.join(makers)}" if makers else ""
     told = ": " + ", ".join(counts) if counts else f": {part.note}" if part.note else ""
     return f"{part.name}{title} {part.status}{by}{told}"

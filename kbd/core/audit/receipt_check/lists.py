@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Tuple
 
 from .claims import Claim
 
@@ -111,7 +111,8 @@ class _Told:
             self._fault(text)
 
 
-Stretch = tuple
+Stretch = Tuple[int, int, int, int, Claim]
+"""Items `[i1:i2]` before are items `[j1:j2]` after, as the receipt says."""
 
 
 def check_sequence(
@@ -167,7 +168,8 @@ def _check_between(
 ) -> None:
     """Compare what lies between the stretches that are claimed to differ: it must not."""
     at, there = 0, 0
-    for i1, i2, j1, j2, _ in [*stretches, (len(before), 0, len(after), 0, None)]:
+    bounds = [each[:4] for each in stretches]
+    for i1, i2, j1, j2 in [*bounds, (len(before), 0, len(after), 0)]:
         if i1 - at != j1 - there:
             told(f"between {noun}s {at + 1} and {i1} some are left out")
         pairs = zip(before[at:i1], after[there:j1])

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Dict, Tuple
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from .packages import Damaged
 
 __all__ = [
-    "Damaged", "Element", "Item", "cut_text", "element_items", "item_sequence", "local_name", "read_markup",
-    "sha256_text", "write_element", "write_start",
+    "Damaged", "Element", "Item", "cut_text", "element_items", "item_sequence", "local_name",
+    "read_markup", "sha256_text", "write_element", "write_start",
 ]  # fmt: skip
 
 MAX_DEPTH = 400
@@ -29,8 +29,8 @@ MARK = "?item"
 """The tag of what stands in the place of an item."""
 
 Element = ET.Element
-Item = tuple
-"""A digest, and what is shown: (str, dict)."""
+Item = Tuple[str, Dict[str, Any]]
+"""A digest, and what is shown."""
 
 
 def read_markup(
@@ -150,10 +150,7 @@ def local_name(tag: str) -> str:
 
 def sha256_text(*texts: str) -> str:
     """Return the hash of texts in UTF-8."""
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(text.encode("utf-8", "replace"))
-    return digest.hexdigest()
+    return hashlib.sha256("".join(texts).encode("utf-8", "replace")).hexdigest()
 
 
 def write_start(element: Element, without: str = "") -> str:

@@ -195,7 +195,7 @@ class _Parts:
         if module is not None:
             found: dict[str, Any] = module.read_part(kind, package, name, markup)
             return found
-        parsed = markup.item_sequence(package.blocks(name), frozenset(), dict)
+        parsed = markup.item_sequence(package.blocks(name), frozenset(), _describe_nothing)
         return {"elements": ("element", parsed["elements"], None)}
 
     def _lists(
@@ -224,6 +224,10 @@ class _Parts:
                 count = check_keyed(claim.child(name), noun, held, write, steps, told)
                 counts.append((name, count))
         return tuple(counts)
+
+
+def _describe_nothing(_: markup.Element) -> dict[str, Any]:
+    return {}
 
 
 def _status(before: str | None, after: str | None) -> str:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from .claims import MAX_BYTES, read_receipt
 from .files import FileFacts, check_file
 from .lists import canonical
-from .matching import Given, Shelf, gather
 from .parts import Checks
+from .shelf import Given, Shelf, gather
 
 __all__ = ["Report", "check_receipt", "find_receipts"]
 

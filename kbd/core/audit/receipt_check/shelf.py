@@ -94,10 +94,10 @@ class Shelf:
         A file of the same name that has none of the hashes stands under its side.
         """
         found: dict[str | None, Version | None] = {}
-        for sha256 in _hashes_of(claim):
-            path = self._by_hash.get(sha256)
-            if path is not None:
-                found[sha256] = Version(path, is_exact=True)
+        for wanted in _hashes_of(claim):
+            held = self._by_hash.get(wanted)
+            if held is not None:
+                found[wanted] = Version(held, is_exact=True)
         path = claim.text("path")
         for side in ("before", "after"):
             sha256 = claim.child(side).sha256("sha256") if side in claim else None
