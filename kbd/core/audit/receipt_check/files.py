@@ -11,7 +11,7 @@ from .claims import Claim
 from .lists import check_sequence
 from .markup import cut_text
 from .packages import Damaged, Package
-from .parts import Checks, PartFacts, check_parts, compare_hashes
+from .parts import Checks, PartFacts, check_parts, compare_hashes, compare_packed
 
 __all__ = ["FileFacts", "Version", "check_file", "steps_of"]
 
@@ -180,19 +180,32 @@ class _File:
             if version is None:
                 continue
             known = len(self._faults)
-            with open(version.path, "rb") as file:
-                try:
-                    right = compare_hashes(inside, Package(file), side, self._part_fault)
-                except Damaged as error:
-                    self._faults.append(f"{version.path}: {error}")
-                    continue
+            try:
+                with open(version.path, "rb") as file:
+                    package = Package(file)
+                    right = compare_hashes(inside, package, side, self._part_fault)
+                    if not version.is_exact and len(self._faults) == known:
+                        self._packed(inside, package, versions)
+            except Damaged as error:
+                self._faults.append(f"{version.path}: {error}")
+                continue
             if version.is_exact:
                 self._proven.append(f"{right} parts {side} have their hashes")
-            elif len(self._faults) == known:
-                self._faults.append(
-                    f"{version.path}: each part is what the receipt says; what differs lies "
-                    "between them, in the directory of the zip or its headers"
-                )
+
+    def _packed(
+        self, inside: Claim, package: Package, versions: Mapping[str, Version | None]
+    ) -> None:
+        """Tell where a version differs of which each part is what it was."""
+        found = 0
+        for version in versions.values():
+            if version is not None and version.is_exact:
+                with open(version.path, "rb") as file:
+                    found += compare_packed(inside, package, Package(file), self._part_fault)
+        if not found:
+            self._faults.append(
+                "each part is what the receipt says; what differs lies between them, in the "
+                "directory of the zip or its headers"
+            )
 
     def _inside(self, before: str | None, after: str | None) -> None:
         """Compare what the file holds with what is claimed."""

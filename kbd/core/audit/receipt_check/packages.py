@@ -21,6 +21,8 @@ MAX_TOTAL_BYTES = 1 << 30
 
 _BLOCK_BYTES = 1 << 18
 _TYPES = "[Content_Types].xml"
+_NAMES, _LOCAL_BYTES = 26, 30
+"""Where the lengths of name and extra field stand in an entry's own header, and its size."""
 
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error,
@@ -46,7 +48,7 @@ class Package:
     def __init__(self, file: BinaryIO) -> None:
         if file.seek(0, os.SEEK_END) > MAX_FILE_BYTES:
             raise Damaged("it is larger than what is read here")
-        self._left = MAX_TOTAL_BYTES
+        self._file, self._left = file, MAX_TOTAL_BYTES
         self._types: tuple[dict[str, str], dict[str, str]] | None = None
         try:
             self._zip = zipfile.ZipFile(file)
@@ -93,6 +95,25 @@ class Package:
         digest = hashlib.sha256()
         for block in self.blocks(name):
             digest.update(block)
+        return digest.hexdigest()
+
+    def packed_sha256(self, name: str) -> str:
+        """Return the hash of a part's bytes as they lie in the zip; raises Damaged."""
+        info = self.infos[name]
+        digest = hashlib.sha256(b"%d" % info.compress_type)
+        try:
+            self._file.seek(info.header_offset + _NAMES)
+            names, extra = struct.unpack("<2H", self._file.read(4))
+            self._file.seek(info.header_offset + _LOCAL_BYTES + names + extra)
+            left = min(info.compress_size, MAX_FILE_BYTES)
+            while left:
+                block = self._file.read(min(left, _BLOCK_BYTES))
+                if not block:
+                    break
+                digest.update(block)
+                left -= len(block)
+        except _FAULTS as error:
+            raise Damaged(f"the part {name} is not where it should be") from error
         return digest.hexdigest()
 
     def size(self, name: str) -> int:
