@@ -171,7 +171,7 @@ def _receipt(
         {"seq": number, "before": before, "after": after}
         for number, before, after in zip(numbers, hashes, hashes[1:], strict=False)
     ]
-    event = {"seq": 1, "hash": "0" * 64}
+    event = {"seq": 1, "head_seq": 2, "hash": "0" * 64}
     change = "added" if sides[0] is None else "deleted" if sides[1] is None else "modified"
     return {
         "format": "kbd-receipt",

@@ -77,14 +77,10 @@ async def build_receipt(
         NotFound: The log does not hold the publish any more.
         KbdError: The log cannot be read.
     """
-    journal = workbench.keeper.journal
     intended = await _event(workbench, note.intended_seq, PublishIntended)
     completed = await _event(workbench, note.completed_seq, PublishCompleted)
     done: PublishCompleted = completed.data
     files = _Files(workbench, formats, intended.data, done, note.intended_seq)
-    chains = [
-        await run_sync(journal.log.chain_at, seq) for seq in (note.intended_seq, note.completed_seq)
-    ]
     receipt = {
         "format": FORMAT,
         "version": VERSION,
@@ -95,12 +91,23 @@ async def build_receipt(
             "checkpoint_id": checkpoint_id,
             "kind": _kind(intended.data),
             "time": format_time(completed.ts_us),
-            "intended": {"seq": note.intended_seq, "hash": (chains[0] or b"").hex()},
-            "completed": {"seq": note.completed_seq, "hash": (chains[1] or b"").hex()},
+            "intended": await run_sync(_head, workbench, note.intended_seq),
+            "completed": await run_sync(_head, workbench, note.completed_seq),
         },
         "files": await files.facts(),
     }
     return canonical_json(receipt) + b"\n"
+
+
+def _head(workbench: OpenWorkbench, seq: Seq) -> dict[str, Any]:
+    """Return an event with the next head of the log: the chain is known at the ends of frames."""
+    log = workbench.keeper.journal.log
+    for head in range(seq, log.seq + 1):
+        chain = log.chain_at(Seq(head))
+        if chain is not None:
+            return {"seq": seq, "head_seq": head, "hash": chain.hex()}
+    msg = f"event {seq} of the log is not the publish"
+    raise NotFound(msg)
 
 
 def _kind(intended: PublishIntended) -> str:

@@ -26,7 +26,7 @@ class Report(NamedTuple):
         sha256: Its hash, which the log of the workbench has.
         workbench: The id and name of the workbench.
         publish: The checkpoint and the time of the publish.
-        log: The events of the publish, each with the chain's hash there.
+        log: Heads of the log behind the events of the publish: number and the chain's hash there.
         files: What was found of each file.
         faults: What is wrong with the receipt itself.
     """
@@ -113,6 +113,6 @@ def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
     return Report(
         path, hashlib.sha256(data).hexdigest(), (workbench.text("id"), workbench.text("name")),
         (publish.text("checkpoint_id"), publish.text("time")),
-        tuple((each.count("seq"), each.sha256("hash") or "") for each in events),
+        tuple((each.count("head_seq"), each.sha256("hash") or "") for each in events),
         tuple(found), tuple(faults),
     )  # fmt: skip
