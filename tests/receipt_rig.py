@@ -146,7 +146,7 @@ class Case:
         (receipt,), others = find_receipts(given)
         return check_receipt(receipt.path, others, CHECKS)
 
-    def lie(self, change: Callable[["Case"], None]) -> tuple[str, ...]:
+    def lie(self, change: Callable[["Case"], object]) -> tuple[str, ...]:
         """Return what is found when the receipt is changed; it is as before when this returns."""
         told = msgspec.json.encode(self.receipt)
         change(self)

@@ -207,6 +207,6 @@ def test_where_nothing_was_published_there_is_no_receipt(bench: Wired) -> None:
     """Of a workbench without a publish, and of a checkpoint that no publish left."""
     wb = bench.workbench(a__txt=FIRST)
     made = bench.ask("CheckpointCreate", workbench_id=wb, description="by hand")
-    for params in ({}, made):
+    for params in (dict[str, Any](), made):
         error = bench.refused("ReceiptGet", workbench_id=wb, **params)
         assert error.data["error_code"] == "NOT_FOUND"

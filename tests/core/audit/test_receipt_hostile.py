@@ -73,13 +73,11 @@ def test_checks_are_found_without_importing_a_plugin() -> None:
 def book(tmp_path_factory: pytest.TempPathFactory) -> Case:
     """A workbook that one call changed."""
     folder = tmp_path_factory.mktemp("book")
-    cells = [{"cell": "A1", "value": 1}]
-    first = [
-        {"op": "ensure_sheet", "sheet": "S"},
-        {"op": "set_cells", "sheet": "S", "cells": cells},
-    ]
-    second = [{"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": 2}]}]
-    made = edited("xlsx", None, [first, second], folder)
+
+    def put(value: int) -> dict[str, Any]:
+        return {"op": "set_cells", "sheet": "S", "cells": [{"cell": "A1", "value": value}]}
+
+    made = edited("xlsx", None, [[{"op": "ensure_sheet", "sheet": "S"}, put(1)], [put(2)]], folder)
     return Case(folder / "case", "book.xlsx", made, FORMATS["xlsx"])
 
 
@@ -98,7 +96,7 @@ def _checked(*paths: Path) -> tuple[int, list[dict[str, Any]], str]:
     return done.returncode, told, done.stdout
 
 
-def _with_after(case: Case, folder: Path, make: Callable[[Path], None]) -> Path:
+def _with_after(case: Case, folder: Path, make: Callable[[Path], object]) -> Path:
     """Return a copy of a case with another newest version, of which the receipt has the hash."""
     for side in ("before", "after"):
         (folder / side).mkdir(parents=True)
@@ -137,11 +135,11 @@ def test_hostile_files_are_refused_in_words(book: Case, tmp_path: Path) -> None:
     """A bomb, what is no zip, a document type, endless nesting, no XML: never proven, no trace."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     entity = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]>'
-    files: dict[str, Callable[[Path], None]] = {
+    files: dict[str, Callable[[Path], object]] = {
         "bomb": _bomb,
-        "empty": lambda path: path.write_bytes(b"") and None,
-        "noise": lambda path: path.write_bytes(b"PK\x03\x04" + bytes(1000)) and None,
-        "cut": lambda path: path.write_bytes(book.after.read_bytes()[:-30]) and None,
+        "empty": lambda path: path.write_bytes(b""),
+        "noise": lambda path: path.write_bytes(b"PK\x03\x04" + bytes(1000)),
+        "cut": lambda path: path.write_bytes(book.after.read_bytes()[:-30]),
         "doctype": _sheet_of(f'{entity}<worksheet xmlns="{main}">&c;</worksheet>', book),
         "nested": _sheet_of("<a>" * 100_000 + "</a>" * 100_000, book),
         "no xml": _sheet_of("<worksheet", book),

@@ -10,7 +10,7 @@ import pytest
 from kbd_text.handler import TextFormat
 from receipt_rig import FORMATS, Case, edited
 
-Lie = Callable[[Case], None]
+Lie = Callable[[Case], object]
 
 SHEET = "xl/worksheets/sheet1.xml"
 BODY = "word/document.xml"
