@@ -58,6 +58,7 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
     ),
     "CheckpointCreated": ("files.blob",),
     "EffectIntended": ("file.blob",),
+    "ReceiptMade": ("blob",),
 }
 """Which fields of which events name blobs; what is behind a dot is in it, or in each of a list."""
 
