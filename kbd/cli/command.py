@@ -27,6 +27,7 @@ COMMANDS = {
     "blame": "show who touched a cell, paragraph or shape, and why",
     "publish": "make the draft's changes the workbench's files",
     "rebase": "apply the draft's edits to what somebody published meanwhile",
+    "receipt": "prove what a publish changed: show, save, verify",
     "discard": "throw the draft away",
     "conversation": "show what was said in a workbench, with the ids of the messages",
     "undo": "go back to an earlier message: conversation, files and draft as they were",

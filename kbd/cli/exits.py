@@ -7,6 +7,7 @@ __all__ = [
     "CONFIRMATION_NEEDED",
     "FAILED",
     "OK",
+    "UNPROVEN",
     "UNREACHABLE",
     "USAGE",
     "RequestRefused",
@@ -24,6 +25,9 @@ USAGE = 2
 
 CONFIRMATION_NEEDED = 3
 """Consent or confirmation is needed, and nobody gave it."""
+
+UNPROVEN = 5
+"""Of `kbd receipt verify`: nothing is false, but something could not be checked."""
 
 UNREACHABLE = 69
 """No daemon answers (EX_UNAVAILABLE of sysexits.h)."""

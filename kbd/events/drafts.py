@@ -26,6 +26,7 @@ __all__ = [
     "PublishAborted",
     "PublishCompleted",
     "PublishIntended",
+    "ReceiptMade",
 ]
 
 
@@ -224,6 +225,20 @@ class CheckpointRestored(Fact):
     pre_restore_checkpoint_id: str
 
 
+class ReceiptMade(Fact):
+    """The receipt of a publish was made: a document that proves what it changed.
+
+    Args:
+        checkpoint_id: The checkpoint that the publish left.
+        blob: The document.
+        size_bytes: Its size.
+    """
+
+    checkpoint_id: str
+    blob: BlobHash
+    size_bytes: int
+
+
 class EffectIntended(Fact):
     """A file will be written outside the workbench, where nothing of that name exists.
 
@@ -264,6 +279,7 @@ DraftEvent = (
     | PublishIntended
     | PublishCompleted
     | PublishAborted
+    | ReceiptMade
     | CheckpointCreated
     | EffectIntended
     | EffectDone

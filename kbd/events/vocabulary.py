@@ -18,6 +18,7 @@ from kbd.events.drafts import (
     FileAdopted,
     FileChanged,
     PublishIntended,
+    ReceiptMade,
 )
 from kbd.events.runs import ModelReplied, ModelRequested, RunEvent, ToolCalled, ToolReturned
 from kbd.events.watches import WatchEvent
@@ -68,6 +69,7 @@ _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProx
         DraftRecovered: lambda event: _drafted_blobs(event.draft),
         CheckpointCreated: lambda event: [file.blob for file in event.files],
         EffectIntended: lambda event: (event.file.blob,),
+        ReceiptMade: lambda event: (event.blob,),
     }
 )
 

@@ -14,6 +14,7 @@ can do is told by the capabilities it inherits:
     Relocatable relocate()                 operations as they are on another version of a file
     Mergeable  merge()                     two sets of changed lines in one file
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
+    Receiptable receipt_facts()            what differs inside, in facts that others can recompute
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
@@ -32,6 +33,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
     change_text    the same as text for a model, a line a change
     alignment      which items of two sequences are the same; words of a changed text
     anchors        which of those are certain: nothing else can be meant
+    receipts       what facts for receipts are made of: lists of items, with digests
     shelves        what is kept on a shelf: written whole, believed only if it is
 """
 
@@ -46,6 +48,7 @@ from kbd.formats.capabilities import (
     Previewable,
     Printable,
     Readable,
+    Receiptable,
     Styled,
     Tabular,
 )
@@ -121,6 +124,7 @@ __all__ = [
     "Printable",
     "Readable",
     "Reading",
+    "Receiptable",
     "Region",
     "Relocatable",
     "Relocation",

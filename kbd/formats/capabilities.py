@@ -34,6 +34,7 @@ __all__ = [
     "Previewable",
     "Printable",
     "Readable",
+    "Receiptable",
     "Styled",
     "Tabular",
 ]
@@ -258,6 +259,33 @@ class Comparable(ABC):
             FileReadFailed: The file cannot be read.
             ValidationFailed: The text is no place of this format, or the file has no such place; it
                 says how places are written.
+        """
+
+
+class Receiptable(ABC):
+    """A format that can tell for a receipt what differs inside a file, in recomputable facts."""
+
+    @abstractmethod
+    def receipt_facts(
+        self, versions: tuple[Source | None, ...], steps: tuple[int, ...], limit: int
+    ) -> dict[str, Any]:
+        """Return what differs between the first and the last version, and by which steps.
+
+        Each fact follows from the bytes alone, as `docs/reference/receipts.md` defines it:
+        `receipt_check` of the same package, which imports nothing but the standard library, finds
+        it again without this. `kbd.formats.receipts` makes the lists.
+
+        Args:
+            versions: The file as each step found it and left it: one more than there are steps;
+                None where there was no file.
+            steps: The numbers of the steps, by which the facts name them.
+            limit: How many entries of lists may be shown in all; all are in the lists' digests.
+
+        Returns:
+            Plain values: the `inside` of a file in a receipt.
+
+        Raises:
+            FileReadFailed: A version cannot be read.
         """
 
 

@@ -6,6 +6,7 @@
     assets       what a call names to be copied; parts copied with all that they are related to
     formatting   lenient reader of fonts, sizes, colors and alignments in operations
     reach        what a package still reaches out to after an edit
+    receipts     facts for receipts: parts by their hashes, changed ones by what they hold
     theme        colors and fonts of themes, and what a color of a drawing comes to
 
 A format plugin brings what truly differs (its elements, its places, its operations) and takes the

@@ -19,6 +19,7 @@ from kbd.formats import (
     Passage,
     Readable,
     Reading,
+    Receiptable,
     Region,
     Source,
     Styled,
@@ -27,7 +28,7 @@ from kbd.formats import (
 __all__ = ["OfficeFormat"]
 
 
-class OfficeFormat(FormatHandler, Mappable, Readable, Editable, Styled):
+class OfficeFormat(FormatHandler, Mappable, Readable, Editable, Styled, Receiptable):
     """A format whose capabilities are functions of modules that are imported when they are called.
 
     A derived class declares itself as every handler does, and `functions`. For more capabilities
@@ -74,6 +75,13 @@ class OfficeFormat(FormatHandler, Mappable, Readable, Editable, Styled):
     ) -> Applied:
         """Apply operations to a new file or to one that there is."""
         found: Applied = self.function("apply")(source, operations, target)
+        return found
+
+    def receipt_facts(
+        self, versions: tuple[Source | None, ...], steps: tuple[int, ...], limit: int
+    ) -> dict[str, Any]:
+        """Return what differs between versions of a file, part by part."""
+        found: dict[str, Any] = self.function("receipt_facts")(versions, steps, limit)
         return found
 
     def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@
     workspace      a workbench's documents: search, list, read, summarize
     drafts         draft, review, publish, checkpoints
     reviews        what a draft changes inside its files
+    receipts       documents that prove what a publish changed
     watches        watched folders, and the files that failed there
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
     events         events of a log, read and followed; blobs
@@ -35,6 +36,7 @@ from kbd.requests.drafts import DraftRequest
 from kbd.requests.egress import EgressRequest
 from kbd.requests.events import LogRequest
 from kbd.requests.providers import ProviderRequest
+from kbd.requests.receipts import ReceiptRequest
 from kbd.requests.replays import ReplayRequest
 from kbd.requests.reviews import ReviewRequest
 from kbd.requests.tools import ToolRequest
@@ -58,6 +60,7 @@ AnyRequest = (
     | WorkspaceRequest
     | DraftRequest
     | ReviewRequest
+    | ReceiptRequest
     | ToolRequest
     | LogRequest
     | ReplayRequest

@@ -17,7 +17,7 @@ from kbd.events import drafts as d
 from kbd.events import runs as r
 from kbd.events import watches as f
 from kbd.events import workbenches as w
-from kbd.events.base import FileVersion, ModelShare, Recorded, ReplyCall
+from kbd.events.base import Actor, FileVersion, ModelShare, Recorded, ReplyCall
 from kbd.messages import Usage
 from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, WorkbenchId
 
@@ -243,9 +243,16 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         d.FileAdopted(XLSX, None),
         d.DraftRebased("d5", "d4", (CSV, XLSX)),
     ),
+    (d.ReceiptMade("c2", C, 4096),),
+    (d.PublishIntended("p5", (), accepted=((XLSX, ("a link to http://ai.example",)),)),),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
+
+
+CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
+CLIENTS_FROM = len(ADDED) - 1
+"""From which of what came later on a client asked for it."""
 
 
 def commits() -> list[list[Recorded]]:
@@ -260,8 +267,9 @@ def commits() -> list[list[Recorded]]:
         size = len(made) % 3 + 1
         made.append(records[:size])
         records = records[size:]
-    for commit in ADDED:
-        made.append([codec.wrap_event(event, _time_us(place)) for event in commit])
+    for n, commit in enumerate(ADDED):
+        actor = CLIENT if n >= CLIENTS_FROM else None
+        made.append([codec.wrap_event(event, _time_us(place), actor=actor) for event in commit])
         place += 1
     return made
 

@@ -8,6 +8,7 @@ files           add, list, remove and extract files; context that every run is g
 runs            messages and the runs on them; show the conversation, undo, regenerate
 drafts          change set, publish, discard; checkpoints
 reviews         what the draft changes inside its files
+receipts        documents that prove what a publish changed
 formats         the methods that formats contribute
 tools           the list of tools, and calls of them
 client_calls    how the calls of clients that write are carried out and recorded

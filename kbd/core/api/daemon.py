@@ -28,6 +28,7 @@ from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
 from kbd.core.api.logs import LogMethods
 from kbd.core.api.providers import EgressMethods, ProviderMethods
+from kbd.core.api.receipts import ReceiptMethods
 from kbd.core.api.replays import ProofMethods, ReplayMethods
 from kbd.core.api.reviews import ReviewMethods
 from kbd.core.api.runs import ConversationMethods, WorkshopMethods
@@ -350,6 +351,7 @@ def handler_table(
         WorkspaceMethods(context, workbenches),
         DraftMethods(context, workbenches),
         ReviewMethods(context, workbenches),
+        ReceiptMethods(workbenches),
         CheckpointMethods(context, workbenches),
         EgressMethods(context, workbenches),
         ToolMethods(context, workbenches),

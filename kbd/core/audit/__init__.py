@@ -13,6 +13,8 @@
     plugin_replacement  another version of a plugin, put first on the import path
     case_file           a run in one file that verifies itself, written and checked; `verify` is the
                         verifier that lies in it
+    receipt_check       checker of receipts, of the standard library alone
+    receipt_folder      its modules, and the same as one file that Python runs
     backup              all logs and file versions in one folder
     backup_contents     what goes into it, a file at a time
     backup_inventory    `backup.json`: what a backup holds

@@ -563,6 +563,9 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         drafts.CheckpointRestored: lambda e, _: (
             f"checkpoint {e.checkpoint_id} restored, before it {e.pre_restore_checkpoint_id}"
         ),
+        drafts.ReceiptMade: lambda e, _: (
+            f"receipt of publish {e.checkpoint_id} made, {size(e.size_bytes)}"
+        ),
         drafts.EffectIntended: _effect,
         drafts.EffectDone: lambda e, _: f"written outside the workbench as {e.final_name}",
         drafts.EffectAborted: lambda e, _: f"not written outside the workbench: {e.reason}",

@@ -13,6 +13,8 @@ said is lost.
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from kbd.core.domain.fold_runs import RUN_FOLDS
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.watch_state import WATCH_FOLDS
@@ -26,6 +28,7 @@ from kbd.core.domain.workbench_state import (
     EndedDraft,
     FileEntry,
     Parent,
+    PublishNote,
     Said,
     WorkbenchState,
 )
@@ -46,6 +49,7 @@ from kbd.events.drafts import (
     PublishAborted,
     PublishCompleted,
     PublishIntended,
+    ReceiptMade,
 )
 from kbd.events.workbenches import (
     AssistantMessageAdded,
@@ -348,10 +352,13 @@ def confirm_deletion(state: WorkbenchState, _seq: Seq, record: Recorded) -> None
         state.draft.confirmed = list(data.names)
 
 
-def complete_publish(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+def complete_publish(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     """Make the intended files the published ones and take them out of the draft."""
     intended, draft = state.publish, state.draft
     state.publish = None
+    if intended is not None:
+        note = PublishNote(state.publish_seq, seq)
+        state.publishes[record.data.checkpoint_id] = note
     # Of a rewind, the event that follows says all; the draft is not what was published.
     if intended is None or intended.rewind is not None:
         return
@@ -443,13 +450,21 @@ def _checkpoint(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     )
 
 
-def _publish_intended(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    state.publish = record.data
+def _publish_intended(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    state.publish, state.publish_seq = record.data, seq
 
 
 def _publish_aborted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     del record
     state.publish = None
+
+
+def _receipt_made(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ReceiptMade = record.data
+    note = state.publishes.get(data.checkpoint_id)
+    if note is not None:
+        made = msgspec.structs.replace(note, receipt=data.blob, receipt_bytes=data.size_bytes)
+        state.publishes[data.checkpoint_id] = made
 
 
 def _effect_intended(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -491,6 +506,7 @@ FOLDS: dict[type, Fold] = {
     PublishCompleted: complete_publish,
     PublishAborted: _publish_aborted,
     CheckpointCreated: _checkpoint,
+    ReceiptMade: _receipt_made,
     EffectIntended: _effect_intended,
     EffectDone: _effect_done,
     EffectAborted: _effect_aborted,

@@ -78,7 +78,7 @@ class LineageStep(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         call_id: The call, if one did.
         tool: The tool or method, or "".
         entry_id: The call's number in the tool log, or 0.
-        called: The event of the call itself, or 0.
+        called_seq: The event with which the call began, or 0.
         again: The step whose work it does again, on another version of the file.
     """
 
@@ -94,7 +94,7 @@ class LineageStep(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     call_id: CallId | None = None
     tool: str = ""
     entry_id: int = 0
-    called: Seq = Seq(0)
+    called_seq: Seq = Seq(0)
     again: "LineageStep | None" = None
 
     @property
@@ -153,7 +153,7 @@ class _Called(NamedTuple):
 
 _NOTHING = FileLineage()
 
-_NO_CALL = _Called("", 0)
+_NO_CALL = _Called("", 0, Seq(0))
 
 
 class LineageFold:
@@ -196,9 +196,14 @@ class LineageFold:
         if fold is not None:
             fold(self, record)
 
-    def file(self, name: FileName) -> FileLineage:
-        """Return the heads of a file; nothing but None for one that there is not."""
-        return self._now.get(name, _NOTHING)
+    def file(self, name: FileName, at: Seq | None = None) -> FileLineage:
+        """Return the heads of a file; nothing but None for one that there is not.
+
+        Args:
+            name: The file.
+            at: After which event; None is the last one.
+        """
+        return self._now.get(name, _NOTHING) if at is None else self._at(name, at)
 
     def file_added(self, record: Recorded) -> None:
         """Begin a lineage."""
@@ -331,7 +336,7 @@ class LineageFold:
     def _applied_step(self, name: FileName, repeats: int) -> LineageStep | None:
         """Return the step of the draft before whose call was made again."""
         found = walk_steps(self._applied.get(name)) if repeats else ()
-        return next((step for step in found if step.called == repeats), None)
+        return next((step for step in found if step.called_seq == repeats), None)
 
     def draft_discarded(self, record: Recorded) -> None:
         """Leave what is published."""
@@ -468,7 +473,7 @@ class LineageFold:
         return LineageStep(
             seq=self.seq, ts_us=record.ts_us, kind=kind, name=name, after=after,
             size_bytes=size_bytes, older=older, run=record.run, item=item, call_id=call_id,
-            tool=called.tool, entry_id=called.entry_id, called=called.seq, again=again,
+            tool=called.tool, entry_id=called.entry_id, called_seq=called.seq, again=again,
         )  # fmt: skip
 
     def _at(self, name: FileName, seq: Seq) -> FileLineage:

@@ -25,6 +25,7 @@ __all__ = [
     "FileEntry",
     "Measured",
     "Parent",
+    "PublishNote",
     "Said",
     "SeenFile",
     "WorkbenchState",
@@ -131,6 +132,22 @@ class FileEntry(msgspec.Struct, frozen=True):
     origin: BlobHash | None = None
 
 
+class PublishNote(msgspec.Struct, frozen=True):
+    """A publish that is carried out.
+
+    Args:
+        intended_seq: The event of its plan.
+        completed_seq: The event of its end.
+        receipt: The document that proves what it changed, if it is made.
+        receipt_bytes: The size of that.
+    """
+
+    intended_seq: Seq
+    completed_seq: Seq
+    receipt: BlobHash | None = None
+    receipt_bytes: int = 0
+
+
 class SeenFile(msgspec.Struct, frozen=True):
     """Current file of a workbench: the draft's version if there is one.
 
@@ -228,8 +245,8 @@ class WorkbenchState(msgspec.Struct):
     `removed` is what was taken out of published/ and not put there again: a crash may have come
     between the event and the removal on disk. `said` is the conversation as it stands, `heard` all
     that was ever said, by id, cut off or not. `ended_drafts` are those that can be recovered,
-    oldest first. `current` is the run on the newest message that can be resumed; 0 once its plan is
-    set aside.
+    oldest first. `publishes` are those that were carried out, by the checkpoint that each left.
+    `current` is the run on the newest message that can be resumed; 0 once its plan is set aside.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -252,6 +269,8 @@ class WorkbenchState(msgspec.Struct):
     consents: list[Consent] = []
     checkpoints: list[Checkpoint] = []
     publish: PublishIntended | None = None
+    publish_seq: Seq = Seq(0)
+    publishes: dict[str, PublishNote] = {}
     effects: dict[str, EffectIntended] = {}
     delivered: list[Delivered] = []
     entries: dict[int, Seq] = {}

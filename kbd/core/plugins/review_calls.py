@@ -26,6 +26,7 @@ from kbd.formats import (
     Preview,
     Previewable,
     Printable,
+    Receiptable,
     Trace,
 )
 from kbd.tools import FileRef
@@ -126,6 +127,34 @@ class ReviewCalls(WorkerCalls):
             "forward": forward,
         }
         return await self._call(owned, "trace", tuple[Trace, ...], arguments, FileReadFailed)
+
+    async def receipt_facts(
+        self, name: str, versions: Sequence[FileRef | None], steps: Sequence[int], limit: int
+    ) -> dict[str, Any] | None:
+        """Return `Receiptable.receipt_facts`; None for a format that tells none.
+
+        Args:
+            name: What the file is called.
+            versions: Its versions; None where there was no file.
+            steps: The numbers of the steps between them.
+            limit: How many entries of lists may be shown.
+
+        Raises:
+            FileReadFailed: A version cannot be read.
+            ToolTimeout: It took too long.
+        """
+        handler = self.for_name(name)
+        if not isinstance(handler, Receiptable):
+            return None
+        assert isinstance(handler, FormatHandler)
+        arguments = {
+            "name": name,
+            "versions": [_version(each) for each in versions],
+            "steps": list(steps),
+            "limit": limit,
+        }
+        owned = self._owner(handler)
+        return await self._call(owned, "receipt_facts", dict[str, Any], arguments, FileReadFailed)
 
     async def locate(self, file: FileRef, text: str) -> Place:
         """Return `Comparable.locate`."""

@@ -33,6 +33,7 @@ from kbd.formats import (
     Placement,
     Previewable,
     Readable,
+    Receiptable,
     Region,
     Relocatable,
     Source,
@@ -59,6 +60,7 @@ __all__ = [
     "read",
     "read_overview",
     "read_table",
+    "receipt_facts",
     "relocate",
     "short",
     "trace",
@@ -232,6 +234,20 @@ def merge(
     assert isinstance(handler, Mergeable)
     one, two, three = (Source(Path(path), known) for path, known in (base, ours, theirs))
     return _plain(handler.merge(one, two, three, Path(target)))
+
+
+def receipt_facts(
+    handle: dict[str, Any],
+    name: str,
+    versions: Sequence[tuple[str, str] | None],
+    steps: Sequence[int],
+    limit: int,
+) -> Any:
+    """Return `Receiptable.receipt_facts`; a version is its path and the file's name then."""
+    del name
+    handler = _handler(handle)
+    assert isinstance(handler, Receiptable)
+    return _plain(handler.receipt_facts(tuple(map(_version, versions)), tuple(steps), limit))
 
 
 def extract_text(

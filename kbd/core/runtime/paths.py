@@ -104,6 +104,11 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
         """Readable copies of conversation and plan; a projection."""
         return self.root / "meta" / "workshop"
 
+    @property
+    def receipts(self) -> Path:
+        """Readable copies of the receipts of publishes; a projection."""
+        return self.root / "meta" / "receipts"
+
     def create(self) -> None:
         """Make all folders, each 0700; those that exist are kept."""
         _private(self.root)

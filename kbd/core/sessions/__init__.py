@@ -4,6 +4,7 @@ api_context      what the daemon is assembled from, as handlers and sessions nee
 workbenches      the registry of open workbenches, and the daemon's own log of which there are
 recovery         opens a workbench's log, and finishes what a stopped daemon had begun
 projection       `draft/` and the readable copies follow the log
+receipts         makes the receipt of each publish, behind it
 runs             a task for each run, and the run context that its agent works with
 search_access    the search of a workbench for one call, with its embedder and model
 rebase           a draft applied again to what is published now

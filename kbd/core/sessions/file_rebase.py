@@ -197,7 +197,7 @@ class FileRebase:
         result = theirs
         made: list[RebasedCall] = []
         for step in self._steps:
-            call = self._calls.get(step.called)
+            call = self._calls.get(step.called_seq)
             older = step.older
             if step.after is None or older is None or older.after is None or call is None:
                 reason = "the draft deleted the file and made it anew"

@@ -97,7 +97,7 @@ async def _rebase_files(
         lineages[name] = await workbench.lineages.read(workbench.keeper.journal, name)
     wanted: set[Seq] = set()
     for lineage in lineages.values():
-        wanted.update(step.called for step in steps_of_draft(lineage)[0] if step.called)
+        wanted.update(step.called_seq for step in steps_of_draft(lineage)[0] if step.called_seq)
     calls = await read_drafted_calls(workbench.keeper.journal, wanted)
     repeater = Repeater(context, workbench)
     limit = context.settings.limits.file_bytes

@@ -17,11 +17,13 @@ from anyio.to_thread import run_sync
 
 from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, DeleteWorkbench
 from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import checked_id
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
+from kbd.core.sessions.receipts import ReceiptMaker
 from kbd.core.sessions.recovery import close_workbench, open_workbench, recover_workbench
 from kbd.core.store.keeper import Keeper, Observer
 from kbd.core.store.snapshotting import SnapshotScheduler
@@ -48,6 +50,7 @@ class ServedWorkbench:
 
     Args:
         workbench: The workbench.
+        receipts: Makes the receipts of its publishes.
         log_id: Its id.
         now_s: The time, on the monotonic clock.
 
@@ -59,8 +62,10 @@ class ServedWorkbench:
         used_s: The same, or when it last recorded anything.
     """
 
-    def __init__(self, workbench: OpenWorkbench, log_id: WorkbenchId, now_s: float) -> None:
-        self.workbench = workbench
+    def __init__(
+        self, workbench: OpenWorkbench, receipts: ReceiptMaker, log_id: WorkbenchId, now_s: float
+    ) -> None:
+        self.workbench, self.receipts = workbench, receipts
         self.events = EventRows(log_id, workbench.keeper.journal)
         self.scope = anyio.CancelScope()
         self.closed = anyio.Event()
@@ -77,6 +82,7 @@ class ServedWorkbench:
             or workbench.editing.locked()
             or self.events.is_followed
             or not workbench.keeper.is_idle
+            or not self.receipts.is_idle
         )
         return now_s - self.used_s >= IDLE_S and not is_busy
 
@@ -187,6 +193,14 @@ class Workbenches:
         if workbench_id == "daemon":
             return self.daemon_events
         return (await self._opened(workbench_id)).events
+
+    async def receipts(self, workbench_id: str) -> ReceiptMaker:
+        """Return what makes a workbench's receipts.
+
+        Raises:
+            KbdError: As for `open`.
+        """
+        return (await self._opened(workbench_id)).receipts
 
     def is_at_end(self, log_id: str, seq: Seq) -> bool:
         """Return whether a log is known to end at an event; no workbench is opened to find out."""
@@ -349,13 +363,16 @@ class Workbenches:
         context = self._context
         folders = context.home.workbench(workbench_id)
         workbench = await open_workbench(folders, context.clock, context.egress.redaction)
-        opened = ServedWorkbench(workbench, workbench_id, context.clock.monotonic_s())
+        formats = FormatCalls(context.catalog, context.workers, folders.cache)
+        receipts = ReceiptMaker(workbench, formats)
+        opened = ServedWorkbench(workbench, receipts, workbench_id, context.clock.monotonic_s())
         projection = Projection(workbench)
         workbench.keeper.refresh_first(projection.refresh)
         workbench.keeper.observe(lambda seq, record: self._announce(opened, seq, record))
         workbench.keeper.observe(projection.observe)
         renewal = SnapshotScheduler(workbench.snapshots, workbench.keeper.journal.log)
         workbench.keeper.observe(renewal.observe)
+        workbench.keeper.observe(receipts.observe)
         workbench.keeper.observe(self._watch(workbench))
         if workbench.damage is not None:
             _log.error("log_damaged", workbench=workbench_id, **workbench.damage.detail)
@@ -373,6 +390,8 @@ class Workbenches:
                     else:
                         tasks.start_soon(projection.run)
                         tasks.start_soon(renewal.run)
+                        receipts.catch_up()
+                        tasks.start_soon(receipts.run)
                         # Only now: what a crash left open is settled (reliability, R9).
                         self._open[workbench_id] = opened
                         task_status.started(opened)

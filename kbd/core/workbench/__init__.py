@@ -16,6 +16,7 @@ preview_answers
                answers that show a file: a picture of it, or a grid of its cells
 publish        makes the draft's files the published ones, or leaves all as it was
 transaction    the files of one publish: staged, swapped in, brought back
+receipts       documents that prove what a publish changed, from log and blobs
 rewind         undo to a message, and restore of a checkpoint
 draft_recovery drafts that ended without being published: back, or as files
 conversation, event_rows, rows, notifications

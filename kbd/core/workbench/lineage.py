@@ -28,14 +28,15 @@ class LineageReader:
         # One at a time: the fold grows in a thread.
         self._reading = anyio.Lock()
 
-    async def read(self, journal: Journal, name: FileName) -> FileLineage:
-        """Return the lineage of a file after the last durable event.
+    async def read(self, journal: Journal, name: FileName, at: Seq | None = None) -> FileLineage:
+        """Return the lineage of a file after the last durable event, or after another one.
 
         Of a damaged log, that after the last event before the damage.
 
         Args:
             journal: The workbench's log.
             name: The file.
+            at: The event; None is the last one.
         """
         async with self._reading:
             fold = self._fold
@@ -43,7 +44,7 @@ class LineageReader:
                 pass
             if fold.size > MAX_KEPT:
                 self._fold = LineageFold()
-            return fold.file(name)
+            return fold.file(name, at)
 
 
 def _advance(journal: Journal, fold: LineageFold) -> bool:

@@ -20,6 +20,7 @@ from kbd.formats import (
     Placement,
     Readable,
     Reading,
+    Receiptable,
     Region,
     Source,
     Table,
@@ -31,7 +32,9 @@ from kbd.formats import (
 __all__ = ["CsvFormat"]
 
 
-class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable, Mergeable):
+class CsvFormat(
+    FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable, Receiptable, Mergeable
+):
     """Rows of delimited text: read as a table or by lines, written new or added to."""
 
     name = "csv"
@@ -49,6 +52,7 @@ class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable,
         "kbd_csv.comparison.changes",
         "kbd_csv.comparison.places",
         "kbd.plaintext.merge",
+        "kbd.plaintext.receipts",
     )
     guidance = (
         "Use the table tools: count first, then query or fetch windows of rows. read_file shows "
@@ -112,6 +116,14 @@ class CsvFormat(FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable,
         from kbd_csv.comparison import places as cells  # noqa: PLC0415 - 100 ms, as above
 
         return cells.trace(before, after, places, forward=forward)
+
+    def receipt_facts(
+        self, versions: tuple[Source | None, ...], steps: tuple[int, ...], limit: int
+    ) -> dict[str, Any]:
+        """Return which lines differ."""
+        from kbd.plaintext import receipts  # noqa: PLC0415 - 100 ms, as above
+
+        return receipts.line_facts(versions, steps, limit)
 
     def locate(self, source: Source, text: str) -> Place:
         """Understand "row 7, amount", "row 7", "column amount" and "amount"."""

@@ -44,6 +44,7 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
         "objects": "kbd_docx.reader.regions:read_objects",
         "passages": "kbd_docx.reader.regions:passages",
         "apply": "kbd_docx.edits.apply:apply",
+        "receipt_facts": "kbd_docx.receipt:receipt_facts",
         "get_styles": "kbd_docx.styles.style_list:get_styles",
         "copy_assets": "kbd_docx.assets.copy_assets:copy_assets",
         "compare": "kbd_docx.comparison.document_comparison:compare",

@@ -6,6 +6,7 @@
     operations    the operations that an edit is made of
     reader        mapping and reading
     edits         applies operations
+    receipt       facts for receipts; `receipt_check` finds them again, sharing no code
     comparison    what differs between two versions
     relocation      carries operations over from one version to another
     styles        the formatting of a deck, in words

@@ -46,6 +46,7 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
         "objects": "kbd_pptx.reader.regions:read_objects",
         "passages": "kbd_pptx.reader.regions:passages",
         "apply": "kbd_pptx.edits.apply:apply",
+        "receipt_facts": "kbd_pptx.receipt:receipt_facts",
         "get_styles": "kbd_pptx.styles.style_list:get_styles",
         "copy_assets": "kbd_pptx.assets.copy_assets:copy_assets",
         "compare": "kbd_pptx.comparison.compare:compare",

@@ -19,6 +19,7 @@ from kbd.formats import (
     Place,
     Readable,
     Reading,
+    Receiptable,
     Region,
     Source,
     Trace,
@@ -74,7 +75,7 @@ SUFFIXES = dict(sorted({**dict.fromkeys(_PLAIN.split(), "text/plain"), **_TYPED}
 """Lower-case suffixes, and names of files that have none, with their MIME types."""
 
 
-class TextFormat(FormatHandler, Mappable, Readable, Comparable, Mergeable):
+class TextFormat(FormatHandler, Mappable, Readable, Comparable, Receiptable, Mergeable):
     """Plain text by lines; written whole by `write_text_file`, so it is not `Editable`."""
 
     name = "text"
@@ -85,6 +86,7 @@ class TextFormat(FormatHandler, Mappable, Readable, Comparable, Mergeable):
         "kbd_text.text_map",
         "kbd_text.comparison.changes",
         "kbd_text.comparison.places",
+        "kbd.plaintext.receipts",
         "kbd.plaintext.merge",
     )
     guidance = (
@@ -132,6 +134,14 @@ class TextFormat(FormatHandler, Mappable, Readable, Comparable, Mergeable):
         from kbd_text.comparison import places as lines  # noqa: PLC0415 - 100 ms, as above
 
         return lines.trace(before, after, places, forward=forward)
+
+    def receipt_facts(
+        self, versions: tuple[Source | None, ...], steps: tuple[int, ...], limit: int
+    ) -> dict[str, Any]:
+        """Return which lines differ."""
+        from kbd.plaintext import receipts  # noqa: PLC0415 - 100 ms, as above
+
+        return receipts.line_facts(versions, steps, limit)
 
     def locate(self, source: Source, text: str) -> Place:
         """Understand "line 12", "lines 3-5", "L12" and "12"."""

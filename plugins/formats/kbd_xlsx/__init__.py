@@ -9,7 +9,9 @@ its extent is bounded; `workbook_map`, `regions` and `grid` show it.
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
 places the rows of tables, `styles` describes formatting, `assets` copies it, `calculation` knows
 which results an edit makes old. `tables` reads a sheet as a table and writes one. `comparison`
-finds what differs between two versions, `relocation` carries operations over from one to the other.
+finds what differs between two versions, `relocation` carries operations over from one to the other;
+`receipt` finds the same as facts for receipts, and `receipt_check` finds those again, sharing no
+code.
 """
 
 from collections.abc import Sequence

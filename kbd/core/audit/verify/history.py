@@ -60,6 +60,7 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
     "DraftRecovered": ("draft.files.base", "draft.files.blob"),
     "CheckpointCreated": ("files.blob",),
     "EffectIntended": ("file.blob",),
+    "ReceiptMade": ("blob",),
 }
 """Which fields of which events name blobs; what is behind a dot is in it, or in each of a list."""
 

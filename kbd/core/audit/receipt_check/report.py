@@ -1,0 +1,118 @@
+"""The check of a receipt with the files that were given."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .claims import MAX_BYTES, read_receipt
+from .files import FileFacts, check_file
+from .lists import canonical
+from .parts import Checks
+from .shelf import Given, Shelf, gather
+
+__all__ = ["Report", "check_receipt", "find_receipts"]
+
+NAME = "receipt.json"
+
+
+class Report(NamedTuple):
+    """What was found.
+
+    Args:
+        path: The receipt.
+        sha256: Its hash, which the log of the workbench has.
+        workbench: The id and name of the workbench.
+        publish: The checkpoint and the time of the publish.
+        log: Heads of the log behind the events of the publish: number and the chain's hash there.
+        files: What was found of each file.
+        faults: What is wrong with the receipt itself.
+    """
+
+    path: str
+    sha256: str
+    workbench: tuple[str, str]
+    publish: tuple[str, str]
+    log: tuple[tuple[int, str], ...]
+    files: tuple[FileFacts, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def is_false(self) -> bool:
+        """Whether something is wrong."""
+        return bool(self.faults) or any(each.faults for each in self.files)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that is claimed was checked."""
+        return not any(each.unproven for each in self.files)
+
+
+def find_receipts(paths: Iterable[str]) -> tuple[list[Given], list[Given]]:
+    """Return the receipts among the files that are given, and the other files.
+
+    A receipt is a file whose first bytes are those of one, named or in a folder.
+
+    Raises:
+        TooMany: There are too many files.
+        OSError: A file cannot be read.
+    """
+    receipts: list[Given] = []
+    others: list[Given] = []
+    for each in gather(paths):
+        is_one = not each.side and each.name.endswith(".json") and _begins_as_receipt(each.path)
+        (receipts if is_one else others).append(each)
+    return receipts, others
+
+
+def _begins_as_receipt(path: str) -> bool:
+    with open(path, "rb") as file:
+        head = file.read(64 * 1024)
+        tail = b""
+        if len(head) == 64 * 1024:
+            file.seek(-min(64 * 1024, file.seek(0, os.SEEK_END)), os.SEEK_END)
+            tail = file.read()
+    # Keys are sorted: `format` stands behind the files.
+    return head.lstrip()[:1] == b"{" and b'"kbd-receipt"' in (head + tail)
+
+
+def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
+    """Check a receipt.
+
+    Args:
+        path: The receipt.
+        others: The files that were given.
+        checks: What formats' parts hold.
+
+    Raises:
+        Ill: It is none.
+        OSError: A file cannot be read.
+    """
+    with open(path, "rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    claim = read_receipt(data)
+    faults = []
+    if canonical(claim.value) + b"\n" != data:
+        faults.append("it is not written as kbd writes receipts; its hash is not that of the log")
+    shelf = Shelf(others)
+    files = claim.items("files")
+    for each in files:
+        shelf.expect(each)
+    found: list[FileFacts] = []
+    paths: set[str] = set()
+    for each in files:
+        facts = check_file(each, shelf.versions(each), checks)
+        if facts.path in paths:
+            faults.append(f"it tells of {facts.path} twice")
+        paths.add(facts.path)
+        found.append(facts)
+    workbench, publish = claim.child("workbench"), claim.child("publish")
+    events = [publish.child(name) for name in ("intended", "completed")]
+    return Report(
+        path, hashlib.sha256(data).hexdigest(), (workbench.text("id"), workbench.text("name")),
+        (publish.text("checkpoint_id"), publish.text("time")),
+        tuple((each.count("head_seq"), each.sha256("hash") or "") for each in events),
+        tuple(found), tuple(faults),
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""The maker of receipts: behind each publish, after a crash, and without holding anybody up."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from kbd.core.domain.commands import CompletePublish, IntendPublish
+from kbd.core.sessions.receipts import MAX_LATE
+from kbd.core.workbench.publish import publish
+from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.events.drafts import ReceiptMade
+from kbd.types import Seq
+from supervised import CLOCK, crashed, draft, supervised
+
+pytestmark = pytest.mark.anyio
+
+
+async def _made(bench: OpenWorkbench) -> list[str]:
+    """The checkpoints of the receipts that the log has, in order."""
+    events = await bench.keeper.journal.read(Seq(0), 10_000)
+    return [r.data.checkpoint_id for _, r in events if isinstance(r.data, ReceiptMade)]
+
+
+async def _until_made(bench: OpenWorkbench, count: int) -> list[str]:
+    with anyio.fail_after(30):
+        while len(found := await _made(bench)) < count:  # noqa: ASYNC110 - it tells nobody
+            await anyio.sleep(0.01)
+    return found
+
+
+async def _publish(bench: OpenWorkbench, text: str) -> str:
+    await draft(bench, a__txt=text)
+    done = await publish(
+        bench, CLOCK, names=None, keep_both=False, accept_external=False, progress=lambda _: None
+    )
+    return done.checkpoint_id
+
+
+async def _publish_untold(bench: OpenWorkbench, text: str, checkpoint_id: str) -> None:
+    """Publish in the log alone, as a daemon does that dies right behind it."""
+    await draft(bench, a__txt=text)
+    found = {name: entry.blob for name, entry in bench.state.files.items()}
+    await bench.keeper.submit(IntendPublish(checkpoint_id * 2, None, dict(found)))
+    await bench.keeper.submit(CompletePublish(checkpoint_id))
+
+
+async def test_each_publish_gets_its_receipt(tmp_path: Path) -> None:
+    """In the order of the publishes, without anybody asking; the state knows them."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        published = [await _publish(bench, f"text {n}") for n in range(3)]
+        assert await _until_made(bench, 3) == published
+        notes = bench.state.publishes
+        assert [each for each, note in notes.items() if note.receipt] == published
+
+
+async def test_what_a_crash_left_unmade_is_made_at_the_next_open(tmp_path: Path) -> None:
+    """From right behind the publish: the newest at once, an older one when it is asked for."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        # While the lock is held the maker waits, as for a slow disk.
+        maker = await running.benches.receipts(bench.id)
+        async with maker._making:
+            for number in range(MAX_LATE + 1):
+                await _publish_untold(bench, f"text {number}", f"c{number}")
+            assert await _made(bench) == []
+            home = crashed(running.home, tmp_path / "crashed")
+
+    async with supervised(home) as again:
+        opened = await again.benches.open(bench.id)
+        late = [f"c{number}" for number in range(1, MAX_LATE + 1)]
+        assert await _until_made(opened, MAX_LATE) == late
+        maker = await again.benches.receipts(bench.id)
+        assert (await maker.make("c0"))[0] == "c0"
+        assert await _made(opened) == [*late, "c0"]
+
+
+async def test_all_who_ask_at_once_get_the_one_receipt(tmp_path: Path) -> None:
+    """Ten ask while it is made: one event, the same bytes for all."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        checkpoint_id = await _publish(bench, "new")
+        maker = await running.benches.receipts(bench.id)
+        found: list[bytes] = []
+
+        async def ask() -> None:
+            found.append((await maker.make(checkpoint_id))[2])
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(10):
+                tasks.start_soon(ask)
+        assert (len(found), len(set(found))) == (10, 1)
+        assert await _made(bench) == [checkpoint_id]
+
+
+async def test_a_workbench_whose_receipt_is_due_is_not_idle(tmp_path: Path) -> None:
+    """It is not closed for others while its receipt is made: that would be begun again."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        maker = await running.benches.receipts(bench.id)
+        assert maker.is_idle
+        async with maker._making:
+            await _publish_untold(bench, "new", "c1")
+            assert not maker.is_idle
+        await _until_made(bench, 1)
+        await maker.make("c1")
+        assert maker.is_idle
