@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 from .claims import Claim
 from .lists import check_sequence
 from .markup import cut_text
-from .packages import Damaged, Package
+from .packages import Damaged, PackageReader
 from .parts import Checks, PartFacts, check_parts, compare_hashes, compare_packed
 
 __all__ = ["FileFacts", "Version", "check_file", "steps_of"]
@@ -182,7 +182,7 @@ class _File:
             known = len(self._faults)
             try:
                 with open(version.path, "rb") as file:
-                    package = Package(file)
+                    package = PackageReader(file)
                     right = compare_hashes(inside, package, side, self._part_fault)
                     if not version.is_exact and len(self._faults) == known:
                         self._packed(inside, package, versions)
@@ -193,14 +193,14 @@ class _File:
                 self._proven.append(f"{right} parts {side} have their hashes")
 
     def _packed(
-        self, inside: Claim, package: Package, versions: Mapping[str, Version | None]
+        self, inside: Claim, package: PackageReader, versions: Mapping[str, Version | None]
     ) -> None:
         """Tell where a version differs of which each part is what it was."""
         found = 0
         for version in versions.values():
             if version is not None and version.is_exact:
                 with open(version.path, "rb") as file:
-                    found += compare_packed(inside, package, Package(file), self._part_fault)
+                    found += compare_packed(inside, package, PackageReader(file), self._part_fault)
         if not found:
             self._faults.append(
                 "each part is what the receipt says; what differs lies between them, in the "
@@ -275,10 +275,10 @@ class _File:
             if each.note and not each.note.startswith("large")
         ]  # fmt: skip
 
-    def _package_of(self, stack: ExitStack, sha256: str | None) -> Package | None:
+    def _package_of(self, stack: ExitStack, sha256: str | None) -> PackageReader | None:
         if sha256 is None:
             return None
-        return Package(stack.enter_context(self._open(sha256)))
+        return PackageReader(stack.enter_context(self._open(sha256)))
 
     def _open(self, sha256: str) -> BinaryIO:
         version = self._found[sha256]

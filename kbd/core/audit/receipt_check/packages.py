@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 from xml.parsers import expat
 
-__all__ = ["Damaged", "Package", "PackageReader"]
+__all__ = ["Damaged", "PackageReader"]
 
 MAX_ENTRIES = 20_000
 MAX_FILE_BYTES = 1 << 30
@@ -35,7 +35,7 @@ class Damaged(Exception):
     """Something cannot be read, and why."""
 
 
-class Package:
+class PackageReader:
     """One version of a package.
 
     Args:
@@ -159,7 +159,6 @@ class Package:
         return parts, suffixes
 
 
-PackageReader = Package
 """The name by which formats' checks know it."""
 
 

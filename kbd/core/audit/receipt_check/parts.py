@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import markup
 from .claims import Claim
 from .lists import check_keyed, check_sequence
-from .packages import Damaged, Package
+from .packages import Damaged, PackageReader
 
 __all__ = ["Checks", "PartFacts", "check_parts", "compare_hashes", "compare_packed"]
 
@@ -45,7 +45,7 @@ class PartFacts(NamedTuple):
 
 def check_parts(
     claim: Claim,
-    versions: Sequence[Package | None],
+    versions: Sequence[PackageReader | None],
     steps: Sequence[int] | None,
     checks: Checks,
     fault: Fault,
@@ -68,7 +68,7 @@ class _Parts:
 
     def __init__(
         self,
-        versions: Sequence[Package | None],
+        versions: Sequence[PackageReader | None],
         steps: Sequence[int] | None,
         checks: Checks,
         fault: Fault,
@@ -154,7 +154,7 @@ class _Parts:
             return (), f"what the receipt tells of it cannot be checked: {error}"
         return self._lists(inside.child("lists"), name, read, steps), ""
 
-    def _around(self, name: str) -> tuple[list[Package | None], list[int] | None]:
+    def _around(self, name: str) -> tuple[list[PackageReader | None], list[int] | None]:
         """Return the versions around the steps that changed a part, and the steps."""
         if self._steps is None:
             return [self._versions[0], self._versions[-1]], None
@@ -165,7 +165,7 @@ class _Parts:
                 steps.append(step)
         return versions, steps
 
-    def _kind(self, package: Package, name: str) -> tuple[str | None, ModuleType | None]:
+    def _kind(self, package: PackageReader, name: str) -> tuple[str | None, ModuleType | None]:
         try:
             content = package.content_type(name)
         except Damaged:
@@ -177,7 +177,7 @@ class _Parts:
         is_xml = lowered.endswith((".xml", ".rels")) or content.endswith("xml")
         return ("elements" if is_xml else None), None
 
-    def _title(self, package: Package, module: ModuleType | None, name: str) -> str:
+    def _title(self, package: PackageReader, module: ModuleType | None, name: str) -> str:
         if module is None:
             return ""
         if id(package) not in self._titles:
@@ -188,7 +188,7 @@ class _Parts:
         return self._titles[id(package)].get(name.lower(), "")
 
     def _read(
-        self, kind: str, module: ModuleType | None, package: Package | None, name: str
+        self, kind: str, module: ModuleType | None, package: PackageReader | None, name: str
     ) -> dict[str, Any] | None:
         if package is None or name not in package.infos:
             return None
@@ -238,7 +238,7 @@ def _status(before: str | None, after: str | None) -> str:
     return "removed" if after is None else "changed"
 
 
-def _all_hashes(package: Package | None, fault: Fault) -> dict[str, str]:
+def _all_hashes(package: PackageReader | None, fault: Fault) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in package.infos if package is not None else ():
         assert package is not None
@@ -250,7 +250,7 @@ def _all_hashes(package: Package | None, fault: Fault) -> dict[str, str]:
     return found
 
 
-def compare_packed(claim: Claim, package: Package, other: Package, fault: Fault) -> int:
+def compare_packed(claim: Claim, package: PackageReader, other: PackageReader, fault: Fault) -> int:
     """Compare how untouched parts lie packed in two versions; return how many differ.
 
     Args:
@@ -270,7 +270,7 @@ def compare_packed(claim: Claim, package: Package, other: Package, fault: Fault)
     return count
 
 
-def compare_hashes(claim: Claim, package: Package, side: str, fault: Fault) -> int:
+def compare_hashes(claim: Claim, package: PackageReader, side: str, fault: Fault) -> int:
     """Compare the parts of one version with their hashes; return how many are right.
 
     Args:
