@@ -26,6 +26,7 @@ COMMANDS = {
     "review": "show what the draft would change",
     "blame": "show who touched a cell, paragraph or shape, and why",
     "publish": "make the draft's changes the workbench's files",
+    "approve": "decide what waits for a person",
     "rebase": "apply the draft's edits to what somebody published meanwhile",
     "receipt": "prove what a publish changed: show, save, verify",
     "discard": "throw the draft away",

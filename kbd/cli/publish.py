@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kbd.cli.approve import describe_approval
 from kbd.cli.exits import CONFIRMATION_NEEDED, OK, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
@@ -33,12 +34,17 @@ Files that you added from elsewhere are never written; `kbd wb extract` copies r
         "--accept-external", action="store_true", help="also files with new external references"
     )
     parser.add_argument("--yes", action="store_true", help="confirm deletions")
+    parser.add_argument(
+        "--ask", action="store_true", help="publish nothing, but ask for it: see kbd approve"
+    )
     return _publish
 
 
 def _publish(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
+        if arguments.ask:
+            return _request(client, workbench_id, arguments.paths)
         published = publish(
             client,
             workbench_id,
@@ -50,6 +56,16 @@ def _publish(arguments: argparse.Namespace) -> int:
     for path in published["published"]:
         say(f"published {line(path)}")
     say(f"Checkpoint {published['checkpoint_id']} holds what was there before.")
+    return OK
+
+
+def _request(client: Client, workbench_id: str, paths: Sequence[str]) -> int:
+    """Ask for the publish, by whoever decides with `kbd approve`."""
+    params: dict[str, Any] = {"workbench_id": workbench_id}
+    if paths:
+        params["paths"] = list(paths)
+    for row in call(client, "ApprovalRequest", params)["approvals"]:
+        say(describe_approval(row))
     return OK
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from kbd.events.approvals import ApprovalEvent, ApprovalRequested
 from kbd.events.drafts import (
     CheckpointCreated,
     DraftEvent,
@@ -27,7 +28,7 @@ from kbd.types import BlobHash
 
 __all__ = ["VERSIONS", "Event", "named_blobs"]
 
-Event = WorkbenchEvent | RunEvent | DraftEvent | WatchEvent
+Event = WorkbenchEvent | RunEvent | DraftEvent | ApprovalEvent | WatchEvent
 """Everything that can be recorded."""
 
 VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)
@@ -70,6 +71,9 @@ _FIELDS: Mapping[type, Callable[[Any], Iterable[BlobHash | None]]] = MappingProx
         CheckpointCreated: lambda event: [file.blob for file in event.files],
         EffectIntended: lambda event: (event.file.blob,),
         ReceiptMade: lambda event: (event.blob,),
+        ApprovalRequested: lambda event: [
+            blob for file in event.files for blob in (file.base, file.blob)
+        ],
     }
 )
 

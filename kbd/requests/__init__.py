@@ -10,6 +10,7 @@
     workspace      a workbench's documents: search, list, read, summarize
     drafts         draft, review, publish, checkpoints
     reviews        what a draft changes inside its files
+    approvals      what waits for a person, and the person's decision
     receipts       documents that prove what a publish changed
     watches        watched folders, and the files that failed there
     formats        what the wire methods of formats (XlsxGetMap …) are derived from
@@ -28,6 +29,7 @@ is the record that is answered. Each subject ends with the union of its requests
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from kbd.requests.approvals import ApprovalRequests
 from kbd.requests.archives import ArchiveRequest
 from kbd.requests.base import Request
 from kbd.requests.contexts import ContextRequest
@@ -62,6 +64,7 @@ AnyRequest = (
     | ReviewRequest
     | ReceiptRequest
     | ToolRequest
+    | ApprovalRequests
     | LogRequest
     | ReplayRequest
     | ArchiveRequest

@@ -8,12 +8,15 @@ from typing import Literal
 
 import msgspec
 
+from kbd.events.approvals import ApprovalKind, Decision
 from kbd.requests.base import UNSET, Notification, Unset
 from kbd.requests.events import EventRow
 from kbd.requests.workshop import RunError
 from kbd.types import CallId, FileName, Phase, Seq, WatchId, WorkbenchId
 
 __all__ = [
+    "ApprovalDecided",
+    "ApprovalRequested",
     "CheckpointCreated",
     "CheckpointRestored",
     "ConnectionDropped",
@@ -73,6 +76,32 @@ class DraftStateChanged(Notification):
 
     has_draft: bool
     draft_id: str | Unset = UNSET
+
+
+class ApprovalRequested(Notification):
+    """Something waits for a person; `ApprovalList` says what else does.
+
+    Args:
+        approval_id: Its id, for `ApprovalDecide`.
+        kind: "publish", "deletion", "external", "consent" or "call".
+        title: What is asked, in one line.
+    """
+
+    approval_id: str
+    kind: ApprovalKind
+    title: str
+
+
+class ApprovalDecided(Notification):
+    """A person decided something that waited: whoever shows it takes it off.
+
+    Args:
+        approval_id: What was decided.
+        decision: "accept" or "decline".
+    """
+
+    approval_id: str
+    decision: Decision
 
 
 class WorkbenchDraftStateChanged(Notification):

@@ -10,6 +10,7 @@ drafts          change set, publish, discard; checkpoints
 reviews         what the draft changes inside its files
 receipts        documents that prove what a publish changed
 formats         the methods that formats contribute
+approvals       what waits for a person, and the person's decision
 tools           the list of tools, and calls of them
 client_calls    how the calls of clients that write are carried out and recorded
 search          a workbench's documents

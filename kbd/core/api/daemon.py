@@ -21,6 +21,7 @@ from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core.api.administration import DaemonMethods
+from kbd.core.api.approvals import ApprovalMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
 from kbd.core.api.commands import hold_workbenches
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods
@@ -355,6 +356,7 @@ def handler_table(
         CheckpointMethods(context, workbenches),
         EgressMethods(context, workbenches),
         ToolMethods(context, workbenches),
+        ApprovalMethods(context, workbenches),
         LogMethods(context, workbenches),
         ReplayMethods(workbenches),
         ProofMethods(context, workbenches),

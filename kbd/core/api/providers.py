@@ -6,9 +6,10 @@ Egress is what leaves the machine: consent to it, its mode, and the list of the 
 import msgspec
 
 from kbd.core.domain.commands import GrantConsent
+from kbd.core.domain.consent import scope_hash
 from kbd.core.domain.daemon_decisions import RecordDaemon
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.core.gateway.gateway import Egress, scope_hash
+from kbd.core.gateway.gateway import Egress
 from kbd.core.gateway.models import DescribedEmbedder
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext

@@ -14,13 +14,14 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.event_loop import Deferred
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.approvals import request_consent
 from kbd.core.sessions.runs import RunTasks
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.conversation import conversation
 from kbd.core.workbench.rewind import rewind_to
 from kbd.core.workbench.rows import run_answer, run_budget, run_info, workshop_state
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import KbdError, NotFound, error_with_code
+from kbd.errors import EgressConsentRequired, KbdError, NotFound, error_with_code
 from kbd.requests import workshop as wire
 from kbd.requests.base import Request
 
@@ -75,7 +76,11 @@ class WorkshopMethods:
         )
         message_id = request.message_id
         # Before the run begins: one that may send nothing would only be recorded to fail.
-        self._context.egress.check(state, model_id)
+        try:
+            self._context.egress.check(state, model_id)
+        except EgressConsentRequired as refused:
+            await request_consent(self._context, workbench, refused)
+            raise
         started = await workbench.submit(
             StartRun(None if isinstance(message_id, msgspec.UnsetType) else message_id, model_id)
         )

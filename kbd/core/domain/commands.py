@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from kbd.events.approvals import ApprovalRequested
+from kbd.events.approvals import Decision as ApprovalDecision
 from kbd.events.drafts import FileAdopted, FileChanged, PlannedFile
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
@@ -22,6 +24,7 @@ __all__ = [
     "CompletePublish",
     "ConfirmDeletions",
     "CreateCheckpoint",
+    "DecideApproval",
     "DiscardDraft",
     "DraftCommand",
     "EndRun",
@@ -39,6 +42,7 @@ __all__ = [
     "RecoverDraft",
     "RemoveContext",
     "RemoveFiles",
+    "RequestApprovals",
     "RequestCancel",
     "RestoreCheckpoint",
     "Rewind",
@@ -76,6 +80,28 @@ class GrantConsent(msgspec.Struct, frozen=True):
 
     consent: ConsentGranted
     current_scope: str
+
+
+class RequestApprovals(msgspec.Struct, frozen=True):
+    """Ask a person; what is asked already is not asked again.
+
+    Args:
+        wanted: What is asked.
+        run: The run that waits for it, or 0.
+    """
+
+    wanted: tuple[ApprovalRequested, ...]
+    run: int = 0
+
+
+class DecideApproval(msgspec.Struct, frozen=True):
+    """Record what a person decided, and what follows from it.
+
+    A publish is not accepted by this but by `IntendPublish`, in one frame with its intent.
+    """
+
+    approval_id: str
+    decision: ApprovalDecision
 
 
 class SendMessage(msgspec.Struct, frozen=True):
@@ -286,6 +312,7 @@ class IntendPublish(msgspec.Struct, frozen=True):
         free_names: For each such file, a name that is free in published/.
         accept_external: Whether files with warnings about external references may go.
         staged: The plan that the caller has staged; another one is refused. None for any.
+        approval_id: The pending approval that a person accepts with it, or "".
     """
 
     publish_id: str
@@ -295,6 +322,7 @@ class IntendPublish(msgspec.Struct, frozen=True):
     free_names: Mapping[FileName, FileName] = {}
     accept_external: bool = False
     staged: tuple[PlannedFile, ...] | None = None
+    approval_id: str = ""
 
 
 class CompletePublish(msgspec.Struct, frozen=True):
@@ -364,6 +392,8 @@ Command = (
     | RemoveFiles
     | ChooseModel
     | GrantConsent
+    | RequestApprovals
+    | DecideApproval
     | SendMessage
     | StartRun
     | RequestCancel

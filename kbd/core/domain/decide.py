@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from kbd.core.domain.approval_decisions import decide_approval, request_approvals
 from kbd.core.domain.commands import (
     AbortPublish,
     AddFiles,
@@ -10,6 +11,7 @@ from kbd.core.domain.commands import (
     CompletePublish,
     ConfirmDeletions,
     CreateCheckpoint,
+    DecideApproval,
     DiscardDraft,
     DraftCommand,
     EndRun,
@@ -25,6 +27,7 @@ from kbd.core.domain.commands import (
     RecoverDraft,
     RemoveContext,
     RemoveFiles,
+    RequestApprovals,
     RequestCancel,
     RestoreCheckpoint,
     Rewind,
@@ -81,7 +84,7 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
         case ChooseModel(model_id=model_id):
             return Decision((ModelChosen(model_id),))
         case GrantConsent():
-            return grant_consent(command)
+            return grant_consent(state, command)
         case SendMessage():
             return send_message(state, command)
         case StartRun():
@@ -106,6 +109,10 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return set_context(state, command)
         case RemoveContext():
             return remove_context(state, command)
+        case RequestApprovals():
+            return request_approvals(state, command)
+        case DecideApproval():
+            return decide_approval(state, command)
         case RecordFacts(facts=facts):
             return Decision(facts)
         case _:

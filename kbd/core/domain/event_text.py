@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from kbd.core.domain.approval_text import APPROVAL_TEXTS
 from kbd.core.domain.event_context import EventContext, WorkTotals
 from kbd.events import drafts, watches, workbenches
 from kbd.events.codec import Unknown
@@ -518,6 +519,7 @@ def _unknown_event(data: Any, _context: EventContext) -> str:
 EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
     {
         **RUN_TEXTS,
+        **APPROVAL_TEXTS,
         workbenches.WorkbenchCreated: lambda e, _: f"workbench {e.name} was created",
         workbenches.WorkbenchDeleted: lambda e, _: f"workbench {e.workbench_id} was deleted",
         workbenches.WorkbenchForked: _forked,

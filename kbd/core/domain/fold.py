@@ -19,9 +19,11 @@ from kbd.core.domain.fold_runs import RUN_FOLDS
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.watch_state import WATCH_FOLDS
 from kbd.core.domain.workbench_state import (
+    Approval,
     Checkpoint,
     Consent,
     ContextItem,
+    DecidedApproval,
     Delivered,
     Draft,
     DraftFile,
@@ -32,6 +34,7 @@ from kbd.core.domain.workbench_state import (
     Said,
     WorkbenchState,
 )
+from kbd.events.approvals import ApprovalDecided, ApprovalRequested
 from kbd.events.base import Recorded
 from kbd.events.drafts import (
     CheckpointCreated,
@@ -241,6 +244,8 @@ def change_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     drafted.warnings = list(data.warnings)
     drafted.notes = list(data.notes)
     drafted.focus = data.focus
+    # They were accepted of the bytes that were there then.
+    drafted.is_accepted = False
     # Whose changes they are stays as it was, and what the draft is then, `rebase_draft` says.
     if data.cause == "rebase":
         return
@@ -326,6 +331,7 @@ def adopt_file(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
         drafted.base = drafted.blob = data.blob
         drafted.base_size_bytes = drafted.size_bytes = data.size_bytes
         drafted.warnings, drafted.notes, drafted.focus = [], [], None
+        drafted.is_accepted = False
 
 
 def rebase_draft(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -488,6 +494,29 @@ def _nothing(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Change nothing: the fact is for readers of the log."""
 
 
+MAX_DECIDED = 100
+"""How many decided approvals are remembered, so that who decides one again is told."""
+
+
+def _approval_requested(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    data: ApprovalRequested = record.data
+    state.approvals[data.approval_id] = Approval(data, seq, record.ts_us, record.run, record.actor)
+
+
+def _approval_decided(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
+    data: ApprovalDecided = record.data
+    asked = state.approvals.pop(data.approval_id, None)
+    state.decided[data.approval_id] = DecidedApproval(data.decision, record.ts_us, record.actor)
+    for oldest in list(state.decided)[:-MAX_DECIDED]:
+        del state.decided[oldest]
+    if asked is None or asked.request.kind != "external" or data.decision == "decline":
+        return
+    for file in asked.request.files:
+        drafted = state.draft.files.get(file.name) if state.draft is not None else None
+        if drafted is not None and drafted.blob == file.blob:
+            drafted.is_accepted = True
+
+
 FOLDS: dict[type, Fold] = {
     WorkbenchCreated: _created,
     WorkbenchDeleted: _nothing,
@@ -507,6 +536,8 @@ FOLDS: dict[type, Fold] = {
     PublishAborted: _publish_aborted,
     CheckpointCreated: _checkpoint,
     ReceiptMade: _receipt_made,
+    ApprovalRequested: _approval_requested,
+    ApprovalDecided: _approval_decided,
     EffectIntended: _effect_intended,
     EffectDone: _effect_done,
     EffectAborted: _effect_aborted,

@@ -7,6 +7,13 @@ from collections.abc import Iterator
 
 import msgspec
 
+from kbd.core.domain.approval_decisions import (
+    accept_deletions,
+    accept_published,
+    decline_draft,
+    settle_consent,
+    waiting_approval,
+)
 from kbd.core.domain.commands import (
     AbortPublish,
     AddFiles,
@@ -132,8 +139,8 @@ def remove_files(state: WorkbenchState, command: RemoveFiles) -> Decision:
     return Decision((*removed, *order_changes(state, deleted)))
 
 
-def grant_consent(command: GrantConsent) -> Decision:
-    """Record a consent.
+def grant_consent(state: WorkbenchState, command: GrantConsent) -> Decision:
+    """Record a consent, and with it that what waited for it is accepted.
 
     Raises:
         ValidationFailed: It is for other files or contents than there are now.
@@ -141,7 +148,7 @@ def grant_consent(command: GrantConsent) -> Decision:
     if command.consent.scope_hash != command.current_scope:
         msg = "the files have changed since consent was asked: ask again with the new scope_hash"
         raise ValidationFailed(msg, detail={"scope_hash": command.current_scope})
-    return Decision((command.consent,))
+    return Decision((*settle_consent(state, command.consent), command.consent))
 
 
 def parse_category(name: str) -> ContextCategory:
@@ -214,7 +221,8 @@ def discard_draft(state: WorkbenchState) -> Decision:
     Raises:
         ValidationFailed: There is no draft, or a run or a publish is working on it.
     """
-    return Decision((DraftDiscarded(_open_draft(state).draft_id),))
+    draft = _open_draft(state)
+    return Decision((*decline_draft(state), DraftDiscarded(draft.draft_id)))
 
 
 def confirm_deletions(state: WorkbenchState, command: ConfirmDeletions) -> Decision:
@@ -230,7 +238,7 @@ def confirm_deletions(state: WorkbenchState, command: ConfirmDeletions) -> Decis
         if drafted is None or drafted.blob is not None:
             msg = f"the draft does not delete {name!r}"
             raise NotFound(msg)
-    return Decision((DeletionConfirmed(command.names),))
+    return Decision((*accept_deletions(state, command.names), DeletionConfirmed(command.names)))
 
 
 def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
@@ -242,6 +250,9 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
         NotFound: A name is not in the draft.
         ConflictPublishedChanged: Published files are not what the draft started from.
     """
+    if command.approval_id:
+        # First of all: who decides second is told who was first.
+        waiting_approval(state, command.approval_id)
     draft = _open_draft(state)
     names = _chosen_files(draft, command.names)
     _check_deletions(draft, names)
@@ -273,7 +284,7 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
         msg = "the draft changed meanwhile; nothing was published, try again"
         raise ValidationFailed(msg, retryable=True)
     intended = PublishIntended(command.publish_id, tuple(planned), tuple(both), accepted=accepted)
-    return Decision((intended,))
+    return Decision((*accept_published(state, names), intended))
 
 
 def _chosen_files(draft: Draft, names: tuple[FileName, ...] | None) -> list[FileName]:
@@ -304,9 +315,10 @@ def _check_warnings(
 ) -> tuple[tuple[FileName, tuple[str, ...]], ...]:
     """Return the files that got external references, with them, if they were accepted."""
     warned = {name: draft.files[name].warnings for name in names if draft.files[name].warnings}
-    if warned and not accepted:
+    open_ones = [name for name in warned if not (accepted or draft.files[name].is_accepted)]
+    if open_ones:
         msg = "these files got external references: " + "; ".join(
-            f"{name}: {', '.join(texts)}" for name, texts in warned.items()
+            f"{name}: {', '.join(warned[name])}" for name in open_ones
         )
         raise ValidationFailed(msg, actions=("publish again with accept_external true",))
     return tuple((name, tuple(texts)) for name, texts in warned.items())

@@ -10,14 +10,18 @@ from typing import Literal
 import msgspec
 
 from kbd.core.domain.run_state import Run, RunStatus
-from kbd.events.base import FileVersion
+from kbd.events.approvals import ApprovalRequested
+from kbd.events.approvals import Decision as ApprovalDecision
+from kbd.events.base import Actor, FileVersion
 from kbd.events.drafts import EffectIntended, PublishIntended
 from kbd.types import BlobHash, FileName, FocusHint, ForkMode, RunId, Seq, WorkbenchId
 
 __all__ = [
+    "Approval",
     "Checkpoint",
     "Consent",
     "ContextItem",
+    "DecidedApproval",
     "Delivered",
     "Draft",
     "DraftFile",
@@ -47,6 +51,7 @@ class DraftFile(msgspec.Struct):
         notes: What the review shows beside it.
         focus: Where the review should look first.
         runs: The runs whose edits made it what it is, in order.
+        is_accepted: Whether a person accepted its new external references.
     """
 
     base: BlobHash | None
@@ -59,6 +64,7 @@ class DraftFile(msgspec.Struct):
     notes: list[str] = []
     focus: FocusHint | None = None
     runs: list[int] = []
+    is_accepted: bool = False
 
 
 class Draft(msgspec.Struct):
@@ -221,6 +227,32 @@ class Measured(msgspec.Struct):
     tokens: int = 0
 
 
+class Approval(msgspec.Struct, frozen=True):
+    """Approval that was requested of a person and is not decided.
+
+    Args:
+        request: What is asked.
+        seq: The event that asked it.
+        asked_at_us: When.
+        run: The run that waits for it, or 0.
+        actor: The client that asked for it, if one did.
+    """
+
+    request: ApprovalRequested
+    seq: Seq
+    asked_at_us: int
+    run: int = 0
+    actor: Actor | None = None
+
+
+class DecidedApproval(msgspec.Struct, frozen=True):
+    """Decision of an approval, for whoever decides it again."""
+
+    decision: ApprovalDecision
+    decided_at_us: int
+    actor: Actor | None = None
+
+
 class Consent(msgspec.Struct, frozen=True):
     """Consent that a person gave."""
 
@@ -246,7 +278,8 @@ class WorkbenchState(msgspec.Struct):
     between the event and the removal on disk. `said` is the conversation as it stands, `heard` all
     that was ever said, by id, cut off or not. `ended_drafts` are those that can be recovered,
     oldest first. `publishes` are those that were carried out, by the checkpoint that each left.
-    `current` is the run on the newest message that can be resumed; 0 once its plan is set aside.
+    `approvals` are those that nobody decided, `decided` the newest of the others. `current` is the
+    run on the newest message that can be resumed; 0 once its plan is set aside.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -273,6 +306,8 @@ class WorkbenchState(msgspec.Struct):
     publishes: dict[str, PublishNote] = {}
     effects: dict[str, EffectIntended] = {}
     delivered: list[Delivered] = []
+    approvals: dict[str, Approval] = {}
+    decided: dict[str, DecidedApproval] = {}
     entries: dict[int, Seq] = {}
     next_entry: int = 1
 

@@ -3,7 +3,6 @@
 Consent is about what people put into a workbench, and the model that is sent it: `scope_hash`.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from typing import Any, Literal
 import anyio
 import msgspec
 
+from kbd.core.domain.consent import scope_hash
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.run_state import RunStatus
@@ -52,26 +52,7 @@ from kbd.providers import (
     Provider,
 )
 
-__all__ = ["Egress", "scope_hash"]
-
-
-def scope_hash(state: WorkbenchState, model_id: str) -> str:
-    """Return the hash of the names and contents that people added, their context, and the model.
-
-    What runs made of them adds nothing that was not agreed to, so publishing asks for no new
-    consent; adding a file, writing another context item or choosing another model does. A workbench
-    without context items has the hash that it always had: what was agreed to before holds.
-    """
-    digest = hashlib.sha256(model_id.encode())
-    for name, entry in sorted(state.files.items()):
-        if entry.origin is not None:
-            # NUL stands in no name, so no name can imitate another's end.
-            digest.update(f"\0{name}\0{entry.origin}".encode())
-    for category, item in sorted(state.context.items()):
-        # No file has an empty name, so no file can be taken for a context item.
-        content = hashlib.sha256(item.text.encode()).hexdigest()
-        digest.update(f"\0\0{category}\0{content}".encode())
-    return digest.hexdigest()
+__all__ = ["Egress"]
 
 
 CLOSE_TIMEOUT_S = 5.0

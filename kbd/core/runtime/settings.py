@@ -104,6 +104,7 @@ class RunLimits(msgspec.Struct, frozen=True):
         day_cost: The same in US dollars; 0 for none.
         items: The most items of a plan.
         manifest_bytes: The most that the list of files takes in a prompt.
+        approval_s: The longest that a run waits for a person's decision.
     """
 
     research_turns: Count = 30
@@ -126,6 +127,7 @@ class RunLimits(msgspec.Struct, frozen=True):
     day_cost: Amount = 0.0
     items: Count = 1000
     manifest_bytes: Count = 128 * 1024
+    approval_s: Seconds = 600.0
 
 
 class WorkerLimits(msgspec.Struct, frozen=True):

@@ -26,6 +26,7 @@ from kbd.core.plugins.renderer import PrintedDocuments
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.search.lookup import DocumentLookup
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.approvals import consented_call
 from kbd.core.sessions.search_access import open_lookup
 from kbd.core.store.keeper import Observer
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
@@ -52,7 +53,11 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
         )
 
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
-        return await context.egress.complete(workbench.state, model_id, request, emit, record)
+        async def turn() -> ModelReply:
+            return await context.egress.complete(workbench.state, model_id, request, emit, record)
+
+        limit_s = context.settings.run.approval_s
+        return await consented_call(context, workbench, turn, run=run, limit_s=limit_s)
 
     async def record(sent: RequestSent) -> None:
         await workbench.keeper.submit(RecordRun(run, (sent,)))

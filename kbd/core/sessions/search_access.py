@@ -27,6 +27,7 @@ from kbd.core.search.engine_pool import PooledEngine
 from kbd.core.search.lookup import CallReader, DocumentLookup
 from kbd.core.search.summary import extract_summary
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.approvals import consented_call
 from kbd.core.workbench.call_files import CallFiles
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
@@ -39,7 +40,7 @@ from kbd.errors import (
 from kbd.events.base import ModelShare
 from kbd.events.workbenches import RequestSent
 from kbd.messages import Message
-from kbd.providers import DECLINED, Embeddings, EmbedRequest, ModelRequest
+from kbd.providers import DECLINED, Embeddings, EmbedRequest, ModelReply, ModelRequest
 from kbd.search import Summary
 from kbd.types import Phase
 
@@ -144,6 +145,12 @@ async def _embed_with_retries(
     msg = f"{model_id} did not answer within {limit_s:g} s"
     raise ProviderUnavailable(msg)
 
+
+SUMMARY_TOOL = "workspace_summarize"
+"""What a person is told that asks, whether a tool's call or a client's method wants the summary."""
+
+APPROVAL_SHARE = 0.5
+"""How much of a call's time may go by until a person agrees; the rest is for the work."""
 
 SUMMARY_SHARE = 0.5
 """How much of a model's window a text to summarize may fill: instructions and reply fit beside."""
@@ -264,10 +271,7 @@ class CallModels:
         spent_tokens, spent = 0, 0.0
         request = ModelRequest(self.model.partition(":")[2], messages, phase=Phase.SUMMARY)
         try:
-            reply = await context.egress.complete(
-                workbench.state, self.model, request, _ignore_piece,
-                request_recorder(workbench, self._run), purpose="summarize",
-            )  # fmt: skip
+            reply = await self._ask(request)
             spent = cost_of(reply.usage, model)
             spent_tokens = reply.usage.input_tokens + reply.usage.output_tokens
         finally:
@@ -282,6 +286,22 @@ class CallModels:
         fitting = answer if len(answer) <= max_length else extract_summary(answer, max_length)
         summary = Summary(fitting, self.model, len(text), warnings)
         return summary, ModelShare(self.model, reply.usage, spent)
+
+    async def _ask(self, request: ModelRequest) -> ModelReply:
+        """Ask the model, within the time of a call also where a person has to agree first."""
+        context, workbench = self._context, self._workbench
+        record = request_recorder(workbench, self._run)
+
+        async def work() -> ModelReply:
+            return await context.egress.complete(
+                workbench.state, self.model, request, _ignore_piece, record, purpose="summarize"
+            )
+
+        limits = context.settings.run
+        return await consented_call(
+            context, workbench, work, run=self._run, tool=SUMMARY_TOOL,
+            limit_s=min(limits.approval_s, APPROVAL_SHARE * limits.tool_s),
+        )  # fmt: skip
 
     def make_vectors(self) -> None:
         """Start making the missing vectors in the background."""

@@ -453,6 +453,7 @@ class Workbenches:
     def _announce(self, opened: ServedWorkbench, seq: Seq, record: Recorded) -> None:
         opened.used_s = self._context.clock.monotonic_s()
         self._wake(seq, record)
+        opened.workbench.changed.ring()
         for notification in notifications_of(opened.workbench.state, seq, record):
             self._context.notify(notification)
 

@@ -23,6 +23,7 @@ from kbd.core.domain.workbench_state import folded_name
 from kbd.core.gateway.gateway import Egress
 from kbd.core.runtime.settings import Limits
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.approvals import request_consent, request_publish
 from kbd.core.sessions.runs import RunTasks, open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
@@ -285,7 +286,12 @@ class WatchJobs:
             model_id = job.rule.model_id or self._context.egress.models.default()
             if newest_job_run(workbench.state) is None:
                 await check_readable(self._context, workbench)
-            await grant_consent(workbench, self._context.egress, job, model_id)
+            try:
+                await grant_consent(workbench, self._context.egress, job, model_id)
+            except EgressConsentRequired as refused:
+                refused.detail["model_id"] = model_id
+                await request_consent(self._context, workbench, refused)
+                raise
             await workbench.keeper.submit(StartRun(None, model_id))
         run = newest_job_run(workbench.state)
         if run is not None:
@@ -316,6 +322,7 @@ class WatchJobs:
             if workbench.state.draft is None:
                 return JobResult("unchanged", run_id, message=_truncate(run.summary or ""))
             if job.rule.publish == "review":
+                await request_publish(self._context, workbench, None)
                 return JobResult("review", run_id)
             await self._publish(workbench, run)
         if job.rule.deliver_to is not None:
@@ -344,6 +351,8 @@ class WatchJobs:
         except KbdError as error:
             if error.retryable or isinstance(error, LogPoisoned):
                 raise
+            if workbench.state.draft is not None and workbench.state.publish is None:
+                await request_publish(self._context, workbench, None)
             raise error_with_code(error.code, f"{error.message}{_review_hint(workbench)}") from None
 
     def _failed(self, job: Job, error: KbdError) -> JobResult:

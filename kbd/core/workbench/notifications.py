@@ -6,12 +6,15 @@ log, which are about watched folders.
 
 import msgspec
 
+from kbd.core.domain.approval_text import approval_title
 from kbd.core.domain.run_state import item_label
 from kbd.core.domain.workbench_state import WorkbenchState
-from kbd.events import drafts, runs, watches, workbenches
+from kbd.events import approvals, drafts, runs, watches, workbenches
 from kbd.events.base import Recorded
 from kbd.requests.base import Notification
 from kbd.requests.notifications import (
+    ApprovalDecided,
+    ApprovalRequested,
     CheckpointCreated,
     CheckpointRestored,
     ContextChanged,
@@ -114,10 +117,26 @@ def notification_of(state: WorkbenchState, seq: Seq, record: Recorded) -> Notifi
             return where.notification(
                 back, checkpoint_id=checkpoint_id, pre_restore_checkpoint_id=before
             )
+        case approvals.ApprovalRequested() | approvals.ApprovalDecided() as approval:
+            return _approval(where, approval)
         case drafts.CheckpointCreated(checkpoint_id=checkpoint_id, reason=reason):
             return where.notification(CheckpointCreated, checkpoint_id=checkpoint_id, reason=reason)
         case _:
             return _run_notification(state, where, record)
+
+
+def _approval(
+    where: "_Origin", approval: approvals.ApprovalRequested | approvals.ApprovalDecided
+) -> Notification:
+    approval_id = approval.approval_id
+    match approval:
+        case approvals.ApprovalRequested(kind=kind):
+            title = approval_title(approval)
+            return where.notification(
+                ApprovalRequested, approval_id=approval_id, kind=kind, title=title
+            )
+        case approvals.ApprovalDecided(decision=decision):
+            return where.notification(ApprovalDecided, approval_id=approval_id, decision=decision)
 
 
 def _run_notification(
@@ -162,7 +181,7 @@ class _Origin(msgspec.Struct, frozen=True):
     run: int
     seq: Seq
 
-    def notification(self, kind: type[Notification], **fields: object) -> Notification:
+    def notification(self, kind: type[Notification], /, **fields: object) -> Notification:
         run_id = RunId(f"{self.workbench_id}-{self.run}") if self.run else msgspec.UNSET
         return kind(workbench_id=self.workbench_id, run_id=run_id, seq=self.seq, **fields)
 

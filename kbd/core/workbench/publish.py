@@ -12,6 +12,7 @@ import anyio
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.domain.approval_decisions import waiting_approval
 from kbd.core.domain.commands import (
     AbortPublish,
     Command,
@@ -48,6 +49,7 @@ async def publish(
     keep_both: bool,
     accept_external: bool,
     progress: Progress,
+    approval_id: str = "",
 ) -> drafts.DraftPublished:
     """Publish the draft, or some of its files.
 
@@ -58,8 +60,10 @@ async def publish(
         keep_both: Whether a file that changed in published/ meanwhile gets a second name.
         accept_external: Whether files with new external references may go.
         progress: Takes how far it is.
+        approval_id: The pending approval that a person accepts by it, or "".
 
     Raises:
+        NotFound: There is no such approval, or no such file in the draft.
         ValidationFailed: There is no draft, or a person has to confirm something first.
         ConflictPublishedChanged: Published files changed since the draft began.
         KbdError: The disk is full or fails, or stored bytes are damaged; nothing was published, or
@@ -83,6 +87,7 @@ async def publish(
                 keep_both=keep_both,
                 accept_external=accept_external,
                 progress=progress,
+                approval_id=approval_id,
             )
             progress("swap_directories")
             return await carry_out(workbench, clock, progress, transaction)
@@ -97,9 +102,12 @@ async def _stage_draft(
     keep_both: bool,
     accept_external: bool,
     progress: Progress,
+    approval_id: str,
 ) -> PublishTransaction:
     """Stage what is to be published, and record the intent."""
     progress("validating")
+    if approval_id:  # Who decides second is told so, though there may be no draft any more.
+        waiting_approval(workbench.state, approval_id)
     drafted = tuple(draft_view(workbench.state))
     if not drafted:
         msg = "draft not found: there is nothing to publish"
@@ -117,6 +125,7 @@ async def _stage_draft(
         keep_both=keep_both,
         free_names=free,
         accept_external=accept_external,
+        approval_id=approval_id,
     )
     planned = intend_publish(workbench.state, command).events
     (plan,) = (event for event in planned if isinstance(event, PublishIntended))

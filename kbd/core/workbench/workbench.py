@@ -7,6 +7,7 @@ import msgspec
 
 from kbd.core.domain.commands import Command
 from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.store.keeper import Keeper, Outcome
 from kbd.core.store.snapshots import Snapshots
@@ -32,6 +33,7 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
         editing: Held by a client's own call while it edits: the next one sees what it wrote.
         lineages: Tells which steps made a file what it is.
         actor: The client for whom it is worked on; None for nobody.
+        changed: Notified of each event.
     """
 
     folders: WorkbenchFolders
@@ -43,6 +45,7 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
     editing: anyio.Lock = msgspec.field(default_factory=anyio.Lock)
     lineages: LineageReader = msgspec.field(default_factory=LineageReader)
     actor: Actor | None = None
+    changed: Notifier = msgspec.field(default_factory=Notifier)
 
     @property
     def id(self) -> WorkbenchId:

@@ -13,9 +13,10 @@ from backends import on_asyncio, on_trio
 from folding import Folded
 from kbd import hookimpl
 from kbd.core.api.providers import EgressMethods, ProviderMethods
+from kbd.core.domain.consent import scope_hash
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.gateway.gateway import Egress, scope_hash
+from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins

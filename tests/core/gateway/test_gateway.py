@@ -10,9 +10,10 @@ import pytest
 from backends import on_asyncio, on_trio
 from folding import Folded, blob
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
+from kbd.core.domain.consent import scope_hash
 from kbd.core.domain.daemon_decisions import DaemonCommand, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.gateway.gateway import Egress, scope_hash
+from kbd.core.gateway.gateway import Egress
 from kbd.core.gateway.outbound_call import ProviderAccess
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.hooks import EntryPoint

@@ -7,7 +7,7 @@ import pytest
 from backends import on_trio
 from kbd.core.api.runs import ConversationMethods
 from kbd.core.domain.commands import GrantConsent, SendMessage, StartRun
-from kbd.core.gateway.gateway import scope_hash
+from kbd.core.domain.consent import scope_hash
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import EgressConsentRequired
 from kbd.requests.workshop import WorkshopRegenerate

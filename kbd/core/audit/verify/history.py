@@ -61,6 +61,7 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
     "CheckpointCreated": ("files.blob",),
     "EffectIntended": ("file.blob",),
     "ReceiptMade": ("blob",),
+    "ApprovalRequested": ("files.base", "files.blob"),
 }
 """Which fields of which events name blobs; what is behind a dot is in it, or in each of a list."""
 

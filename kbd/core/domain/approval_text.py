@@ -1,0 +1,51 @@
+"""Words for what waits for a person, from what is recorded alone: a model has no say in them."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from kbd.events.approvals import ApprovalDecided, ApprovalRequested, AskedFile
+
+__all__ = ["APPROVAL_TEXTS", "approval_title", "change_type"]
+
+
+def change_type(file: AskedFile) -> str:
+    """Return how a file would change: "added", "modified" or "deleted"."""
+    if file.blob is None:
+        return "deleted"
+    return "modified" if file.base else "added"
+
+
+def approval_title(request: ApprovalRequested) -> str:
+    """Return what is asked, in one line."""
+    names = [file.name for file in request.files]
+    match request.kind:
+        case "publish":
+            listed = ", ".join(f"{file.name} ({change_type(file)})" for file in request.files)
+            count = "1 file" if len(names) == 1 else f"{len(names)} files"
+            return f"publish {count}: {listed}"
+        case "deletion":
+            return f"delete {', '.join(names)}"
+        case "external":
+            found = [reference for file in request.files for reference in file.references]
+            return f"publish {', '.join(names)} with new external references: {', '.join(found)}"
+        case "consent":
+            return f"send the files of this workbench to {_party(request)}"
+        case "call":
+            return f"let {request.tool} send what it reads to {_party(request)}"
+
+
+def _party(request: ApprovalRequested) -> str:
+    place = request.endpoint or request.provider_id
+    return f"{place} (model {request.model_id})"
+
+
+APPROVAL_TEXTS: Mapping[type, Callable[[Any, Any], str]] = MappingProxyType(
+    {
+        ApprovalRequested: lambda e, _: f"waits for a person: {approval_title(e)}; {e.approval_id}",
+        ApprovalDecided: lambda e, _: (
+            f"approval {e.approval_id} {'accepted' if e.decision == 'accept' else 'declined'}"
+        ),
+    }
+)
+"""What each event of approvals tells."""
