@@ -72,7 +72,7 @@ class ToolsCall(Request):
         arguments: Its arguments, as its schema says.
     """
 
-    answer: ClassVar[type[Any]] = object
+    answer: ClassVar[type[Any]] = msgspec.Raw
     subject: ClassVar[str] = "tools"
 
     workbench_id: WorkbenchParam

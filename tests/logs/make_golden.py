@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from kbd.events import Event, EventLog, codec
+from kbd.events import approvals as a
 from kbd.events import drafts as d
 from kbd.events import runs as r
 from kbd.events import watches as f
@@ -245,13 +246,35 @@ ADDED: tuple[tuple[Event, ...], ...] = (
     ),
     (d.ReceiptMade("c2", C, 4096),),
     (d.PublishIntended("p5", (), accepted=((XLSX, ("a link to http://ai.example",)),)),),
+    (
+        a.ApprovalRequested("00112233445566ff-a1-0", "publish", (a.AskedFile(CSV, A, B),)),
+        a.ApprovalRequested("00112233445566ff-a1-1", "deletion", (a.AskedFile(XLSX, A),)),
+        a.ApprovalRequested(
+            "00112233445566ff-a1-2",
+            "external",
+            (a.AskedFile(XLSX, None, C, ("http://ai.example/x",)),),
+        ),
+    ),
+    (
+        a.ApprovalRequested(
+            "00112233445566ff-a2",
+            "call",
+            provider_id="openai",
+            model_id="openai:some-model",
+            scope_hash="e" * 64,
+            endpoint="ai.example:443",
+            tool="workspace_summarize",
+            call_id=CALL,
+        ),
+    ),
+    (a.ApprovalDecided("00112233445566ff-a2", "decline"),),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 1
+CLIENTS_FROM = len(ADDED) - 4
 """From which of what came later on a client asked for it."""
 
 

@@ -126,7 +126,7 @@ def test_commands_of_every_kind_carry_their_client(wire: Wired) -> None:
     }  # fmt: skip
     named_ones = {kind for kind, actor in told.items() if actor and actor["client"] == "desk"}
     assert expected <= named_ones
-    assert set(told) - named_ones == {"WorkbenchCreated"}
+    assert set(told) - named_ones == {"WorkbenchCreated", "ReceiptMade"}
     forks = actors(wire, forked)
     assert {actor["client"] for actor in forks.values()} == {"desk"}
     daemon = actors(wire, "daemon", "WorkbenchCreated", "WorkbenchDeleted", "SettingChanged")

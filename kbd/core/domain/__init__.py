@@ -10,6 +10,7 @@ Events in words, once for all who tell of them:
 
     event_context   the phase, item and call that an event belongs to, and its place in the run
     event_text      an event as one sentence
+    approval_text   what waits for a person, in words
     lineage         the steps by which each file's content came to be
 
 A decision is a pure function of state and command. It returns events or raises a `KbdError`; the
@@ -19,6 +20,8 @@ Keeper of `kbd.core.store` records what it returns:
     decide               the one `match` over them
     decision             what is returned; what all decisions ask of the active run
     workbench_decisions  files, consent, context items, the draft, forks
+    approval_decisions   what waits for a person, and what a person's answer leads to
+    consent              the hash that says what a person agreed to send
     run_decisions        messages, runs and their tool calls
     rebase_decisions     a draft applied again to what is published now
     rewind_decisions     an earlier moment brought back

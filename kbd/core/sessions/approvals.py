@@ -156,4 +156,4 @@ async def _is_accepted(
 
 def _fresh_id(context: ApiContext, workbench: OpenWorkbench) -> str:
     """Return an id that names the workbench, as ids of runs do."""
-    return f"{workbench.id}-a{context.clock.new_id()}"
+    return f"{workbench.id}-a{context.clock.new_id()[:8]}"

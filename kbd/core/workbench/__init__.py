@@ -19,6 +19,6 @@ transaction    the files of one publish: staged, swapped in, brought back
 receipts       documents that prove what a publish changed, from log and blobs
 rewind         undo to a message, and restore of a checkpoint
 draft_recovery drafts that ended without being published: back, or as files
-conversation, event_rows, rows, notifications
+conversation, event_rows, rows, approval_rows, notifications
                answers read from state and log; nothing in them changes anything
 """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
@@ -46,6 +46,7 @@ from kbd.providers import (
 from kbd.requests import egress as consents
 from kbd.requests import providers as listing
 from kbd.testing.providers import ScriptedProvider
+from quiet import Quiet
 from supervised import add, supervised
 
 KEY = "sk-not-to-be-seen"
@@ -364,7 +365,7 @@ async def test_consent_over_the_wire(tmp_path: Path) -> None:
     async with supervised(tmp_path, settings, found) as running:
         bench = await running.bench(a__txt="a")
         methods = EgressMethods(running.context, running.benches)
-        nobody: Any = None
+        nobody = Quiet()
         about = consents.EgressGetConsentStatus(workbench_id=bench.id)
         first = await methods.status(about, nobody)
         assert (first.model_id, first.consented) == ("offline:planner", True)
@@ -390,7 +391,7 @@ async def test_embedders_are_listed_beside_providers(tmp_path: Path, module: Mod
     """Each with how it is set up, and which one searches use, or why none."""
     async with supervised(tmp_path, found=[module("near", [Near()]), OPENAI]) as running:
         methods = ProviderMethods(running.context, running.benches)
-        nobody: Any = None
+        nobody = Quiet()
         found = methods.status(listing.ProvidersGetStatus(), nobody)
         assert [row.provider_id for row in found.providers] == ["openai"]
         told = {row.provider_id: (row.configured, row.default_model) for row in found.embedders}
