@@ -46,7 +46,8 @@ def _is_waiting(state: WorkbenchState, request: ApprovalRequested) -> bool:
         case "publish" | "deletion" | "external":
             if state.draft is None or state.publish is not None:
                 return False
-            return all(_is_drafted(state.draft, file) for file in request.files)
+            draft = state.draft
+            return bool(request.files) and all(_is_drafted(draft, file) for file in request.files)
         case "consent" | "call":
             return scope_hash(state, request.model_id) == request.scope_hash
 

@@ -246,13 +246,18 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
 
     Raises:
         ValidationFailed: There is no draft, a run works on it, a deletion is not confirmed, a file
-            with external references is not accepted, or the plan is not the one that was staged.
+            with external references is not accepted, the plan is not the one that was staged, or
+            the approval is decided or about something else.
         NotFound: A name is not in the draft.
         ConflictPublishedChanged: Published files are not what the draft started from.
     """
     if command.approval_id:
         # First of all: who decides second is told who was first.
-        waiting_approval(state, command.approval_id)
+        asked = waiting_approval(state, command.approval_id)
+        about = {file.name for file in asked.files}
+        if asked.kind != "publish" or command.names is None or set(command.names) != about:
+            msg = f"approval {command.approval_id} is about something else than this publish"
+            raise ValidationFailed(msg)
     draft = _open_draft(state)
     names = _chosen_files(draft, command.names)
     _check_deletions(draft, names)

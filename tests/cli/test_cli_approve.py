@@ -1,0 +1,99 @@
+"""`kbd approve`: what waits is shown in kbd's words, and decided by whom it asks."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kbd.cli import approve
+from kbd.cli.exits import CONFIRMATION_NEEDED
+from scripted_daemon import ScriptedDaemon
+
+Kbd = Callable[..., int]
+Captured = pytest.CaptureFixture[str]
+
+BENCH = "0123456789abcdef"
+DELETION: dict[str, Any] = {
+    "approval_id": f"{BENCH}-a1f2-0", "workbench_id": BENCH, "workbench_name": "taxes",
+    "kind": "deletion", "title": "delete old\x1b[31m.csv", "asked_at": "2026-11-24T04:15:00Z",
+    "files": [{"path": "old.csv", "change_type": "deleted"}],
+    "asked_by": {"client": "kbd publish", "connection": 3},
+}  # fmt: skip
+PUBLISH = {
+    **DELETION, "approval_id": f"{BENCH}-a1f2-1", "kind": "publish", "run_id": f"{BENCH}-4",
+    "title": "publish 1 file: a.csv (modified)",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _waiting(daemon: ScriptedDaemon) -> None:
+    daemon.answers["ApprovalList"] = {"approvals": [DELETION, PUBLISH]}
+    daemon.answers["ApprovalDecide"] = _decided
+
+
+def _decided(params: dict[str, Any], _: object) -> dict[str, Any]:
+    if params["decision"] == "decline":
+        return params
+    return {**params, "published": {"published": ["a.csv"]}}
+
+
+def test_what_waits_is_listed(kbd: Kbd, capsys: Captured) -> None:
+    """What, where, since when, for whom, and how it is decided; nothing is decided by it."""
+    assert kbd("approve") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "delete old.csv",
+        "  in workbench taxes, asked by kbd publish, 2026-11-24 04:15",
+        f"  kbd approve {BENCH}-a1f2-0",
+        "publish 1 file: a.csv (modified)",
+        "  in workbench taxes, run 4 waits, asked by kbd publish, 2026-11-24 04:15",
+        f"  kbd approve {BENCH}-a1f2-1",
+    ]
+    assert kbd("approve", "--json", "taxes") == 0
+    assert json.loads(capsys.readouterr().out) == [DELETION, PUBLISH]
+
+
+def test_what_is_named_is_decided(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """By id, its beginning, or the workbench; never all of it for want of a name."""
+    assert kbd("approve", f"{BENCH}-a1f2-1", "--accept") == 0
+    assert daemon.params_of("ApprovalDecide") == {
+        "approval_id": f"{BENCH}-a1f2-1", "decision": "accept",
+    }  # fmt: skip
+    assert capsys.readouterr().out.splitlines() == [
+        "accepted: publish 1 file: a.csv (modified)", "published a.csv",
+    ]  # fmt: skip
+    assert kbd("approve", "taxes", "--decline") == 0
+    assert daemon.methods().count("ApprovalDecide") == 3
+    assert kbd("approve", "--accept") == CONFIRMATION_NEEDED
+    assert kbd("approve", "nothing", "--accept") == 1
+    assert "nothing waits under nothing" in capsys.readouterr().err
+    assert daemon.methods().count("ApprovalDecide") == 3
+
+
+def test_a_person_is_asked_about_each(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Accepted, declined, or left for later; what is no answer is asked again."""
+    replies = iter(["what", "d", ""])
+    monkeypatch.setattr(approve, "is_interactive", lambda: True)
+    monkeypatch.setattr(approve, "ask_text", lambda question: next(replies))
+    assert kbd("approve") == 0
+    assert daemon.params_of("ApprovalDecide")["decision"] == "decline"
+    assert daemon.methods().count("ApprovalDecide") == 1
+    assert "y: accept" in capsys.readouterr().err
+
+
+def test_a_publish_is_asked_for(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """With --ask nothing is published; what waits then is shown."""
+    daemon.answers["ApprovalRequest"] = {"approvals": [PUBLISH]}
+    assert kbd("publish", "taxes", "a.csv", "--ask") == 0
+    assert daemon.params_of("ApprovalRequest") == {"workbench_id": BENCH, "paths": ["a.csv"]}
+    assert "DraftPublish" not in daemon.methods()
+    assert f"kbd approve {BENCH}-a1f2-1" in capsys.readouterr().out
+
+
+def test_nothing_waits(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """It says so."""
+    daemon.answers["ApprovalList"] = {"approvals": []}
+    assert kbd("approve") == 0
+    assert capsys.readouterr().out == "Nothing waits for a person.\n"
