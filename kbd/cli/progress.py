@@ -155,6 +155,8 @@ class LineProgress:
                 self.write(f"  the model repeats itself: {line(str(params['tool_name']))}")
             case "WorkshopNotice":
                 self.write(f"  {line(str(params.get('message', '')))}")
+            case "ApprovalRequested" | "ApprovalDecided":
+                self.approval(params)
             case "WorkshopRunCancelRequested":
                 self.write("Cancelling…")
             case _:
@@ -171,6 +173,15 @@ class LineProgress:
         """Say how to stop waiting."""
         self.end_sentence()
         self.write(INTERRUPT_HINT)
+
+    def approval(self, params: dict[str, Any]) -> None:
+        """Tell that the run waits for a person, and what the person decided."""
+        self.end_sentence()
+        if "decision" in params:
+            self.write(f"  {'accepted' if params['decision'] == 'accept' else 'declined'}")
+            return
+        self.write(f"  waits for a person: {line(str(params['title']))}")
+        self.write(f"    kbd approve {line(str(params['approval_id']))}")
 
     def finish(self) -> None:
         """Print what is left of an unfinished sentence."""

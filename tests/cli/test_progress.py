@@ -144,6 +144,19 @@ def test_a_sign_of_life_every_ten_seconds(
     ]
 
 
+def test_who_watches_a_run_is_told_that_it_waits(clock: _Clock, capsys: Captured) -> None:
+    """For what, how that is decided, and what was."""
+    progress = LineProgress(clock)
+    asked = {"title": "send the files of this workbench to a\x1b[31m", "approval_id": "b-a1"}
+    progress.on_notification("ApprovalRequested", asked)
+    progress.on_notification("ApprovalDecided", {"approval_id": "b-a1", "decision": "decline"})
+    assert capsys.readouterr().err.splitlines() == [
+        "  waits for a person: send the files of this workbench to a",
+        "    kbd approve b-a1",
+        "  declined",
+    ]
+
+
 @pytest.mark.parametrize(("timed", "shown"), [(False, False), (True, True)])
 def test_the_bar_shows_what_is_left(
     clock: _Clock, monkeypatch: pytest.MonkeyPatch, timed: bool, shown: bool
