@@ -91,8 +91,8 @@ def test_approvals_name_who_gave_them(wire: Wired) -> None:
 
 
 def test_commands_of_every_kind_carry_their_client(wire: Wired) -> None:
-    """Files, context, models, checkpoints, discard, restore, undo, forks, settings, deletion."""
-    first = wire.file("a.txt")
+    """Files, context, drafts, approvals, checkpoints, undo, forks, settings, deletion."""
+    first = wire.file("a.txt", "1\n2\n3\n4\n5\n")
     with Client(wire.daemon.socket, client="desk") as desk:
         workbench_id = desk.send("WorkbenchCreate", {"name": "w"})["workbench_id"]
         named: dict[str, Any] = {"workbench_id": workbench_id}
@@ -105,8 +105,17 @@ def test_commands_of_every_kind_carry_their_client(wire: Wired) -> None:
         write = {"name": "write_text_file", "arguments": {"path": "b.txt", "content": "x"}}
         desk.send("ToolsCall", {**named, **write})
         desk.send("DraftDiscard", named)
-        desk.send("ToolsCall", {**named, **write})
-        desk.send("DraftPublish", named)
+        desk.send("WorkbenchRecover", named)
+        edit = {
+            "name": "write_text_file",
+            "arguments": {"path": "a.txt", "content": "1\n2\n3\n4\nours\n"},
+        }
+        desk.send("ToolsCall", {**named, **edit})
+        (wire.published(workbench_id) / "a.txt").write_text("theirs\n2\n3\n4\n5\n")
+        desk.send("DraftRebase", named)
+        (asked,) = desk.send("ApprovalRequest", named)["approvals"]
+        decision = {"approval_id": asked["approval_id"], "decision": "accept"}
+        desk.send("ApprovalDecide", decision)
         desk.send("CheckpointRestore", {**named, "checkpoint_id": made["checkpoint_id"]})
         desk.send("WorkshopUndoToMessage", {**named, "message_id": sent["message_id"]})
         out = {"destination_dir": str(wire.folder / "out"), "workbench_paths": ["a.txt"]}
@@ -122,7 +131,8 @@ def test_commands_of_every_kind_carry_their_client(wire: Wired) -> None:
         "FileAdded", "ContextSet", "ContextRemoved", "ModelChosen", "UserMessageAdded",
         "CheckpointCreated", "ToolCalled", "DraftOpened", "FileChanged", "ToolReturned",
         "DraftDiscarded", "PublishIntended", "PublishCompleted", "CheckpointRestored",
-        "ConversationRewound", "EffectIntended", "EffectDone", "FileRemoved",
+        "ConversationRewound", "EffectIntended", "EffectDone", "FileRemoved", "DraftRecovered",
+        "FileAdopted", "DraftRebased", "ApprovalRequested", "ApprovalDecided",
     }  # fmt: skip
     named_ones = {kind for kind, actor in told.items() if actor and actor["client"] == "desk"}
     assert expected <= named_ones

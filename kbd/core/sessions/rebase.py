@@ -68,7 +68,7 @@ async def rebase_draft(
             return wire.DraftRebased(
                 draft_id=draft_id, rebased=(), conflicts=conflicts, unchanged=unchanged
             )
-        await workbench.keeper.submit(RecordRebase(draft_id, context.clock.new_id(), tuple(files)))
+        await workbench.submit(RecordRebase(draft_id, context.clock.new_id(), tuple(files)))
     return _answer(workbench.state, files, unchanged)
 
 
