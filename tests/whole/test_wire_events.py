@@ -259,6 +259,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "ReviewGetDiff": {"path": "x"},
     "ReviewGetBlame": {"path": "x", "place": "line 1"},
     "BlobRead": {"hash": "0" * 64},
+    "ToolsCall": {"name": "list_files"},
     "StateAt": {"seq": 1},
     "CheckpointGet": {"checkpoint_id": "0" * 16},
     "CheckpointRestore": {"checkpoint_id": "0" * 16},
