@@ -22,15 +22,19 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
 
 
 class _Store:
-    """The blobs of one workbench, to be damaged and mended."""
+    """The blobs of one workbench, to be damaged and mended.
+
+    Attributes:
+        folder: Where they lie.
+    """
 
     def __init__(self, wire: Wired, workbench_id: str) -> None:
-        self._folder = wire.published(workbench_id).parent / "blobs"
+        self.folder = wire.published(workbench_id).parent / "blobs"
 
     def path(self, content: str) -> Path:
         """Return where a content lies."""
         blob = BlobHash(hashlib.sha256(content.encode()).hexdigest())
-        return self._folder / blob[:2] / blob
+        return self.folder / blob[:2] / blob
 
     def flip(self, content: str) -> None:
         """Flip a bit of a content, back if it is flipped."""
@@ -167,6 +171,68 @@ def test_no_moment_is_written_with_it(wire: Wired, tmp_path: Path) -> None:
 
     assert refused.data["error_code"] == "LOG_CORRUPT"
     assert not (tmp_path / "then").exists()
+
+
+@pytest.mark.parametrize("into", ["draft", "folder"])
+def test_it_is_not_recovered(wire: Wired, tmp_path: Path, into: str) -> None:
+    """Neither as the draft nor as a file; mended, it is."""
+    workbench_id, store = _drafted(wire)
+    wire.ask("DraftDiscard", workbench_id=workbench_id)
+    store.flip(NEW)
+    params: dict[str, Any] = {"workbench_id": workbench_id}
+    if into == "folder":
+        found = wire.ask("WorkbenchRecover", **params, destination_dir=str(tmp_path / "out"))
+        (result,) = found["extract_results"]
+        assert (result["status"], "damaged" in result["reason"]) == ("failed", True)
+        assert _texts(tmp_path / "out") == {}
+    else:
+        refused = wire.refused("WorkbenchRecover", **params)
+        assert refused.data["error_code"] == "FILE_WRITE_FAILED"
+        assert not wire.ask("DraftGetState", **params)["has_draft"]
+    store.flip(NEW)
+    wire.ask("WorkbenchRecover", **params)
+    assert _texts(wire.published(workbench_id).parent / "draft") == {"a.txt": NEW}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_it_is_not_rebased(wire: Wired, which: int) -> None:
+    """Of the draft or of what it began from: nothing is applied, the draft is as it was."""
+    base = "".join(f"line {n}\n" for n in range(20))
+    drafted = base.replace("line 2\n", "ours\n")
+    workbench_id = wire.workbench(a__txt=base)
+    wire.draft(workbench_id, a__txt=drafted)
+    store = _Store(wire, workbench_id)
+    published = wire.published(workbench_id) / "a.txt"
+    published.write_text(base + "theirs\n")
+    before = wire.changes(workbench_id)
+    seq = wire.daemon.events(workbench_id)[-1]["seq"]
+    store.flip((base, drafted)[which])
+    for cached in (wire.published(workbench_id).parent / "cache").rglob("*"):
+        if cached.is_file():
+            cached.unlink()
+    (found,) = wire.ask("DraftRebase", workbench_id=workbench_id)["conflicts"]
+    assert "damaged" in found["reason"]
+    assert wire.changes(workbench_id) == before
+    assert wire.daemon.events(workbench_id)[-1]["seq"] == seq
+    assert published.read_text() == base + "theirs\n"
+    store.flip((base, drafted)[which])
+    assert wire.ask("DraftRebase", workbench_id=workbench_id)["conflicts"] == []
+
+
+def test_a_receipt_is_not_made_of_it(wire: Wired) -> None:
+    """A file that cannot be read is named in it; one that is damaged itself is made again."""
+    workbench_id, store = _drafted(wire)
+    wire.ask("DraftPublish", workbench_id=workbench_id)
+    made = wire.ask("ReceiptGet", workbench_id=workbench_id)
+    path = store.folder / made["hash"][:2] / made["hash"]
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes().replace(b"a.txt", b"b.txt"))
+    again = wire.ask("ReceiptGet", workbench_id=workbench_id)
+    assert again["receipt"] == made["receipt"]
+    path.unlink()
+    store.flip(NEW)
+    found = wire.ask("ReceiptGet", workbench_id=workbench_id)["receipt"]
+    assert "damaged" in str(found["files"])
 
 
 def test_bytes_that_come_again_mend_it(wire: Wired, tmp_path: Path) -> None:

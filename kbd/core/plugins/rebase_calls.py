@@ -51,10 +51,11 @@ class RebaseCalls(ReviewCalls):
             "base": _version(base),
             "ours": _version(ours),
             "theirs": _version(theirs),
-            "target": str(target),
+            "target": target,
         }
         return await self._call(owned, "merge", Merged, arguments, FileWriteFailed)
 
 
-def _version(file: FileRef) -> tuple[str, str]:
-    return str(file.path), file.name
+def _version(file: FileRef) -> tuple[Path, str]:
+    # A path and not its text: only so the pool sees that stored bytes are checked first.
+    return file.path, file.name
