@@ -137,6 +137,34 @@ def test_consent_is_asked_for_and_a_run_goes_on_when_its_provider_is_back(shop: 
     assert shop.types(ended["workbench_id"]).count("RunStarted") == 1
 
 
+def test_what_waits_for_a_person_is_on_the_one_list(shop: Watched) -> None:
+    """Consent and a publish, each decided with an approval; the job goes on by what was decided."""
+
+    def waiting() -> list[dict[str, Any]]:
+        rows = shop.daemon.ask("ApprovalList")["approvals"]
+        return [row for row in rows if row["workbench_name"].startswith("asking")]
+
+    (shop.folder / "down").unlink(missing_ok=True)
+    inbox = shop.inbox(
+        "asking", SORT, model_id="faraway:planner", publish="review", deliver_to=None
+    )
+    inbox.drop("a.csv")
+    inbox.settled(1)
+    (consent,) = waiting()
+    assert consent["kind"] == "consent"
+    shop.daemon.ask("ApprovalDecide", approval_id=consent["approval_id"], decision="accept")
+    inbox.retry()
+    (ended, *_) = inbox.settled(1)["recent"]
+    assert ended["outcome"] == "review"
+    (publish,) = waiting()
+    assert (publish["kind"], publish["title"]) == (
+        "publish", "publish 1 file: a-sorted.csv (added)",
+    )  # fmt: skip
+    done = shop.daemon.ask("ApprovalDecide", approval_id=publish["approval_id"], decision="accept")
+    assert done["published"]["published"] == ["a-sorted.csv"]
+    assert waiting() == []
+
+
 def test_what_cannot_be_worked_on_is_named_and_the_next_file_runs(shop: Watched) -> None:
     """A damaged file, one too large, names that lie: each is parked; what is no file is left alone.
 
