@@ -118,7 +118,7 @@ class TracedDisk(Disk):
     def rename(self, source: Path, target: Path) -> None:
         """Rename."""
         inode = source.stat().st_ino
-        self._meet_at(source.parent.stat().st_ino, source.name, inode)
+        self._meet_at(source.parent.stat().st_ino, source, inode)
         super().rename(source, target)
         self._move(
             (source.parent.stat().st_ino, source.name),
@@ -156,7 +156,7 @@ class TracedDisk(Disk):
         """Move."""
         inode = os.stat(source[1], dir_fd=source[0]).st_ino
         ends = (_inode(source[0]), source[1]), (_inode(target[0]), target[1])
-        self._meet_at(*ends[0], inode)
+        self._meet_at(ends[0][0], Path(_path(source[0]), source[1]), inode)
         super().move(source, target)
         self._move(*ends, inode)
 
@@ -193,13 +193,16 @@ class TracedDisk(Disk):
         """Write down that a file was created, if it is new here: not all are made by a disk."""
         inode, path = _inode(fd), Path(_path(fd))
         if inode not in self._known and path.parent.exists():
-            self._meet_at(path.parent.stat().st_ino, path.name, inode)
+            self._meet_at(path.parent.stat().st_ino, path, inode)
         return inode
 
-    def _meet_at(self, folder: int, name: str, inode: int) -> None:
+    def _meet_at(self, folder: int, path: Path, inode: int) -> None:
         if inode not in self._known:
             self._known.add(inode)
-            self.trace.append(_Names(((folder, name, inode),)))
+            self.trace.append(_Names(((folder, path.name, inode),)))
+            # What a worker wrote: it is as loose as any write until the file is synced.
+            if path.is_file() and (data := path.read_bytes()):
+                self.trace.append(_Write(inode, 0, data))
 
 
 class CrashStates:
