@@ -127,7 +127,10 @@ def test_a_story_goes_as_it_is_told(wire: Wired, story: Path) -> None:
         told = Teller(wire, client).tell(story.read_text("utf-8"))
     if os.environ.get("KBD_WRITE_STORIES"):
         story.write_text(told, "utf-8")
-    assert told.splitlines() == story.read_text("utf-8").splitlines()
+    # It is made behind the publish: now and then it comes before the story ends.
+    assert [row for row in told.splitlines() if not row.endswith(" ReceiptMade")] == [
+        row for row in story.read_text("utf-8").splitlines() if not row.endswith(" ReceiptMade")
+    ]
 
 
 def test_there_are_stories() -> None:
