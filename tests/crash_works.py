@@ -24,7 +24,7 @@ from kbd.core.workbench.draft_recovery import find_draft, recover_draft
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.rewind import restore_checkpoint, rewind_to
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, KbdError
+from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.events.disk import DISK, Disk
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import ToolCalled, ToolReturned
@@ -158,7 +158,8 @@ async def _rebase(bench: OpenWorkbench) -> None:
     if isinstance(done, DiskFull):
         raise done
     assert done is not None
-    assert not done.conflicts, done.conflicts[0].reason
+    if done.conflicts:  # So a fault of the disk is told, too: of lines there is none here.
+        raise ValidationFailed(done.conflicts[0].reason)
     assert len(done.rebased) == len(REBASED)
 
 
