@@ -20,7 +20,14 @@ from pathlib import Path
 
 import msgspec
 
-from kbd.errors import DiskFull, FileReadFailed, NotFound, SandboxViolation, ValidationFailed
+from kbd.errors import (
+    DiskFull,
+    FileReadFailed,
+    FileWriteFailed,
+    NotFound,
+    SandboxViolation,
+    ValidationFailed,
+)
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
 from kbd.types import BlobHash
 
@@ -385,7 +392,8 @@ class BlobStore:
                     "no space is left on the device: the file was not kept",
                     actions=("free some space, then try again",),
                 ) from error
-            raise
+            reason = os.strerror(error.errno or 0)
+            raise FileWriteFailed(f"a file's bytes cannot be stored: {reason}") from error
 
 
 def _open_source(path: Path) -> int:

@@ -10,43 +10,30 @@ import errno
 import os
 import random
 import shutil
-import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import msgspec
 import pytest
 
 from crash_states import CrashStates, Lie, Model, TracedDisk
-from kbd.core.domain.commands import ConfirmDeletions, RecordFacts, SendMessage
-from kbd.core.plugins.hooks import installed_entry_points
-from kbd.core.plugins.host import GROUP
-from kbd.core.runtime.paths import Home, WorkbenchFolders
-from kbd.core.runtime.secrets import Secrets
-from kbd.core.sessions.rebase import rebase_draft
-from kbd.core.sessions.recovery import close_workbench, open_workbench, recover_workbench
-from kbd.core.store.redaction import Redaction
-from kbd.core.workbench.draft_recovery import find_draft, recover_draft
-from kbd.core.workbench.publish import discard, publish
-from kbd.core.workbench.rewind import restore_checkpoint, rewind_to
-from kbd.core.workbench.workbench import OpenWorkbench
+from crash_works import (
+    CHANGED,
+    MADE,
+    WORKS,
+    View,
+    Work,
+    drafted,
+    named_blobs,
+    opened,
+    publish_draft,
+    view,
+)
+from kbd.core.workbench.publish import discard
 from kbd.errors import DiskFull, KbdError
-from kbd.events.disk import DISK, Disk
-from kbd.events.drafts import DraftOpened, FileChanged
-from kbd.events.runs import ToolCalled, ToolReturned
-from kbd.requests.drafts import DraftRebased
-from kbd.types import BlobHash, CallId, FileName, WorkbenchId
-from supervised import CLOCK, add, draft, files_in, supervised
-
-WORKBENCH = WorkbenchId("0123456789abcdef")
-
-CHANGED = tuple(f"changed{number}.txt" for number in range(12))
-DELETED = tuple(f"deleted{number}.txt" for number in range(4))
-MADE = ("new0.txt", "new1.txt", "sub/new2.txt", "sub/deep/new3.txt")
-"""Twenty files."""
+from kbd.events.disk import Disk
+from supervised import files_in
 
 
 @pytest.fixture
@@ -56,155 +43,6 @@ def place() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="kbd-", dir=memory if memory.is_dir() else None))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
-
-
-@asynccontextmanager
-async def _opened(root: Path, disk: Disk = DISK) -> AsyncIterator[OpenWorkbench]:
-    """Open and recover a workbench, and close it in order."""
-    folders = WorkbenchFolders(WORKBENCH, root)
-    secrets = Secrets(Home(folder=root, socket=root / "s"), {})
-    bench = await open_workbench(folders, CLOCK, Redaction(secrets), disk)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(bench.keeper.run)
-        await recover_workbench(bench, CLOCK, WORKBENCH, "test")
-        yield bench
-        tasks.cancel_scope.cancel()
-    await close_workbench(bench)
-
-
-async def _added(root: Path) -> None:
-    """Make a workbench with files."""
-    async with _opened(root) as bench:
-        for name in (*CHANGED, *DELETED):
-            await add(bench, name, f"old {name}\n" * 100)
-        await bench.keeper.submit(SendMessage("m" * 16, "work"))
-
-
-async def _edit(bench: OpenWorkbench) -> None:
-    """Make a draft of twenty files."""
-    changes: dict[str, str | None] = {name: f"new {name}\n" * 150 for name in CHANGED + MADE}
-    await draft(bench, **changes, **dict.fromkeys(DELETED))
-    await bench.keeper.submit(ConfirmDeletions(tuple(map(FileName, DELETED))))
-
-
-async def _drafted(root: Path) -> None:
-    await _added(root)
-    async with _opened(root) as bench:
-        await _edit(bench)
-
-
-async def _publish(bench: OpenWorkbench) -> None:
-    await publish(
-        bench, CLOCK, names=None, keep_both=False, accept_external=False, progress=lambda _: None
-    )
-
-
-async def _published(root: Path) -> None:
-    await _drafted(root)
-    async with _opened(root) as bench:
-        await _publish(bench)
-
-
-async def _undo(bench: OpenWorkbench) -> None:
-    await rewind_to(bench, CLOCK, "m" * 16)
-
-
-async def _restore(bench: OpenWorkbench) -> None:
-    await restore_checkpoint(bench, CLOCK, bench.state.checkpoints[0].checkpoint_id)
-
-
-async def _recover(bench: OpenWorkbench) -> None:
-    await recover_draft(bench, await find_draft(bench, None, None), None)
-
-
-REBASED = CHANGED[:3]
-"""Files whose lines the draft changed, and somebody others of them beside kbd."""
-
-
-async def _changed_beside(root: Path) -> None:
-    """Make a draft of calls, of which three files are changed in published/ beside it."""
-    async with _opened(root) as bench:
-        for name in (*CHANGED, *DELETED):
-            await add(bench, name, f"first of {name}\nmiddle\nlast\n")
-        call = CallId("w1")
-        written = {name: f"first of {name}\nmiddle\nlast, drafted\n" for name in CHANGED}
-        facts: list[ToolCalled | DraftOpened | FileChanged | ToolReturned] = [
-            ToolCalled(call, 1, "write_text_file", arguments='{"path": "any", "content": "any"}'),
-            DraftOpened("d-test"),
-        ]
-        for name, content in written.items():
-            before = bench.state.files[FileName(name)].blob
-            after = await bench.blobs.put(content.encode())
-            facts.append(FileChanged(FileName(name), before, after, len(content), call_id=call))
-        facts.append(ToolReturned(call, 1, True, "{}"))
-        await bench.keeper.submit(RecordFacts(tuple(facts)))
-    for name in REBASED:
-        (root / "published" / name).write_text(f"first, theirs, of {name}\nmiddle\nlast\n")
-
-
-async def _rebase(bench: OpenWorkbench) -> None:
-    """Rebase with the workers of a real daemon."""
-    done: DraftRebased | DiskFull | None = None
-    with tempfile.TemporaryDirectory(prefix="kbd-") as home:
-        points = installed_entry_points(GROUP, sys.path)
-        async with supervised(Path(home), found=points) as running, running.context.workers:
-            # Past the task groups, which would wrap it.
-            try:
-                done = await rebase_draft(running.context, bench, None)
-            except DiskFull as fault:
-                done = fault
-    if isinstance(done, DiskFull):
-        raise done
-    assert done is not None
-    assert not done.conflicts, done.conflicts[0].reason
-    assert len(done.rebased) == len(REBASED)
-
-
-Work = Callable[[OpenWorkbench], Awaitable[None]]
-Made = Callable[[Path], Awaitable[None]]
-
-WORKS: dict[str, tuple[Made, tuple[Work, ...]]] = {
-    "publish": (_drafted, (_publish,)),
-    "edit and publish": (_added, (_edit, _publish)),
-    "undo": (_published, (_undo,)),
-    "restore": (_published, (_restore,)),
-    "discard and recover": (_drafted, (discard, _recover)),
-    "rebase": (_changed_beside, (_rebase,)),
-}
-"""How each begins, and its steps: between two a power cut may leave what the first one made."""
-
-
-class View(msgspec.Struct, frozen=True):
-    """What is there, on the disk and by the log.
-
-    Args:
-        published: The files of published/.
-        stated: The same by the log.
-        draft: The draft's name and its files, None for one that it deletes; None for no draft.
-        ended: How many drafts can be recovered.
-    """
-
-    published: dict[str, str]
-    stated: dict[str, str]
-    draft: tuple[str, dict[str, str | None]] | None
-    ended: int
-
-
-def _view(bench: OpenWorkbench) -> View:
-    def text(blob: BlobHash) -> str:
-        return bench.blobs.path(blob).read_text()
-
-    draft, state = bench.state.draft, bench.state
-    held = None
-    if draft is not None:
-        files = {str(n): text(f.blob) if f.blob else None for n, f in draft.files.items()}
-        held = (draft.draft_id, files)
-    return View(
-        published=files_in(bench.folders.published),
-        stated={str(name): text(entry.blob) for name, entry in state.files.items()},
-        draft=held,
-        ended=len(state.ended_drafts),
-    )
 
 
 class Explored(msgspec.Struct):
@@ -235,11 +73,11 @@ async def _traced(root: Path, works: tuple[Work, ...], lie: Lie) -> Traced:
     disk = TracedDisk(lie)
     disk.note_tree(root)
     states = CrashStates(root)
-    async with _opened(root, disk) as bench:
-        views = [_view(bench)]
+    async with opened(root, disk) as bench:
+        views = [view(bench)]
         for work in works:
             await work(bench)
-            views.append(_view(bench))
+            views.append(view(bench))
         acknowledged = len(disk.trace)
     return Traced(states, disk, views, acknowledged)
 
@@ -281,7 +119,7 @@ async def _crash_again(root: Path, place: Path, model: Model, coin: random.Rando
     disk.note_tree(root)
     states = CrashStates(root)
     try:
-        async with _opened(root, disk):
+        async with opened(root, disk):
             pass
     except (KbdError, BaseExceptionGroup):
         return  # What is wrong with it is found when it is looked at.
@@ -293,13 +131,13 @@ async def _crash_again(root: Path, place: Path, model: Model, coin: random.Rando
 async def _look(root: Path, views: list[View]) -> str | None:
     """Recover a state and return what is wrong with it; one of the views must be there."""
     try:
-        async with _opened(root) as bench:
+        async with opened(root) as bench:
             if bench.damage is not None or bench.state.publish is not None:
                 return f"open: {bench.damage}, {bench.state.publish}"
-            looked = bench.blobs.store.verify(await _named_blobs(bench))
+            looked = bench.blobs.store.verify(await named_blobs(bench))
             if looked.damaged or looked.missing:
                 return f"blobs: {len(looked.damaged)} damaged, {len(looked.missing)} missing"
-            found = _view(bench)
+            found = view(bench)
             if found not in views:
                 return f"not one of {len(views)} views: {_differences(found, views[-1])}"
             drafted = found.draft[1] if found.draft else {}
@@ -311,17 +149,6 @@ async def _look(root: Path, views: list[View]) -> str | None:
     except (KbdError, BaseExceptionGroup) as fault:
         return f"it does not open: {fault!r}"
     return None
-
-
-async def _named_blobs(bench: OpenWorkbench) -> set[BlobHash]:
-    """Return all blobs of what is published, of the draft, and of drafts that can be recovered."""
-    named = {entry.blob for entry in bench.state.files.values()}
-    drafted = bench.state.draft.files.values() if bench.state.draft else ()
-    named |= {blob for each in drafted for blob in (each.blob, each.base) if blob}
-    for ended in bench.state.ended_drafts:
-        then = (await find_draft(bench, ended.draft_id, ended.seq)).draft
-        named |= {file.blob for file in then.files if file.blob}
-    return named
 
 
 def _differences(found: View, wanted: View) -> str:
@@ -447,14 +274,14 @@ class _FaultyDisk(Disk):
 
 async def _fail_at(root: Path, after: int, *, is_lasting: bool, ends: str) -> bool:
     """Publish on a disk that fails at a call, then discard or publish; False if it did not fail."""
-    await _drafted(root)
+    await drafted(root)
     old = files_in(root / "published")
     new = {name: f"new {name}\n" * 150 for name in CHANGED + MADE}
     disk = _FaultyDisk(after, errno.ENOSPC, is_lasting=is_lasting)
-    async with _opened(root, disk) as bench:
+    async with opened(root, disk) as bench:
         disk.is_armed, refusal = True, None
         try:
-            await _publish(bench)
+            await publish_draft(bench)
         except DiskFull as fault:
             refusal = fault
         if refusal is not None:
@@ -463,7 +290,7 @@ async def _fail_at(root: Path, after: int, *, is_lasting: bool, ends: str) -> bo
             is_open = bench.state.publish is not None
             assert ("nothing was published" in refusal.message) <= (not is_open)
             assert is_open or files_in(root / "published") == old
-            await (discard(bench) if ends == "discard" else _publish(bench))
+            await (discard(bench) if ends == "discard" else publish_draft(bench))
             wanted = old if ends == "discard" else new
             assert (files_in(root / "published"), bench.state.draft) == (wanted, None)
         assert bench.state.publish is None
@@ -494,10 +321,10 @@ async def _fail_work_at(root: Path, name: str, after: int, *, is_lasting: bool) 
     made, (*firsts, last) = WORKS[name]
     await made(root)
     disk = _FaultyDisk(after, errno.ENOSPC, is_lasting=is_lasting)
-    async with _opened(root, disk) as bench:
+    async with opened(root, disk) as bench:
         for first in firsts:
             await first(bench)
-        before, is_refused, disk.is_armed = _view(bench), False, True
+        before, is_refused, disk.is_armed = view(bench), False, True
         try:
             await last(bench)
         except DiskFull:
@@ -505,16 +332,16 @@ async def _fail_work_at(root: Path, name: str, after: int, *, is_lasting: bool) 
         disk.is_armed = False
         # What cannot even be brought back is under way, and the next start completes it.
         is_open = bench.state.publish is not None
-        assert is_open or (_view(bench) == before) is is_refused
-    async with _opened(root) as bench:
+        assert is_open or (view(bench) == before) is is_refused
+    async with opened(root) as bench:
         if is_refused and not is_open:
-            assert _view(bench) == before
+            assert view(bench) == before
             await last(bench)
-        found = _view(bench)
+        found = view(bench)
         assert (bench.damage, bench.state.publish) == (None, None)
         assert found != before
         assert found.published == found.stated
-        looked = bench.blobs.store.verify(await _named_blobs(bench))
+        looked = bench.blobs.store.verify(await named_blobs(bench))
         assert (looked.damaged, looked.missing) == ((), ())
         assert list((root / "stage").iterdir()) == []
     return found if disk.has_failed else None
