@@ -94,8 +94,9 @@ class Moments:
 
     def picture(self) -> dict[str, Any]:
         """Return all that clients and people see of the workbench now."""
-        self.hold()
         self._copied()
+        # A receipt is an event, made behind its publish.
+        self.hold()
         seq, named = self.last(), {"workbench_id": self._id}
         methods = (
             "WorkbenchFilesList", "WorkshopGetConversation", "WorkshopGetState", "RunList",
@@ -109,12 +110,19 @@ class Moments:
         }  # fmt: skip
 
     def _copied(self) -> None:
-        """Wait until the readable copy has all of the conversation."""
+        """Wait until the readable copies have all of the conversation and each receipt."""
         copy = self.folder / "meta" / "workshop" / "conversation.jsonl"
         messages = self._daemon.ask("WorkshopGetConversation", workbench_id=self._id)["messages"]
         deadline = time.monotonic() + SETTLE_S
         while len(copy.read_bytes().splitlines()) != len(messages):
             assert time.monotonic() < deadline, copy.read_text()[-2000:]
+            time.sleep(0.05)
+        publishes = state_at(self.folder / "log", Seq(self.last())).publishes
+        while missing := [
+            each for each in publishes
+            if not (self.folder / "meta" / "receipts" / f"{each}.json").exists()
+        ]:  # fmt: skip
+            assert time.monotonic() < deadline, missing
             time.sleep(0.05)
 
     def live(self) -> dict[int, set[str]]:

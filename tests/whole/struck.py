@@ -13,19 +13,26 @@ from wired import Wired, wired
 __all__ = ["ALL", "PUBLISHED", "SHOWN", "Struck", "struck"]
 
 STRIKE = """
-import os, signal
+import os, signal, threading
 from pathlib import Path
 from kbd.core.workbench import extraction
 from kbd.core.workbench.file_store import FileStore
 from kbd.events.disk import Disk
 from kbd.events.log import EventLog
-left = Path({path!r})
+left, counting = Path({path!r}), threading.Lock()
+asked, steps = None, 0
 def strike():
-    if left.exists():
-        steps = int(left.read_text())
+    global asked, steps
+    with counting:  # Steps are made in several threads at once.
+        try:
+            now = left.stat().st_mtime_ns, left.read_text()
+        except FileNotFoundError:
+            return
+        if now != asked:
+            asked, steps = now, int(now[1])
         if steps == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-        left.write_text(str(steps - 1))
+        steps -= 1
 def watched(kind, name):
     original = getattr(kind, name)
     def step(self, *given, **named):
@@ -60,7 +67,10 @@ class Struck:
 
     def asked(self, step: int, method: str, **params: Any) -> bool:
         """Ask, and kill it at a step; start it again. False if it was done before that step."""
-        self._left.write_text(str(step))
+        # Whole at once: the daemon reads it in the middle of something else.
+        fresh = self._left.with_name("fresh")
+        fresh.write_text(str(step))
+        fresh.replace(self._left)
         try:
             self.bench.ask(method, **params)
         except (ConnectionLostError, NoAnswerError, OSError):

@@ -1,7 +1,8 @@
 """Maker of receipts: one for each publish, behind it, so that no publisher waits.
 
 A receipt is a function of log and blobs. One that a crash or a stopped daemon left unmade is made
-when the workbench is next opened, or when somebody asks for it.
+when the workbench is next opened, or when somebody asks for it. Its readable copy is written again
+at the next opening if it is not there.
 """
 
 import os
@@ -71,6 +72,7 @@ class ReceiptMaker:
 
     async def run(self) -> None:
         """Make what is due, for ever; one that cannot be made is left for who asks for it."""
+        await self._restore_copies()
         while True:
             while not self._due:
                 await self._arrived.wait()
@@ -104,12 +106,24 @@ class ReceiptMaker:
                     made = ReceiptMade(chosen, blob, len(data))
                     await self._workbench.keeper.submit(RecordFacts((made,)))
                 _, note = find_publish(self._workbench.state, chosen)
-            copy = self._workbench.folders.receipts / f"{chosen}.json"
-            try:
-                await run_sync(_write_copy, copy, data)
-            except OSError as error:
-                _log.warning("copy_not_written", copy=copy.name, fault=str(error))
+            await self._copy(chosen, data)
             return chosen, note, data
+
+    async def _restore_copies(self) -> None:
+        """Write the readable copies that are not there; a damaged receipt has none."""
+        there = await run_sync(_file_names, self._workbench.folders.receipts)
+        for checkpoint_id, note in tuple(self._workbench.state.publishes.items()):
+            if note.receipt is not None and f"{checkpoint_id}.json" not in there:
+                data = await self._stored(note)
+                if data is not None:
+                    await self._copy(checkpoint_id, data)
+
+    async def _copy(self, checkpoint_id: str, data: bytes) -> None:
+        copy = self._workbench.folders.receipts / f"{checkpoint_id}.json"
+        try:
+            await run_sync(_write_copy, copy, data)
+        except OSError as error:
+            _log.warning("copy_not_written", copy=copy.name, fault=str(error))
 
     async def _stored(self, note: PublishNote) -> bytes | None:
         assert note.receipt is not None
@@ -117,6 +131,13 @@ class ReceiptMaker:
             return await self._workbench.blobs.read(note.receipt)
         except KbdError:
             return None
+
+
+def _file_names(folder: Path) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
 
 
 def _write_copy(path: Path, data: bytes) -> None:

@@ -1,5 +1,6 @@
 """The maker of receipts: behind each publish, after a crash, and without holding anybody up."""
 
+import shutil
 from pathlib import Path
 
 import anyio
@@ -106,3 +107,29 @@ async def test_a_workbench_whose_receipt_is_due_is_not_idle(tmp_path: Path) -> N
         await _until_made(bench, 1)
         await maker.make("c1")
         assert maker.is_idle
+
+
+async def test_copies_that_are_gone_are_written_again_at_the_next_open(tmp_path: Path) -> None:
+    """Of all publishes, the same bytes; of a damaged receipt there is none, and none is made up."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        published = [await _publish(bench, f"text {n}") for n in range(MAX_LATE + 2)]
+        await _until_made(bench, len(published))
+        maker = await running.benches.receipts(bench.id)
+        found = {each: (await maker.make(each))[2] for each in published}
+        damaged = bench.state.publishes[published[0]].receipt
+        home = crashed(running.home, tmp_path / "crashed")
+
+    folder = home / "workbenches" / bench.id
+    copies = folder / "meta" / "receipts"
+    shutil.rmtree(copies)
+    (blob,) = [each for each in (folder / "blobs").rglob("*") if each.name == damaged]
+    blob.chmod(0o600)
+    blob.write_bytes(b"{}")
+    async with supervised(home) as again:
+        await again.benches.open(bench.id)
+        with anyio.fail_after(30):
+            while not (copies / f"{published[-1]}.json").exists():  # noqa: ASYNC110 - it tells nobody
+                await anyio.sleep(0.01)
+        written = {each.stem: each.read_bytes() for each in copies.iterdir()}
+        assert written == {each: found[each] for each in published[1:]}
