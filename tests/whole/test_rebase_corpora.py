@@ -12,6 +12,7 @@ from typing import Any
 
 import docx
 import msgspec
+import openpyxl
 import pptx
 import pytest
 
@@ -66,6 +67,12 @@ def _cells(source: Path) -> Edits | None:
 
     ours, theirs = ("A1", "C3", "B9", "AB5", "C400"), ("B2", "A4", "C10", "AC5", "D401")
     return [edit("kbdours", *ours)], [edit("kbdtheirs", *theirs)], 5, 5
+
+
+def _is_alike(source: Path) -> bool:
+    """Tell whether no cell of a first sheet holds what no other does: no column is certain then."""
+    rows = openpyxl.load_workbook(source).worksheets[0].iter_rows(values_only=True)
+    return 1 not in Counter(value for row in rows for value in row if value is not None).values()
 
 
 def _paragraphs(source: Path) -> Edits | None:
@@ -141,6 +148,8 @@ def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) ->
         published.write_bytes(target.read_bytes())
         done = bench.ask("DraftRebase", workbench_id=wb)
         if done["conflicts"]:
+            if handler.name == "xlsx" and _is_alike(source):
+                return "untried"
             return f"{source.name}: {done['conflicts'][:2]}"
         bench.ask("DraftPublish", workbench_id=wb)
         found = _count(published, "kbdours"), _count(published, "kbdtheirs")
@@ -150,13 +159,6 @@ def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) ->
         if bench.ask("DraftGetState", workbench_id=wb)["has_draft"]:
             bench.ask("DraftDiscard", workbench_id=wb)
         bench.ask("WorkbenchDelete", workbench_id=wb)
-
-
-REFUSED = {
-    # What is inserted in them beside nothing else is told as moved columns, or lost with a picture.
-    "xlsxwriter__format12.xlsx", "xlsxwriter__embed_image05.xlsx", "phpss__drawing_in_cell.xlsx",
-}  # fmt: skip
-"""Files of which a rebase is refused, with a reason, though nothing is in its way."""
 
 
 @pytest.mark.parametrize("kind", PATTERNS)
@@ -174,5 +176,5 @@ def test_no_mark_is_lost(
     outcomes = [_rebase(bench, HANDLERS[kind], path, tmp_path) for path in chosen]
 
     found = [each for each in outcomes if each not in ("", "untried")]
-    assert [each for each in found if each.partition(":")[0] not in REFUSED] == []
+    assert found == []
     assert outcomes.count("") >= len(outcomes) // 3

@@ -7,6 +7,7 @@ from typing import Any
 import docx
 import openpyxl
 import pytest
+from openpyxl.worksheet.formula import ArrayFormula
 
 from backends import mostly
 from wired import Wired, wired
@@ -376,3 +377,26 @@ def test_an_edit_that_would_reach_further_than_it_did_is_a_conflict(bench: Wired
     assert conflict["place"]["paragraph"] == 2
     assert (conflict["ours"], conflict["theirs"]) == ("three about Basel", "three about Bern")
     assert "DraftRebased" not in _types(bench, wb)
+
+
+def test_results_that_somebody_made_unknown_are_no_loss(bench: Wired) -> None:
+    """The draft replaces an array; somebody else changed what it read, with kbd, and no more."""
+    path = bench.file("book.xlsx")
+    book = openpyxl.Workbook()
+    sheet = book.create_sheet("Data")
+    del book["Sheet"]
+    sheet["A1"] = ArrayFormula("A1:A3", "=LEN(B1:B3)")
+    sheet["A2"] = sheet["A3"] = 0
+    book.save(path)
+    wb, other = bench.daemon.workbench(path), bench.daemon.workbench(path)
+    _set(bench, other, B2="theirs")
+    bench.ask("DraftPublish", workbench_id=other)
+    clear = {"op": "clear_range", "sheet": "Data", "range": "A1:A3"}
+    bench.ask("XlsxApplyOps", workbench_id=wb, path="book.xlsx", ops=[clear])
+    _set(bench, wb, A1="ours")
+    published = bench.published(wb) / "book.xlsx"
+    published.write_bytes((bench.published(other) / "book.xlsx").read_bytes())
+
+    assert bench.ask("DraftRebase", workbench_id=wb)["conflicts"] == []
+    bench.ask("DraftPublish", workbench_id=wb)
+    assert _cells(published) == {"A1": "ours", "B2": "theirs"}

@@ -82,6 +82,8 @@ class ThreeVersions:
         self._derived = handler.derived if isinstance(handler, Relocatable) else ()
         self._our_changes: tuple[_Placed, ...] | None = None
         self._their_changes: tuple[_Placed, ...] | None = None
+        # Where what somebody else did has other results, in their version.
+        self._their_results: tuple[Place, ...] = ()
         self._agreed: tuple[set[int], set[int]] = (set(), set())
 
     async def clashes(self) -> list[Clash]:
@@ -91,27 +93,31 @@ class ThreeVersions:
             ValidationFailed: There are too many changes to look at each.
             FileReadFailed: A version cannot be read.
         """
-        ours = await self._placed(self._ours, stays=self._ours_stay)
-        theirs = await self._placed(self._theirs, stays=self._theirs_stay)
+        base, mine, yours = self._base, self._ours, self._theirs
+        changes, _ = await self._differences(base, mine, stays=self._ours_stay)
+        ours = await self._placed(mine, changes, stays=self._ours_stay)
+        changes, results = await self._differences(base, yours, stays=self._theirs_stay)
+        theirs = await self._placed(yours, changes, stays=self._theirs_stay)
         self._our_changes, self._their_changes = ours, theirs
+        self._their_results = tuple(each.place for each in results)
         found: list[Clash] = []
         new = await self._added(ours, theirs)
         pairs = [*_pairs([each.base for each in ours], [each.base for each in theirs]), *new]
         for one, other in pairs:
-            mine, yours = ours[one].change, theirs[other].change
-            if _is_same(mine, yours):
+            draft, other_side = ours[one].change, theirs[other].change
+            if _is_same(draft, other_side):
                 self._agreed[0].add(one)
                 self._agreed[1].add(other)
                 continue
-            wider = ours[one].base or mine
+            wider = ours[one].base or draft
             found.append(
                 Clash(
                     place=wider.place,
-                    reason=_reason(mine, yours),
-                    before=mine.before if mine.kind != "added" else yours.before,
-                    ours=mine.after,
-                    theirs=yours.after,
-                    change=mine,
+                    reason=_reason(draft, other_side),
+                    before=draft.before if draft.kind != "added" else other_side.before,
+                    ours=draft.after,
+                    theirs=other_side.after,
+                    change=draft,
                 )
             )
         return _merged(found)
@@ -147,15 +153,19 @@ class ThreeVersions:
         assert self._their_changes is not None
         ours = _without(self._our_changes, self._agreed[0])
         theirs = _without(self._their_changes, self._agreed[1])
-        carried = await self._differences(self._theirs, result, stays=self._ours_stay)
+        carried, _ = await self._differences(self._theirs, result, stays=self._ours_stay)
         wanted: list[Change | None] = list(ours)
         if not self._theirs_stay:
             wanted = await self._mapped(ours, (self._ours, result), (self._base, self._theirs))
         missing, surplus = _unmatched(wanted, carried)
         found = [_surplus("the edits would change more here", each) for each in surplus]
-        found += [_missing("the edits would leave nothing of this", ours[n]) for n in missing]
+        found += [
+            _missing("the edits would leave nothing of this", ours[n])
+            for n in missing
+            if not self._is_recalculated(wanted[n])
+        ]
         mine = [each for each in wanted if each is not None]
-        kept = await self._differences(self._ours, result, stays=self._theirs_stay)
+        kept, _ = await self._differences(self._ours, result, stays=self._theirs_stay)
         wanted = list(theirs)
         if not self._ours_stay:
             wanted = await self._mapped(theirs, (self._theirs, result), (self._base, self._ours))
@@ -176,12 +186,23 @@ class ThreeVersions:
         ]
         return _merged(found)
 
+    def _is_recalculated(self, change: Change | None) -> bool:
+        """Tell whether what the draft changed had already another result in `theirs`.
+
+        Then `theirs` may hold there what the draft wants, and the edits change nothing: of an array
+        that is replaced, results that are not known any more are not there to be removed. That the
+        result is right there shows against the draft, where nothing else may differ.
+        """
+        return change is not None and any(
+            places_overlap(change.place, place) for place in self._their_results
+        )
+
     async def _differences(
         self, before: FileRef, after: FileRef, *, stays: bool
-    ) -> tuple[Change, ...]:
-        """Return what differs between two versions, each part by itself, and not what follows."""
+    ) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+        """Return what differs between two versions, each part by itself, and what follows of it."""
         if before.blob == after.blob:
-            return ()
+            return (), ()
         found = await self._formats.compare(
             before, after, CompareOptions(singly=True, in_place=stays)
         )
@@ -191,12 +212,16 @@ class ThreeVersions:
                 "by one: publish with on_conflict keep_both, or discard and ask again"
             )
             raise ValidationFailed(msg)
-        return tuple(each for each in found.changes if each.what not in self._derived)
+        return (
+            tuple(each for each in found.changes if each.what not in self._derived),
+            tuple(each for each in found.changes if each.what in self._derived),
+        )
 
-    async def _placed(self, after: FileRef, *, stays: bool) -> tuple[_Placed, ...]:
+    async def _placed(
+        self, after: FileRef, changes: Sequence[Change], *, stays: bool
+    ) -> tuple[_Placed, ...]:
         """Return what differs from the base, with its places there."""
         base = self._base
-        changes = await self._differences(base, after, stays=stays)
         if stays:
             return tuple(_Placed(each, each) for each in changes)
         wanted = [each.place for each in changes if each.kind != "removed"]
