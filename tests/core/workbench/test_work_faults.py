@@ -202,13 +202,26 @@ FAULTS = [("EIO", False), ("EIO", True), ("EDQUOT", False), ("EDQUOT", True), ("
 async def test_a_fault_leaves_all_or_nothing(
     place: Path, name: str, fault: Fault, is_lasting: bool
 ) -> None:
-    """At some calls here; `make test-full` has each fail."""
+    """At some calls, of a short work at each; `make test-full` has more fail, `make soak` each."""
     step = 1 if name == "discard and recover" else 5 if name == "rebase" else 29
     assert await _sweep(place, name, fault, is_lasting=is_lasting, step=step) >= 1
 
 
 @pytest.mark.full
 @pytest.mark.anyio
+@pytest.mark.parametrize(("fault", "is_lasting"), FAULTS)
+@pytest.mark.parametrize("name", [name for name in WORKS if name != "discard and recover"])
+async def test_a_fault_at_many_calls_leaves_all_or_nothing(
+    place: Path, name: str, fault: Fault, is_lasting: bool
+) -> None:
+    """Each error of the system at other ones, so that together they meet each; writes are few."""
+    start, step = (0, 1) if fault == "short" else (FAULTS.index((fault, is_lasting)), 4)
+    assert await _sweep(place, name, fault, is_lasting=is_lasting, step=step, start=start) >= 1
+
+
+@pytest.mark.soak
+@pytest.mark.anyio
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(("fault", "is_lasting"), FAULTS)
 @pytest.mark.parametrize("name", WORKS)
 async def test_a_fault_at_each_call_leaves_all_or_nothing(
