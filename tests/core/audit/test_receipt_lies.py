@@ -1,5 +1,6 @@
 """Lies planted in a receipt, or in the files: each is found, and the place is named."""
 
+import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -7,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from kbd.core.audit.receipt_check.command import PROVEN, UNPROVEN, run
 from kbd_text.handler import TextFormat
-from receipt_rig import FORMATS, Case, edited
+from receipt_rig import CHECKS, FORMATS, Case, edited
 
 Lie = Callable[[Case], object]
 
@@ -291,6 +293,26 @@ def test_what_is_not_at_hand_is_never_proven(book: Case) -> None:
     assert "which call changed what" in report.files[0].unproven[0]
     report = book.check(receipt, *(book.folder / side for side in ("before", "between", "after")))
     assert (report.is_false, report.is_whole) == (False, True)
+
+
+def test_a_named_file_that_is_no_version_is_told(
+    book: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside a folder that proves itself it keeps the code from 0; found in a folder it is none."""
+    other = tmp_path / "other"
+    other.mkdir()
+    strange = other / "renamed.xlsx"
+    strange.write_bytes(book.after.read_bytes()[:-1])
+    given = [str(book.folder), str(strange)]
+
+    assert run(given, as_json=False, checks=CHECKS) == UNPROVEN
+    assert f"UNPROVEN  {strange} has neither" in capsys.readouterr().out
+    assert run(given, as_json=True, checks=CHECKS) == UNPROVEN
+    assert json.loads(capsys.readouterr().out)[0]["unknown"] == [str(strange)]
+    # A copy of a version is one, whatever it is called.
+    assert run([*given[:1], str(other)], as_json=False, checks=CHECKS) == PROVEN
+    strange.write_bytes(book.after.read_bytes())
+    assert run(given, as_json=False, checks=CHECKS) == PROVEN
 
 
 def test_a_changed_header_of_the_zip_is_told(book: Case) -> None:

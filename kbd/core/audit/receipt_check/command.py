@@ -36,6 +36,11 @@ _NOUNS = {
     "elements": "other element",
 }  # fmt: skip
 
+_UNKNOWN = (
+    "has neither the bytes nor the name of a file that is told of; "
+    "with the name of one it is compared part by part"
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the check."""
@@ -90,15 +95,21 @@ def run(files: Sequence[str], *, as_json: bool, checks: Checks) -> int:
         return _refuse(f"{error.filename or 'a file'}: {reason}", FALSE)
     except (MemoryError, RecursionError):
         return _refuse("a file takes more memory than there is; nothing is proven", FALSE)
+    # Whoever names a file wants to hear of it: of one that was not looked at nothing is proven.
+    unknown = [
+        each for each in reports[0].unknown if all(each in other.unknown for other in reports)
+    ]
     if as_json:
         _say(json.dumps([_plain(each) for each in reports]))
     else:
         for report in reports:
             for text in _render(report):
                 _say(text)
+        for path in unknown:
+            _say(_clean(f"UNPROVEN  {path} {_UNKNOWN}"))
     if any(each.is_false for each in reports):
         return FALSE
-    return PROVEN if all(each.is_whole for each in reports) else UNPROVEN
+    return UNPROVEN if unknown or not all(each.is_whole for each in reports) else PROVEN
 
 
 def _refuse(text: str, code: int) -> int:
@@ -122,6 +133,7 @@ def _plain(report: Report) -> dict[str, Any]:
         "workbench_id": report.workbench[0], "checkpoint_id": report.publish[0],
         "log": [{"seq": seq, "hash": value} for seq, value in report.log],
         "faults": list(report.faults),
+        "unknown": list(report.unknown),
         "files": [
             {
                 "path": each.path, "change": each.change, "faults": list(each.faults),

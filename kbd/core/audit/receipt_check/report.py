@@ -29,6 +29,7 @@ class Report(NamedTuple):
         log: Heads of the log behind the events of the publish: number and the chain's hash there.
         files: What was found of each file.
         faults: What is wrong with the receipt itself.
+        unknown: Files that were named and that it does not tell of.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Report(NamedTuple):
     log: tuple[tuple[int, str], ...]
     files: tuple[FileFacts, ...]
     faults: tuple[str, ...]
+    unknown: tuple[str, ...]
 
     @property
     def is_false(self) -> bool:
@@ -114,5 +116,5 @@ def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
         path, hashlib.sha256(data).hexdigest(), (workbench.text("id"), workbench.text("name")),
         (publish.text("checkpoint_id"), publish.text("time")),
         tuple((each.count("head_seq"), each.sha256("hash") or "") for each in events),
-        tuple(found), tuple(faults),
+        tuple(found), tuple(faults), shelf.unknown(),
     )  # fmt: skip

@@ -30,11 +30,13 @@ class Given(NamedTuple):
         path: Where.
         name: Its name in the folder that was given, or its last part.
         side: The folder of a saved receipt in which it lies, or "".
+        is_named: Whether it was named itself, and not found in a folder.
     """
 
     path: str
     name: str
     side: str
+    is_named: bool
 
 
 def gather(paths: Iterable[str]) -> Iterator[Given]:
@@ -47,7 +49,7 @@ def gather(paths: Iterable[str]) -> Iterator[Given]:
     count = 0
     for path in paths:
         if not os.path.isdir(path):
-            yield Given(path, os.path.basename(path), "")
+            yield Given(path, os.path.basename(path), "", is_named=True)
             continue
         for folder, folders, names in os.walk(path):
             folders.sort()
@@ -61,7 +63,7 @@ def gather(paths: Iterable[str]) -> Iterator[Given]:
                 within = os.path.relpath(whole, path).replace(os.sep, "/")
                 first, _, rest = within.partition("/")
                 side = first if rest and first in SIDES else ""
-                yield Given(whole, rest if side else within, side)
+                yield Given(whole, rest if side else within, side, is_named=False)
 
 
 class Shelf:
@@ -83,6 +85,7 @@ class Shelf:
             self._by_hash.setdefault(digest, each.path)
             self._hashes[each.path] = digest
         self._wanted: set[str] = set()
+        self._compared: set[str] = set()
 
     def expect(self, claim: Claim) -> None:
         """Note the versions of a file, so that none is taken for a changed version of another."""
@@ -105,8 +108,19 @@ class Shelf:
                 # Of a single file nobody says which side it is: people mean the newer version.
                 other = self._named(path, side)
                 if other is not None:
+                    self._compared.add(other)
                     found[side] = Version(other, is_exact=False)
         return found
+
+    def unknown(self) -> tuple[str, ...]:
+        """Return the files that somebody named and that are no version of any file."""
+        return tuple(
+            each.path
+            for each in self._files
+            if each.is_named
+            and each.path not in self._compared
+            and self._hashes[each.path] not in self._wanted
+        )
 
     def _named(self, path: str, side: str) -> str | None:
         last = path.rpartition("/")[2]
