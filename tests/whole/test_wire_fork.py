@@ -26,6 +26,7 @@ def source(bench: Wired) -> str:
     for content in ("a1", "a2"):
         bench.draft(wb, a__txt=content)
         bench.ask("DraftPublish", workbench_id=wb)
+        bench.ask("ReceiptGet", workbench_id=wb)  # An event behind the publish: the last one stays.
     return wb
 
 
