@@ -192,13 +192,17 @@ def review_lines(
         width: The columns of a line.
         options: What the comparisons are narrowed to.
     """
-    for text in wrap(str(found.get("draft_summary") or ""), width)[:SUMMARY_LINES]:
-        yield (("", text),)
+    # Of a draft that clients made there is none.
+    summary = str(found.get("draft_summary") or "")
+    if summary:
+        for text in wrap(summary, width)[:SUMMARY_LINES]:
+            yield (("", text),)
     # What was there before is what can be spoiled: it comes first.
     order = sorted(found["changes"], key=lambda change: change["change_type"] == "added")
-    for change in order:
+    for index, change in enumerate(order):
         diff = _excerpt(client, workbench_id, str(change["path"]), options)
-        yield ()
+        if summary or index:
+            yield ()
         yield from render_file(change, diff, width, is_excerpt=True)
         if diff["total"] > len(diff["changes"]) or len(diff["changes"]) > RUN_LENGTH:
             hint = f"    all of it: kbd review {workbench_id} {shlex.quote(str(change['path']))}"

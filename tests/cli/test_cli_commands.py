@@ -99,6 +99,18 @@ def test_a_change_set_is_shown_file_by_file(
     ]
 
 
+def test_a_draft_without_a_summary_begins_with_its_first_file(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """What clients drafted has none; no blank lines stand for it."""
+    daemon.answers["ReviewGetChangeSet"] = {"draft_id": "d", "changes": [ADDED, ADDED]}
+
+    assert kbd("review", "taxes") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("added summary.xlsx")
+    assert lines.count("") == 1
+
+
 def test_publish_names_what_it_did(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """The paths and the answer to a conflict go to the daemon; kept copies are told."""
     kept = [{"path": "a.csv", "published_as": "a(1).csv"}]
