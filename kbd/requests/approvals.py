@@ -111,7 +111,7 @@ class ApprovalRequest(Request):
     answer: ClassVar[type[Any]] = ApprovalsFound
 
     workbench_id: WorkbenchParam
-    paths: tuple[_PathText, ...] | Unset = UNSET
+    paths: Annotated[tuple[_PathText, ...], msgspec.Meta(min_length=1)] | Unset = UNSET
 
 
 class ApprovalDone(Answer):

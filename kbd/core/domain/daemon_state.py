@@ -29,7 +29,7 @@ MAX_DAYS = 32
 """Of how many days with spending the sums are kept; the log has them all."""
 
 
-class KnownWorkbench(msgspec.Struct, frozen=True):
+class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
     """A workbench as the daemon's log knows it; `actor` is the client that asked for it."""
 
     workbench_id: WorkbenchId
