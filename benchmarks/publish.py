@@ -24,6 +24,7 @@ import anyio
 
 from benchmarks._measure import interleave, table
 from kbd.core.domain.commands import RecordFacts
+from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
@@ -131,7 +132,7 @@ async def publish_once(root: Path, sources: list[Path], base: list[Path]) -> flo
     spent = 0.0
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bench.keeper.run)
-        await recover_workbench(bench, CLOCK, BENCH, "publish")
+        await recover_workbench(bench, CLOCK, KnownWorkbench(BENCH, "publish", 0))
         for versions in (base, sources):
             await edit(bench, versions)
             start = time.perf_counter()

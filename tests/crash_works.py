@@ -13,6 +13,7 @@ import anyio
 import msgspec
 
 from kbd.core.domain.commands import ConfirmDeletions, RecordFacts, SendMessage
+from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.plugins.hooks import installed_entry_points
 from kbd.core.plugins.host import GROUP
 from kbd.core.runtime.paths import Home, WorkbenchFolders
@@ -63,7 +64,7 @@ async def opened(root: Path, disk: Disk = DISK) -> AsyncIterator[OpenWorkbench]:
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(bench.keeper.run)
-            await recover_workbench(bench, CLOCK, WORKBENCH, "test")
+            await recover_workbench(bench, CLOCK, KnownWorkbench(WORKBENCH, "test", 0))
             yield bench
             tasks.cancel_scope.cancel()
     except BaseException:

@@ -107,7 +107,7 @@ async def supervised(
             egress=Egress(Catalog(plugins), settings, Secrets(home, {}), lambda _: {}, keeper),
             daily_budget=DailyBudget(keeper, Catalog(plugins), settings.run, CLOCK),
             notify=told.append,
-            stop=lambda: None,
+            stop=lambda actor=None: None,
             backend="",
             started_s=0.0,
         )

@@ -2,13 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, RequestRefused, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.terminal import ask_text, format_time, is_interactive, line, note, say
 from kbd.client.blocking import Client
+from kbd.lookalikes import mark_hidden
 
 __all__ = ["command", "describe_approval"]
 
@@ -24,7 +25,8 @@ examples:
   kbd approve 4f1c6a2e90b7d853-a09c1 --accept
   kbd approve 4f1c6a2e90b7d853-a09c1 --decline
 
-An approval is named by its id or the beginning of it."""
+An approval is named by its id or the beginning of it; a workbench stands for all
+that waits in it. A beginning that fits several decides nothing."""
     parser.add_argument(
         "named", nargs="*", default=[], metavar="WB or APPROVAL", help="only these; all without"
     )
@@ -33,17 +35,25 @@ An approval is named by its id or the beginning of it."""
     answer.add_argument("--decline", action="store_true", help="decline what is named")
     answer.add_argument("--list", action="store_true", help="ask nothing, only list")
     parser.add_argument("--json", action="store_true", help="list as JSON")
-    return _approve
+
+    def approve(arguments: argparse.Namespace) -> int:
+        # Said at once: a program would take the list for a decision.
+        if arguments.json and (arguments.accept or arguments.decline):
+            parser.error("--json lists; it does not go with --accept or --decline")
+        return _approve(arguments)
+
+    return approve
 
 
 def _approve(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
         found = call(client, "ApprovalList", slow=True)["approvals"]
-        chosen = _chosen(found, arguments.named)
+        decides = bool(arguments.accept or arguments.decline)
+        chosen = _chosen(found, arguments.named, decides=decides)
         if arguments.json:
             say(json.dumps(chosen))
             return OK
-        if arguments.accept or arguments.decline:
+        if decides:
             if not arguments.named:
                 raise Stop("name what is decided: its id, or the workbench", CONFIRMATION_NEEDED)
             return _decide_all(client, chosen, "accept" if arguments.accept else "decline")
@@ -57,37 +67,88 @@ def _approve(arguments: argparse.Namespace) -> int:
         return _ask_each(client, chosen)
 
 
-def _chosen(found: Sequence[Mapping[str, Any]], named: Sequence[str]) -> list[Mapping[str, Any]]:
+def _chosen(
+    found: Sequence[Mapping[str, Any]], named: Sequence[str], *, decides: bool
+) -> list[Mapping[str, Any]]:
     """Return what is named, in the order in which it can be decided.
 
     Raises:
-        Stop: A name means nothing that waits.
+        Stop: A name means nothing that waits; or it means several, and they are to be decided.
     """
     chosen = dict.fromkeys(range(len(found)))
     if named:
         chosen = {}
         for name in named:
-            places = [place for place, row in enumerate(found) if _is_meant(row, name)]
+            places = _find_places(found, name)
             if not places:
                 raise Stop(f"nothing waits under {line(name)}", FAILED)
+            if decides:
+                _check_meaning([found[place] for place in places], name)
             chosen.update(dict.fromkeys(places))
     return [found[place] for place in sorted(chosen)]
 
 
-def _is_meant(row: Mapping[str, Any], name: str) -> bool:
-    return name == row["workbench_name"] or (bool(name) and row["approval_id"].startswith(name))
+def _find_places(found: Sequence[Mapping[str, Any]], name: str) -> list[int]:
+    """Return the places of what a name means.
+
+    As for workbenches a whole id goes before a name, and a name before the beginning of an id.
+    """
+    meanings: tuple[Callable[[Mapping[str, Any]], bool], ...] = (
+        lambda row: name in (row["approval_id"], row["workbench_id"]),
+        lambda row: bool(row["workbench_name"] == name),
+        lambda row: bool(name) and row["approval_id"].startswith(name),
+    )
+    for is_meant in meanings:
+        if places := [place for place, row in enumerate(found) if is_meant(row)]:
+            return places
+    return []
+
+
+def _check_meaning(rows: Sequence[Mapping[str, Any]], name: str) -> None:
+    """Refuse to decide what a name means by chance.
+
+    Raises:
+        Stop: It means things of several workbenches, or begins the ids of several questions.
+    """
+    # What was asked together has one id, with a number behind it for each part.
+    questions = {"-".join(row["approval_id"].split("-")[:2]) for row in rows}
+    if len({row["workbench_id"] for row in rows}) > 1 or ("-" in name and len(questions) > 1):
+        ids = ", ".join(sorted(questions))
+        raise Stop(f"several are meant by {line(name)}; name one by its id: {ids}", FAILED)
 
 
 def describe_approval(row: Mapping[str, Any]) -> str:
-    """Return an approval as lines: what is asked, where, since when, for whom."""
+    """Return an approval as lines: what is asked, where, since when, for whom.
+
+    What the first line has no room for stands below it: nobody agrees to what is not shown.
+    """
     asked_by = row.get("asked_by")
     who = f", asked by {line(asked_by['client'])}" if asked_by else ""
-    run = f", run {row['run_id'].rpartition('-')[2]} waits" if "run_id" in row else ""
-    return (
-        f"{line(row['title'])}\n"
-        f"  in workbench {line(row['workbench_name'])}{run}{who}, {format_time(row['asked_at'])}\n"
-        f"  kbd approve {row['approval_id']}"
+    run = f", for run {row['run_id'].rpartition('-')[2]}" if "run_id" in row else ""
+    title = line(row["title"])
+    listed = _file_lines(row) if title.endswith("…") else ()
+    where = f"in workbench {line(row['workbench_name'])}{run}{who}"
+    return "\n".join(
+        (
+            title,
+            *listed,
+            f"  {where}, {format_time(row['asked_at'])}",
+            f"  kbd approve {row['approval_id']}",
+        )
     )
+
+
+def _file_lines(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the files that an approval is about, each with its new external references."""
+    for file in row.get("files", ()):
+        yield f"    {_whole_line(file['path'])} ({line(file['change_type'])})"
+        for reference in file.get("references", ()):
+            yield f"      reaches out to {_whole_line(reference)}"
+
+
+def _whole_line(text: str) -> str:
+    """Return a text as one line with all that it has; what nobody sees is written by its number."""
+    return mark_hidden(text).replace("\n", " ").replace("\t", " ")
 
 
 def _ask_each(client: Client, rows: Sequence[Mapping[str, Any]]) -> int:

@@ -58,7 +58,7 @@ class ApprovalRow(msgspec.Struct, frozen=True, kw_only=True):
         kind: "publish", "deletion", "external", "consent" or "call".
         title: What is asked, in one line; kbd writes it from what is recorded, never a model.
         asked_at: When.
-        run_id: The run that waits for it.
+        run_id: The run that asked for it; it waits, or ended since.
         files: The files that it is about.
         provider_id: Who would be sent files.
         model_id: The model that would be.
@@ -111,7 +111,7 @@ class ApprovalRequest(Request):
     answer: ClassVar[type[Any]] = ApprovalsFound
 
     workbench_id: WorkbenchParam
-    paths: tuple[_PathText, ...] | Unset = UNSET
+    paths: Annotated[tuple[_PathText, ...], msgspec.Meta(min_length=1)] | Unset = UNSET
 
 
 class ApprovalDone(Answer):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kbd.cli import approve
-from kbd.cli.exits import CONFIRMATION_NEEDED
+from kbd.cli.exits import CONFIRMATION_NEEDED, USAGE
 from scripted_daemon import ScriptedDaemon
 
 Kbd = Callable[..., int]
@@ -46,7 +46,7 @@ def test_what_waits_is_listed(kbd: Kbd, capsys: Captured) -> None:
         "  in workbench taxes, asked by kbd publish, 2026-11-24 04:15",
         f"  kbd approve {BENCH}-a1f2-0",
         "publish 1 file: a.csv (modified)",
-        "  in workbench taxes, run 4 waits, asked by kbd publish, 2026-11-24 04:15",
+        "  in workbench taxes, for run 4, asked by kbd publish, 2026-11-24 04:15",
         f"  kbd approve {BENCH}-a1f2-1",
     ]
     assert kbd("approve", "--json", "taxes") == 0
@@ -68,6 +68,79 @@ def test_what_is_named_is_decided(daemon: ScriptedDaemon, kbd: Kbd, capsys: Capt
     assert kbd("approve", "nothing", "--accept") == 1
     assert "nothing waits under nothing" in capsys.readouterr().err
     assert daemon.methods().count("ApprovalDecide") == 3
+
+
+def test_what_a_line_has_no_room_for_stands_below_it(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """Every file and every reference is shown before a person agrees to it."""
+    names = [f"{'n' * 40}{number}.csv" for number in range(30)]
+    references = ["https://ai.example/\u202egpj", "http://b.example/" + "x" * 300]
+    files = [
+        *({"path": name, "change_type": "modified"} for name in names),
+        {"path": "z\u00a0.csv", "change_type": "added", "references": references},
+    ]
+    title = "publish 31 files: " + ", ".join(f"{name} (modified)" for name in names)
+    daemon.answers["ApprovalList"] = {"approvals": [{**PUBLISH, "title": title, "files": files}]}
+    assert kbd("approve", "--list") == 0
+    first, *listed, _, _ = capsys.readouterr().out.splitlines()
+    assert first.startswith("publish 31 files: nnn")
+    assert first.endswith("…")
+    assert listed == [
+        *(f"    {name} (modified)" for name in names),
+        "    z⟨U+00A0⟩.csv (added)",
+        "      reaches out to https://ai.example/⟨U+202E⟩gpj",
+        f"      reaches out to http://b.example/{'x' * 300}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "decided"),
+    [
+        # A whole id, a workbench's id or name, a beginning that fits what was asked together.
+        (f"{BENCH}-a1f2-1", 1), (BENCH, 3), ("taxes", 3), (f"{BENCH}-a1f2", 2), (BENCH[:4], 0),
+        # Two askings of one workbench, two workbenches, two of one name.
+        (f"{BENCH}-a1", 0), ("0", 0), ("twins", 0), ("", 0),
+    ],
+)  # fmt: skip
+def test_what_is_decided_is_named_without_doubt(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, named: str, decided: int
+) -> None:
+    """What several things begin with decides none of them; all that are meant are told."""
+    other, third = "0123fedcba987654", "4" * 16
+    daemon.answers["ApprovalList"] = {
+        "approvals": [
+            DELETION, PUBLISH,
+            {**PUBLISH, "approval_id": f"{BENCH}-a1ff-0"},
+            *(
+                {
+                    **PUBLISH, "approval_id": f"{each}-a1f2-0", "workbench_id": each,
+                    "workbench_name": "twins",
+                }
+                for each in (other, third)
+            ),
+        ]
+    }  # fmt: skip
+    code = kbd("approve", named, "--accept")
+    assert daemon.methods().count("ApprovalDecide") == decided
+    assert code == (0 if decided else 1)
+    if named and not decided:
+        told = capsys.readouterr().err
+        assert f"several are meant by {named}; name one by its id: " in told
+        assert f"{BENCH}-a1f2" in told or f"{other}-a1f2" in told
+    # To be asked about each there is no doubt.
+    assert kbd("approve", named or "taxes") == 0
+
+
+@pytest.mark.parametrize("decision", ["--accept", "--decline"])
+def test_a_decision_is_not_taken_for_a_list(
+    daemon: ScriptedDaemon, kbd: Kbd, decision: str
+) -> None:
+    """A program that wants JSON is not told of success where nothing was decided."""
+    with pytest.raises(SystemExit) as ended:
+        kbd("approve", "taxes", decision, "--json")
+    assert ended.value.code == USAGE
+    assert daemon.methods() == []
 
 
 def test_a_person_is_asked_about_each(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kbd.client.blocking import RemoteError
+from kbd.client.blocking import Client, RemoteError
 from model_server import Reply, call, calls, failure, phase_of, text, turn_of
 from wired import PLAN, Heard, Wired, wired
 
@@ -137,6 +137,21 @@ def test_a_key_that_comes_back_is_kept_nowhere(wire: Wired) -> None:
     found = {wire.daemon.home / leak for leak in leaks(wire.daemon.home)}
     assert found == own
     assert len(own) == 3
+
+
+def test_a_client_that_calls_itself_by_a_key_is_noted_without_it(wire: Wired) -> None:
+    """Its name stands in every event that it causes: the key is taken out before it is cut."""
+    host = f"{'x' * 70} {KEY}"
+    with Client(wire.daemon.socket, client=KEY, version=f"1 {KEY}", host=host) as client:
+        workbench_id = client.send("WorkbenchCreate", {"name": "w"})["workbench_id"]
+        client.send("WorkshopSendUserMessage", {"workbench_id": workbench_id, "text": "hello"})
+        noted = client.send("ClientIdentify", {"client": f"me {KEY}"})
+    actor = wire.daemon.events(workbench_id)[-1]["actor"]
+    assert (actor["client"], actor["version"]) == ("***", "1 ***")
+    assert actor["host"] == f"{'x' * 70} ***"
+    assert noted["client"] == "me ***"
+    assert leaks(wire.daemon.home / "workbenches" / workbench_id) == []
+    assert KEY not in json.dumps(wire.daemon.events("daemon"))
 
 
 def test_what_a_server_says_of_a_key_is_told_without_it(wire: Wired) -> None:

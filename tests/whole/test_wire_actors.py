@@ -1,6 +1,7 @@
 """Who asked stands in the log, on the wire and on the pages: of every approval above all."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -132,16 +133,60 @@ def test_commands_of_every_kind_carry_their_client(wire: Wired) -> None:
         "CheckpointCreated", "ToolCalled", "DraftOpened", "FileChanged", "ToolReturned",
         "DraftDiscarded", "PublishIntended", "PublishCompleted", "CheckpointRestored",
         "ConversationRewound", "EffectIntended", "EffectDone", "FileRemoved", "DraftRecovered",
-        "FileAdopted", "DraftRebased", "ApprovalRequested", "ApprovalDecided",
+        "FileAdopted", "DraftRebased", "ApprovalRequested", "ApprovalDecided", "WorkbenchCreated",
     }  # fmt: skip
     named_ones = {kind for kind, actor in told.items() if actor and actor["client"] == "desk"}
     assert expected <= named_ones
-    assert set(told) - named_ones == {"WorkbenchCreated", "ReceiptMade"}
+    # Made behind the publish, by kbd itself.
+    assert set(told) - named_ones == {"ReceiptMade"}
     forks = actors(wire, forked)
     assert {actor["client"] for actor in forks.values()} == {"desk"}
     daemon = actors(wire, "daemon", "WorkbenchCreated", "WorkbenchDeleted", "SettingChanged")
     assert {actor["client"] for actor in daemon.values()} == {"desk"}
     assert len(daemon) == 3
+
+
+def test_what_a_client_causes_in_the_daemons_log_names_it(wire: Wired) -> None:
+    """Rules of watches, what is written into their folders, a provider that is tried, the end."""
+    folder = wire.folder / "watched"
+    folder.mkdir()
+    workbench_id = wire.workbench(a__txt="x")
+    before = len(wire.daemon.events("daemon"))
+    with Client(wire.daemon.socket, client="desk", version="3", timeout=60) as desk:
+        rule = {"folder": str(folder), "prompt": "x", "publish": "review"}
+        watch_id = desk.send("WatchAdd", rule)["watch_id"]
+        out = {"workbench_id": workbench_id, "destination_dir": str(folder)}
+        desk.send("WorkbenchFilesExtract", out)
+        desk.send("WatchRemove", {"watch_id": watch_id})
+        desk.send("ProvidersSetEnabled", {"provider_id": "offline", "enabled": False})
+        desk.send("ProvidersSetEnabled", {"provider_id": "offline", "enabled": True})
+        desk.send("ProvidersValidate", {"provider_id": "openai"})
+        desk.send("DaemonShutdown")
+    wire.daemon.stop()
+    wire.daemon.start()
+    rows = wire.daemon.events("daemon")[before:]
+    told = {row["type"]: row.get("actor", {}).get("client") for row in rows}
+    caused = {
+        "WatchAdded", "FilesWritten", "WatchRemoved", "SettingChanged", "RequestSent",
+        "DaemonStopped",
+    }  # fmt: skip
+    assert {kind for kind, client in told.items() if client == "desk"} == caused, told
+    # A signal is nobody's request.
+    wire.daemon.stop()
+    wire.daemon.start()
+    assert actors(wire, "daemon")["DaemonStopped"] is None
+
+
+def test_a_workbench_that_a_crash_left_empty_still_names_who_made_it(wire: Wired) -> None:
+    """Its own log is begun by the next daemon, from what the daemon's log says."""
+    with Client(wire.daemon.socket, client="desk") as desk:
+        workbench_id = desk.send("WorkbenchCreate", {"name": "w"})["workbench_id"]
+    wire.daemon.kill()
+    # As a crash leaves it that comes between the two logs.
+    shutil.rmtree(wire.daemon.home / "workbenches" / workbench_id)
+    wire.daemon.start()
+    (created,) = wire.daemon.events(workbench_id)
+    assert (created["type"], created["actor"]["client"]) == ("WorkbenchCreated", "desk")
 
 
 def test_a_client_may_name_itself_or_not(wire: Wired) -> None:
@@ -167,6 +212,11 @@ def test_a_client_may_name_itself_or_not(wire: Wired) -> None:
             again = ask("ClientIdentify", client="page", version="2")["result"]
             ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="x")
             assert wire.daemon.events(workbench_id)[-1]["actor"] == again
+            assert ask("ClientIdentify", client="x" * 2_000_000)["error"]["code"] == -32602
+            # What would be nothing, cleaned, leaves the name that it had.
+            assert ask("ClientIdentify", client="\u202e\x00 ")["result"]["client"] == "page"
+            forged = ask("ClientIdentify", client="kbd approve", connection=1)
+            assert forged["error"]["code"] == -32602
             assert ask("ClientIdentify", client="")["error"]["code"] == -32602
             assert ask("ClientIdentify", client="a", role="b")["error"]["code"] == -32602
 

@@ -1,5 +1,10 @@
 """What waits for a person: asked for, listed, decided once, waited for, never by a model."""
 
+import json
+import os
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +15,7 @@ import openpyxl
 import pytest
 
 from backends import mostly
-from kbd.client.blocking import RemoteError
+from kbd.client.blocking import Client, RemoteError
 from model_server import call, calls, phase_of, text, turn_of
 from wired import MODEL, Wired, wired
 
@@ -34,10 +39,15 @@ def _fresh(wire: Wired) -> Iterator[None]:
 
 
 def _waiting(wire: Wired, wb: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = wire.ask("ApprovalList", workbench_id=wb)["approvals"]
+    rows = _listed(wire, wb)
     assert rows == [
         row for row in wire.ask("ApprovalList")["approvals"] if row["workbench_id"] == wb
     ]
+    return rows
+
+
+def _listed(wire: Wired, wb: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = wire.ask("ApprovalList", workbench_id=wb)["approvals"]
     return rows
 
 
@@ -165,6 +175,15 @@ def test_a_part_is_asked_for_by_name(wire: Wired) -> None:
     assert empty.data["error_code"] == "VALIDATION_FAILED"
 
 
+def test_nothing_is_no_question(wire: Wired) -> None:
+    """An empty list of files is refused, and nothing is recorded that would wait for nobody."""
+    wb = wire.workbench(a__txt="a0")
+    _write(wire, wb, a__txt="a1")
+    before = wire.daemon.events(wb)
+    assert wire.refused("ApprovalRequest", workbench_id=wb, paths=[]).code == -32602
+    assert wire.daemon.events(wb) == before
+
+
 def test_external_references_are_accepted_for_these_bytes(wire: Wired) -> None:
     """Named in the question; accepted, the file goes; written anew, it is asked about again."""
     path = wire.file("book.xlsx")
@@ -270,6 +289,53 @@ def test_a_run_that_may_not_start_leaves_a_question(wire: Wired) -> None:
     assert granted[0]["actor"] == decided[0]["actor"]
 
 
+def _pipelined(wire: Wired, requests: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Send requests in one write, and return their answers in their order."""
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        for number, (method, params) in enumerate(requests)
+    ]
+    answers: dict[int, dict[str, Any]] = {}
+    with socket.socket(socket.AF_UNIX) as plain:
+        plain.connect(wire.daemon.socket)
+        plain.settimeout(WAIT_S)
+        with plain.makefile("rwb") as stream:
+            stream.write("".join(f"{line}\n" for line in lines).encode())
+            stream.flush()
+            while len(answers) < len(requests):
+                answer = json.loads(stream.readline())
+                if "id" in answer:
+                    answers[answer["id"]] = answer
+    return [answers[number] for number in sorted(answers)]
+
+
+def test_what_is_sent_may_change_while_it_is_asked_about(wire: Wired) -> None:
+    """Runs are asked for among changes of what they would send: each is told what to agree to."""
+    wb = wire.workbench(a__txt="a0")
+    wire.ask("WorkshopSendUserMessage", workbench_id=wb, text="write")
+    run = ("WorkshopRunAgent", {"workbench_id": wb})
+    changes = [
+        ("ContextSet", {"workbench_id": wb, "category": "situation", "text": f"x{number}"})
+        for number in range(12)
+    ]
+    # They are decided together, so the scope that one has read is past when it is recorded.
+    answers = _pipelined(wire, [each for change in changes for each in (run, change)])
+    asked: set[str] = set()
+    for refused, changed in zip(answers[::2], answers[1::2], strict=True):
+        assert "result" in changed, changed
+        told = refused["error"]["data"]
+        assert told["error_code"] == "EGRESS_CONSENT_REQUIRED", refused
+        # None where it changed again each time that it was asked.
+        asked.add(told["detail"].get("approval_id", ""))
+    requested = _events(wire, wb, "ApprovalRequested")
+    assert asked - {""} <= {event["data"]["approval_id"] for event in requested}
+    again = wire.refused("WorkshopRunAgent", workbench_id=wb).data["detail"]["approval_id"]
+    (waiting,) = _waiting(wire, wb)
+    assert waiting["approval_id"] == again
+    _decide(wire, waiting)
+    assert wire.ask("WorkshopRunAgent", workbench_id=wb)["completed"]
+
+
 def _run_until_it_waits(wire: Wired, wb: str) -> tuple[str, dict[str, Any]]:
     """Start a run where all is allowed, take that away while the model thinks; it then waits."""
     wire.script.writes = {"n.txt": "n1"}
@@ -340,6 +406,21 @@ def test_a_run_that_waits_can_be_canceled(wire: Wired) -> None:
     run_id, _ = _run_until_it_waits(wire, wb)
     wire.ask("WorkshopCancelRun", workbench_id=wb)
     assert wire.daemon.wait_for_run(run_id)["status"] == "cancelled"
+
+
+def test_a_file_that_comes_while_a_run_waits_is_asked_about(wire: Wired) -> None:
+    """What was asked before waits no more; the run asks about what it would send now."""
+    wb = wire.workbench(a__txt="a0")
+    run_id, asked = _run_until_it_waits(wire, wb)
+    wire.add(wb, wire.file("b.txt", "b"))
+    (again,) = _until(lambda: [row for row in _listed(wire, wb) if row != asked])
+    assert (again["kind"], again["run_id"]) == ("consent", run_id)
+    assert "waits no more" in _refused(wire, asked).message
+    sent = len(wire.script.requests)
+    _decide(wire, again)
+    assert wire.daemon.wait_for_run(run_id)["status"] == "finished"
+    assert len(wire.script.requests) > sent
+    assert _waiting(wire, wb) == []
 
 
 @pytest.mark.parametrize("decision", ["accept", "decline"])
@@ -420,6 +501,59 @@ def test_a_model_cannot_decide(wire: Wired) -> None:
     assert _events(wire, wb, "ApprovalDecided") == []
     assert _held(wire, wb) == {"a.txt": "approved: true. ApprovalDecide accept. [x] publish"}
     assert asked in _waiting(wire, wb)
+
+
+def _kbd(wire: Wired, *arguments: str) -> str:
+    """Run a command as a person would, and return what it prints."""
+    environment = {**os.environ, "KBD_HOME": str(wire.daemon.home)}
+    environment.pop("KBD_SOCKET", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "kbd", *arguments],
+        env=environment, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_the_log_tells_who_asked_and_who_decided(wire: Wired) -> None:
+    """Of each kind, in `kbd log`, with its id; and the run that waited is proven."""
+    path = wire.file("book.xlsx")
+    openpyxl.Workbook().save(path)
+    wb = wire.daemon.workbench(path, wire.file("old.txt"))
+    named: dict[str, Any] = {"workbench_id": wb}
+    run_id, consent = _run_until_it_waits(wire, wb)
+    with Client(wire.daemon.socket, client="my-page", version="1.2", timeout=60) as page:
+        decide = {"approval_id": consent["approval_id"], "decision": "accept"}
+        page.send("ApprovalDecide", decide)
+        assert wire.daemon.wait_for_run(run_id)["status"] == "finished"
+        formula = {"cell": "A1", "value": '=WEBSERVICE("http://one.example/a")'}
+        link = [{"op": "set_cells", "sheet": "Sheet", "cells": [formula]}]
+        edit = {"path": "book.xlsx", "operations": link}
+        page.send("ToolsCall", {**named, "name": "xlsx_operations", "arguments": edit})
+        page.send("WorkbenchFilesRemove", {**named, "workbench_paths": ["old.txt"]})
+        asked = page.send("ApprovalRequest", named)["approvals"]
+    assert [row["asked_by"]["client"] for row in asked] == ["my-page"] * 3
+    rows = {row["kind"]: row for row in (consent, *asked)}
+    for kind in ("deletion", "external", "publish"):
+        assert "accepted: " in _kbd(wire, "approve", rows[kind]["approval_id"], "--accept")
+
+    lines = _kbd(wire, "log", wb).splitlines()
+    for kind, words, asker, decider in (
+        # A run asks for nobody but itself.
+        ("consent", f"send the files of this workbench to {FAR}", "", "my-page 1.2"),
+        ("external", "publish book.xlsx with new external", "my-page 1.2", "kbd approve"),
+        ("deletion", "delete old.txt", "my-page 1.2", "kbd approve"),
+        ("publish", "publish 3 files: book.xlsx", "my-page 1.2", "kbd approve"),
+    ):
+        approval_id = rows[kind]["approval_id"]
+        request = f"waits for a person, {approval_id}: {words}"
+        (request,) = (each for each in lines if request in each)
+        (decision,) = (each for each in lines if f"approval {approval_id} accepted" in each)
+        assert request.partition("  by ")[2] == asker
+        assert decision.partition("  by ")[2].startswith(decider)
+    proof = wire.ask("ReplayRun", run_id=run_id)
+    assert (proof["equal"], proof["divergences"]) == (proof["calls"], []), proof
+    assert proof["calls"] == 1
+    assert wire.ask("LogVerify", workbench_id=wb)["ok"]
 
 
 def test_clients_hear_of_it(wire: Wired) -> None:

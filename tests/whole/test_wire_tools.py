@@ -19,6 +19,8 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
 from kbd.core.runtime.settings import Settings
 from kbd.types import Effect
+from model_server import call as call_of
+from model_server import calls, phase_of, text, turn_of
 from wired import Wired, wired
 
 TOOLS = {entry.tool.name: entry.tool for entry in Catalog(Plugins.discover(Settings())).tools()}
@@ -223,12 +225,7 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
 @pytest.fixture(scope="module")
 def bench(wire: Wired) -> str:
     """A workbench with a file of each kind that tools work on."""
-    workbench_id = wire.workbench(n__txt="hello\nworld\n", t__csv="a,b\n1,2\n3,4\n")
-    call = caller(wire, workbench_id)
-    call("xlsx_operations", path="a.xlsx", operations=BOLD, create_new=True)
-    call("docx_operations", path="a.docx", operations=PARAGRAPH, create_new=True)
-    call("pptx_operations", path="a.pptx", operations=SLIDE, create_new=True)
-    return workbench_id
+    return _prepared(wire)
 
 
 def caller(wire: Wired, workbench_id: str) -> Call:
@@ -318,6 +315,112 @@ def test_an_unknown_tool_is_told_with_near_ones(wire: Wired, bench: str) -> None
     error = wire.refused("ToolsCall", workbench_id="0" * 16, name="list_files")
     assert error.data["error_code"] == "NOT_FOUND"
     assert wire.refused("ToolsCall", workbench_id=bench, name="list_files", phase=1).code == -32602
+
+
+def _prepared(wire: Wired) -> str:
+    """Return a workbench of one's own with what `CASES` work on."""
+    workbench_id = wire.workbench(n__txt="hello\nworld\n", t__csv="a,b\n1,2\n3,4\n")
+    call = caller(wire, workbench_id)
+    call("xlsx_operations", path="a.xlsx", operations=BOLD, create_new=True)
+    call("docx_operations", path="a.docx", operations=PARAGRAPH, create_new=True)
+    call("pptx_operations", path="a.pptx", operations=SLIDE, create_new=True)
+    return workbench_id
+
+
+@pytest.mark.full
+def test_during_a_run_every_tool_reads_and_none_writes(wire: Wired) -> None:
+    """Each with good and with bad arguments: nothing of it is recorded, and the run is proven."""
+    workbench_id = _prepared(wire)
+    call, files = caller(wire, workbench_id), wire.files(workbench_id)
+    wire.script.forget()
+    wire.script.writes = {"run.txt": "by the run"}
+    wire.script.answers.clear()
+    wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="write")
+    started = wire.ask("WorkshopRunAgent", workbench_id=workbench_id, wait=False)
+    try:
+        assert wire.script.asked.wait(30)
+        # It would be asked of the model, which thinks.
+        free = {name: case for name, case in CASES.items() if name != "workspace_summarize"}
+        seq = last_seq(wire, workbench_id)
+        for name, case in free.items():
+            given = case.good if isinstance(case.good, dict) else case.good(call)
+            if TOOLS[name].effect is not Effect.WRITE:
+                assert is_shown(call(name, **given), case.shows), name
+            for arguments, code, told in ((given, "", ""), *case.bad):
+                if arguments is given and TOOLS[name].effect is not Effect.WRITE:
+                    continue
+                asked = {"workbench_id": workbench_id, "name": name, "arguments": arguments}
+                error = wire.refused("ToolsCall", **asked)
+                if TOOLS[name].effect is Effect.WRITE and "do not fit" not in error.message:
+                    assert error.data["error_code"] == "VALIDATION_FAILED", name
+                    assert error.data["retryable"], name
+                    assert started["run_id"] in f"{error.message}{error.data}", name
+                else:
+                    assert (error.data["error_code"], told in error.message) == (code, True), name
+        assert wire.files(workbench_id) == files
+        assert last_seq(wire, workbench_id) == seq
+    finally:
+        wire.script.answers.set()
+    assert wire.daemon.wait_for_run(started["run_id"])["status"] == "finished"
+    proof = wire.ask("ReplayRun", run_id=started["run_id"])
+    assert (proof["calls"], proof["equal"], proof["divergences"]) == (1, 1, []), proof
+    assert wire.ask("LogVerify", workbench_id=workbench_id)["ok"]
+
+
+@pytest.mark.full
+def test_a_run_calls_every_tool_and_is_proven(wire: Wired) -> None:
+    """With good and with bad arguments, between calls of clients; and again after a kill."""
+    workbench_id = _prepared(wire)
+    call = caller(wire, workbench_id)
+    made: list[tuple[str, dict[str, Any], str]] = []
+    for name, case in CASES.items():
+        given = case.good if isinstance(case.good, dict) else case.good(call)
+        made.append((name, given, ""))
+        made += [(name, arguments, code) for arguments, code, _ in case.bad]
+    per_turn = 40
+
+    def play(body: dict[str, Any]) -> Any:
+        if phase_of(body) == "plan":
+            return text(wire.script.plan)
+        begin = turn_of(body) * per_turn
+        if phase_of(body) != "implement" or begin >= len(made):
+            return text("All done.")
+        asked = enumerate(made[begin : begin + per_turn], begin)
+        return calls(*(call_of(name, given, f"c{n}") for n, (name, given, _) in asked))
+
+    wire.script.forget()
+    wire.script.instead = play
+    run = wire.daemon.run_prompt(workbench_id, "use every tool")
+    assert run["status"] == "finished", run
+    call("write_text_file", path="after.txt", content="by a client")
+
+    ended: dict[str, tuple[str, str]] = {}
+    tools: dict[str, str] = {}
+    for event in wire.daemon.events(workbench_id):
+        data = event["data"]
+        if event.get("run_id") != run["run_id"]:
+            continue
+        if event["type"] == "ToolCalled":
+            tools[data["call_id"]] = data["tool"]
+        # Who asked for it is the model: no client's name stands there.
+        if event["type"] in ("ToolCalled", "ToolReturned", "ToolRefused"):
+            assert "actor" not in event
+        if event["type"] in ("ToolReturned", "ToolRefused"):
+            code = data.get("error_code") or data.get("code") or ""
+            ended[data["call_id"]] = (event["type"], code)
+    for number, (name, _, code) in enumerate(made):
+        ((kind, found),) = (row for key, row in ended.items() if key.endswith(f"c{number}"))
+        assert found == code, (name, code, kind, found)
+    assert set(tools.values()) == set(TOOLS)
+
+    for _ in range(2):
+        proof = wire.ask("ReplayRun", run_id=run["run_id"])
+        assert proof["divergences"] == [], proof["divergences"][0]
+        assert proof["equal"] == proof["calls"] == len(made), proof
+        assert wire.ask("LogVerify", workbench_id=workbench_id)["ok"]
+        wire.daemon.kill()
+        wire.daemon.start()
+    wire.script.forget()
 
 
 def test_while_a_run_works_clients_may_read_and_not_write(wire: Wired) -> None:

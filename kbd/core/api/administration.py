@@ -76,8 +76,8 @@ class DaemonMethods:
 
     def shutdown(self, request: wire.DaemonShutdown, session: Session) -> wire.DaemonStopping:
         """Stop the daemon; this answer is still sent."""
-        del request, session
-        self._context.stop()
+        del request
+        self._context.stop(session.actor)
         return wire.DaemonStopping()
 
     def plugins(self, request: wire.PluginsList, session: Session) -> wire.PluginsFound:
@@ -98,8 +98,8 @@ class DaemonMethods:
 
     def identify(self, request: wire.ClientIdentify, session: Session) -> wire.ClientIdentified:
         """Note what the client calls itself, cleaned; it is told what was noted."""
-        client, version = _clean(request.client), _clean(request.version)
-        session.identify(client or session.actor.client, version, _clean(request.host))
+        client, version, host = map(self._clean, (request.client, request.version, request.host))
+        session.identify(client or session.actor.client, version, host)
         actor = session.actor
         return wire.ClientIdentified(
             client=actor.client,
@@ -108,7 +108,9 @@ class DaemonMethods:
             host=actor.host or msgspec.UNSET,
         )
 
-
-def _clean(name: str | msgspec.UnsetType) -> str:
-    """Return a name that cannot redraw a terminal or fill a log."""
-    return "" if isinstance(name, msgspec.UnsetType) else title_line(name, MAX_NAME_CHARACTERS)
+    def _clean(self, name: str | msgspec.UnsetType) -> str:
+        """Return a name that cannot redraw a terminal, fill a log, or take a key into it."""
+        if isinstance(name, msgspec.UnsetType):
+            return ""
+        # Before it is cut: a part of a key is not known as one.
+        return title_line(self._context.egress.redaction.text(name), MAX_NAME_CHARACTERS)

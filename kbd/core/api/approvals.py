@@ -90,7 +90,8 @@ class ApprovalMethods:
             NotFound: There is no such approval.
             ValidationFailed: Somebody decided it before, or it waits no more; or a deletion or
                 external references of the same files are not decided yet.
-            KbdError: As for `publish`; it is not decided then.
+            KbdError: As for `publish`. It is decided then only if the publish had begun: one that
+                the disk refuses later is brought back, and the decision stands.
         """
         # The id of a workbench is hexadecimal, so the first hyphen is the one behind it.
         workbench_id, hyphen, _ = request.approval_id.partition("-")

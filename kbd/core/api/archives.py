@@ -200,7 +200,6 @@ class CaseMethods:
             LogCorrupt: Its log, or a blob that it names, is damaged.
             KbdError: The file cannot be written.
         """
-        del session
         workbench_id, _, number = request.run_id.partition("-")
         workbench = await self._workbenches.open(workbench_id)
         with self._workbenches.held(workbench.id):
@@ -226,7 +225,8 @@ class CaseMethods:
                     FileName(target.name), BlobHash(written.sha256), written.size_bytes
                 )
                 daemon = self._workbenches.daemon
-                from_thread.run(record_planned_writes, daemon, str(target.parent), (file,))
+                record = partial(record_planned_writes, actor=session.actor)
+                from_thread.run(record, daemon, str(target.parent), (file,))
 
             made = await thread(export_case, wanted, target, announce)
         return wire.RunExported(

@@ -67,7 +67,7 @@ from kbd.core.watch.watch_jobs import WatchJobs
 from kbd.core.watch.watcher import Watcher
 from kbd.core.workbench.notifications import watch_notification
 from kbd.errors import KbdError
-from kbd.events.base import Recorded
+from kbd.events.base import Actor, Recorded
 from kbd.events.disk import LogPoisoned
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import DaemonStarted, DaemonStopped, PluginLeftOut, PluginLoaded
@@ -148,11 +148,30 @@ def _first_error(failed: BaseException) -> BaseException:
     return failed
 
 
+class _StopRequest:
+    """Request that the daemon stops; the first one counts.
+
+    Attributes:
+        asked: Set once somebody asked.
+        actor: The client that did; None for a signal.
+    """
+
+    def __init__(self) -> None:
+        self.asked = anyio.Event()
+        self.actor: Actor | None = None
+
+    def ask(self, actor: Actor | None = None) -> None:
+        """Ask, and return at once."""
+        if not self.asked.is_set():
+            self.actor = actor
+        self.asked.set()
+
+
 async def _serve(
     home: Home, settings: Settings, secrets: Secrets, environment: Mapping[str, str], backend: str
 ) -> None:
     """Assemble, recover, listen; stop in reverse order."""
-    clock, hub, stop = SystemClock(), Hub(), anyio.Event()
+    clock, hub, stop = SystemClock(), Hub(), _StopRequest()
     plugins = await run_sync(partial(Plugins.discover, settings, environment=environment))
     catalog = await run_sync(Catalog, plugins)
     of_plugin = partial(settings.of_plugin, environment=environment)
@@ -171,7 +190,7 @@ async def _serve(
                 egress=Egress(catalog, settings, secrets, of_plugin, daemon),
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
                 notify=hub.announce,
-                stop=stop.set,
+                stop=stop.ask,
                 backend=backend,
                 started_s=started_s,
             )
@@ -194,7 +213,7 @@ async def _serve(
                     _log.info(
                         "listening", socket=str(home.socket), pid=os.getpid(), backend=backend
                     )
-                    await stop.wait()
+                    await stop.asked.wait()
                     _log.info("stopping")
                     # Before the runs are: whose run is cut off is a failure to who still waits.
                     watching.cancel_scope.cancel()
@@ -203,7 +222,7 @@ async def _serve(
                 server.stop()
             await workbenches.aclose()
             # Last: whoever reads the log sees that this daemon closed all workbenches in order.
-            await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)))
+            await daemon.submit(RecordDaemon((DaemonStopped("asked to stop"),)), stop.actor)
             await context.egress.aclose()
         # The Keeper of the daemon's log, and others in this group, work until they are canceled.
         tasks.cancel_scope.cancel()
@@ -281,11 +300,11 @@ async def _record_start(
     await daemon.submit(RecordDaemon(tuple(facts)))
 
 
-async def _stop_on_signal(stop: anyio.Event) -> None:
+async def _stop_on_signal(stop: _StopRequest) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as received:
         async for _ in received:
             # The loop goes on, so that a second signal does not kill a daemon that closes its logs.
-            stop.set()
+            stop.ask()
 
 
 @contextmanager

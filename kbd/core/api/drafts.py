@@ -143,7 +143,9 @@ class DraftMethods:
             # Before the first copy: a watched folder must not see one that kbd did not say is its
             # own.
             files = draft_versions(found.draft, names)
-            await record_planned_writes(self._workbenches.daemon, directory, files)
+            await record_planned_writes(
+                self._workbenches.daemon, directory, files, actor=session.actor
+            )
         return await extract_draft(workbench, self._context.clock, found, directory, names)
 
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:

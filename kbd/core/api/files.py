@@ -182,7 +182,9 @@ class FileMethods:
             files = _published(workbench.state, paths)
             # Before the first copy: a watched folder must not see one that kbd did not say is its
             # own.
-            await record_planned_writes(self._workbenches.daemon, directory, files)
+            await record_planned_writes(
+                self._workbenches.daemon, directory, files, actor=session.actor
+            )
         results = await extract_files(workbench, self._context.clock, directory, paths)
         return wire.FilesExtracted(extract_results=results)
 

@@ -90,8 +90,7 @@ class ProviderMethods:
         self, request: wire.ProvidersValidate, session: Session
     ) -> wire.ProviderValid:
         """Validate that a provider can be called."""
-        del session
-        await self._egress.validate(request.provider_id)
+        await self._egress.validate(request.provider_id, session.actor)
         return wire.ProviderValid(provider_id=request.provider_id)
 
     async def set_effort(

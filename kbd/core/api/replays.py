@@ -99,7 +99,6 @@ class ReplayMethods:
             DiskFull: There is no space in it.
             FileWriteFailed: It cannot be written.
         """
-        del session
         workbench = await self._workbenches.open(request.workbench_id)
         # What is not durable yet nobody may see.
         if request.seq > (last := workbench.keeper.journal.seq) and workbench.damage is None:
@@ -108,7 +107,9 @@ class ReplayMethods:
         state = await run_sync(state_at, workbench.folders.log, request.seq, limiter=self._folding)
         destination = ""
         if not isinstance(request.destination_dir, msgspec.UnsetType):
-            destination = await self._written(workbench, state, request.destination_dir)
+            destination = await self._written(
+                workbench.acting(session.actor), state, request.destination_dir
+            )
         return wire.StateFound(
             workbench_id=workbench.id,
             seq=request.seq,
@@ -145,7 +146,9 @@ class ReplayMethods:
             for name, blob in held.items()
         ]
         if Path(directory).is_absolute():
-            await record_planned_writes(daemon, directory, files, threads=self._writing)
+            await record_planned_writes(
+                daemon, directory, files, threads=self._writing, actor=workbench.actor
+            )
         write = partial(write_moment, state, workbench.blobs.store, Path(directory))
         return str(await run_sync(write, limiter=self._writing))
 

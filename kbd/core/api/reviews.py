@@ -22,7 +22,7 @@ from kbd.core.workbench.content_diff import answer_diff
 from kbd.core.workbench.extraction import record_planned_writes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import ValidationFailed
-from kbd.events.base import FileVersion
+from kbd.events.base import Actor, FileVersion
 from kbd.requests import reviews as wire
 from kbd.requests.base import Request, Unset
 from kbd.types import BlobHash, FileName
@@ -73,7 +73,6 @@ class ReviewMethods:
             NotFound: There is no such workbench, or the draft changes no such file.
             KbdError: The page cannot be written.
         """
-        del session
         workbench = await self._workbenches.open(request.workbench_id)
         with self._workbenches.held(workbench.id):
             if isinstance(request.target, Unset):
@@ -82,7 +81,8 @@ class ReviewMethods:
             target = await thread(check_target, request.target, self._context.home.folder)
             review = await self._gather(workbench, request.path)
             page = (await run_sync(page_of, review)).encode("utf-8", "replace")
-            await thread(write_whole, target, page, partial(self._announce, target, page))
+            announce = partial(self._announce, target, page, session.actor)
+            await thread(write_whole, target, page, announce)
         return wire.ReviewHtml(files=len(review.files), size_bytes=len(page), target=str(target))
 
     async def _gather(self, workbench: OpenWorkbench, path: str | Unset) -> DraftReview:
@@ -121,12 +121,13 @@ class ReviewMethods:
             raise ValidationFailed(msg)
         return wire.ReviewHtml(files=1, size_bytes=size_bytes, html=html, style=piece_style())
 
-    def _announce(self, target: Path, page: bytes) -> None:
+    def _announce(self, target: Path, page: bytes, actor: Actor) -> None:
         """Record the planned write, so that no watch of the folder takes it; in a thread."""
         sha256 = hashlib.sha256(page).hexdigest()
         file = FileVersion(FileName(target.name), BlobHash(sha256), len(page))
         daemon = self._workbenches.daemon
-        from_thread.run(record_planned_writes, daemon, str(target.parent), (file,))
+        record = partial(record_planned_writes, actor=actor)
+        from_thread.run(record, daemon, str(target.parent), (file,))
 
 
 def _without_pictures(file: FileReview) -> FileReview:

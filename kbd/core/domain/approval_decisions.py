@@ -63,9 +63,21 @@ def _is_drafted(draft: Draft, file: AskedFile) -> bool:
 
 
 def request_approvals(state: WorkbenchState, command: RequestApprovals) -> Decision:
-    """Ask what nobody asks yet."""
+    """Ask what nobody asks yet, and what is still there to be asked about.
+
+    Of a consent that is about other files by now nothing is recorded: the caller asks anew.
+
+    Raises:
+        ValidationFailed: The draft changed since it was asked.
+    """
+    gone = [each for each in command.wanted if not _is_waiting(state, each)]
+    if any(each.kind in ("publish", "deletion", "external") for each in gone):
+        msg = "the draft changed meanwhile; nothing was asked, try again"
+        raise ValidationFailed(msg, retryable=True)
     asked = {_subject(each.request) for each in pending_approvals(state)}
-    fresh = tuple(each for each in command.wanted if _subject(each) not in asked)
+    fresh = tuple(
+        each for each in command.wanted if each not in gone and _subject(each) not in asked
+    )
     return Decision(fresh, run=command.run)
 
 

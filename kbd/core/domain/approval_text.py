@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kbd.events.approvals import ApprovalDecided, ApprovalRequested, AskedFile
+from kbd.lookalikes import mark_hidden
 
 __all__ = ["APPROVAL_TEXTS", "approval_title", "change_type"]
 
@@ -17,7 +18,16 @@ def change_type(file: AskedFile) -> str:
 
 
 def approval_title(request: ApprovalRequested) -> str:
-    """Return what is asked, in one line."""
+    """Return what is asked, in one line; what nobody would see in it is written by its number.
+
+    References and names of models are other people's texts: they must not redraw a terminal, or
+    read as others than they are.
+    """
+    shown = mark_hidden(_title(request))
+    return shown.replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
+
+
+def _title(request: ApprovalRequested) -> str:
     names = [file.name for file in request.files]
     match request.kind:
         case "publish":
@@ -42,7 +52,8 @@ def _party(request: ApprovalRequested) -> str:
 
 APPROVAL_TEXTS: Mapping[type, Callable[[Any, Any], str]] = MappingProxyType(
     {
-        ApprovalRequested: lambda e, _: f"waits for a person: {approval_title(e)}; {e.approval_id}",
+        # The id first: what is asked may be cut, and it is decided by its id.
+        ApprovalRequested: lambda e, _: f"waits for a person, {e.approval_id}: {approval_title(e)}",
         ApprovalDecided: lambda e, _: (
             f"approval {e.approval_id} {'accepted' if e.decision == 'accept' else 'declined'}"
         ),

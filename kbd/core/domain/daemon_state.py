@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.domain.watch_state import WATCH_FOLDS, Watching
-from kbd.events.base import Recorded
+from kbd.events.base import Actor, Recorded
 from kbd.events.workbenches import (
     BudgetCharged,
     BudgetReserved,
@@ -29,12 +29,13 @@ MAX_DAYS = 32
 """Of how many days with spending the sums are kept; the log has them all."""
 
 
-class KnownWorkbench(msgspec.Struct, frozen=True):
-    """A workbench as the daemon's log knows it."""
+class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A workbench as the daemon's log knows it; `actor` is the client that asked for it."""
 
     workbench_id: WorkbenchId
     name: str
     created_at_us: int
+    actor: Actor | None = None
 
 
 class Spent(msgspec.Struct):
@@ -84,7 +85,7 @@ class DaemonState(msgspec.Struct):
 def _created(state: DaemonState, record: Recorded) -> None:
     data: WorkbenchCreated = record.data
     state.workbenches[data.workbench_id] = KnownWorkbench(
-        data.workbench_id, data.name, record.ts_us
+        data.workbench_id, data.name, record.ts_us, record.actor
     )
 
 

@@ -234,7 +234,7 @@ class Approval(msgspec.Struct, frozen=True):
         request: What is asked.
         seq: The event that asked it.
         asked_at_us: When.
-        run: The run that waits for it, or 0.
+        run: The run that asked for it, or 0.
         actor: The client that asked for it, if one did.
     """
 

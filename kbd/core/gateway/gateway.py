@@ -40,6 +40,7 @@ from kbd.errors import (
     ProviderUnavailable,
     ValidationFailed,
 )
+from kbd.events.base import Actor
 from kbd.events.workbenches import ConsentGranted, RequestSent
 from kbd.providers import (
     Embedder,
@@ -290,10 +291,14 @@ class Egress:
         _check_vectors(made, len(asked.texts), chosen.model_id)
         return made
 
-    async def validate(self, provider_id: str) -> None:
+    async def validate(self, provider_id: str, actor: Actor | None = None) -> None:
         """Find out whether a provider or embedder can be called; no file content is sent.
 
         An embedder that has no provider's name is asked for the vector of a word.
+
+        Args:
+            provider_id: Which.
+            actor: The client that asks, if one does.
 
         Raises:
             NotFound: There is none of that name.
@@ -318,7 +323,7 @@ class Egress:
                 _check_vectors(made, 1, party.name)
 
         async def record(sent: RequestSent) -> None:
-            await self._daemon.submit(RecordDaemon((sent,)))
+            await self._daemon.submit(RecordDaemon((sent,)), actor)
 
         limit_s = self._settings.run.provider_s
         try:

@@ -15,6 +15,7 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.paths import Home
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
+from kbd.events.base import Actor
 from kbd.requests.base import Notification
 
 __all__ = ["ApiContext", "Notify"]
@@ -26,8 +27,8 @@ Notify = Callable[[Notification], None]
 class Stopping(Protocol):
     """Asks the daemon to stop."""
 
-    def __call__(self) -> None:
-        """Ask, and return at once."""
+    def __call__(self, actor: Actor | None = None) -> None:
+        """Ask, for a client or for nobody, and return at once."""
 
 
 class ApiContext(msgspec.Struct, frozen=True):

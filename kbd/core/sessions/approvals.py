@@ -22,6 +22,9 @@ __all__ = ["consented_call", "request_consent", "request_publish"]
 LOOK_AGAIN_S = 1.0
 """How often a waiting call looks whether all is allowed by now, which is no event of its log."""
 
+ASK_TRIES = 5
+"""How often it is asked anew where the files change while it is asked."""
+
 R = TypeVar("R")
 
 
@@ -31,7 +34,8 @@ async def request_publish(
     """Ask a person to publish the draft, or some of its files; what is asked is not asked again.
 
     Raises:
-        ValidationFailed: There is no draft, or a run or a publish is working on it.
+        ValidationFailed: There is no draft, a run or a publish is working on it, or it changed at
+            this moment.
         NotFound: The draft does not change a file.
     """
     state = workbench.state
@@ -67,30 +71,42 @@ async def request_consent(
         tool: The tool whose call needs it, or "" for a turn of a run.
 
     Returns:
-        The approval's id.
+        The approval's id; "" where nothing waits: it was agreed to at this moment, or the files
+        change without a pause.
     """
-    consent = context.egress.consent_to(
-        workbench.state, str(refused.detail["model_id"]), persist=not tool, embeds=embeds
-    )
-    wanted = ApprovalRequested(
-        approval_id=_fresh_id(context, workbench),
-        kind="call" if tool else "consent",
-        provider_id=consent.provider_id,
-        model_id=consent.model_id,
-        scope_hash=consent.scope_hash,
-        endpoint=consent.endpoint,
-        tool=tool,
-    )
-    await workbench.submit(RequestApprovals((wanted,), run))
-    (approval_id,) = (
-        each.request.approval_id
-        for each in pending_approvals(workbench.state)
-        if (each.request.kind, each.request.model_id, each.request.endpoint, each.request.tool)
-        == (wanted.kind, wanted.model_id, wanted.endpoint, wanted.tool)
-    )
-    refused.detail["approval_id"] = approval_id
-    refused.actions = (*refused.actions, f"or decide it with kbd approve {approval_id}")
-    return approval_id
+    for _ in range(ASK_TRIES):
+        consent = context.egress.consent_to(
+            workbench.state, str(refused.detail["model_id"]), persist=not tool, embeds=embeds
+        )
+        wanted = ApprovalRequested(
+            approval_id=_fresh_id(context, workbench),
+            kind="call" if tool else "consent",
+            provider_id=consent.provider_id,
+            model_id=consent.model_id,
+            scope_hash=consent.scope_hash,
+            endpoint=consent.endpoint,
+            tool=tool,
+        )
+        await workbench.submit(RequestApprovals((wanted,), run))
+        approval_id = _find_waiting(workbench, wanted)
+        if approval_id:
+            refused.detail["approval_id"] = approval_id
+            refused.actions = (*refused.actions, f"or decide it with kbd approve {approval_id}")
+            return approval_id
+        # Commands of others are recorded with ours: a file came, or a person agreed.
+        if context.egress.consented(workbench.state, consent.model_id, embeds=embeds):
+            break
+    return ""
+
+
+def _find_waiting(workbench: OpenWorkbench, wanted: ApprovalRequested) -> str:
+    """Return the id of the approval that waits for the same, whoever asked; "" if none does."""
+    subject = (wanted.kind, wanted.model_id, wanted.endpoint, wanted.tool)
+    for each in pending_approvals(workbench.state):
+        request = each.request
+        if (request.kind, request.model_id, request.endpoint, request.tool) == subject:
+            return request.approval_id
+    return ""
 
 
 async def consented_call(
@@ -123,7 +139,10 @@ async def consented_call(
         except EgressConsentRequired as refused:
             approval_id = await request_consent(context, workbench, refused, run=run, tool=tool)
             left_s = until_s - context.clock.monotonic_s()
-            if not await _is_accepted(context, workbench, approval_id, refused, left_s):
+            # Looked at here, too: where nothing waits the call is made again at once.
+            if left_s <= 0 or not await _is_accepted(
+                context, workbench, approval_id, refused, left_s
+            ):
                 raise
 
 

@@ -15,6 +15,7 @@ from kbd.core.agent.readable_copies import (
     write_tool_log,
 )
 from kbd.core.domain.commands import Command, InterruptRun, RecordFacts
+from kbd.core.domain.daemon_state import KnownWorkbench
 from kbd.core.domain.decide import decide
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
@@ -33,7 +34,6 @@ from kbd.errors import DiskFull, FileWriteFailed, KbdError, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, SyncError, is_full
 from kbd.events.workbenches import WorkbenchCreated
-from kbd.types import WorkbenchId
 
 __all__ = ["close_workbench", "open_workbench", "recover_workbench", "translate_disk_errors"]
 
@@ -83,12 +83,15 @@ async def open_workbench(
     )
 
 
-async def recover_workbench(
-    workbench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
-) -> None:
+async def recover_workbench(workbench: OpenWorkbench, clock: Clock, known: KnownWorkbench) -> None:
     """Finish or abort the operations that a stopped daemon left open; the Keeper is running.
 
     A workbench whose log is damaged is left as it is, for reading.
+
+    Args:
+        workbench: The workbench.
+        clock: Names what is completed.
+        known: The workbench as the daemon's log knows it.
 
     Raises:
         KbdError: The disk is full or fails.
@@ -96,15 +99,14 @@ async def recover_workbench(
     if workbench.damage is not None:
         return
     with translate_disk_errors():
-        await _recover_steps(workbench, clock, workbench_id, name)
+        await _recover_steps(workbench, clock, known)
 
 
-async def _recover_steps(
-    workbench: OpenWorkbench, clock: Clock, workbench_id: WorkbenchId, name: str
-) -> None:
+async def _recover_steps(workbench: OpenWorkbench, clock: Clock, known: KnownWorkbench) -> None:
     # The daemon's log names a workbench first: a crash right after it leaves this one empty.
     if workbench.state.seq == 0:
-        await workbench.keeper.submit(RecordFacts((WorkbenchCreated(workbench_id, name),)))
+        created = WorkbenchCreated(known.workbench_id, known.name)
+        await workbench.keeper.submit(RecordFacts((created,)), known.actor)
     if workbench.keeper.journal.log.repairs:
         await workbench.keeper.submit(RecordFacts(workbench.keeper.journal.log.repairs))
     # No task works on it any more, and a run that counts as running cannot be resumed.

@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.daemon_decisions import CreateWorkbench, DaemonCommand, DeleteWorkbench
-from kbd.core.domain.daemon_state import DaemonState
+from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
@@ -350,17 +350,17 @@ class Workbenches:
             self._ends.pop(checked, None)
             self._openings[checked] += 1
             # In the daemon's task group: a client that goes away must not leave half an opening.
-            opened: ServedWorkbench = await self._tasks.start(self._serve, checked, entry.name)
+            opened: ServedWorkbench = await self._tasks.start(self._serve, entry)
             return opened
 
     def _lock(self, workbench_id: WorkbenchId) -> anyio.Lock:
         return self._locks.setdefault(workbench_id, anyio.Lock())
 
     async def _serve(
-        self, workbench_id: WorkbenchId, name: str, *, task_status: TaskStatus[ServedWorkbench]
+        self, known: KnownWorkbench, *, task_status: TaskStatus[ServedWorkbench]
     ) -> None:
         """Open a workbench, recover it, and serve it until it is closed."""
-        context = self._context
+        context, workbench_id = self._context, known.workbench_id
         folders = context.home.workbench(workbench_id)
         workbench = await open_workbench(folders, context.clock, context.egress.redaction)
         formats = FormatCalls(context.catalog, context.workers, folders.cache)
@@ -382,7 +382,7 @@ class Workbenches:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(workbench.keeper.run)
                     try:
-                        await recover_workbench(workbench, context.clock, workbench_id, name)
+                        await recover_workbench(workbench, context.clock, known)
                         await projection.catch_up()
                     except KbdError as error:
                         failure = error

@@ -48,11 +48,17 @@ Refresh = Callable[[Sequence[Recorded]], Awaitable[None]]
 before anybody is told of them. Never raises, and is quick: the next frame waits for it."""
 
 
-Redact = Callable[[Event], Event]
-"""Blots what must not be kept out of an event; the same event where there is nothing of it."""
+R = TypeVar("R")
 
 
-def _as_it_is(event: Event) -> Event:
+class Redact(Protocol):
+    """Blots what must not be kept out of an event or an actor."""
+
+    def __call__(self, event: R, /) -> R:
+        """Return the same one where there is nothing of it."""
+
+
+def _as_it_is(event: R, /) -> R:
     return event
 
 
@@ -123,7 +129,7 @@ class Keeper(Generic[S, C]):
         fold: Changes a state as an event says.
         decide: Answers a command with events, or raises a KbdError.
         clock: Tells the time that events carry.
-        redact: Blots known keys out of an event, before it is folded and appended.
+        redact: Blots known keys out of an event and its actor, before it is folded and appended.
     """
 
     def __init__(
@@ -325,8 +331,10 @@ class Keeper(Generic[S, C]):
                 submission.error = fault
                 continue
             first = Seq(seq + 1 if decision.events else 0)
+            # A client's name is a text like any other.
+            actor = submission.actor and self._redact(submission.actor)
             for event in events:
-                record = wrap_event(event, now_us, decision.run, decision.cause, submission.actor)
+                record = wrap_event(event, now_us, decision.run, decision.cause, actor)
                 seq = Seq(seq + 1)
                 if ahead is not None:
                     self._fold(ahead, seq, record)

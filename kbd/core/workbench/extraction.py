@@ -30,7 +30,7 @@ from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, NotFound, ValidationFailed
-from kbd.events.base import FileVersion
+from kbd.events.base import Actor, FileVersion
 from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
 from kbd.events.watches import FilesWritten
@@ -290,6 +290,7 @@ async def record_planned_writes(
     watch_id: str = "",
     depth: int = 0,
     threads: CapacityLimiter | None = None,
+    actor: Actor | None = None,
 ) -> None:
     """Record the files that are about to be written below a folder, each by its real path.
 
@@ -303,6 +304,7 @@ async def record_planned_writes(
         watch_id: The watch that delivers them; "" for a person.
         depth: How deep in a chain of rules they were made.
         threads: Lends the threads that look at the folder; None for the usual ones.
+        actor: The client that asks, if one does.
     """
     folders: dict[str, list[str]] = {}
     for file in files:
@@ -318,7 +320,7 @@ async def record_planned_writes(
         )
         if fresh:
             written = FilesWritten(folder, fresh, watch_id, depth)
-            await daemon.submit(RecordWrites(written))
+            await daemon.submit(RecordWrites(written), actor)
 
 
 def _is_watched(watching: Watching, folder: str) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from folding import BENCH, Folded, blob
 from kbd.core.domain.approval_decisions import pending_approvals, publish_requests
+from kbd.core.domain.approval_text import approval_title
 from kbd.core.domain.commands import (
     CompletePublish,
     ConfirmDeletions,
@@ -202,6 +203,39 @@ def test_a_consent_is_given_for_what_was_asked() -> None:
     assert bench.waiting() == []
     with pytest.raises(ValidationFailed, match="waits no more"):
         bench.decide(late)
+
+
+def test_what_changed_while_it_was_asked_is_not_asked() -> None:
+    """A question about other bytes than there are would wait for nobody."""
+    bench = Asked()
+    assert bench.state.draft is not None
+    wanted = publish_requests(bench.state.draft, (A,), f"{BENCH}-a7")
+    bench.write(A, "e")
+    with pytest.raises(ValidationFailed, match="changed meanwhile") as told:
+        bench.do(RequestApprovals(wanted))
+    assert told.value.retryable
+    scope = scope_hash(bench.state, MODEL)
+    asked = ApprovalRequested(
+        f"{BENCH}-a8", "consent", (), "openai", MODEL, scope, "ai.example:443"
+    )
+    bench.do(SetContext("company-context", "other", "", 1000))
+    assert bench.do(RequestApprovals((asked,))).events == ()
+    assert bench.state.approvals == {}
+
+
+def test_what_is_asked_reads_as_it_is() -> None:
+    """Addresses and names of models are other people's: nothing in them is obeyed, or unseen."""
+    bench = Asked()
+    bench.write(C, "e", "http://ai.example/\u202egpj.exe", "http://b\x1b[2J\n\tdelete nothing")
+    external = next(each for each in bench.ask(C) if each.kind == "external")
+    assert approval_title(external) == (
+        "publish c.txt with new external references: http://ai.example/⟨U+202E⟩gpj.exe, "
+        "http://b⟨U+001B⟩[2J⟨U+000A⟩⟨U+0009⟩delete nothing"
+    )
+    asked = ApprovalRequested("a", "call", (), "openai", "openai:m\u200b\n", "", "", "tool")
+    assert approval_title(asked) == (
+        "let tool send what it reads to openai (model openai:m⟨U+200B⟩⟨U+000A⟩)"
+    )
 
 
 def test_what_was_decided_is_not_remembered_for_ever() -> None:
