@@ -45,7 +45,8 @@ class RealDaemon:
         }
         # Whether this machine has a sentence model must not matter.
         alike = {"KBD_SEARCH_EMBEDDER": "none"}
-        self._environment = {**kept, **alike, **(environment or {})}
+        self.environment = dict(environment or {})
+        self._environment = {**kept, **alike, **self.environment}
         self._process: subprocess.Popen[bytes] | None = None
         self.log = home.parent / f"{home.name}-daemon.log"
 

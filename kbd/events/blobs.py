@@ -46,12 +46,16 @@ _Stamp = tuple[int, int, int, int]
 """What the file system says of a file, and what no write leaves as it is: inode, size, times."""
 
 
-class BlobDamaged(FileReadFailed):
-    """A blob's bytes are not what its name says, so they are not handed out."""
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
+"""Errors that say something of this process or machine, and nothing of the file."""
 
-    def __init__(self, blob: BlobHash) -> None:
+
+class BlobDamaged(FileReadFailed):
+    """A blob's bytes are not what its name says, or cannot be read, so they are not handed out."""
+
+    def __init__(self, blob: BlobHash, reason: str = "they are not what was recorded") -> None:
         super().__init__(
-            f"the stored bytes {blob[:12]}… are damaged: they are not what was recorded",
+            f"the stored bytes {blob[:12]}… are damaged: {reason}",
             actions=("run kbd verify to see what else is, and bring it back from a backup",),
             detail={"blob": blob},
         )
@@ -77,8 +81,10 @@ class CheckedBlobs:
         stamp = _stamp(os.fstat(file.fileno()))
         if self._stamps.get(blob) == stamp:
             return
-        if hashlib.file_digest(file, "sha256").hexdigest() != blob:
-            self._stamps.pop(blob, None)
+        self._stamps.pop(blob, None)
+        with _reads_named(blob):
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != blob:
             raise BlobDamaged(blob)
         if len(self._stamps) >= _MAX_CHECKED:
             self._stamps.clear()
@@ -91,8 +97,9 @@ class CheckedBlobs:
             BlobDamaged: One is not what its name says.
         """
         for path in paths:
-            with suppress(FileNotFoundError), open(path, "rb") as file:
-                self.check_open(BlobHash(path.rpartition("/")[2]), file)
+            blob = BlobHash(path.rpartition("/")[2])
+            with suppress(FileNotFoundError), _open_blob(path, blob) as file:
+                self.check_open(blob, file)
 
 
 def blob_paths(paths: Iterable[str]) -> list[str]:
@@ -242,13 +249,25 @@ class BlobStore:
         """
         with self._opened(blob) as file:
             if offset == 0 and limit is None:
-                data = file.read()
+                with _reads_named(blob):
+                    data = file.read()
                 if hashlib.sha256(data).hexdigest() != blob:
                     raise BlobDamaged(blob)
                 return data
             self._checked.check_open(blob, file)
-            file.seek(offset)
-            return file.read(-1 if limit is None else limit)
+            with _reads_named(blob):
+                file.seek(offset)
+                return file.read(-1 if limit is None else limit)
+
+    def size(self, blob: BlobHash) -> int:
+        """Return how many bytes are stored of a blob, right or wrong.
+
+        Raises:
+            NotFound: It is not kept.
+            BlobDamaged: It cannot be opened, or is no regular file.
+        """
+        with self._opened(blob) as file:
+            return os.fstat(file.fileno()).st_size
 
     def check(self, blob: BlobHash) -> None:
         """Check that a blob is stored and is what its name says.
@@ -276,7 +295,7 @@ class BlobStore:
         """
         hasher, size = hashlib.sha256(), 0
         with self._opened(blob) as file:
-            while chunk := file.read(_CHUNK_BYTES):
+            while chunk := _read_chunk(file, blob):
                 hasher.update(chunk)
                 self._disk.write_all(fd, chunk, size)
                 size += len(chunk)
@@ -294,12 +313,12 @@ class BlobStore:
         checked, damaged, missing = 0, [], []
         for blob in wanted:
             try:
-                with self.path(blob).open("rb") as file:
+                with self._opened(blob) as file, _reads_named(blob):
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
-            except FileNotFoundError:
+            except NotFound:
                 missing.append(blob)
                 continue
-            except OSError:
+            except FileReadFailed:
                 digest = ""  # What cannot be read is as good as damaged.
             checked += 1
             if digest != blob:
@@ -323,11 +342,14 @@ class BlobStore:
 
         Raises:
             NotFound: It is not kept.
+            BlobDamaged: It cannot be opened, or is no regular file.
+            FileReadFailed: It cannot be opened just now.
         """
         try:
-            file = self.path(blob).open("rb")
+            file = _open_blob(self.path(blob), blob)
         except FileNotFoundError as error:
-            raise NotFound("there is no such blob", detail={"blob": blob}) from error
+            msg = f"the stored bytes {blob[:12]}… are missing"
+            raise NotFound(msg, detail={"blob": blob}) from error
         with file:
             yield file
 
@@ -340,10 +362,10 @@ class BlobStore:
         path = self.path(blob)
         try:
             # Damage, however it came to be, is written over: here are the bytes that it lost.
-            if path.stat().st_size != size:
+            if self.size(blob) != size:
                 return False
             self.check(blob)
-        except (FileNotFoundError, NotFound, BlobDamaged):
+        except (NotFound, BlobDamaged):
             return False
         # Whoever put it may have died after the rename and before it was durable.
         self._disk.sync_directory(path.parent)
@@ -412,6 +434,55 @@ def _open_source(path: Path) -> int:
         os.close(fd)
         raise SandboxViolation(f"{path.name} is a link or no regular file")
     return fd
+
+
+def _open_blob(path: str | Path, blob: BlobHash) -> BufferedReader:
+    """Open a blob for reading; neither a link nor a pipe in its place can lead elsewhere or block.
+
+    Raises:
+        FileNotFoundError: It is not there.
+        BlobDamaged: It cannot be opened, or is no regular file.
+        FileReadFailed: It cannot be opened just now.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _read_failure(blob, error) from error
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise BlobDamaged(blob, "something else is in their place")
+    return open(fd, "rb")
+
+
+def _read_chunk(file: BufferedReader, blob: BlobHash) -> bytes:
+    with _reads_named(blob):
+        return file.read(_CHUNK_BYTES)
+
+
+@contextmanager
+def _reads_named(blob: BlobHash) -> Iterator[None]:
+    """Give the failures of reading a blob their names.
+
+    Raises:
+        BlobDamaged: The disk does not give its bytes.
+        FileReadFailed: They cannot be read just now.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise _read_failure(blob, error) from error
+
+
+def _read_failure(blob: BlobHash, error: OSError) -> FileReadFailed:
+    reason = os.strerror(error.errno or 0)
+    if error.errno in _PASSING:
+        msg = f"the stored bytes {blob[:12]}… cannot be read now: {reason}"
+        return FileReadFailed(msg, retryable=True)
+    if error.errno == errno.ELOOP:  # open(2): a link under O_NOFOLLOW.
+        return BlobDamaged(blob, "something else is in their place")
+    return BlobDamaged(blob, f"they cannot be read: {reason}")
 
 
 def _stamp(found: os.stat_result) -> _Stamp:

@@ -4,13 +4,23 @@ import errno
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from events.failing_disks import BadDisk, FullDisk
-from kbd.errors import DiskFull, NotFound, SandboxViolation, ValidationFailed
+from kbd.errors import (
+    DiskFull,
+    FileReadFailed,
+    NotFound,
+    SandboxViolation,
+    ValidationFailed,
+)
 from kbd.events import BlobStore, LogPoisoned
+from kbd.events import blobs as blobs_module
+from kbd.events.blobs import BlobDamaged, CheckedBlobs
 from kbd.types import BlobHash
 
 DATA = b"some bytes\0" * 400_000
@@ -154,6 +164,105 @@ def test_verify_tells_damaged_from_missing(store: BlobStore) -> None:
     assert (found.checked, found.damaged, found.missing) == (2, (bad,), ())
     found = store.verify([good, HASH])
     assert (found.checked, found.damaged, found.missing) == (1, (), (HASH,))
+
+
+def _flip(path: Path) -> None:
+    """Flip a bit, and leave size and time of change as they were."""
+    before = path.stat()
+    path.chmod(0o600)
+    with path.open("r+b") as file:
+        file.seek(before.st_size // 2)
+        byte = file.read(1)[0]
+        file.seek(before.st_size // 2)
+        file.write(bytes([byte ^ 4]))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _replace(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    def harm(path: Path) -> None:
+        path.rename(path.with_suffix(".away"))
+        make(path)
+
+    return harm
+
+
+HARMS: dict[str, Callable[[Path], None]] = {
+    "flipped": _flip,
+    "cut": _replace(lambda path: path.write_bytes(DATA[: len(DATA) // 2])),
+    "longer": _replace(lambda path: path.write_bytes(DATA + b"\0")),
+    "empty": _replace(lambda path: path.write_bytes(b"")),
+    "folder": _replace(Path.mkdir),
+    "pipe": _replace(os.mkfifo),
+    "link to the same bytes": _replace(lambda path: path.symlink_to(path.with_suffix(".away"))),
+    "link to itself": _replace(lambda path: path.symlink_to(path)),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_nothing_else_is_handed_out(store: BlobStore, tmp_path: Path, harm: str) -> None:
+    """By no method, also after the right bytes were checked; no pipe makes it wait."""
+    store.put_bytes(DATA)
+    store.check(HASH)
+    pool = CheckedBlobs()
+    pool.check_paths([str(store.path(HASH))])
+    HARMS[harm](store.path(HASH))
+    with (tmp_path / "out").open("wb") as out:
+        for take in (
+            lambda: store.read(HASH),
+            lambda: store.read(HASH, 5, 10),
+            lambda: store.check(HASH),
+            lambda: store.copy_to(HASH, out.fileno()),
+            lambda: pool.check_paths([str(store.path(HASH))]),
+        ):
+            with pytest.raises(BlobDamaged, match="are damaged"):
+                take()
+    found = store.verify([HASH])
+    assert (found.checked, found.damaged, found.missing) == (1, (HASH,), ())
+    if harm != "folder":
+        # Who brings the bytes again mends it, whatever lies there.
+        store.put_bytes(DATA)
+        assert store.read(HASH) == DATA
+
+
+def test_what_the_disk_does_not_give_is_damaged(
+    store: BlobStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A blob in a bad sector is told as damaged everywhere, and no error of the system gets out."""
+    store.put_bytes(DATA)
+
+    # A file that reads as one in a bad sector does: EIO at its beginning.
+    def open_bad(*_: object) -> BinaryIO:
+        return Path("/proc/self/mem").open("rb")
+
+    monkeypatch.setattr(blobs_module, "_open_blob", open_bad)
+    with (tmp_path / "out").open("wb") as out:
+        for take in (
+            lambda: store.read(HASH),
+            lambda: store.read(HASH, 0, 10),
+            lambda: store.check(HASH),
+            lambda: store.copy_to(HASH, out.fileno()),
+            lambda: CheckedBlobs().check_paths([str(store.path(HASH))]),
+        ):
+            with pytest.raises(BlobDamaged, match="cannot be read: Input/output error"):
+                take()
+    assert store.verify([HASH]).damaged == (HASH,)
+
+
+def test_too_many_open_files_are_no_damage(
+    store: BlobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says nothing of the blob, and the same call may go through later."""
+    store.put_bytes(DATA)
+
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EMFILE, "too many")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", refuse)
+        with pytest.raises(FileReadFailed) as refused:
+            store.check(HASH)
+    assert not isinstance(refused.value, BlobDamaged)
+    assert refused.value.retryable
 
 
 def test_leftovers_are_swept(store: BlobStore) -> None:

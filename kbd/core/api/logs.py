@@ -55,15 +55,13 @@ class LogMethods:
         """Return a part of a blob."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        path = workbench.blobs.path(request.hash)
+        store = workbench.blobs.store
         try:
-            size_bytes = (await run_sync(path.stat)).st_size
-        except FileNotFoundError:
+            size_bytes = await run_sync(store.size, request.hash)
+        except NotFound:
             msg = "there is no such blob in this workbench"
             raise NotFound(msg) from None
-        part = await run_sync(
-            partial(workbench.blobs.store.read, request.hash, request.offset, request.limit)
-        )
+        part = await run_sync(partial(store.read, request.hash, request.offset, request.limit))
         return wire.BlobPart(
             base64=base64.b64encode(part).decode(),
             size_bytes=size_bytes,

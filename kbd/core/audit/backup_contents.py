@@ -6,6 +6,7 @@ by the kernel where it can (on some file systems both then share the bytes until
 never linked: a second name for the same file would share every change and every fault of the first.
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -70,8 +71,12 @@ def verify_and_list_blobs(
 
 
 def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
+    """Return the SHA-256 of a regular file, in hex; raises OSError for all else."""
+    # O_NONBLOCK: opening a FIFO that somebody put there must not hang (reliability, A20).
+    held = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(held, "rb") as file:
+        if not stat.S_ISREG(os.fstat(held).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -112,12 +117,12 @@ def check_name(name: str) -> None:
 
 
 def is_unreadable(path: Path) -> bool:
-    """Return whether a file cannot be read."""
+    """Return whether a file cannot be copied: it cannot be read, or is a link or no file at all."""
     try:
         hash_file(path)
     except OSError:
         return True
-    return False
+    return path.is_symlink()
 
 
 def walk_files(folder: Path, on_skipped: Callable[[str], None]) -> Iterator[str]:

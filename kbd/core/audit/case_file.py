@@ -36,7 +36,7 @@ from kbd.core.runtime.paths import WorkbenchFolders
 from kbd.core.workbench.rows import run_info
 from kbd.errors import FileReadFailed, LogCorrupt, NotFound
 from kbd.events.anchor import ANCHOR_NAME, Anchor, anchor_bytes
-from kbd.events.blobs import BlobStore
+from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.codec import decode
 from kbd.events.frame import BODY_AT
 from kbd.events.log_copy import Extent, find_extent
@@ -399,18 +399,19 @@ def _read_blob(store: BlobStore, blob: BlobHash, seq: Seq) -> tuple[MemberSource
     Raises:
         LogCorrupt: It is not there, or something else.
     """
-    path = store.path(blob)
+    path, found = store.path(blob), "damaged"
     try:
-        source = MemberSource(f"blobs/{blob}", path.stat().st_size, path=path)
+        source = MemberSource(f"blobs/{blob}", store.size(blob), path=path)
         member = hash_member(source)
-    except FileNotFoundError:
-        msg = f"the blob {blob}, which event {seq} names, is missing; see `kbd verify`"
-        raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq}) from None
-    # A blob's name is its hash, so one that rotted is found before it passes for evidence.
-    if member.sha256 != blob:
-        msg = f"the blob {blob}, which event {seq} names, is damaged; see `kbd verify`"
-        raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq})
-    return source, member
+        # A blob's name is its hash, so one that rotted is found before it passes for evidence.
+        if member.sha256 == blob:
+            return source, member
+    except (FileNotFoundError, NotFound):
+        found = "missing"
+    except (OSError, BlobDamaged):
+        pass
+    msg = f"the blob {blob}, which event {seq} names, is {found}; see `kbd verify`"
+    raise LogCorrupt(msg, detail={"file": blob, "offset": 0, "seq": seq})
 
 
 def _render_report(wanted: CaseRequest, state: WorkbenchState, events: list[Numbered]) -> str:

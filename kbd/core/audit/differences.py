@@ -8,7 +8,7 @@ parts are hashed in pieces, never parsed.
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipInfo
@@ -17,7 +17,8 @@ import msgspec
 
 from kbd.core.audit.recorded_calls import CallOutcome
 from kbd.core.runtime.secrets import REDACTED
-from kbd.errors import FileReadFailed
+from kbd.errors import FileReadFailed, NotFound
+from kbd.events.blobs import BlobDamaged
 from kbd.formats import Source
 from kbd.lookalikes import common_prefix_length
 from kbd.opc.entries import PartStream
@@ -245,7 +246,10 @@ _ZIP = b"PK\x03\x04"
 
 
 def diff_files(
-    name: str, recorded: tuple[str, Path] | None, replayed: tuple[str, Path] | None
+    name: str,
+    recorded: tuple[str, Path] | None,
+    replayed: tuple[str, Path] | None,
+    check: Callable[[], None] = lambda: None,
 ) -> FileDiff:
     """Diff two versions of a file. It reads both: call it in a thread.
 
@@ -253,6 +257,8 @@ def diff_files(
         name: The file's name.
         recorded: The hash and the place of the recorded version; None if there was none.
         replayed: Those of the new one, likewise.
+        check: Raises BlobDamaged or NotFound if the recorded version is not what it was: nothing is
+            told of its bytes then.
     """
     hashes = recorded[0] if recorded else "", replayed[0] if replayed else ""
     diff = FileDiff(path=name, recorded=hashes[0], replayed=hashes[1])
@@ -260,11 +266,12 @@ def diff_files(
         return diff
     before, after = recorded[1], replayed[1]
     try:
+        check()
         offset, note = _first_difference(before, after)
         parts: tuple[PartDiff, ...] = ()
         if _read_magic(before) == _read_magic(after) == _ZIP:
             parts, note = _diff_parts(name, before, after)
-    except OSError:
+    except (OSError, NotFound, BlobDamaged):
         return FileDiff(
             path=name, recorded=hashes[0], replayed=hashes[1],
             note="one of the two versions cannot be read any more",

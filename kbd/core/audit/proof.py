@@ -97,6 +97,10 @@ class ScratchBlobs(Blobs):
         """Return all bytes of a recorded blob; raises NotFound."""
         return await run_sync(self._recorded.read, blob)
 
+    def check(self, blob: BlobHash) -> None:
+        """Check a recorded blob; raises NotFound or BlobDamaged. Blocking."""
+        self._recorded.check(blob)
+
     def path(self, blob: BlobHash) -> Path:
         """Return where a recorded blob lies."""
         return self._recorded.path(blob)
@@ -413,7 +417,8 @@ class _Proof:
             if old != new:
                 left = (old, self._blobs.path(old)) if old else None
                 right = (new, self._blobs.scratch_path(new)) if new else None
-                diffs.append(await run_sync(diff_files, name, left, right))
+                check = partial(self._blobs.check, old) if old else lambda: None
+                diffs.append(await run_sync(diff_files, name, left, right, check))
         return tuple(diffs)
 
     async def _others(self, call: RecordedCall) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from kbd.core.sessions.recovery import translate_disk_errors
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import state_at
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import FileReadFailed, NotFound
+from kbd.errors import FileReadFailed, NotFound, SandboxViolation
 from kbd.events.base import Actor
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import wrap_event
@@ -115,7 +115,7 @@ def _copy_blobs(source: BlobStore, target: BlobStore, blob: BlobHash) -> None:
     """Copy bytes; those of a link to them would be damaged with them."""
     try:
         copied, _ = target.put_file(source.path(blob))
-    except NotFound:
+    except (NotFound, SandboxViolation, FileReadFailed):
         copied = BlobHash("")
     if copied != blob:
         msg = "bytes of that workbench are damaged or missing: see `kbd verify`; nothing was forked"

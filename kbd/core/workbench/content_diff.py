@@ -5,9 +5,7 @@ the file is shown as it is; each time the answer says so. A file that its format
 told by its size and hash.
 """
 
-import hashlib
 from collections.abc import AsyncIterator, Iterable, Iterator
-from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -110,7 +108,7 @@ async def find_versions(workbench: OpenWorkbench, path: str) -> DraftVersions:
     if base.base is None:
         return DraftVersions(name, None, after)
     reference = _version(workbench, before_name, base.base, base.base_size_bytes)
-    if await run_sync(_is_whole, reference):
+    if await run_sync(_is_whole, workbench, reference):
         return DraftVersions(name, reference, after)
     return await _fall_back(workbench, DraftVersions(name, None, after), before_name)
 
@@ -124,8 +122,8 @@ async def _fall_back(
     if published is not None:
         current = _version(workbench, name, published.blob, published.size_bytes)
         on_disk = msgspec.structs.replace(current, path=workbench.folders.published / name)
-        for file, check in ((current, _is_whole), (on_disk, partial(_is_published, workbench))):
-            if await run_sync(check, file):
+        for file, check in ((current, _is_whole), (on_disk, _is_published)):
+            if await run_sync(check, workbench, file):
                 return msgspec.structs.replace(
                     versions,
                     before=file,
@@ -141,13 +139,13 @@ def _version(workbench: OpenWorkbench, name: FileName, blob: BlobHash, size_byte
     return FileRef(name, blob, size_bytes, workbench.blobs.path(blob))
 
 
-def _is_whole(file: FileRef) -> bool:
-    """Return whether a file's bytes are those that its hash names."""
+def _is_whole(workbench: OpenWorkbench, file: FileRef) -> bool:
+    """Return whether the stored bytes of a file are those that its hash names."""
     try:
-        with file.path.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest() == file.blob
-    except OSError:
+        workbench.blobs.store.check(file.blob)
+    except KbdError:
         return False
+    return True
 
 
 def _is_published(workbench: OpenWorkbench, file: FileRef) -> bool:

@@ -79,10 +79,8 @@ class FileStore:
         found = self.published_hash(name)
         if found == blob:
             return
-        # The only copy of somebody's bytes: durable as a blob before the rename hides it
-        # (reliability R4).
-        if found is not None and not self._blobs.has(found):
-            self._preserve(name)
+        if found is not None:
+            self._secure(name, found)
         self._replace_file(self._published, name, blob)
 
     def remove(self, name: FileName) -> None:
@@ -90,8 +88,7 @@ class FileStore:
         found = self.published_hash(name)
         if found is None:
             return
-        if not self._blobs.has(found):
-            self._preserve(name)
+        self._secure(name, found)
         with translate_write_errors(repr(name)), self._published.parent(name) as (folder, last):
             self._disk.unlink(last, folder)
             # Before the outcome is recorded: a file that the log says is gone must not come back.
@@ -226,9 +223,14 @@ class FileStore:
             else:
                 entry.unlink(missing_ok=True)
 
-    def _preserve(self, name: FileName) -> None:
-        with self._published.open(name) as held:
-            self._blobs.put_open(held, name)
+    def _secure(self, name: FileName, found: BlobHash) -> None:
+        """Make sure that what a file holds is stored before anything hides it (reliability R4)."""
+        try:
+            self._blobs.check(found)
+        except (NotFound, BlobDamaged):
+            # It is the only good copy of somebody's bytes.
+            with self._published.open(name) as held:
+                self._blobs.put_open(held, name)
 
 
 def _hash_below(root: ConfinedRoot, name: FileName) -> BlobHash | None:

@@ -1,5 +1,6 @@
 """published/ and draft/: rebuilt from blobs, and no user's byte is lost."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,32 @@ def test_bytes_that_kbd_did_not_know_are_kept(place: _Place) -> None:
 
     assert place.published() == {}
     assert place.blobs.has(BlobHash(_sha("theirs again")))
+
+
+@pytest.mark.parametrize("harm", ["flipped", "cut", "link", "pipe"])
+@pytest.mark.parametrize("way", ["replaced", "removed"])
+def test_the_last_good_copy_is_kept(place: _Place, harm: str, way: str) -> None:
+    """A published file whose stored bytes went bad is stored again before it is hidden (R4)."""
+    blob = place.blob("the only copy")
+    place.files.place(A, blob)
+    stored = place.blobs.path(blob)
+    stored.unlink()
+    match harm:
+        case "flipped":
+            stored.write_text("the only cozy")
+        case "cut":
+            stored.write_text("the only")
+        case "link":
+            stored.symlink_to(place.root / "published" / "a.txt")
+        case _:
+            os.mkfifo(stored)
+    if way == "replaced":
+        place.files.place(A, place.blob("ours"))
+    else:
+        place.files.remove(A)
+
+    assert place.published() == ({"a.txt": "ours"} if way == "replaced" else {})
+    assert place.blobs.read(blob) == b"the only copy"
 
 
 def test_a_publish_is_carried_out_from_wherever_it_stopped(place: _Place) -> None:
