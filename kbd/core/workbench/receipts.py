@@ -172,6 +172,9 @@ class _Files:
         steps, base, is_whole = await self._steps(own)
         is_beside = own != name
         before = base if is_beside else planned.old
+        previous = self._renamed.get(planned.name)
+        begins = bool(steps) and (previous is not None or steps[0].before == before)
+        is_whole = is_whole and begins and steps[-1].after == planned.new
         told: dict[str, Any] = {
             "path": name,
             "change": _change(planned, is_beside=is_beside),
@@ -184,14 +187,11 @@ class _Files:
             told["beside"] = own
         if planned.name in self._moved and planned.new is None:
             told["change"] = "left"
-        previous = self._renamed.get(planned.name)
         if previous is not None:
             told |= {"change": "renamed", "previous_path": previous}
             told["before"] = told["after"]
-        elif before != planned.new and before is not None and planned.new is not None:
+        elif planned.new is not None and before != planned.new:
             told["inside"] = await self._inside(name, before, planned.new, steps, is_whole=is_whole)
-        elif planned.new is not None and before is None:
-            told["inside"] = await self._inside(name, None, planned.new, steps, is_whole=is_whole)
         return told
 
     async def _steps(self, name: FileName) -> tuple[tuple[LineageStep, ...], BlobHash | None, bool]:
@@ -253,8 +253,8 @@ class _Files:
         """Have the file's format tell what differs."""
         blobs: list[BlobHash | None] = [before, after]
         numbers = [UNTOLD]
-        chain = [before, *(step.after for step in steps)]
-        if is_whole and steps and steps[0].before == before and chain[-1] == after:
+        if is_whole:
+            chain = [before, *(step.after for step in steps)]
             numbers = [step.seq for step in steps]
             blobs = chain
             if len(steps) > MAX_STEPS:

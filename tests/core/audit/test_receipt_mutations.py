@@ -217,6 +217,16 @@ def _drop_steps(case: Case) -> None:
     case.file["steps"] = []
 
 
+def _name_no_call(case: Case) -> None:
+    case.file.update({"steps": [], "steps_complete": False})
+    for part in case.parts.values():
+        for name, found in part.get("inside", {}).get("lists", {}).items():
+            for each in found["stretches" if name == "elements" else "listed"]:
+                each["by"] = [0]
+        if part["status"] != "identical":
+            part["by"] = [0]
+
+
 def _tell_as_a_whole(case: Case) -> None:
     case.file["inside"] = {"kind": "file"}
 
@@ -225,6 +235,15 @@ def test_what_a_receipt_does_not_tell_is_not_called_proven(tmp_path: Path) -> No
     """Calls taken out, a package told as a whole: false, or not all checked."""
     case = _case("xlsx", tmp_path)
     assert "the receipt calls its steps complete, and has none" in case.lie(_drop_steps)
+    assert case.lie(_name_no_call) == ()
+    _name_no_call(case)
+    case.write()
+    told = "the receipt does not tell all calls that made it"
+    assert case.check().files[0].unproven == (told,)
+    case.receipt["publish"]["kind"] = "undo"
+    case.write()
+    assert case.check().is_whole
+    case = _case("xlsx", tmp_path)
     assert case.lie(_tell_as_a_whole) == ()
     _tell_as_a_whole(case)
     case.write()

@@ -110,16 +110,18 @@ def test_receipts_of_random_edits_verify(corpora: Path, tmp_path: Path, share: i
 
 def _lines_edited(path: Path, folder: Path, steps: int) -> list[Path]:
     """Return the versions that a plain file goes through by lines that change, come and go."""
-    chance, versions = Random(path.name), [path]
-    for step in range(steps):
-        lines = versions[-1].read_bytes().splitlines(keepends=True)
+    chance, versions, seen = Random(path.name), [path], [path.read_bytes()]
+    while len(versions) <= steps:
+        lines = seen[-1].splitlines(keepends=True)
         for _ in range(chance.randrange(1, 4)):
             at = chance.randrange(len(lines) + 1)
             new = [chance.choice((b"x,1\n", b"\xff\xfe;\r\n", b"\n", *lines[:20]))]
             lines[at : at + chance.randrange(3)] = new if chance.randrange(4) else []
-        target = folder / f"v{step}"
-        target.write_bytes(b"".join(lines))
-        versions.append(target)
+        data = b"".join(lines)
+        if data not in seen:
+            seen.append(data)
+            versions.append(folder / f"v{len(versions)}")
+            versions[-1].write_bytes(data)
     return versions
 
 

@@ -94,7 +94,7 @@ def run(files: Sequence[str], *, as_json: bool, checks: Checks) -> int:
         reason = error.strerror or str(error)
         return _refuse(f"{error.filename or 'a file'}: {reason}", FALSE)
     except (MemoryError, RecursionError):
-        return _refuse("a file takes more memory than there is; nothing is proven", FALSE)
+        return _refuse("a file takes more memory than there is; nothing is proven", UNPROVEN)
     # Whoever names a file wants to hear of it: of one that was not looked at nothing is proven.
     unknown = [
         each for each in reports[0].unknown if all(each in other.unknown for other in reports)

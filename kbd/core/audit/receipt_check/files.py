@@ -94,6 +94,8 @@ def check_file(
     found: Mapping[str | None, Version | None],
     checks: Checks,
     allowance: Allowance,
+    *,
+    has_calls: bool,
 ) -> FileFacts:
     """Check one file of a receipt.
 
@@ -102,12 +104,17 @@ def check_file(
         found: Its versions, by their hashes, as far as they are at hand.
         checks: What formats' parts hold.
         allowance: How many entries of lists are shown of it.
+        has_calls: Whether calls changed it: it is not an undo or a restore.
 
     Raises:
         Ill: The receipt is none.
         OSError: A version cannot be read.
     """
-    return _File(claim, found, checks, allowance).run()
+    facts = _File(claim, found, checks, allowance).run()
+    if has_calls and not claim.flag("steps_complete"):
+        told = "the receipt does not tell all calls that made it"
+        facts = facts._replace(unproven=(*facts.unproven, told))
+    return facts
 
 
 class _File:

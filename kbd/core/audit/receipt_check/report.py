@@ -109,19 +109,23 @@ def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
     files = claim.items("files")
     for each in files:
         shelf.expect(each)
+    publish = claim.child("publish")
+    events = _events_of(publish)
+    has_calls = publish.text("kind") == "publish"
+    allowed = _listed_of_file(files)
     found: list[FileFacts] = []
     paths: set[str] = set()
     for each in files:
-        facts = check_file(each, shelf.versions(each), checks, Allowance(_listed_of_file(files)))
+        versions, allowance = shelf.versions(each), Allowance(allowed)
+        facts = check_file(each, versions, checks, allowance, has_calls=has_calls)
         if facts.path in paths:
             faults.append(f"it tells of {facts.path} twice")
         elif found and facts.path < found[-1].path:
             faults.append(f"it tells of {facts.path} out of order")
         paths.add(facts.path)
         found.append(facts)
-    workbench, publish = claim.child("workbench"), claim.child("publish")
+    workbench = claim.child("workbench")
     workbench.only("id", "name")
-    events = _events_of(publish)
     return Report(
         path, hashlib.sha256(data).hexdigest(), (workbench.text("id"), workbench.text("name")),
         (publish.text("checkpoint_id"), publish.text("time")),
