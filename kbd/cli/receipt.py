@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -150,14 +151,21 @@ def _save(
     except OSError as error:
         raise Stop(f"{folder} cannot be made: {error.strerror}", FAILED) from error
     count = 0
-    for sha256, name in _versions(receipt):
-        path = os.path.join(folder, *name.split("/"))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_new_file(path, _read_blob(client, workbench_id, sha256))
-        count += 1
-    write_new_file(os.path.join(folder, "verify.pyz"), checker_file())
-    # Last: a folder that holds a receipt is whole.
-    write_new_file(os.path.join(folder, "receipt.json"), data)
+    try:
+        for sha256, name in _versions(receipt):
+            path = os.path.join(folder, *name.split("/"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            write_new_file(path, _read_blob(client, workbench_id, sha256))
+            count += 1
+        write_new_file(os.path.join(folder, "verify.pyz"), checker_file())
+        # Last: a folder that holds a receipt is whole.
+        write_new_file(os.path.join(folder, "receipt.json"), data)
+    except BaseException as error:
+        # It was made here, a moment ago: with half of it in the way nobody could try again.
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise Stop(f"{folder} cannot be written: {error.strerror}", FAILED) from error
+        raise
     say(f"{folder}: receipt.json, {count} file versions, verify.pyz")
     say(f"To verify: kbd receipt verify {folder}, or python3 {os.path.join(folder, 'verify.pyz')}")
 

@@ -184,6 +184,25 @@ def test_renamed_added_and_kept_files_are_told(bench: Wired, tmp_path: Path) -> 
     assert "All that the receipt says" in _kbd(bench, "receipt", "verify", str(tmp_path / "proof"))
 
 
+def test_a_save_that_fails_leaves_no_folder_in_the_way(bench: Wired, tmp_path: Path) -> None:
+    """Of a version whose stored bytes are damaged; once they are whole it is saved."""
+    wb = bench.workbench(a__txt=FIRST)
+    for text in (SECOND, f"{SECOND}four\n"):
+        bench.draft(wb, a__txt=text)
+    bench.ask("DraftPublish", workbench_id=wb)
+    bench.ask("ReceiptGet", workbench_id=wb)
+    name = hashlib.sha256(SECOND.encode()).hexdigest()
+    (blob,) = [each for each in (_folder(bench, wb) / "blobs").rglob("*") if each.name == name]
+    blob.chmod(0o600)
+    blob.write_bytes(b"other")
+    saved = tmp_path / "proof"
+    assert _kbd(bench, "receipt", "save", wb, "--to", str(saved), code=1) == ""
+    assert not saved.exists()
+    blob.write_bytes(SECOND.encode())
+    _kbd(bench, "receipt", "save", wb, "--to", str(saved))
+    assert "All that the receipt says" in _kbd(bench, "receipt", "verify", str(saved))
+
+
 def test_a_receipt_behind_a_rebase_names_who_made_the_edit_first(
     bench: Wired, tmp_path: Path
 ) -> None:
