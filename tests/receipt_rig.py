@@ -168,10 +168,13 @@ def _receipt(
         for each in (versions[0], versions[-1])
     ]
     steps = [
-        {"seq": number, "before": before, "after": after}
+        {
+            "seq": number, "time": "then", "kind": "client_call",
+            "before": before, "after": after,
+        }
         for number, before, after in zip(numbers, hashes, hashes[1:], strict=False)
-    ]
-    event = {"seq": 1, "head_seq": 2, "hash": "0" * 64}
+    ]  # fmt: skip
+    began, ended = ({"seq": seq, "head_seq": seq, "hash": "0" * 64} for seq in (90, 91))
     change = "added" if sides[0] is None else "deleted" if sides[1] is None else "modified"
     return {
         "format": "kbd-receipt",
@@ -180,12 +183,13 @@ def _receipt(
         "workbench": {"id": "0" * 16, "name": "test"},
         "publish": {
             "publish_id": "p", "checkpoint_id": "c", "kind": "publish", "time": "then",
-            "intended": event, "completed": event,
+            "intended": began, "completed": ended,
         },
         "files": [
             {
                 "path": name, "change": change, "before": sides[0], "after": sides[1],
-                "steps": steps, "steps_complete": True, "inside": inside,
+                "steps": steps, "steps_complete": True,
+                **({} if sides[1] is None else {"inside": inside}),
             }
         ],
     }  # fmt: skip

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
 from kbd.cli.new_file import write_new_file
-from kbd.cli.terminal import format_time, line, say, size
+from kbd.cli.terminal import line, say, size
 from kbd.client.blocking import Client
 
 __all__ = ["command"]
@@ -26,6 +27,16 @@ MAX_SHOWN = 20
 """Entries of a list that are shown."""
 
 _NOUNS = {"cells": "cell", "rows": "row", "lines": "line"}
+
+_UNREAD = {
+    "large": "it is large", "damaged": "it cannot be read", "time": "it took too long",
+    "worker": "what reads it died of it",
+}  # fmt: skip
+
+_TYPES = {
+    "n": "number", "s": "text", "str": "text", "inlineStr": "text", "b": "true or false",
+    "e": "error", "d": "date",
+}  # fmt: skip
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -140,14 +151,21 @@ def _save(
     except OSError as error:
         raise Stop(f"{folder} cannot be made: {error.strerror}", FAILED) from error
     count = 0
-    for sha256, name in _versions(receipt):
-        path = os.path.join(folder, *name.split("/"))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_new_file(path, _read_blob(client, workbench_id, sha256))
-        count += 1
-    write_new_file(os.path.join(folder, "verify.pyz"), checker_file())
-    # Last: a folder that holds a receipt is whole.
-    write_new_file(os.path.join(folder, "receipt.json"), data)
+    try:
+        for sha256, name in _versions(receipt):
+            path = os.path.join(folder, *name.split("/"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            write_new_file(path, _read_blob(client, workbench_id, sha256))
+            count += 1
+        write_new_file(os.path.join(folder, "verify.pyz"), checker_file())
+        # Last: a folder that holds a receipt is whole.
+        write_new_file(os.path.join(folder, "receipt.json"), data)
+    except BaseException as error:
+        # It was made here, a moment ago: with half of it in the way nobody could try again.
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise Stop(f"{folder} cannot be written: {error.strerror}", FAILED) from error
+        raise
     say(f"{folder}: receipt.json, {count} file versions, verify.pyz")
     say(f"To verify: kbd receipt verify {folder}, or python3 {os.path.join(folder, 'verify.pyz')}")
 
@@ -173,7 +191,7 @@ def _render(receipt: dict[str, Any]) -> Iterator[str]:
     publish = receipt["publish"]
     seqs = f"events {publish['intended']['seq']} to {publish['completed']['seq']}"
     yield (
-        f"{publish['kind']} {publish['checkpoint_id']}, {format_time(publish['time'])}, {seqs} of "
+        f"{publish['kind']} {publish['checkpoint_id']}, {_time(publish['time'])}, {seqs} of "
         f"{receipt['workbench']['id']} ({line(receipt['workbench']['name'], 40)})"
     )
     for file in receipt["files"]:
@@ -193,7 +211,9 @@ def _render_file(file: dict[str, Any]) -> Iterator[str]:
         yield f"  {_render_step(step)}"
     inside = file.get("inside", {})
     if inside.get("unread"):
-        yield f"  told as a whole ({inside['unread']})"
+        yield f"  told as a whole: {_UNREAD.get(inside['unread'], inside['unread'])}"
+    elif inside.get("kind") == "file":
+        yield "  told as a whole"
     elif inside.get("kind") == "package":
         yield from _render_parts(inside["parts"])
     elif inside.get("kind") == "lines":
@@ -202,12 +222,25 @@ def _render_file(file: dict[str, Any]) -> Iterator[str]:
 
 def _render_step(step: dict[str, Any]) -> str:
     """Tell of a step: who made it, when, where it is in the log."""
+    told = f"event {step['seq']}: {_maker(step)}, {_time(step['time'])}"
+    if "repeats" in step:
+        first = step["repeats"]
+        told += f", again what event {first['seq']} did: {_maker(first)}, {_time(first['time'])}"
+    return told
+
+
+def _maker(step: dict[str, Any]) -> str:
     who = step["kind"].replace("_", " ")
     if step["kind"] in ("tool_call", "client_call"):
         who = line(step.get("tool") or "a tool", 60)
     run = f", run {step['run_id']}" if "run_id" in step else ""
     item = f", item {step['item']}" if "item" in step else ""
-    return f"event {step['seq']}: {who}{run}{item}, {format_time(step['time'])}"
+    return f"{who}{run}{item}"
+
+
+def _time(time: str) -> str:
+    """Return a time to the second: what is proven may matter to it."""
+    return f"{time[:19].replace('T', ' ')} UTC"
 
 
 def _render_parts(parts: list[dict[str, Any]]) -> Iterator[str]:
@@ -220,7 +253,7 @@ def _render_parts(parts: list[dict[str, Any]]) -> Iterator[str]:
         yield f"  {line(part['part'], 80)}{title} {part['status']}{_by(part['by'])}"
         inside = part.get("inside", {})
         if inside.get("unread"):
-            yield f"    told as a whole ({inside['unread']})"
+            yield f"    told as a whole: {_UNREAD.get(inside['unread'], inside['unread'])}"
         else:
             for text in _render_lists(inside.get("lists", {})):
                 yield f"  {text}"
@@ -241,7 +274,8 @@ def _render_lists(lists: dict[str, Any]) -> Iterator[str]:
                 for item in stretch["after"] or stretch["before"]
             ]
             if changed:
-                yield f"  beside them: {line(', '.join(dict.fromkeys(changed)), 100)}"
+                where = "beside them" if len(lists) > 1 else "elements"
+                yield f"  {where}: {line(', '.join(dict.fromkeys(changed)), 100)}"
         elif name == "rows":
             if found["total"]:
                 yield f"  rows: {found['total']} differ beside their cells"
@@ -254,7 +288,8 @@ def _render_lists(lists: dict[str, Any]) -> Iterator[str]:
 def _render_keyed(noun: str, found: dict[str, Any]) -> Iterator[str]:
     for entry in found["listed"][:MAX_SHOWN]:
         sides = " -> ".join(_value(entry[side]) for side in ("before", "after"))
-        yield f"  {entry[noun]}: {sides}{_by(entry['by'])}"
+        note = _note(entry["before"], entry["after"])
+        yield f"  {entry[noun]}: {sides}{note}{_by(entry['by'])}"
     more = found["total"] - min(len(found["listed"]), MAX_SHOWN)
     if more:
         yield f"  and {more} {noun}s more"
@@ -266,11 +301,14 @@ def _render_sequence(name: str, found: dict[str, Any]) -> Iterator[str]:
         if stretch["after_count"]:
             place = _place(noun, stretch["after_at"], stretch["after_count"])
         else:
-            place = f"after {noun} {stretch['after_at'] - 1}"
+            at = stretch["after_at"]
+            place = f"after {noun} {at - 1}" if at > 1 else f"before {noun} 1"
         yield f"  {place}{_by(stretch['by'])}"
+        before = stretch["before"] if stretch["before_count"] == stretch["after_count"] else []
         for side, sign in (("before", "-"), ("after", "+")):
-            for item in stretch[side][:MAX_SHOWN]:
-                yield f"    {sign} {_value(item)}"
+            for number, item in enumerate(stretch[side][:MAX_SHOWN]):
+                other = before[number] if side == "after" and number < len(before) else None
+                yield f"    {sign} {_value(item)}{_note(other, item)}{_by(item.get('by', []))}"
             more = stretch[f"{side}_count"] - min(len(stretch[side]), MAX_SHOWN)
             if more:
                 yield f"    {sign} and {more} more"
@@ -292,3 +330,26 @@ def _value(item: dict[str, Any] | None) -> str:
     text = item.get("value", item.get("text", ""))
     named = f"{item['name']}: " if item.get("name") else ""
     return line(f"{named}{text}", 100) if named or text else "(empty)"
+
+
+def _note(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
+    """Return what differs between two entries that are written alike, in parentheses, or ""."""
+    if before is None or after is None or _value(before) != _value(after):
+        return ""
+    names = {
+        "value": "result" if after.get("formula") else "text", "type": "type",
+        "number_format": "number format", "style": "style", "geometry": "place", "text": "text",
+    }  # fmt: skip
+    found = [
+        f"{name} {_fact(key, before)} -> {_fact(key, after)}"
+        for key, name in names.items()
+        if _fact(key, before) != _fact(key, after)
+    ]
+    return f" ({line(', '.join(found) or 'in what is not shown here', 100)})"
+
+
+def _fact(key: str, item: dict[str, Any]) -> str:
+    found = item.get(key, "")
+    if isinstance(found, dict):
+        found = " ".join(f"{name} {value}" for name, value in found.items())
+    return _TYPES.get(found, found) if key == "type" else found or "none"

@@ -175,14 +175,16 @@ def sequence_facts(
     told = []
     for stretch in stretches:
         sides: dict[str, list[dict[str, Any]]] = {"before": [], "after": []}
-        for side, items in (
-            ("before", before[stretch.i1 : stretch.i2]),
-            ("after", after[stretch.j1 : stretch.j2]),
+        by = makers.of(stretch)
+        for side, items, start in (
+            ("before", before[stretch.i1 : stretch.i2], stretch.i1),
+            ("after", after[stretch.j1 : stretch.j2], stretch.j1),
         ):
-            for item in items:
+            for index, item in enumerate(items, start):
                 whole.update(canonical_json([side, item.shown]) + b"\n")
                 if left:
-                    sides[side].append(item.shown)
+                    own = {"by": makers.of_item(side, index)} if len(by) > 1 else {}
+                    sides[side].append({**item.shown, **own})
                     left -= 1
         told.append(
             {
@@ -191,7 +193,7 @@ def sequence_facts(
                 "after_at": stretch.j1 + 1,
                 "after_count": stretch.j2 - stretch.j1,
                 **sides,
-                "by": makers.of(stretch),
+                "by": by,
             }
         )
     return {
@@ -262,6 +264,11 @@ class _Makers:
             found |= self._removers(index)
         for index in range(stretch.j1, stretch.j2):
             found |= self._adders(index)
+        return [self._steps[at] for at in sorted(found)]
+
+    def of_item(self, side: str, index: int) -> list[int]:
+        """Return the numbers of the steps that made one item come or go, in order."""
+        found = self._adders(index) if side == "after" else self._removers(index)
         return [self._steps[at] for at in sorted(found)]
 
     def _removers(self, index: int) -> set[int]:

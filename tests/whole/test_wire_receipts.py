@@ -184,6 +184,91 @@ def test_renamed_added_and_kept_files_are_told(bench: Wired, tmp_path: Path) -> 
     assert "All that the receipt says" in _kbd(bench, "receipt", "verify", str(tmp_path / "proof"))
 
 
+def test_a_save_that_fails_leaves_no_folder_in_the_way(bench: Wired, tmp_path: Path) -> None:
+    """Of a version whose stored bytes are damaged; once they are whole it is saved."""
+    wb = bench.workbench(a__txt=FIRST)
+    for text in (SECOND, f"{SECOND}four\n"):
+        bench.draft(wb, a__txt=text)
+    bench.ask("DraftPublish", workbench_id=wb)
+    bench.ask("ReceiptGet", workbench_id=wb)
+    name = hashlib.sha256(SECOND.encode()).hexdigest()
+    (blob,) = [each for each in (_folder(bench, wb) / "blobs").rglob("*") if each.name == name]
+    blob.chmod(0o600)
+    blob.write_bytes(b"other")
+    saved = tmp_path / "proof"
+    assert _kbd(bench, "receipt", "save", wb, "--to", str(saved), code=1) == ""
+    assert not saved.exists()
+    blob.write_bytes(SECOND.encode())
+    _kbd(bench, "receipt", "save", wb, "--to", str(saved))
+    assert "All that the receipt says" in _kbd(bench, "receipt", "verify", str(saved))
+
+
+def test_a_receipt_behind_a_rebase_names_who_made_the_edit_first(
+    bench: Wired, tmp_path: Path
+) -> None:
+    """The call that was made again, and the run, item and call whose work that was."""
+    lines = [f"line {number}\n" for number in range(9)]
+    wb = bench.workbench(a__txt="".join(lines))
+    bench.draft(wb, a__txt="".join([lines[0], "changed\n", *lines[2:]]))
+    (first,) = _events(bench, wb, "FileChanged")
+    (bench.published(wb) / "a.txt").write_text("".join([*lines, "by hand\n"]))
+    bench.ask("DraftRebase", workbench_id=wb)
+    bench.ask("DraftPublish", workbench_id=wb)
+    (file,) = bench.ask("ReceiptGet", workbench_id=wb)["receipt"]["files"]
+    (step,) = file["steps"]
+    made = step["repeats"]
+
+    assert step["seq"] > first["seq"]
+    assert (step["kind"], step["tool"]) == ("client_call", "write_text_file")
+    assert (made["seq"], made["kind"], made["tool"]) == (first["seq"], "tool_call", step["tool"])
+    assert (made["run_id"], made["item"]) == (f"{wb}-1", 1)
+    assert made["arguments_sha256"] is not None
+    assert (made["before"], made["after"]) == (
+        hashlib.sha256("".join(lines).encode()).hexdigest(), first["data"]["after"],
+    )  # fmt: skip
+    (stretch,) = file["inside"]["lists"]["lines"]["stretches"]
+    assert ([line["text"] for line in stretch["after"]], stretch["by"]) == (
+        ["changed"], [step["seq"]],
+    )  # fmt: skip
+    shown = _kbd(bench, "receipt", "show", wb)
+    assert f"again what event {first['seq']} did: write_text_file, run {wb}-1, item 1" in shown
+    _kbd(bench, "receipt", "save", wb, "--to", str(tmp_path / "proof"))
+    assert "All that the receipt says" in _kbd(bench, "receipt", "verify", str(tmp_path / "proof"))
+
+
+def test_what_is_shown_of_a_receipt_says_what_changed(bench: Wired) -> None:
+    """A result that a call made old, another look, neighbors by two calls: each is told apart."""
+    wb = bench.workbench()
+    _book(bench, wb, ("A1", 1), ("B1", 2), ("C1", "x"))
+    bench.ask("DraftPublish", workbench_id=wb)
+    look = {
+        "op": "set_cells",
+        "sheet": "S",
+        "cells": [{"cell": "B1", "style": {"font_bold": True}}],
+    }
+    bench.ask("XlsxApplyOps", workbench_id=wb, path="book.xlsx", ops=[look])
+    _book(bench, wb, ("C1", "=A1"))
+    for text in (FIRST, f"{FIRST}four\n"):
+        bench.draft(wb, new__txt=text)
+    bench.ask("DraftPublish", workbench_id=wb)
+    receipt = bench.ask("ReceiptGet", workbench_id=wb)["receipt"]
+    (book, text) = receipt["files"]
+    styled, put = (step["seq"] for step in book["steps"])
+    first, second = (step["seq"] for step in text["steps"])
+    shown = _kbd(bench, "receipt", "show", wb).splitlines()
+
+    (look_line,) = [each for each in shown if each.strip().startswith("B1:")]
+    assert look_line.strip().startswith("B1: 2 -> 2 (style ")
+    assert look_line.endswith(f" by event {styled}")
+    assert f"    C1: x -> =A1 by event {put}" in shown
+    assert [each for each in shown if each.startswith("    + ")] == [
+        *(f"    + {word} by event {first}" for word in ("one", "two", "three")),
+        f"    + four by event {second}",
+    ]
+    assert shown[0].endswith(f"of {wb} ({receipt['workbench']['name']})")
+    assert f" {receipt['publish']['time'][:19].replace('T', ' ')} UTC, " in shown[0]
+
+
 def test_a_restore_and_an_undo_have_receipts(bench: Wired, tmp_path: Path) -> None:
     """What is published changed: they say of which kind, and name no call for it."""
     wb = bench.workbench(a__txt=FIRST)

@@ -6,6 +6,7 @@ differs inside a file its format tells, in a worker. `docs/reference/receipts.md
 
 import hashlib
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from anyio.to_thread import run_sync
@@ -48,7 +49,8 @@ _PAGE = 500
 _LOOKED_BACK = 20
 """Pages that are read in search of the reply in which a model asked for a call."""
 
-_UNREADABLE = (FileReadFailed, NotFound, ToolTimeout, ToolWorkerUnavailable, ValidationFailed)
+MAX_ATTEMPTS = 2
+"""How often a file's format is asked whose worker dies of it."""
 
 
 def find_publish(state: WorkbenchState, checkpoint_id: str | None) -> tuple[str, PublishNote]:
@@ -96,7 +98,8 @@ async def build_receipt(
         },
         "files": await files.facts(),
     }
-    return canonical_json(receipt) + b"\n"
+    # In a thread: the largest ones take 100 ms.
+    return await run_sync(canonical_json, receipt) + b"\n"
 
 
 def _head(workbench: OpenWorkbench, seq: Seq) -> dict[str, Any]:
@@ -160,7 +163,8 @@ class _Files:
             if planned.name in sources:
                 continue
             told.append(await self._file(planned))
-        return told
+        # What is put beside another file has another name than was planned.
+        return sorted(told, key=itemgetter("path"))
 
     async def _file(self, planned: PlannedFile) -> dict[str, Any]:
         own = self._drafted_as.get(planned.name, planned.name)
@@ -168,6 +172,9 @@ class _Files:
         steps, base, is_whole = await self._steps(own)
         is_beside = own != name
         before = base if is_beside else planned.old
+        previous = self._renamed.get(planned.name)
+        begins = bool(steps) and (previous is not None or steps[0].before == before)
+        is_whole = is_whole and begins and steps[-1].after == planned.new
         told: dict[str, Any] = {
             "path": name,
             "change": _change(planned, is_beside=is_beside),
@@ -180,14 +187,11 @@ class _Files:
             told["beside"] = own
         if planned.name in self._moved and planned.new is None:
             told["change"] = "left"
-        previous = self._renamed.get(planned.name)
         if previous is not None:
             told |= {"change": "renamed", "previous_path": previous}
             told["before"] = told["after"]
-        elif before != planned.new and before is not None and planned.new is not None:
+        elif planned.new is not None and before != planned.new:
             told["inside"] = await self._inside(name, before, planned.new, steps, is_whole=is_whole)
-        elif planned.new is not None and before is None:
-            told["inside"] = await self._inside(name, None, planned.new, steps, is_whole=is_whole)
         return told
 
     async def _steps(self, name: FileName) -> tuple[tuple[LineageStep, ...], BlobHash | None, bool]:
@@ -202,27 +206,32 @@ class _Files:
         return tuple(reversed(found)), base, is_whole
 
     async def _version(self, blob: BlobHash | None) -> dict[str, Any] | None:
+        """Return what is said of a version; one that is not what it was has no receipt."""
         if blob is None:
             return None
-        try:
-            size = (await run_sync(self._workbench.blobs.path(blob).stat)).st_size
-        except OSError:
-            size = -1
+        await run_sync(self._workbench.blobs.store.check, blob)
+        size = (await run_sync(self._workbench.blobs.path(blob).stat)).st_size
         return {"sha256": blob, "size_bytes": size}
 
     async def _step(self, step: LineageStep) -> dict[str, Any]:
-        state = self._workbench.state
+        told = await self._call(step)
+        told |= {"before": step.before, "after": step.after}
+        if step.original is not step:
+            # A rebase made it: who asked for the change is told with the call that it repeats.
+            made = step.original
+            told["repeats"] = await self._call(made)
+            told["repeats"] |= {"before": made.before, "after": made.after}
+        return told
+
+    async def _call(self, step: LineageStep) -> dict[str, Any]:
+        """Return who made a step, and when."""
         told: dict[str, Any] = {
-            "seq": step.seq,
-            "time": format_time(step.ts_us),
-            "kind": step.kind,
-            "before": step.before,
-            "after": step.after,
-        }
+            "seq": step.seq, "time": format_time(step.ts_us), "kind": step.kind,
+        }  # fmt: skip
         if step.tool:
             told["tool"] = step.tool
         if step.run:
-            told["run_id"] = state.run_id(step.run)
+            told["run_id"] = self._workbench.state.run_id(step.run)
         if step.item:
             told["item"] = step.item
         if step.call_id is not None:
@@ -244,21 +253,30 @@ class _Files:
         """Have the file's format tell what differs."""
         blobs: list[BlobHash | None] = [before, after]
         numbers = [UNTOLD]
-        chain = [before, *(step.after for step in steps)]
-        if is_whole and steps and steps[0].before == before and chain[-1] == after:
+        if is_whole:
+            chain = [before, *(step.after for step in steps)]
             numbers = [step.seq for step in steps]
             blobs = chain
             if len(steps) > MAX_STEPS:
                 numbers = [UNTOLD, *numbers[-MAX_STEPS:]]
                 blobs = [before, *chain[-MAX_STEPS - 1 :]]
         versions = [self._file_ref(name, blob) for blob in blobs]
-        try:
-            found = await self._formats.receipt_facts(name, versions, numbers, self._limit)
-        except ToolTimeout:
-            return {"kind": "file", "unread": "time"}
-        except _UNREADABLE:
-            return {"kind": "file", "unread": "damaged"}
-        return found if found is not None else {"kind": "file"}
+        for attempt in range(MAX_ATTEMPTS):
+            try:
+                found = await self._formats.receipt_facts(name, versions, numbers, self._limit)
+            except ToolTimeout:
+                return {"kind": "file", "unread": "time"}
+            except ToolWorkerUnavailable:
+                # Somebody may have ended it, or the memory was short: what it died of is not known.
+                if attempt == MAX_ATTEMPTS - 1:
+                    return {"kind": "file", "unread": "worker"}
+            except ValidationFailed:
+                return {"kind": "file", "unread": "large"}
+            except (FileReadFailed, NotFound):
+                return {"kind": "file", "unread": "damaged"}
+            else:
+                return found if found is not None else {"kind": "file"}
+        raise AssertionError  # The last attempt returns.
 
     def _file_ref(self, name: FileName, blob: BlobHash | None) -> FileRef | None:
         if blob is None:

@@ -105,9 +105,18 @@ class _SheetReader(PartReader):
     kind = "sheet"
     nouns: ClassVar[Mapping[str, str]] = {"cells": "cell", "rows": "row"}
 
+    def __init__(self) -> None:
+        # All sheets of a version point into the same texts.
+        self._books: dict[Package, _Book] = {}
+
+    def _book(self, package: Package) -> _Book:
+        if package not in self._books:
+            self._books[package] = _Book(package)
+        return self._books[package]
+
     def read(self, versions: Sequence[tuple[Package, str] | None]) -> list[PartLists | None]:
         """Read each version twice: rows that differ are found first, then taken apart."""
-        books = [None if each is None else _Book(each[0]) for each in versions]
+        books = [None if each is None else self._book(each[0]) for each in versions]
         known = [each for each in books if each is not None]
         sheets = [None if each is None else _Sheet(*each) for each in versions]
         first = known[0]

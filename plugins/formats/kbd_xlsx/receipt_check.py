@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import weakref
 from typing import Any
 
 __all__ = ["TYPES", "part_titles", "read_part"]
@@ -15,6 +16,9 @@ _OFFICE = "application/vnd.openxmlformats-officedocument.spreadsheetml."
 
 TYPES = {_OFFICE + "worksheet+xml": "sheet"}
 """The parts that are taken apart, with what they are called."""
+
+_BOOKS: Any = weakref.WeakKeyDictionary()
+"""Shared texts and formats of numbers of the packages at hand: all sheets of one point to them."""
 
 _CELL = re.compile("([A-Z]{1,3})([1-9][0-9]{0,6})")
 
@@ -30,8 +34,9 @@ class _Sheet:
 
     def __init__(self, package: Any, name: str, markup: Any) -> None:
         self._package, self._name, self._markup = package, name, markup
-        self._texts = self._shared_texts()
-        self._formats = self._number_formats()
+        if package not in _BOOKS:
+            _BOOKS[package] = (self._shared_texts(), self._number_formats())
+        self._texts, self._formats = _BOOKS[package]
         self._rows: dict[int, Any] = {}
         self._cells: dict[tuple[int, int], Any] = {}
         self._row = 0

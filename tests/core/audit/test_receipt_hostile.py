@@ -2,6 +2,8 @@
 
 import ast
 import json
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,9 +15,11 @@ import pytest
 
 import kbd
 from kbd.core.audit import receipt_check
+from kbd.core.audit.receipt_check import files, packages
 from kbd.core.audit.receipt_check.command import FALSE, PROVEN, UNPROVEN, USAGE, run
 from kbd.core.audit.receipt_folder import checker_file, load_checks
 from kbd.formats.receipts import canonical_json
+from kbd_text.handler import TextFormat
 from receipt_rig import CHECKS, FORMATS, Case, edited, sha256
 
 ROOT = Path(kbd.__file__).parent
@@ -53,6 +57,32 @@ def test_the_checker_shares_no_code_with_what_it_checks() -> None:
                 case _:
                     continue
             assert imported <= sys.stdlib_module_names, (name, imported)
+
+
+def test_the_checker_runs_on_the_oldest_python_it_promises() -> None:
+    """What 3.8 cannot do is nowhere evaluated: no abstract or built-in type takes parameters."""
+    for name, source in _modules().items():
+        tree = ast.parse(source, name)
+        bare = {"dict", "frozenset", "list", "set", "tuple", "type"}
+        unevaluated: set[ast.AST] = set()
+        for node in ast.walk(tree):
+            match node:
+                case ast.ImportFrom(module="collections.abc", names=names):
+                    bare |= {each.name for each in names}
+                case ast.ImportFrom(module="__future__", names=names):
+                    assert [each.name for each in names] == ["annotations"]
+                case ast.AnnAssign(annotation=told) | ast.arg(annotation=ast.AST() as told):
+                    unevaluated |= {*ast.walk(told)}
+                case ast.FunctionDef(returns=ast.AST() as told):
+                    unevaluated |= {*ast.walk(told)}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Subscript(value=ast.Name(id=known)) if node not in unevaluated:
+                    assert known not in bare, (name, node.lineno)
+                case ast.BinOp(op=ast.BitOr(), right=ast.Constant(value=None)):
+                    assert node in unevaluated, (name, node.lineno)
+                case ast.Attribute(attr="removeprefix" | "removesuffix"):
+                    raise AssertionError((name, node.lineno))
 
 
 def test_checks_are_found_without_importing_a_plugin() -> None:
@@ -205,7 +235,7 @@ def test_wrong_kinds_of_values_anywhere_are_no_trace(
             assert code in (PROVEN, FALSE, USAGE, UNPROVEN)
             # What no file shows may be anything; all else must not pass.
             if at[0] == "files" and code == PROVEN:
-                assert at[2] == "path", (at, value)
+                assert at[2] == "path" or at[-1] == "time", (at, value)
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -240,3 +270,58 @@ def test_what_is_printed_obeys_no_terminal(
     assert run([str(path)], as_json=False, checks={}) == UNPROVEN
     said = capsys.readouterr().out
     assert not {"\x1b", "\r", "\u202e"} & set(said)
+
+
+def test_what_is_no_file_is_refused_at_once(
+    book: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe, a device, a name of nothing: the code of a wrong command line, and no waiting."""
+    os.mkfifo(tmp_path / "pipe.json")
+    wrong = {
+        str(tmp_path / "pipe.json"): "is no regular file", "/dev/zero": "is no regular file",
+        str(tmp_path / "none"): "is not there", "": "an empty name is not there",
+    }  # fmt: skip
+    for path, told in wrong.items():
+        assert run([str(book.folder), path], as_json=False, checks=CHECKS) == USAGE
+        assert told in capsys.readouterr().out
+    assert run([str(book.folder), str(tmp_path)], as_json=False, checks=CHECKS) == PROVEN
+
+
+def test_a_file_that_lies_in_a_saved_folder_and_is_no_version_is_told(
+    book: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who is shown the folder takes all of it for proven: a file put beside the versions is not."""
+    saved = tmp_path / "saved"
+    shutil.copytree(book.folder, saved)
+    (saved / "after" / "other.xlsx").write_bytes(b"made up")
+    assert run([str(saved)], as_json=False, checks=CHECKS) == UNPROVEN
+    assert "after/other.xlsx has neither" in capsys.readouterr().out
+    (saved / "after" / "other.xlsx").rename(saved / "letter.txt")
+    assert run([str(saved)], as_json=False, checks=CHECKS) == PROVEN
+
+
+def test_what_is_past_a_limit_is_not_called_false(
+    book: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A true receipt of a file larger than what is read: nothing is false, and it is not proven."""
+    for limit in ("MAX_PART_BYTES", "MAX_TOTAL_BYTES", "MAX_ENTRIES", "MAX_FILE_BYTES"):
+        with monkeypatch.context() as patch:
+            patch.setattr(packages, limit, 3)
+            report = book.check()
+            assert (report.is_false, report.is_whole) == (False, False), limit
+            named = book.check(book.folder / "receipt.json", book.after)
+            assert (named.is_false, named.is_whole) == (False, False), limit
+
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    versions = [folder / "0", folder / "1"]
+    versions[0].write_bytes(b"\n" * (files.MAX_LINES + 1))
+    versions[1].write_bytes(b"\n")
+    case = Case(folder / "case", "long.txt", versions, TextFormat())
+    assert case.file["inside"] == {"kind": "lines", "unread": "large"}
+    assert (case.check().is_false, case.check().is_whole) == (False, True)
+    versions[0].write_bytes(b"\n" * 5)
+    small = Case(folder / "small", "short.txt", versions, TextFormat())
+    small.file["inside"] = {"kind": "lines", "unread": "large"}
+    small.write()
+    assert not small.check().is_whole

@@ -1,17 +1,21 @@
 """The maker of receipts: behind each publish, after a crash, and without holding anybody up."""
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from kbd.core.domain.commands import CompletePublish, IntendPublish
-from kbd.core.sessions.receipts import MAX_LATE
+from kbd.core.sessions.receipts import MAX_LATE, ReceiptMaker
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.errors import NotFound, ToolWorkerUnavailable
+from kbd.events.blobs import BlobDamaged
 from kbd.events.drafts import ReceiptMade
-from kbd.types import Seq
+from kbd.types import FileName, Seq
 from supervised import CLOCK, crashed, draft, supervised
 
 pytestmark = pytest.mark.anyio
@@ -133,3 +137,55 @@ async def test_copies_that_are_gone_are_written_again_at_the_next_open(tmp_path:
                 await anyio.sleep(0.01)
         written = {each.stem: each.read_bytes() for each in copies.iterdir()}
         assert written == {each: found[each] for each in published[1:]}
+
+
+async def _inside(maker: ReceiptMaker, checkpoint_id: str) -> dict[str, Any]:
+    """What the receipt of a publish of one file says of the inside of that."""
+    data = (await maker.make(checkpoint_id))[2]
+    (file,) = json.loads(data)["files"]
+    found: dict[str, Any] = file["inside"]
+    return found
+
+
+async def test_a_worker_that_dies_does_not_make_a_file_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ended once, by whomever: it is asked again. Ended each time: the receipt says so."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        maker = await running.benches.receipts(bench.id)
+        real, asked = maker._formats.receipt_facts, list[str]()
+
+        async def dies_first(name: str, *others: Any) -> dict[str, Any] | None:
+            asked.append(name)
+            if len(asked) != 2:
+                raise ToolWorkerUnavailable("the worker of text: receipt_facts died")
+            return await real(name, *others)
+
+        monkeypatch.setattr(maker._formats, "receipt_facts", dies_first)
+        first = await _publish(bench, "new")
+        assert await _inside(maker, first) == {"kind": "file"}
+        assert asked == ["a.txt"] * 2
+        second = await _publish(bench, "newer")
+        assert await _inside(maker, second) == {"kind": "file", "unread": "worker"}
+
+
+async def test_a_version_that_is_not_what_it_was_has_no_receipt(tmp_path: Path) -> None:
+    """Nothing is said of other bytes; whoever asks is told, and gets it once they are back."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        maker = await running.benches.receipts(bench.id)
+        async with maker._making:
+            await _publish_untold(bench, "new", "c1")
+            path = bench.blobs.path(bench.state.files[FileName("a.txt")].blob)
+            path.chmod(0o600)
+            path.write_bytes(b"neu and longer")
+        with pytest.raises(BlobDamaged):
+            await maker.make("c1")
+        assert await _made(bench) == []
+        path.unlink()
+        with pytest.raises(NotFound):
+            await maker.make("c1")
+        path.write_bytes(b"new")
+        assert (await maker.make("c1"))[0] == "c1"
+        assert await _made(bench) == ["c1"]

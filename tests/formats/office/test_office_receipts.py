@@ -6,13 +6,27 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
+from kbd.core.plugins.format_calls import parse_operations
+from kbd.errors import KbdError
+from kbd.formats import Source
+from kbd_text.handler import TextFormat
 from receipt_rig import FORMATS, Case, randomly_edited
 
 SHARES = 40
 """Into as many tests the corpora are divided."""
+
+SURE: dict[str, dict[str, Any]] = {
+    "xlsx": {"op": "ensure_sheet", "sheet": "A sheet of this test"},
+    "docx": {"op": "insert_paragraph", "at": 1, "text": "x"},
+    "pptx": {"op": "add_slide", "title": "x"},
+}
+"""An edit that each file takes that can be edited at all."""
+
+PLAIN = (".csv", ".tsv", ".json")
 
 
 def _files(corpora: Path, share: int) -> Iterator[tuple[str, Path]]:
@@ -20,6 +34,18 @@ def _files(corpora: Path, share: int) -> Iterator[tuple[str, Path]]:
     for kind, handler in FORMATS.items():
         own = [path for path in found if path.suffix.lower() in handler.suffixes]
         yield from ((kind, path) for path in own[share::SHARES])
+
+
+def _is_editable(kind: str, path: Path, target: Path) -> bool:
+    """Return whether a file takes an edit, found out otherwise than by edits that are drawn."""
+    handler, source = FORMATS[kind], Source(path, path.name)
+    target.unlink(missing_ok=True)
+    try:
+        handler.map(source)
+        handler.apply(source, parse_operations(handler, [SURE[kind]]), target)
+    except KbdError:
+        return False
+    return True
 
 
 def flip_part(path: Path, name: str, chance: Random) -> None:
@@ -53,6 +79,7 @@ def test_receipts_of_random_edits_verify(corpora: Path, tmp_path: Path, share: i
     for kind, path in _files(corpora, share):
         versions = randomly_edited(kind, path, tmp_path, steps=2)
         if len(versions) == 1:
+            assert not _is_editable(kind, path, tmp_path / f"sure{path.suffix}"), path
             continue
         case = Case(tmp_path / "case", path.name, versions, FORMATS[kind])
         report = case.check()
@@ -79,3 +106,40 @@ def test_receipts_of_random_edits_verify(corpora: Path, tmp_path: Path, share: i
 
     assert all(counts[kind] for kind in FORMATS)
     assert counts["named"]
+
+
+def _lines_edited(path: Path, folder: Path, steps: int) -> list[Path]:
+    """Return the versions that a plain file goes through by lines that change, come and go."""
+    chance, versions, seen = Random(path.name), [path], [path.read_bytes()]
+    while len(versions) <= steps:
+        lines = seen[-1].splitlines(keepends=True)
+        for _ in range(chance.randrange(1, 4)):
+            at = chance.randrange(len(lines) + 1)
+            new = [chance.choice((b"x,1\n", b"\xff\xfe;\r\n", b"\n", *lines[:20]))]
+            lines[at : at + chance.randrange(3)] = new if chance.randrange(4) else []
+        data = b"".join(lines)
+        if data not in seen:
+            seen.append(data)
+            versions.append(folder / f"v{len(versions)}")
+            versions[-1].write_bytes(data)
+    return versions
+
+
+@pytest.mark.sampled(SHARES)
+@pytest.mark.parametrize("share", range(SHARES))
+def test_receipts_of_random_edits_of_plain_files_verify(
+    corpora: Path, tmp_path: Path, share: int
+) -> None:
+    """Tables and texts, line by line; one changed byte of a line that nobody touched is found."""
+    found = sorted(path for path in corpora.rglob("*") if path.suffix.lower() in PLAIN)
+    for path in found[share::SHARES]:
+        versions = _lines_edited(path, tmp_path, steps=2)
+        case = Case(tmp_path / "case", path.name, versions, TextFormat())
+        report = case.check()
+        assert (report.faults, report.files[0].faults) == ((), ()), path
+        assert report.is_whole, (path, report.files[0].unproven)
+        data = bytearray(case.after.read_bytes())
+        if data:
+            data[Random(path.name).randrange(len(data))] ^= 1
+            case.after.write_bytes(data)
+            assert any("is not the version after" in each for each in case.check().files[0].faults)

@@ -35,6 +35,12 @@ class Claim:
     def __contains__(self, name: str) -> bool:
         return self.value.get(name) is not None
 
+    def only(self, *names: str) -> None:
+        """Refuse whatever stands under another name: nobody compares that with the files."""
+        others = sorted(set(self.value) - set(names))
+        if others:
+            raise Ill(f"{self._where}: {others[0][:_MAX_QUOTED]!r} stands in no receipt there")
+
     def _wrong(self, name: str, wanted: str) -> Ill:
         found = repr(self.value.get(name))[:_MAX_QUOTED]
         return Ill(f"{self._where}: {name} is {found}, and should be {wanted}")
@@ -51,6 +57,13 @@ class Claim:
         value = self.value.get(name)
         if type(value) is not int or not 0 <= value < 1 << 53:
             raise self._wrong(name, "a number")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return whether something is so."""
+        value = self.value.get(name)
+        if not isinstance(value, bool):
+            raise self._wrong(name, "true or false")
         return value
 
     def sha256(self, name: str) -> str | None:
@@ -97,7 +110,7 @@ def read_receipt(data: bytes) -> Claim:
     claim = Claim(value, "the receipt")
     if claim.value.get("format") != FORMAT:
         raise Ill("it is not a receipt of kbd")
-    if claim.value.get("version") != VERSION:
+    if claim.count("version") != VERSION:
         raise Ill("it is of another version than this checker knows; use a newer kbd")
     return claim
 

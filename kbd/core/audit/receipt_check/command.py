@@ -17,7 +17,7 @@ from .claims import Ill
 from .files import FileFacts
 from .parts import Checks, PartFacts
 from .report import Report, check_receipt, find_receipts
-from .shelf import TooMany
+from .shelf import TooMany, Unusable
 
 __all__ = ["FALSE", "PROVEN", "UNPROVEN", "USAGE", "add_arguments", "main", "run"]
 
@@ -88,13 +88,13 @@ def run(files: Sequence[str], *, as_json: bool, checks: Checks) -> int:
                 reports.append(check_receipt(receipt.path, others, checks))
             except Ill as error:
                 return _refuse(f"{receipt.path}: {error}", FALSE)
-    except TooMany as error:
+    except (TooMany, Unusable) as error:
         return _refuse(str(error), USAGE)
     except OSError as error:
         reason = error.strerror or str(error)
         return _refuse(f"{error.filename or 'a file'}: {reason}", FALSE)
     except (MemoryError, RecursionError):
-        return _refuse("a file takes more memory than there is; nothing is proven", FALSE)
+        return _refuse("a file takes more memory than there is; nothing is proven", UNPROVEN)
     # Whoever names a file wants to hear of it: of one that was not looked at nothing is proven.
     unknown = [
         each for each in reports[0].unknown if all(each in other.unknown for other in reports)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, BinaryIO, NamedTuple
 
-from .claims import Claim
-from .lists import check_sequence
+from .claims import Claim, Ill
+from .lists import Allowance, check_sequence
 from .markup import cut_text
-from .packages import Damaged, PackageReader
+from .packages import Damaged, PackageReader, TooLarge
 from .parts import Checks, PartFacts, check_parts, compare_hashes, compare_packed
 
 __all__ = ["FileFacts", "Version", "check_file", "steps_of"]
@@ -55,10 +55,34 @@ class FileFacts(NamedTuple):
 _CHANGES = ("added", "modified", "deleted", "renamed", "kept_both", "left")
 
 
+_STEP = (
+    "seq", "time", "kind", "before", "after", "tool", "run_id", "item", "call_id", "entry_id",
+    "arguments_sha256",
+)  # fmt: skip
+_HOLDS = {"package": "parts", "lines": "lists"}
+_KINDS = ("tool_call", "client_call", "added", "adopted", "removed", "forked")
+
+
+def _check_step(step: Claim) -> None:
+    """Refuse a step that says what none says."""
+    for each in (step, step.child("repeats")) if "repeats" in step else (step,):
+        each.only(*_STEP, *(("repeats",) if each is step else ()))
+        each.count("seq")
+        each.text("time")
+        if each.text("kind") not in _KINDS:
+            raise Ill(f"a step is called {each.text('kind')!r}")
+        for name in ("tool", "run_id", "call_id"):
+            each.text(name, "")
+        for name in ("item", "entry_id"):
+            if name in each:
+                each.count(name)
+        each.sha256("arguments_sha256")
+
+
 def steps_of(claim: Claim) -> tuple[list[int], list[str | None]] | None:
     """Return the steps' numbers and the hashes of the versions around them; None if not whole."""
     steps = claim.items("steps")
-    if claim.value.get("steps_complete") is not True or not steps:
+    if not claim.flag("steps_complete") or not steps:
         return None
     numbers = [step.count("seq") for step in steps]
     hashes = [steps[0].sha256("before"), *(step.sha256("after") for step in steps)]
@@ -66,7 +90,12 @@ def steps_of(claim: Claim) -> tuple[list[int], list[str | None]] | None:
 
 
 def check_file(
-    claim: Claim, found: Mapping[str | None, Version | None], checks: Checks
+    claim: Claim,
+    found: Mapping[str | None, Version | None],
+    checks: Checks,
+    allowance: Allowance,
+    *,
+    has_calls: bool,
 ) -> FileFacts:
     """Check one file of a receipt.
 
@@ -74,21 +103,32 @@ def check_file(
         claim: What the receipt says of it.
         found: Its versions, by their hashes, as far as they are at hand.
         checks: What formats' parts hold.
+        allowance: How many entries of lists are shown of it.
+        has_calls: Whether calls changed it: it is not an undo or a restore.
 
     Raises:
         Ill: The receipt is none.
         OSError: A version cannot be read.
     """
-    return _File(claim, found, checks).run()
+    facts = _File(claim, found, checks, allowance).run()
+    if has_calls and not claim.flag("steps_complete"):
+        told = "the receipt does not tell all calls that made it"
+        facts = facts._replace(unproven=(*facts.unproven, told))
+    return facts
 
 
 class _File:
     """One check of a file."""
 
     def __init__(
-        self, claim: Claim, found: Mapping[str | None, Version | None], checks: Checks
+        self,
+        claim: Claim,
+        found: Mapping[str | None, Version | None],
+        checks: Checks,
+        allowance: Allowance,
     ) -> None:
         self._claim, self._found, self._checks = claim, found, checks
+        self._allowance = allowance
         self._faults: list[str] = []
         self._unproven: list[str] = []
         self._proven: list[str] = []
@@ -99,6 +139,15 @@ class _File:
         path, change = claim.text("path"), claim.text("change")
         if change not in _CHANGES:
             self._faults.append(f"the receipt calls its change {change!r}")
+        claim.only(
+            "path", "change", "before", "after", "steps", "steps_complete", "inside",
+            *(("previous_path",) if change == "renamed" else ()),
+            *(("beside",) if change == "kept_both" else ()),
+        )  # fmt: skip
+        for name in ("previous_path", "beside"):
+            claim.text(name, "")
+        for step in claim.items("steps"):
+            _check_step(step)
         hashes = {side: self._hash(side) for side in ("before", "after")}
         self._check_kind(change, hashes["before"], hashes["after"])
         self._check_chain(hashes["before"], hashes["after"])
@@ -118,7 +167,12 @@ class _File:
         )  # fmt: skip
 
     def _hash(self, side: str) -> str | None:
-        return self._claim.child(side).sha256("sha256") if side in self._claim else None
+        if side not in self._claim:
+            return None
+        version = self._claim.child(side)
+        version.only("sha256", "size_bytes")
+        version.count("size_bytes")
+        return version.sha256("sha256")
 
     def _check_kind(self, change: str, before: str | None, after: str | None) -> None:
         """Compare what the change is called with the hashes."""
@@ -136,15 +190,20 @@ class _File:
     def _check_chain(self, before: str | None, after: str | None) -> None:
         """Compare the steps with each other and with the versions they lead from and to."""
         chain = steps_of(self._claim)
-        if chain is None:
-            return
         steps = self._claim.items("steps")
+        if chain is None:
+            if self._claim.flag("steps_complete") and before != after:
+                self._faults.append("the receipt calls its steps complete, and has none")
+            if steps and steps[-1].sha256("after") != after:
+                self._faults.append("its steps do not lead to the version after")
         for one, other in zip(steps, steps[1:]):
             if one.sha256("after") != other.sha256("before") or one.count("seq") >= other.count(
                 "seq"
             ):
                 self._faults.append("its steps do not follow from each other")
                 return
+        if chain is None:
+            return
         is_renamed = self._claim.text("change") == "renamed"
         if chain[1][-1] != after or (chain[1][0] != before and not is_renamed):
             self._faults.append("its steps do not lead from the version before to that after")
@@ -157,7 +216,7 @@ class _File:
             return None
         if version.is_exact:
             size = _size_of(version.path)
-            if size != self._claim.child(side).value.get("size_bytes"):
+            if size != self._claim.child(side).count("size_bytes"):
                 self._faults.append(f"the version {side} has {size} bytes, the receipt says other")
             self._proven.append(f"{side} {sha256[:16]}… {size:,} bytes")
         else:
@@ -186,6 +245,9 @@ class _File:
                     right = compare_hashes(inside, package, side, self._part_fault)
                     if not version.is_exact and len(self._faults) == known:
                         self._packed(inside, package, versions)
+            except TooLarge as error:
+                self._unproven.append(f"{version.path}: {error}")
+                continue
             except Damaged as error:
                 self._faults.append(f"{version.path}: {error}")
                 continue
@@ -209,15 +271,21 @@ class _File:
 
     def _inside(self, before: str | None, after: str | None) -> None:
         """Compare what the file holds with what is claimed."""
-        if "inside" not in self._claim:
-            if self._claim.text("change") in ("added", "modified"):
-                self._faults.append("the receipt does not tell what differs in it")
+        differs = after is not None and before != after
+        if differs != ("inside" in self._claim):
+            told = "does not tell" if differs else "tells of two versions"
+            self._faults.append(f"the receipt {told} what differs in it")
+            return
+        if not differs:
             return
         inside = self._claim.child("inside")
         kind, unread = inside.text("kind"), inside.text("unread", "")
+        inside.only(
+            "kind", "unread" if unread else {"package": "parts", "lines": "lists"}.get(kind, "kind")
+        )
         hashes, steps = self._line_of_versions(before, after)
         if unread:
-            if unread == "large" and self._largest(hashes) > MAX_BYTES:
+            if unread == "large" and self._is_large(hashes):
                 self._proven.append("told as a whole: it is large")
             else:
                 self._unproven.append(f"the receipt does not tell what differs in it ({unread})")
@@ -225,8 +293,10 @@ class _File:
             self._package(inside, hashes, steps)
         elif kind == "lines":
             self._lines(inside, hashes, steps)
-        elif kind == "file":
+        elif kind == "file" and not self._is_told_by_parts(hashes):
             self._proven.append("told as a whole: the receipt claims nothing of what is in it")
+        elif kind == "file":
+            self._unproven.append("the receipt does not tell what differs in its parts")
         else:
             self._faults.append(f"the receipt takes it for {kind!r}")
 
@@ -257,9 +327,26 @@ class _File:
         version = self._found.get(sha256)
         return version is not None and version.is_exact
 
-    def _largest(self, hashes: Sequence[str | None]) -> int:
-        paths = [version.path for each in hashes if each and (version := self._found.get(each))]
-        return max((_size_of(path) for path in paths), default=0)
+    def _is_large(self, hashes: Sequence[str | None]) -> bool:
+        """Return whether a version is so large that a plain file is told as a whole."""
+        for sha256 in {each for each in hashes if each}:
+            with self._open(sha256) as file:
+                data = file.read(MAX_BYTES + 1)
+            if len(data) > MAX_BYTES or data.count(b"\n") > MAX_LINES:
+                return True
+        return False
+
+    def _is_told_by_parts(self, hashes: Sequence[str | None]) -> bool:
+        """Return whether a version is a package with parts that are taken apart."""
+        for sha256 in {each for each in hashes if each}:
+            try:
+                with self._open(sha256) as file:
+                    package = PackageReader(file)
+                    if any(package.content_type(name) in self._checks for name in package.infos):
+                        return True
+            except Damaged:
+                continue
+        return False
 
     def _package(
         self, inside: Claim, hashes: Sequence[str | None], steps: Sequence[int] | None
@@ -267,7 +354,9 @@ class _File:
         with ExitStack() as stack:
             try:
                 packages = [self._package_of(stack, each) for each in hashes]
-                self._parts = check_parts(inside, packages, steps, self._checks, self._part_fault)
+                self._parts = check_parts(
+                    inside, packages, steps, self._checks, self._allowance, self._part_fault
+                )
             except Damaged as error:
                 self._unproven.append(f"it cannot be read as a package: {error}")
         self._unproven += [
@@ -298,8 +387,11 @@ class _File:
                 self._faults.append("the receipt tells of lines of a file that is too large")
                 return
             versions.append(_lines_of(data))
-        claim = inside.child("lists").child("lines")
-        gone, came = check_sequence(claim, "line", versions, steps, self._faults.append)
+        lists = inside.child("lists")
+        lists.only("lines")
+        gone, came = check_sequence(
+            lists.child("lines"), "line", versions, steps, self._allowance, self._faults.append
+        )
         self._proven.append(f"lines: {gone} before, {came} after differ, no others")
 
 

@@ -8,8 +8,8 @@ What is told by itself stands as `<?item?>`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from typing import Any, Dict, Tuple
+from collections.abc import Iterable
+from typing import Any, Callable, Dict, Tuple
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
@@ -52,8 +52,20 @@ def read_markup(
     """
     top = Element("top")
     stack: list[tuple[Element, int]] = [(top, -1)]
+    # Comments part a text into pieces: joined one by one they would take the square of the time.
+    pieces: list[str] = []
+
+    def settle() -> None:
+        if pieces:
+            within = stack[-1][0]
+            if len(within):
+                within[-1].tail = "".join(pieces)
+            else:
+                within.text = "".join(pieces)
+            pieces.clear()
 
     def start(name: str, attributes: list[str]) -> None:
+        settle()
         if len(stack) > MAX_DEPTH:
             raise Damaged("a part is nested too deeply")
         pairs = {_tag(attributes[at]): attributes[at + 1] for at in range(0, len(attributes), 2)}
@@ -63,17 +75,11 @@ def read_markup(
         stack.append((child, opened() if is_item(tag, parent.tag) else -1))
 
     def end(_: str) -> None:
+        settle()
         element, number = stack.pop()
         if number >= 0:
             closed(number, element)
             stack[-1][0][-1] = Element(MARK)
-
-    def text(data: str) -> None:
-        within = stack[-1][0]
-        if len(within):
-            within[-1].tail = (within[-1].tail or "") + data
-        else:
-            within.text = (within.text or "") + data
 
     def refuse(*_: object) -> None:
         raise Damaged("a part has a document type declaration")
@@ -82,7 +88,7 @@ def read_markup(
     parser.ordered_attributes = True
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = text, refuse
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = pieces.append, refuse
     try:
         for block in blocks:
             parser.Parse(block)

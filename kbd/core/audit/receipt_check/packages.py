@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 from xml.parsers import expat
 
-__all__ = ["Damaged", "PackageReader"]
+__all__ = ["Damaged", "PackageReader", "TooLarge"]
 
 MAX_ENTRIES = 20_000
 MAX_FILE_BYTES = 1 << 30
@@ -35,6 +35,10 @@ class Damaged(Exception):
     """Something cannot be read, and why."""
 
 
+class TooLarge(Damaged):
+    """Something is past a limit: it is not read, and nothing is wrong with it for that."""
+
+
 class PackageReader:
     """One version of a package.
 
@@ -47,7 +51,7 @@ class PackageReader:
 
     def __init__(self, file: BinaryIO) -> None:
         if file.seek(0, os.SEEK_END) > MAX_FILE_BYTES:
-            raise Damaged("it is larger than what is read here")
+            raise TooLarge("it is larger than what is read here")
         self._file, self._left = file, MAX_TOTAL_BYTES
         self._types: tuple[dict[str, str], dict[str, str]] | None = None
         try:
@@ -56,7 +60,7 @@ class PackageReader:
         except _FAULTS as error:
             raise Damaged("the directory of the zip is damaged") from error
         if len(infos) > MAX_ENTRIES:
-            raise Damaged("it has more parts than are read here")
+            raise TooLarge("it has more parts than are read here")
         self.infos: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             name = _name_of(info)
@@ -76,7 +80,7 @@ class PackageReader:
         if info is None:
             raise Damaged(f"there is no part {name}")
         if info.file_size > MAX_PART_BYTES:
-            raise Damaged(f"the part {name} is larger than what is read here")
+            raise TooLarge(f"the part {name} is larger than what is read here")
         try:
             with self._zip.open(info) as stream:
                 while True:
@@ -85,7 +89,7 @@ class PackageReader:
                         return
                     self._left -= len(block)
                     if self._left < 0:
-                        raise Damaged("it unpacks to more than is read here")
+                        raise TooLarge("it unpacks to more than is read here")
                     yield block
         except _FAULTS as error:
             raise Damaged(f"the part {name} cannot be unpacked: its bytes are damaged") from error
@@ -157,9 +161,6 @@ class PackageReader:
         except expat.ExpatError as error:
             raise Damaged("the table of types is damaged") from error
         return parts, suffixes
-
-
-"""The name by which formats' checks know it."""
 
 
 def _refuse(*_: object) -> None:

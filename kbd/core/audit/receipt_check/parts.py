@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Callable, Mapping, NamedTuple
 
 from . import markup
 from .claims import Claim
-from .lists import check_keyed, check_sequence
-from .packages import Damaged, PackageReader
+from .lists import Allowance, check_keyed, check_sequence, count_listed
+from .packages import Damaged, PackageReader, TooLarge
 
 __all__ = ["Checks", "PartFacts", "check_parts", "compare_hashes", "compare_packed"]
 
@@ -48,6 +48,7 @@ def check_parts(
     versions: Sequence[PackageReader | None],
     steps: Sequence[int] | None,
     checks: Checks,
+    allowance: Allowance,
     fault: Fault,
 ) -> list[PartFacts]:
     """Compare the parts of a package with what is claimed of them.
@@ -58,9 +59,13 @@ def check_parts(
             where there was no file.
         steps: The numbers of the steps between them; None if the steps are not checked.
         checks: What formats' parts hold.
+        allowance: How many entries of lists are shown.
         fault: Takes what is wrong.
+
+    Raises:
+        TooLarge: They are past a limit.
     """
-    return _Parts(versions, steps, checks, fault).run(claim)
+    return _Parts(versions, steps, checks, allowance, fault).run(claim)
 
 
 class _Parts:
@@ -71,9 +76,11 @@ class _Parts:
         versions: Sequence[PackageReader | None],
         steps: Sequence[int] | None,
         checks: Checks,
+        allowance: Allowance,
         fault: Fault,
     ) -> None:
         self._versions, self._steps, self._checks, self._fault = versions, steps, checks, fault
+        self._allowance = allowance
         self._hashes: list[dict[str, str]] = []
         self._titles: dict[int, dict[str, str]] = {}
 
@@ -82,11 +89,15 @@ class _Parts:
         before, after = self._hashes[0], self._hashes[-1]
         proven: list[PartFacts] = []
         claimed: set[str] = set()
+        last = ""
         for part in claim.items("parts"):
             name = part.text("part")
             if name in claimed:
                 self._fault(name, "the receipt tells of it twice")
+            elif name < last:
+                self._fault(name, "the receipt tells of it out of order")
             claimed.add(name)
+            last = name
             found = self._part(part, name, before.get(name), after.get(name))
             if found is not None:
                 proven.append(found)
@@ -101,6 +112,7 @@ class _Parts:
         real = _status(before, after)
         hashes = (claim.sha256("before"), claim.sha256("after"))
         if said == "identical":
+            claim.only("part", "status", "sha256")
             hashes = (claim.sha256("sha256"),) * 2
         if said != real:
             self._fault(name, f"the receipt says that it is {said}; it is {real}")
@@ -110,6 +122,7 @@ class _Parts:
             return None
         if real == "identical":
             return PartFacts(name, "", real, ())
+        claim.only("part", "status", "before", "after", "by", "title", "inside")
         by = claim.numbers("by")
         if self._steps is not None:
             touched = [
@@ -138,6 +151,7 @@ class _Parts:
                 self._fault(name, "the receipt does not tell what differs in it")
             return (), ""
         inside = claim.child("inside")
+        inside.only("kind", "unread" if "unread" in inside else "lists")
         if not is_told or inside.text("kind") != kind:
             self._fault(name, f"the receipt takes it for {inside.text('kind')!r}")
             return (), ""
@@ -151,6 +165,7 @@ class _Parts:
         try:
             read = [self._read(kind or "", module, each, name) for each in versions]
         except Damaged as error:
+            self._allowance.take_all(count_listed(inside.child("lists")))
             return (), f"what the receipt tells of it cannot be checked: {error}"
         return self._lists(inside.child("lists"), name, read, steps), ""
 
@@ -218,10 +233,14 @@ class _Parts:
             empty: Any = [] if write is None else {}
             held = [empty if each is None else each[name][1] for each in versions]
             if write is None:
-                gone, came = check_sequence(claim.child(name), noun, held, steps, told)
+                gone, came = check_sequence(
+                    claim.child(name), noun, held, steps, self._allowance, told
+                )
                 counts.append((name, max(gone, came)))
             else:
-                count = check_keyed(claim.child(name), noun, held, write, steps, told)
+                count = check_keyed(
+                    claim.child(name), noun, held, write, steps, self._allowance, told
+                )
                 counts.append((name, count))
         return tuple(counts)
 
@@ -244,6 +263,8 @@ def _all_hashes(package: PackageReader | None, fault: Fault) -> dict[str, str]:
         assert package is not None
         try:
             found[name] = package.sha256(name)
+        except TooLarge:
+            raise
         except Damaged as error:
             fault(name, str(error))
             found[name] = "damaged"
@@ -278,6 +299,9 @@ def compare_hashes(claim: Claim, package: PackageReader, side: str, fault: Fault
         package: The version.
         side: "before" or "after".
         fault: Takes what is wrong.
+
+    Raises:
+        TooLarge: It is past a limit.
     """
     right = 0
     claimed: set[str] = set()
@@ -293,6 +317,8 @@ def compare_hashes(claim: Claim, package: PackageReader, side: str, fault: Fault
             continue
         try:
             found = package.sha256(name)
+        except TooLarge:
+            raise
         except Damaged as error:
             fault(name, f"{error} ({told})")
             continue

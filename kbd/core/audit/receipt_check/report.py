@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .claims import MAX_BYTES, read_receipt
+from .claims import MAX_BYTES, Claim, Ill, read_receipt
 from .files import FileFacts, check_file
-from .lists import canonical
+from .lists import Allowance, canonical
 from .parts import Checks
 from .shelf import Given, Shelf, gather
 
 __all__ = ["Report", "check_receipt", "find_receipts"]
 
-NAME = "receipt.json"
+MAX_LISTED = 20_000
+MAX_LISTED_OF_FILE = 4000
+MIN_LISTED_OF_FILE = 20
+"""Entries of lists that a receipt shows: of all files, of one at most, and of one at least."""
+
+_KINDS = ("publish", "undo", "regenerate", "restore")
 
 
 class Report(NamedTuple):
@@ -95,6 +100,8 @@ def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
     with open(path, "rb") as file:
         data = file.read(MAX_BYTES + 1)
     claim = read_receipt(data)
+    claim.only("format", "version", "kbd", "workbench", "publish", "files")
+    claim.text("kbd")
     faults = []
     if canonical(claim.value) + b"\n" != data:
         faults.append("it is not written as kbd writes receipts; its hash is not that of the log")
@@ -102,19 +109,48 @@ def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
     files = claim.items("files")
     for each in files:
         shelf.expect(each)
+    publish = claim.child("publish")
+    events = _events_of(publish)
+    has_calls = publish.text("kind") == "publish"
+    allowed = _listed_of_file(files)
     found: list[FileFacts] = []
     paths: set[str] = set()
     for each in files:
-        facts = check_file(each, shelf.versions(each), checks)
+        versions, allowance = shelf.versions(each), Allowance(allowed)
+        facts = check_file(each, versions, checks, allowance, has_calls=has_calls)
         if facts.path in paths:
             faults.append(f"it tells of {facts.path} twice")
+        elif found and facts.path < found[-1].path:
+            faults.append(f"it tells of {facts.path} out of order")
         paths.add(facts.path)
         found.append(facts)
-    workbench, publish = claim.child("workbench"), claim.child("publish")
-    events = [publish.child(name) for name in ("intended", "completed")]
+    workbench = claim.child("workbench")
+    workbench.only("id", "name")
     return Report(
         path, hashlib.sha256(data).hexdigest(), (workbench.text("id"), workbench.text("name")),
         (publish.text("checkpoint_id"), publish.text("time")),
         tuple((each.count("head_seq"), each.sha256("hash") or "") for each in events),
         tuple(found), tuple(faults), shelf.unknown(),
     )  # fmt: skip
+
+
+def _listed_of_file(files: Sequence[Claim]) -> int:
+    """Return how many entries of lists are shown of each file; one renamed counts for two."""
+    count = len(files) + sum("previous_path" in each for each in files)
+    return max(MIN_LISTED_OF_FILE, min(MAX_LISTED_OF_FILE, MAX_LISTED // max(1, count)))
+
+
+def _events_of(publish: Claim) -> list[Claim]:
+    """Return the events of a publish; what else is said of it must be what a receipt says."""
+    publish.only("publish_id", "checkpoint_id", "kind", "time", "intended", "completed")
+    publish.text("publish_id")
+    if publish.text("kind") not in _KINDS:
+        raise Ill(f"the receipt: publish is called {publish.text('kind')!r}")
+    events = [publish.child(name) for name in ("intended", "completed")]
+    for each in events:
+        each.only("seq", "head_seq", "hash")
+        if each.count("seq") > each.count("head_seq") or each.sha256("hash") is None:
+            raise Ill("the receipt: publish names no head of the log")
+    if events[0].count("seq") >= events[1].count("seq"):
+        raise Ill("the receipt: publish ends before it begins")
+    return events

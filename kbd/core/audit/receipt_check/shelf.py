@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .claims import Claim
 from .files import Version
 
-__all__ = ["Given", "Shelf", "TooMany", "gather"]
+__all__ = ["Given", "Shelf", "TooMany", "Unusable", "gather"]
 
 MAX_FILES = 20_000
 _BLOCK_BYTES = 1 << 20
@@ -23,6 +23,10 @@ class TooMany(Exception):
     """More files were given than are looked at."""
 
 
+class Unusable(Exception):
+    """Something was named that is no file to be read."""
+
+
 class Given(NamedTuple):
     """A file that was given.
 
@@ -30,7 +34,8 @@ class Given(NamedTuple):
         path: Where.
         name: Its name in the folder that was given, or its last part.
         side: The folder of a saved receipt in which it lies, or "".
-        is_named: Whether it was named itself, and not found in a folder.
+        is_named: Whether it was named itself, or lies in a folder of a saved receipt: whoever
+            reads the result takes it for proven.
     """
 
     path: str
@@ -44,11 +49,17 @@ def gather(paths: Iterable[str]) -> Iterator[Given]:
 
     Raises:
         TooMany: There are too many.
+        Unusable: Something was named that is not there, or that is no file.
         OSError: A folder cannot be read.
     """
     count = 0
     for path in paths:
         if not os.path.isdir(path):
+            if not os.path.exists(path):
+                raise Unusable(f"{path or 'an empty name'} is not there")
+            if not os.path.isfile(path):
+                # A pipe or a device may have no end, and gives its bytes once.
+                raise Unusable(f"{path} is no regular file")
             yield Given(path, os.path.basename(path), "", is_named=True)
             continue
         for folder, folders, names in os.walk(path):
@@ -63,7 +74,7 @@ def gather(paths: Iterable[str]) -> Iterator[Given]:
                 within = os.path.relpath(whole, path).replace(os.sep, "/")
                 first, _, rest = within.partition("/")
                 side = first if rest and first in SIDES else ""
-                yield Given(whole, rest if side else within, side, is_named=False)
+                yield Given(whole, rest if side else within, side, is_named=bool(side))
 
 
 class Shelf:
