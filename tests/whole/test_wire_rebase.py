@@ -227,6 +227,63 @@ def test_a_link_in_published_is_not_followed(bench: Wired) -> None:
     assert "FileAdopted" not in _types(bench, wb)
 
 
+def test_a_link_hinders_no_other_file(bench: Wired) -> None:
+    """What is not asked for is not read, whatever somebody put in its place."""
+    wb = bench.workbench(a__txt="one\ntwo\n", b__txt="one\n")
+    bench.draft(wb, a__txt="one\nours\n", b__txt="ours\n")
+    published = bench.published(wb)
+    (published / "a.txt").write_text("theirs\none\ntwo\n")
+    (published / "b.txt").unlink()
+    (published / "b.txt").symlink_to(bench.file("secret.txt", "secret"))
+    done = bench.ask("DraftRebase", workbench_id=wb, paths=["a.txt"])
+
+    assert [each["path"] for each in done["rebased"]] == ["a.txt"]
+    bench.ask("DraftPublish", workbench_id=wb, paths=["a.txt"])
+    assert (published / "a.txt").read_text() == "theirs\none\nours\n"
+    assert (published / "b.txt").is_symlink()
+
+
+def test_edits_go_along_with_a_sheet_that_somebody_renamed(bench: Wired) -> None:
+    """Its cells are the same ones under the new name; what both changed there is a conflict."""
+    wb = _book(bench)
+    _set(bench, wb, B3=99, E1="=SUM(B1:B9)")
+    path = bench.published(wb) / "book.xlsx"
+    book = openpyxl.load_workbook(path)
+    book["Data"].title = "Renamed"
+    book["Renamed"]["C7"] = "theirs"
+    book.save(path)
+    assert bench.ask("DraftRebase", workbench_id=wb)["conflicts"] == []
+    bench.ask("DraftPublish", workbench_id=wb)
+    sheet = openpyxl.load_workbook(path)["Renamed"]
+
+    assert [sheet[cell].value for cell in ("B3", "E1", "C7")] == [99, "=SUM(B1:B9)", "theirs"]
+    edit = {"op": "set_cells", "sheet": "Renamed", "cells": [{"cell": "B4", "value": 1}]}
+    bench.ask("XlsxApplyOps", workbench_id=wb, path="book.xlsx", ops=[edit])
+    book = openpyxl.load_workbook(path)
+    book["Renamed"].title = "Data"
+    book["Data"]["B4"] = 2
+    book.save(path)
+    found = bench.ask("DraftRebase", workbench_id=wb)["conflicts"]
+    assert [(each["place"]["cell"], each["ours"], each["theirs"]) for each in found] == [
+        ("B4", 1, 2)
+    ]
+
+
+def test_a_total_of_what_somebody_changed_is_a_conflict(bench: Wired) -> None:
+    """Made again it says another thing than what was reviewed, though it is new in the draft."""
+    wb = _book(bench)
+    totals = {
+        "op": "summarize_by_category", "sheet": "Totals", "source_sheets": ["Data"],
+        "category_col": "A", "amount_col": "B",
+    }  # fmt: skip
+    bench.ask("XlsxApplyOps", workbench_id=wb, path="book.xlsx", ops=[totals])
+    _beside(bench, wb, B7=1000)
+    found = bench.ask("DraftRebase", workbench_id=wb)["conflicts"]
+
+    assert {each["place"]["sheet"] for each in found} == {"Totals"}
+    assert {(each["ours"], each["theirs"]) for each in found} == {(7, 1000)}
+
+
 def test_a_file_that_is_damaged_or_too_large_is_a_conflict(bench: Wired) -> None:
     """Its bytes do not become the published version."""
     wb = _book(bench)

@@ -5,6 +5,8 @@ published version; the draft's calls are made again on it. The one frame that sa
 crash before it leaves the draft as it was.
 """
 
+from pathlib import Path
+
 import msgspec
 from anyio.to_thread import run_sync
 
@@ -19,10 +21,11 @@ from kbd.core.sessions.repeated_calls import Repeater
 from kbd.core.workbench.adoption import adopt_published, published_hash
 from kbd.core.workbench.attribution import steps_of_draft
 from kbd.core.workbench.workbench import OpenWorkbench
+from kbd.errors import SandboxViolation
 from kbd.requests import drafts as wire
 from kbd.requests.base import UNSET
 from kbd.requests.reviews import ChangePlace
-from kbd.types import FileName, Seq
+from kbd.types import BlobHash, FileName, Seq
 
 __all__ = ["rebase_draft"]
 
@@ -77,12 +80,20 @@ async def _changed_files(workbench: OpenWorkbench, draft: Draft) -> frozenset[Fi
     bases = {name: drafted.base for name, drafted in draft.files.items()}
 
     def differing() -> frozenset[FileName]:
-        published = workbench.folders.published
         return frozenset(
-            name for name, base in bases.items() if published_hash(published, name) != base
+            name for name, base in bases.items() if _differs(workbench.folders.published, name, base)
         )
 
     return await run_sync(differing)
+
+
+def _differs(published: Path, name: FileName, base: BlobHash | None) -> bool:
+    """Tell whether a file of published/ is another than the draft began from."""
+    try:
+        return published_hash(published, name) != base
+    except SandboxViolation:
+        # A link, say: who asks for this file is refused when it is to be read.
+        return True
 
 
 async def _rebase_files(

@@ -26,7 +26,7 @@ from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.store.keeper import Outcome
 from kbd.core.workbench.transaction import PublishTransaction, conflict_name
 from kbd.core.workbench.workbench import OpenWorkbench, draft_view
-from kbd.errors import DiskFull, KbdError, ValidationFailed
+from kbd.errors import DiskFull, KbdError, SandboxViolation, ValidationFailed
 from kbd.events.codec import format_time
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import PublishIntended
@@ -113,8 +113,10 @@ async def _stage_draft(
         msg = "draft not found: there is nothing to publish"
         raise ValidationFailed(msg)
     progress("conflict_check")
-    # Read anew from disk: people may have changed published/ with their own programs.
-    found = await run_sync(_published_hashes, workbench, drafted)
+    # Read anew from disk: people may have changed published/ with their own programs. What is not
+    # asked for does not matter, whatever stands there.
+    wanted = drafted if names is None else tuple(name for name in drafted if name in names)
+    found = await run_sync(_published_hashes, workbench, wanted)
     publish_id = clock.new_id()
     # Named before the intent, so that whoever completes it after a crash takes the same names.
     free = {name: conflict_name(name, publish_id) for name in drafted}
@@ -253,7 +255,18 @@ async def _give_up(workbench: OpenWorkbench) -> None:
 def _published_hashes(
     workbench: OpenWorkbench, names: tuple[FileName, ...]
 ) -> dict[FileName, BlobHash | None]:
-    return {name: workbench.files.published_hash(name) for name in names}
+    found: dict[FileName, BlobHash | None] = {}
+    for name in names:
+        try:
+            found[name] = workbench.files.published_hash(name)
+        except SandboxViolation:
+            # Somebody put a link or a folder there: that is theirs, and no version of the file.
+            found[name] = _NO_VERSION
+    return found
+
+
+_NO_VERSION = BlobHash("")
+"""What is found where no regular file stands, and something else does: it equals no version."""
 
 
 def _publish_answer(

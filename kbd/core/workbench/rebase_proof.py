@@ -295,12 +295,17 @@ def _is_surrounding(change: Change, ours: Sequence[Change]) -> bool:
     A new cell has the look that the workbook has for cells, and a new paragraph that of its style,
     unless the draft gave it one of its own.
     """
+    if change.kind != "changed" or change.what not in _LOOKS:
+        # What it says is another thing: a total, say, of numbers that somebody else changed.
+        return False
     near = [each for each in ours if places_overlap(each.place, change.place)]
-    return (
-        change.kind == "changed"
-        and any(each.kind == "added" for each in near)
-        and (change.before == change.after or all(each.what != change.what for each in near))
+    return any(each.kind == "added" for each in near) and (
+        change.before == change.after or all(each.what != change.what for each in near)
     )
+
+
+_LOOKS = frozenset(("format", "style", "list", "layout", "position", "width", "height"))
+"""What of a change (`Change.what`) is about how something looks."""
 
 
 def _pairs(

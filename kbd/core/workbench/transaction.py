@@ -272,8 +272,8 @@ class PublishTransaction:
                 return True
         self._filled.pop(slot, None)
         # What was taken away is looked at once more: somebody may have written to it, or put
-        # another file there, between the look and the change.
-        if _signature(held) == seen or _look(held, planned.name)[0] == planned.old:
+        # another file, a link or a folder there, between the look and the change.
+        if _signature(held) == seen or _holds(held, planned.name, (planned.old,)):
             return True
         self._swap_back(slots, slot, planned, place)
         return False
@@ -282,18 +282,23 @@ class PublishTransaction:
         self, slots: int, slot: str, planned: PlannedFile, place: tuple[int, str]
     ) -> None:
         """Give somebody's file its place back."""
-        if planned.new is None:
-            with suppress(FileExistsError):
-                self._disk.move_new((slots, slot), place)
-        else:
+        if planned.new is not None:
             self._disk.exchange((slots, slot), place)
+            return
+        try:
+            self._disk.move_new((slots, slot), place)
+        except FileExistsError:
+            # Its place was taken, too, within the same moment: what the slot holds is stored.
+            with suppress(SandboxViolation):
+                found, _ = _look((slots, slot), planned.name)
+                if found is not None:
+                    self._preserve(slots, slot, found)
 
     def _settle(self, slots: int, slot: str, planned: PlannedFile, place: tuple[int, str]) -> bool:
         """Look after the slot of a file that is in its place; False if it held somebody's bytes."""
         if slot in self._filled:
             return True
-        left, _ = _look((slots, slot), planned.name)
-        if left in (None, planned.old, planned.new):
+        if _holds((slots, slot), planned.name, (None, planned.old, planned.new)):
             return True
         # Written to in the moment before it changed places; then the process died.
         self._swap_back(slots, slot, planned, place)
@@ -379,6 +384,14 @@ def _look(place: tuple[int, str], name: str) -> tuple[BlobHash | None, _Signatur
             return hash_file(held), seen
     except NotFound:
         return None, (0, 0, 0)
+
+
+def _holds(place: tuple[int, str], name: str, versions: tuple[BlobHash | None, ...]) -> bool:
+    """Tell whether a place holds one of these versions; a link or a folder is none."""
+    try:
+        return _look(place, name)[0] in versions
+    except SandboxViolation:
+        return False
 
 
 def _signature(place: tuple[int, str]) -> _Signature:

@@ -95,6 +95,26 @@ async def test_a_file_changed_by_hand_before_recovery_is_kept(tmp_path: Path) ->
         assert files_in(opened.folders.published) == {"a.txt": "by hand", beside: "changed"}
 
 
+async def test_a_file_taken_away_in_the_moment_of_a_crash_comes_back(tmp_path: Path) -> None:
+    """Somebody wrote to it just before it changed places: its slot is the only place it is in."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="changed")
+        await _intend(bench)
+        assert bench.state.publish is not None
+        transaction = bench.files.transaction("p" * 16, bench.state.publish.files)
+        transaction.stage()
+        transaction.carry_out()
+        (transaction.folder / "0").write_text("by hand")
+        home = crashed(running.home, tmp_path / "crashed")
+
+    async with supervised(home) as again:
+        opened = await again.benches.open(bench.id)
+        beside = "a (kbd conflict pppppppp).txt"
+        assert files_in(opened.folders.published) == {"a.txt": "by hand", beside: "changed"}
+        assert list(opened.folders.stage.iterdir()) == []
+
+
 async def test_an_effect_that_was_left_open_is_aborted(tmp_path: Path) -> None:
     """Its half-written file goes, what else is in the user's folder stays, and the log says so."""
     out = tmp_path / "out"

@@ -1,6 +1,8 @@
 """Publishing and extracting: what was begun is completed, also when its client has gone."""
 
 import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -156,6 +158,65 @@ async def test_a_file_changed_by_hand_refuses_the_whole(tmp_path: Path) -> None:
         assert files_in(bench.folders.published) == {
             "a.txt": "by hand", "b.txt": "changed", kept.published_as: "changed",
         }  # fmt: skip
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("elsewhere")
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+    (path / "inside.txt").write_text("theirs")
+
+
+def _twin(path: Path) -> None:
+    path.write_text("theirs")
+    os.link(path, path.with_name("twin.txt"))
+
+
+@pytest.mark.parametrize("put", [_link, _folder, _twin])
+async def test_what_is_no_file_of_its_own_is_a_change_of_that_file_alone(
+    tmp_path: Path, put: Callable[[Path], None]
+) -> None:
+    """A link, a folder or a file with two names is refused by name, and hinders no other file."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="old")
+        await draft(bench, a__txt="changed", b__txt="changed")
+        place = bench.folders.published / A
+        place.unlink()
+        put(place)
+        theirs = files_in(bench.folders.published)
+        with pytest.raises(ConflictPublishedChanged) as refused:
+            await _publish(bench)
+        assert refused.value.detail["files"] == [A]
+        assert files_in(bench.folders.published) == theirs
+
+        assert (await _publish(bench, (B,))).published == (B,)
+        (kept,) = (await _publish(bench, keep_both=True)).kept_both
+        assert files_in(bench.folders.published) == theirs | {
+            "b.txt": "changed", kept.published_as: "changed",
+        }  # fmt: skip
+        assert place.is_symlink() == (put is _link)
+
+
+async def test_permissions_of_a_published_file_stay(tmp_path: Path) -> None:
+    """A new version may be read and written by whom the old one could; a new file by all."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="old")
+        (bench.folders.published / A).chmod(0o640)
+        (bench.folders.published / B).chmod(0o755)
+        await draft(bench, a__txt="changed", b__txt="changed", new__txt="made")
+        mask = os.umask(0o027)
+        try:
+            await _publish(bench)
+        finally:
+            os.umask(mask)
+
+        modes = {
+            name: stat.S_IMODE((bench.folders.published / name).stat().st_mode)
+            for name in (A, B, NEW)
+        }
+        assert modes == {A: 0o640, B: 0o755, NEW: 0o640}
 
 
 async def test_a_deleted_file_changed_by_hand_stays(tmp_path: Path) -> None:

@@ -219,8 +219,10 @@ class BookPlaces:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether all rows and columns stand where they stood; raises FileReadFailed."""
-        return not any(each.is_shifted for each in self._sheets.values())
+        """Whether each cell has the address that it had; raises FileReadFailed."""
+        return not any(
+            each.is_shifted or each.name.casefold() != name for name, each in self._sheets.items()
+        )
 
     @property
     def is_shifted(self) -> bool:
