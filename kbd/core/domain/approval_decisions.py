@@ -27,6 +27,7 @@ __all__ = [
     "accept_published",
     "decide_approval",
     "decline_draft",
+    "is_waiting",
     "pending_approvals",
     "publish_requests",
     "request_approvals",
@@ -37,10 +38,10 @@ __all__ = [
 
 def pending_approvals(state: WorkbenchState) -> Iterator[Approval]:
     """Yield what waits for a person, oldest first."""
-    return (each for each in state.approvals.values() if _is_waiting(state, each.request))
+    return (each for each in state.approvals.values() if is_waiting(state, each.request))
 
 
-def _is_waiting(state: WorkbenchState, request: ApprovalRequested) -> bool:
+def is_waiting(state: WorkbenchState, request: ApprovalRequested) -> bool:
     """Return whether what is asked is still there to be decided."""
     match request.kind:
         case "publish" | "deletion" | "external":
@@ -70,7 +71,7 @@ def request_approvals(state: WorkbenchState, command: RequestApprovals) -> Decis
     Raises:
         ValidationFailed: The draft changed since it was asked.
     """
-    gone = [each for each in command.wanted if not _is_waiting(state, each)]
+    gone = [each for each in command.wanted if not is_waiting(state, each)]
     if any(each.kind in ("publish", "deletion", "external") for each in gone):
         msg = "the draft changed meanwhile; nothing was asked, try again"
         raise ValidationFailed(msg, retryable=True)
@@ -134,7 +135,7 @@ def waiting_approval(state: WorkbenchState, approval_id: str) -> ApprovalRequest
     if asked is None:
         msg = f"there is no approval {approval_id!r}"
         raise NotFound(msg)
-    if not _is_waiting(state, asked.request):
+    if not is_waiting(state, asked.request):
         msg = f"approval {approval_id} waits no more: what it was about has changed since"
         raise ValidationFailed(msg, actions=("list what waits now with ApprovalList",))
     return asked.request

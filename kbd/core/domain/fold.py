@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from kbd.core.domain.approval_decisions import is_waiting
 from kbd.core.domain.fold_runs import RUN_FOLDS
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.watch_state import WATCH_FOLDS
@@ -497,10 +498,19 @@ def _nothing(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 MAX_DECIDED = 100
 """How many decided approvals are remembered, so that who decides one again is told."""
 
+MAX_ASKED = 200
+"""How many approvals that nobody decided are kept; one that still waits is never dropped. Who asks
+after each edit must not fill the state with questions about older drafts."""
+
 
 def _approval_requested(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     data: ApprovalRequested = record.data
     state.approvals[data.approval_id] = Approval(data, seq, record.ts_us, record.run, record.actor)
+    if len(state.approvals) > MAX_ASKED:
+        passed = (
+            name for name, each in state.approvals.items() if not is_waiting(state, each.request)
+        )
+        state.approvals.pop(next(passed, ""), None)
 
 
 def _approval_decided(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

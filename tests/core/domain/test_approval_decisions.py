@@ -18,12 +18,12 @@ from kbd.core.domain.commands import (
     SetContext,
 )
 from kbd.core.domain.consent import scope_hash
-from kbd.core.domain.fold import MAX_DECIDED
+from kbd.core.domain.fold import MAX_ASKED, MAX_DECIDED
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.approvals import ApprovalDecided, ApprovalRequested, Decision
 from kbd.events.drafts import DeletionConfirmed, DraftOpened, FileChanged, PublishIntended
 from kbd.events.workbenches import ConsentGranted
-from kbd.types import FileName
+from kbd.types import BlobHash, FileName
 
 A, B, C = FileName("a.txt"), FileName("b.txt"), FileName("c.txt")
 MODEL = "openai:m"
@@ -248,6 +248,22 @@ def test_what_was_decided_is_not_remembered_for_ever() -> None:
 
     assert len(bench.state.decided) == MAX_DECIDED
     assert not bench.state.approvals
+
+
+def test_what_was_asked_of_older_drafts_is_not_kept_for_ever() -> None:
+    """Who asks after each edit does not make the state grow; what waits is never dropped."""
+    bench = Asked()
+    asked = bench.consent()
+    newest = first = bench.ask(A)[-1]
+    for number in range(MAX_ASKED + 20):
+        seen = bench.state.current_file(A)
+        assert seen is not None
+        bench.apply(FileChanged(A, seen.blob, BlobHash(f"{number:064x}"), 7))
+        newest = bench.ask(A)[-1]
+    assert len(bench.state.approvals) <= MAX_ASKED
+    assert bench.waiting() == [asked, newest]
+    with pytest.raises(NotFound):
+        bench.decide(first)
 
 
 @pytest.mark.parametrize("seed", range(20))
