@@ -5,8 +5,9 @@ looks for no proxy and no password in the environment, keeps no cookie for the n
 of each request before a byte of it leaves: what cannot be recorded is not sent.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+import anyio
 import httpx2
 import msgspec
 
@@ -75,8 +76,8 @@ class ConfinedClient:
             follow_redirects=False,
             # A proxy of the environment would see every request, and .netrc would add a password.
             trust_env=False,
-            # For each read: a trickle without end is ended by the turn's own limit
-            # (facts/runtime.md 1).
+            # For each read: a trickle without end would reach it never. Until an answer begins, and
+            # in one that is a refusal, the transport ends it; an answer is its reader's.
             timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
         )
 
@@ -112,7 +113,7 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
         except KbdError as refusal:
             self._crossing.refusal = self._crossing.refusal or refusal
             raise
-        response = await self._pool.handle_async_request(plain)
+        response = await _answered(self._pool, plain)
         # Whoever has the raw connection could send on it what nobody recorded.
         response.extensions.pop("network_stream", None)
         return response
@@ -132,6 +133,63 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
                 msg = f"a request to {asked} was refused: its Host header names another host"
                 raise EgressBlockedByPolicy(msg)
         return asked
+
+
+class _LimitedBody(httpx2.AsyncByteStream):
+    """Body that must be whole within a time, however fast it trickles.
+
+    Args:
+        body: The body.
+        limit_s: The time, from the first read.
+    """
+
+    def __init__(self, body: httpx2.AsyncByteStream, limit_s: float) -> None:
+        self._body, self._limit_s = body, limit_s
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yield its pieces; raises ReadTimeout."""
+        deadline, pieces = anyio.current_time() + self._limit_s, aiter(self._body)
+        while True:
+            piece: bytes | None = None
+            # Around each read alone: no scope may be open while a piece is with the reader.
+            with anyio.CancelScope(deadline=deadline) as reading:
+                piece = await anext(pieces, None)
+            if reading.cancelled_caught:
+                raise httpx2.ReadTimeout("the answer's body did not come to its end in time")
+            if piece is None:
+                return
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the body."""
+        await self._body.aclose()
+
+
+async def _answered(pool: httpx2.AsyncBaseTransport, request: httpx2.Request) -> httpx2.Response:
+    """Send a request and return its answer, which began within the time for one read.
+
+    Raises:
+        ReadTimeout: It did not: its head came by the byte, or other heads came before it.
+    """
+    limit_s: float | None = request.extensions.get("timeout", {}).get("read")
+    if limit_s is None:
+        return await pool.handle_async_request(request)
+    with anyio.CancelScope() as waiting:
+
+        async def follow(step: str, _: object) -> None:
+            # Not before: what is sent may be large, and the line slow.
+            if step.endswith("receive_response_headers.started"):
+                waiting.deadline = anyio.current_time() + limit_s
+
+        request.extensions["trace"] = follow
+        response = await pool.handle_async_request(request)
+    if waiting.cancelled_caught:
+        raise httpx2.ReadTimeout("the answer did not begin in time", request=request)
+    # Of a refusal the client's library reads all before it tells of it.
+    if not response.is_success:
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _LimitedBody(response.stream, limit_s)
+    return response
 
 
 async def _buffered(request: httpx2.Request) -> httpx2.Request:

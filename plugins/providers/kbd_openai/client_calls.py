@@ -244,7 +244,7 @@ class Caller:
                 return NetworkUnavailable("no connection to the provider within the time allowed")
             cause = cause.__cause__ or cause.__context__
         if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
-            msg = f"the provider sent nothing for {self._access.timeout_s:g} s"
+            msg = f"the provider sent nothing of an answer for {self._access.timeout_s:g} s"
             return ProviderUnavailable(msg)
         return NetworkUnavailable("the connection to the provider could not be made, or it broke")
 

@@ -2,11 +2,15 @@
 
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 
+import anyio
+import anyio.lowlevel
 import httpx2
 import pytest
+from anyio import BrokenResourceError
+from anyio.abc import SocketAttribute, SocketStream
 
 from backends import on_asyncio, on_trio
 from kbd.core.gateway.http_client import ConfinedClient, OutboundRequest
@@ -81,7 +85,11 @@ def server() -> Iterator[Counting]:
 
 @asynccontextmanager
 async def crossing(
-    endpoint: str, told: list[OutboundRequest], *hosts: str, fails: bool = False
+    endpoint: str,
+    told: list[OutboundRequest],
+    *hosts: str,
+    fails: bool = False,
+    timeout_s: float = 5.0,
 ) -> AsyncIterator[ConfinedClient]:
     """Lend a client for one call."""
 
@@ -92,7 +100,7 @@ async def crossing(
 
     # As `connections` makes it, less the certificates, which take 80 ms to read.
     pool = httpx2.AsyncHTTPTransport(verify=False)
-    lent = ConfinedClient(pool, endpoint, [parse_host(host) for host in hosts], record, 5.0)
+    lent = ConfinedClient(pool, endpoint, [parse_host(host) for host in hosts], record, timeout_s)
     try:
         yield lent
     finally:
@@ -307,3 +315,64 @@ def test_what_is_no_host_is_refused(text: str) -> None:
     """An address with a scheme, a path or a user is not a host, nor is an empty text."""
     with pytest.raises(ValidationFailed):
         parse_host(text)
+
+
+@asynccontextmanager
+async def answering(answer: Callable[[SocketStream], Awaitable[None]]) -> AsyncIterator[str]:
+    """Answer each connection; yield host and port."""
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listener.serve, answer)
+        yield f"127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
+        tasks.cancel_scope.cancel()
+
+
+REFUSAL = b"HTTP/1.1 500 no\r\nContent-Length: 9999\r\n\r\n"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("begin", "then"),
+    [
+        pytest.param(b"HTTP/1.1 200 OK\r\nX-A: ", b"a", id="head"),
+        pytest.param(b"", b"HTTP/1.1 100 Continue\r\n\r\n", id="heads before it"),
+        pytest.param(REFUSAL, b"a", id="refusal"),
+        pytest.param(REFUSAL.replace(b"500 no", b"302 there"), b"a", id="redirect"),
+    ],
+)
+async def test_what_trickles_without_an_answer_ends(begin: bytes, then: bytes) -> None:
+    """Each byte comes within the time for one, and all of them never: it ends as silence does."""
+
+    async def answer(connection: SocketStream) -> None:
+        async with connection:
+            with suppress(BrokenResourceError):
+                await connection.send(begin)
+                while True:
+                    await connection.send(then)
+                    await anyio.sleep(0.02)
+
+    told: list[OutboundRequest] = []
+    async with answering(answer) as at, crossing(at, told, timeout_s=0.2) as lent:
+        with pytest.raises(httpx2.ReadTimeout):
+            await lent.client.post(f"http://{at}/", content=b"x")
+
+
+@pytest.mark.anyio
+async def test_a_refusal_that_comes_in_pieces_is_read_whole() -> None:
+    """The limit is of what does not end."""
+    body = b"the reason, in pieces"
+
+    async def answer(connection: SocketStream) -> None:
+        async with connection:
+            head = f"HTTP/1.1 400 no\r\nContent-Length: {len(body)}\r\n\r\n"
+            await connection.send(head.encode())
+            for at in range(len(body)):
+                await connection.send(body[at : at + 1])
+                await anyio.lowlevel.checkpoint()
+
+    told: list[OutboundRequest] = []
+    async with answering(answer) as at, crossing(at, told) as lent:
+        found = await lent.client.post(f"http://{at}/", content=b"x")
+    assert (found.status_code, found.content) == (400, body)
