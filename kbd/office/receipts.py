@@ -9,7 +9,6 @@ import hashlib
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipInfo
@@ -111,6 +110,8 @@ class ItemReader(PartReader):
         describe: Callable[[etree._Element], Mapping[str, Any]],
     ) -> None:
         self._kind, self._name, self._items, self._describe = kind, name, items, describe
+        # Most items are the same in all versions: each is kept once.
+        self._known: dict[str, ReceiptItem] = {}
 
     @property
     def kind(self) -> str:  # type: ignore[override]
@@ -125,8 +126,10 @@ class ItemReader(PartReader):
         root = package.root(part)
         found = []
         for element in root.iter(*self._items):
-            text = write_element(element, self._items)
-            found.append(ReceiptItem(sha256_text(text), self._describe(element)))
+            digest = sha256_text(write_element(element, self._items))
+            if digest not in self._known:
+                self._known[digest] = ReceiptItem(digest, self._describe(element))
+            found.append(self._known[digest])
         rest = element_items(root, self._items)
         return PartLists({}, {self._name: found, "elements": rest})
 
@@ -244,8 +247,26 @@ def _own_texts(element: etree._Element) -> Iterable[str]:
         yield child.tail or ""
 
 
+class _Reopened(Package):
+    """A package whose file is open only while a part is fetched.
+
+    There may be a hundred versions, and a call may have fewer files open. Their files never change:
+    they are named by their hashes.
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._path = source.path
+        self.__exit__()
+
+    def packed(self, info: ZipInfo) -> bytes:
+        """Return an entry's raw bytes."""
+        with reading_errors(self.name), self._path.open("rb") as self._file:
+            return super().packed(info)
+
+
 class _Version:
-    """One version of a package, open."""
+    """One version of a package."""
 
     def __init__(self, package: Package, earlier: "_Version | None") -> None:
         self.package = package
@@ -309,18 +330,17 @@ def package_facts(
     Raises:
         FileReadFailed: A version cannot be read.
     """
-    with ExitStack() as stack:
-        opened: list[_Version | None] = []
-        earlier: _Version | None = None
-        for source in versions:
-            if source is None:
-                opened.append(None)
-                continue
-            earlier = _Version(stack.enter_context(Package(source)), earlier)
-            opened.append(earlier)
-        names = {name for each in (opened[0], opened[-1]) if each for name in each.entries}
-        parts = _Parts(opened, steps, readers, Allowance(limit))
-        return {"kind": "package", "parts": [parts.facts(name) for name in sorted(names)]}
+    found: list[_Version | None] = []
+    earlier: _Version | None = None
+    for source in versions:
+        if source is None:
+            found.append(None)
+            continue
+        earlier = _Version(_Reopened(source), earlier)
+        found.append(earlier)
+    names = {name for each in (found[0], found[-1]) if each for name in each.entries}
+    parts = _Parts(found, steps, readers, Allowance(limit))
+    return {"kind": "package", "parts": [parts.facts(name) for name in sorted(names)]}
 
 
 class _Parts:

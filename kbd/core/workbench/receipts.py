@@ -191,7 +191,9 @@ class _Files:
             told |= {"change": "renamed", "previous_path": previous}
             told["before"] = told["after"]
         elif planned.new is not None and before != planned.new:
-            told["inside"] = await self._inside(name, before, planned.new, steps, is_whole=is_whole)
+            told["inside"], told["steps_complete"] = await self._inside(
+                name, before, planned.new, steps if is_whole else ()
+            )
         return told
 
     async def _steps(self, name: FileName) -> tuple[tuple[LineageStep, ...], BlobHash | None, bool]:
@@ -247,19 +249,36 @@ class _Files:
         before: BlobHash | None,
         after: BlobHash,
         steps: Sequence[LineageStep],
-        *,
-        is_whole: bool,
-    ) -> dict[str, Any]:
-        """Have the file's format tell what differs."""
-        blobs: list[BlobHash | None] = [before, after]
-        numbers = [UNTOLD]
-        if is_whole:
+    ) -> tuple[dict[str, Any], bool]:
+        """Have the file's format tell what differs, and whether it could tell each step's share.
+
+        Args:
+            name: The file.
+            before: Its version before.
+            after: Its version after.
+            steps: What leads from the one to the other; none if that is not known.
+        """
+        whole: dict[str, Any] | None = None
+        if steps:
+            numbers: Sequence[int] = [step.seq for step in steps][-MAX_STEPS:]
             chain = [before, *(step.after for step in steps)]
-            numbers = [step.seq for step in steps]
-            blobs = chain
             if len(steps) > MAX_STEPS:
-                numbers = [UNTOLD, *numbers[-MAX_STEPS:]]
-                blobs = [before, *chain[-MAX_STEPS - 1 :]]
+                numbers, chain = [UNTOLD, *numbers], [before, *chain[-MAX_STEPS - 1 :]]
+            whole = await self._compared(name, chain, numbers)
+            if "unread" not in whole:
+                return whole, True
+        if len(steps) == 1:
+            return whole or {}, True
+        # One between may be damaged, or all of them too much: then no call is named.
+        found = await self._compared(name, [before, after], [UNTOLD])
+        if whole is not None and "unread" in found:
+            return whole, True
+        return found, False
+
+    async def _compared(
+        self, name: FileName, blobs: Sequence[BlobHash | None], numbers: Sequence[int]
+    ) -> dict[str, Any]:
+        """Have the file's format tell what differs between versions; or say why it does not."""
         versions = [self._file_ref(name, blob) for blob in blobs]
         for attempt in range(MAX_ATTEMPTS):
             try:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from kbd.core.domain.commands import CompletePublish, IntendPublish
 from kbd.core.sessions.receipts import MAX_LATE, ReceiptMaker
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import NotFound, ToolWorkerUnavailable
+from kbd.errors import FileReadFailed, KbdError, NotFound, ToolTimeout, ToolWorkerUnavailable
 from kbd.events.blobs import BlobDamaged
 from kbd.events.drafts import ReceiptMade
+from kbd.tools import FileRef
 from kbd.types import FileName, Seq
 from supervised import CLOCK, crashed, draft, supervised
 
@@ -168,6 +170,39 @@ async def test_a_worker_that_dies_does_not_make_a_file_damaged(
         assert asked == ["a.txt"] * 2
         second = await _publish(bench, "newer")
         assert await _inside(maker, second) == {"kind": "file", "unread": "worker"}
+
+
+async def test_what_changed_is_told_where_the_versions_between_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All steps took too long, or one is damaged: before and after are compared, without calls."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        maker = await running.benches.receipts(bench.id)
+        faults: list[KbdError] = [ToolTimeout("text: receipt_facts was stopped after 30 s")]
+        asked: list[list[int]] = []
+
+        async def compared(
+            _: str, versions: Sequence[FileRef | None], numbers: Sequence[int], __: int
+        ) -> dict[str, Any]:
+            asked.append([len(versions), *numbers])
+            if len(versions) > 2 or len(faults) > 1:
+                raise faults[-1]
+            return {"kind": "lines", "lists": {}}
+
+        monkeypatch.setattr(maker._formats, "receipt_facts", compared)
+        await draft(bench, a__txt="between")
+        first = await _publish(bench, "new")
+        (file,) = json.loads((await maker.make(first))[2])["files"]
+        numbers = [step["seq"] for step in file["steps"]]
+        assert asked == [[3, *numbers], [2, 0]]
+        assert (file["inside"], file["steps_complete"]) == ({"kind": "lines", "lists": {}}, False)
+        faults.append(FileReadFailed("a.txt is damaged"))
+        await draft(bench, a__txt="between them")
+        second = await _publish(bench, "newer")
+        (file,) = json.loads((await maker.make(second))[2])["files"]
+        assert file["inside"] == {"kind": "file", "unread": "damaged"}
+        assert file["steps_complete"]
 
 
 async def test_a_version_that_is_not_what_it_was_has_no_receipt(tmp_path: Path) -> None:
