@@ -8,9 +8,11 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
+from pytest import MonkeyPatch
 
 from kbd.core.domain.commands import ConfirmDeletions, RecordFacts, SendMessage
 from kbd.core.domain.daemon_state import KnownWorkbench
@@ -24,10 +26,11 @@ from kbd.core.store.redaction import Redaction
 from kbd.core.workbench.draft_recovery import find_draft, recover_draft
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.rewind import restore_checkpoint, rewind_to
+from kbd.core.workbench.transaction import PublishTransaction
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, ValidationFailed
 from kbd.events.disk import DISK, Disk
-from kbd.events.drafts import DraftOpened, FileChanged
+from kbd.events.drafts import DraftOpened, FileChanged, PlannedFile
 from kbd.events.runs import ToolCalled, ToolReturned
 from kbd.requests.drafts import DraftRebased
 from kbd.types import BlobHash, CallId, FileName, WorkbenchId
@@ -102,6 +105,22 @@ async def publish_draft(bench: OpenWorkbench) -> None:
     )
 
 
+async def _fail_to_publish(bench: OpenWorkbench) -> None:
+    """Publish while half of the files cannot be put in their places: all is brought back."""
+    carry_out = PublishTransaction._put  # noqa: SLF001 - a fault between two files
+
+    def put(self: PublishTransaction, slots: int, slot: str, planned: PlannedFile) -> Any:
+        if int(slot) >= 10:
+            raise DiskFull("no space is left")
+        return carry_out(self, slots, slot, planned)
+
+    with MonkeyPatch.context() as patch:
+        patch.setattr(PublishTransaction, "_put", put)
+        with suppress(DiskFull):
+            await publish_draft(bench)
+    assert bench.state.publish is None
+
+
 async def _published(root: Path) -> None:
     await drafted(root)
     async with opened(root) as bench:
@@ -170,6 +189,7 @@ Made = Callable[[Path], Awaitable[None]]
 WORKS: dict[str, tuple[Made, tuple[Work, ...]]] = {
     "publish": (drafted, (publish_draft,)),
     "edit and publish": (_added, (_edit, publish_draft)),
+    "fail and publish": (_added, (_edit, _fail_to_publish, publish_draft)),
     "undo": (_published, (_undo,)),
     "restore": (_published, (_restore,)),
     "discard and recover": (drafted, (discard, _recover)),

@@ -146,8 +146,13 @@ async def intend(
     Raises:
         KbdError: There is no space, stored bytes are damaged, or the command is refused; nothing
             was done.
+        LogPoisoned: The disk does not make the stage durable; the daemon ends.
     """
-    await run_sync(transaction.stage)
+    try:
+        await run_sync(transaction.stage)
+    except LogPoisoned as failed:
+        workbench.keeper.poison(failed)
+        raise
     try:
         return await workbench.submit(command)
     except BaseException:
@@ -230,6 +235,7 @@ async def discard(workbench: OpenWorkbench) -> None:
 
     Raises:
         ValidationFailed: There is no draft, or a run or a publish is working on it.
+        LogPoisoned: The disk does not make it durable; the daemon ends.
         KbdError: The disk is full or fails; the draft is still there.
     """
     pending = workbench.state.publish
@@ -247,7 +253,11 @@ async def _give_up(workbench: OpenWorkbench) -> None:
     if intended is None or intended.rewind is not None or intended.restores:
         return
     transaction = workbench.files.transaction(intended.publish_id, intended.files)
-    await run_sync(transaction.roll_back)
+    try:
+        await run_sync(transaction.roll_back)
+    except LogPoisoned as failed:
+        workbench.keeper.poison(failed)
+        raise
     await workbench.submit(AbortPublish("the draft is discarded"))
     await run_sync(transaction.clear)
 

@@ -175,6 +175,8 @@ class PublishTransaction:
                     self._take_back(slots, str(index), planned)
             with translate_write_errors("published/"):
                 self._sync_folders(tuple(file.name for file in self._files))
+                # As in `carry_out`: two names that change places are durable with both folders.
+                self._disk.sync(slots)
 
     def clear(self) -> None:
         """Empty the slots: what they hold is stored, or published."""

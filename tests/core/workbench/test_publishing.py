@@ -1,5 +1,6 @@
 """Publishing and extracting: what was begun is completed, also when its client has gone."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -8,11 +9,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from crash_works import drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.workbench.extraction import extract_files, numbered_names
-from kbd.core.workbench.publish import publish
+from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import ConflictPublishedChanged, FileWriteFailed, ValidationFailed
+from kbd.errors import ConflictPublishedChanged, FileWriteFailed, KbdError, ValidationFailed
+from kbd.events.disk import Disk, LogPoisoned
 from kbd.requests.drafts import DraftPublished
 from kbd.types import FileName
 from supervised import CLOCK, draft, files_in, supervised
@@ -301,3 +304,65 @@ async def test_what_cannot_be_extracted_is_said(tmp_path: Path) -> None:
         assert failed.status == "failed"
         assert str(tmp_path) not in str(failed.reason)
         assert bench.state.effects == {}
+
+
+class _LosingDisk(Disk):
+    """A disk that fails to make some paths durable.
+
+    Attributes:
+        loses: What stands in the paths, or "".
+    """
+
+    loses = ""
+
+    def fsync(self, fd: int) -> None:
+        """Sync, or fail."""
+        if self.loses and self.loses in os.readlink(f"/proc/self/fd/{fd}"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        super().fsync(fd)
+
+
+@pytest.mark.parametrize("loses", ["/stage/publish-", "/published"])
+async def test_nothing_is_answered_after_a_sync_that_failed(tmp_path: Path, loses: str) -> None:
+    """The next sync would say that all is well: whoever asks once more is refused as well."""
+    root, disk = tmp_path / "root", _LosingDisk()
+    await drafted(root)
+    heard: list[KbdError] = []
+    with pytest.raises(BaseExceptionGroup) as ended:
+        async with opened(root, disk) as bench:
+            disk.loses = loses
+            for ask in (publish_draft, publish_draft, discard):
+                try:
+                    await ask(bench)
+                except KbdError as refused:
+                    heard.append(refused)
+                disk.loses = ""
+    assert ended.group_contains(LogPoisoned)
+    assert len(heard) == 3
+
+
+async def test_a_discard_whose_sync_failed_is_not_answered(tmp_path: Path) -> None:
+    """A publish that is brought back by it counts as under way until that is durable."""
+    root, disk = tmp_path / "root", _LosingDisk()
+    await drafted(root)
+    heard: list[KbdError] = []
+    with pytest.raises(BaseExceptionGroup) as ended:
+        async with opened(root, disk) as bench:
+            await _intend_all(bench)
+            disk.loses = "/published"
+            for _ in range(2):
+                try:
+                    await discard(bench)
+                except KbdError as refused:
+                    heard.append(refused)
+                disk.loses = ""
+    assert ended.group_contains(LogPoisoned)
+    assert len(heard) == 2
+
+
+async def _intend_all(bench: OpenWorkbench) -> None:
+    """Begin a publish, and put its files in their places."""
+    found = {name: entry.blob for name, entry in bench.state.files.items()}
+    await bench.keeper.submit(IntendPublish("p" * 16, None, dict(found)))
+    assert bench.state.publish is not None
+    bench.files.transaction("p" * 16, bench.state.publish.files).carry_out()

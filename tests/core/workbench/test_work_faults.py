@@ -173,7 +173,7 @@ async def _fail_at(place: Path, name: str, disk: _FaultyDisk) -> bool:
 
 def _is_after(name: str, before: View, found: View) -> bool:
     """Return whether what a work makes is there: no file is left as it was before it."""
-    if name in ("publish", "edit and publish"):
+    if name in ("publish", "edit and publish", "fail and publish"):
         return found.draft is None and not set(before.stated.items()) & set(found.stated.items())
     if name in ("undo", "restore"):
         old = {text.partition(" ")[0] for text in found.published.values()}
