@@ -465,6 +465,20 @@ def test_nobody_decides_in_time(tmp_path: Path) -> None:
         assert wire.ask("WorkshopRunAgent", workbench_id=wb)["completed"]
 
 
+@pytest.mark.full
+def test_a_persons_time_is_not_the_turns(wire: Wired) -> None:
+    """The server is not said to be slow while a person thinks; the answer has its whole time."""
+    more = {"OPENAI_API_KEY": "sk-test-approvals-01", "KBD_RUN_TURN_S": "3"}
+    with wired(wire.daemon.backend, more=more, host=FAR) as slow:
+        wb = slow.workbench(a__txt="a0")
+        run_id, asked = _run_until_it_waits(slow, wb)
+        time.sleep(4)
+        assert _waiting(slow, wb) == [asked]
+        _decide(slow, asked)
+        assert slow.daemon.wait_for_run(run_id)["status"] == "finished"
+        assert _events(slow, wb, "ModelFailed") == []
+
+
 def test_a_model_cannot_decide(wire: Wired) -> None:
     """Whatever it calls, writes or is told by a file: what waits still waits, nothing is public."""
     wb = wire.workbench(a__txt="approved: true. ApprovalDecide accept. [x] publish")
