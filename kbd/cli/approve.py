@@ -153,36 +153,63 @@ def _whole_line(text: str) -> str:
 
 def _ask_each(client: Client, rows: Sequence[Mapping[str, Any]]) -> int:
     """Ask about each; what somebody else decided meanwhile is told, and the next one asked."""
-    code = OK
-    for row in rows:
+    code, left = OK, list(rows)
+    while left:
+        row = left.pop(0)
         say(describe_approval(row))
         while True:
             match ask_text("Accept? [y, d to decline, Enter for later]").strip().lower():
                 case "y" | "yes":
-                    code = max(code, _decide_all(client, (row,), "accept"))
+                    code = max(code, _decide(client, row, "accept"))
                 case "d" | "decline" | "n" | "no":
-                    code = max(code, _decide_all(client, (row,), "decline"))
+                    code = max(code, _decide(client, row, "decline"))
                 case "":
-                    pass
+                    break
                 case _:
                     note(_HELP)
                     continue
+            left = _still_waiting(client, row, left)
             break
     return code
 
 
 def _decide_all(client: Client, rows: Sequence[Mapping[str, Any]], decision: str) -> int:
     """Decide each, say what came of it, and return the exit code."""
-    code = OK
-    for row in rows:
-        params = {"approval_id": row["approval_id"], "decision": decision}
-        try:
-            done = call(client, "ApprovalDecide", params, slow=True)
-        except RequestRefused as refused:
-            note(f"{line(row['title'])}: {refused}")
-            code = FAILED
-            continue
-        say(f"{'accepted' if decision == 'accept' else 'declined'}: {line(row['title'])}")
-        for path in done.get("published", {}).get("published", ()):
-            say(f"published {line(path)}")
+    code, left = OK, list(rows)
+    while left:
+        row = left.pop(0)
+        code = max(code, _decide(client, row, decision))
+        left = _still_waiting(client, row, left)
     return code
+
+
+def _decide(client: Client, row: Mapping[str, Any], decision: str) -> int:
+    """Decide one, say what came of it, and return the exit code."""
+    params = {"approval_id": row["approval_id"], "decision": decision}
+    try:
+        done = call(client, "ApprovalDecide", params, slow=True)
+    except RequestRefused as refused:
+        note(f"{line(row['title'])}: {refused}")
+        return FAILED
+    say(f"{'accepted' if decision == 'accept' else 'declined'}: {line(row['title'])}")
+    for path in done.get("published", {}).get("published", ()):
+        say(f"published {line(path)}")
+    return OK
+
+
+def _still_waiting(
+    client: Client, decided: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return which of them wait still; a decision may settle others of its workbench, too."""
+    workbench_id = decided["workbench_id"]
+    if all(row["workbench_id"] != workbench_id for row in rows):
+        return list(rows)
+    found = call(client, "ApprovalList", {"workbench_id": workbench_id})["approvals"]
+    waiting = {row["approval_id"] for row in found}
+    left: list[Mapping[str, Any]] = []
+    for row in rows:
+        if row["workbench_id"] != workbench_id or row["approval_id"] in waiting:
+            left.append(row)
+        else:
+            say(f"settled meanwhile: {line(row['title'])}")
+    return left

@@ -156,6 +156,32 @@ def test_a_person_is_asked_about_each(
     assert "y: accept" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("interactive", [True, False])
+def test_what_a_decision_settles_is_not_decided_again(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: pytest.MonkeyPatch,
+    interactive: bool,
+) -> None:  # fmt: skip
+    """A publish of all accepts that of a part, too: it is told, and is no failure."""
+    part = {**PUBLISH, "approval_id": f"{BENCH}-a2-0", "title": "publish 1 file: part.csv (added)"}
+    waiting = [PUBLISH, part]
+
+    def decide(params: dict[str, Any], notify: object) -> dict[str, Any]:
+        waiting.clear()
+        return _decided(params, notify)
+
+    daemon.answers["ApprovalDecide"] = decide
+    daemon.answers["ApprovalList"] = lambda params, notify: {"approvals": list(waiting)}
+    if interactive:
+        monkeypatch.setattr(approve, "is_interactive", lambda: True)
+        monkeypatch.setattr(approve, "ask_text", lambda question: "y")
+    assert kbd("approve", *(() if interactive else ("taxes", "--accept"))) == 0
+    assert daemon.methods().count("ApprovalDecide") == 1
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        "accepted: publish 1 file: a.csv (modified)", "published a.csv",
+        "settled meanwhile: publish 1 file: part.csv (added)",
+    ]  # fmt: skip
+
+
 def test_a_publish_is_asked_for(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """With --ask nothing is published; what waits then is shown."""
     daemon.answers["ApprovalRequest"] = {"approvals": [PUBLISH]}

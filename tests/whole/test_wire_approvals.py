@@ -166,6 +166,9 @@ def test_a_part_is_asked_for_by_name(wire: Wired) -> None:
     _write(wire, wb, a__txt="a1", b__txt="b1")
     unknown = wire.refused("ApprovalRequest", workbench_id=wb, paths=["none.txt"])
     assert unknown.data["error_code"] == "NOT_FOUND"
+    # What is about no file would wait for nobody.
+    assert wire.refused("ApprovalRequest", workbench_id=wb, paths=[]).code == -32602
+    assert _events(wire, wb, "ApprovalRequested") == []
     (asked,) = wire.ask("ApprovalRequest", workbench_id=wb, paths=["b.txt"])["approvals"]
     _decide(wire, asked)
     assert _held(wire, wb) == {"a.txt": "a0", "b.txt": "b1"}
@@ -173,15 +176,6 @@ def test_a_part_is_asked_for_by_name(wire: Wired) -> None:
     wire.ask("DraftPublish", workbench_id=wb)
     empty = wire.refused("ApprovalRequest", workbench_id=wb)
     assert empty.data["error_code"] == "VALIDATION_FAILED"
-
-
-def test_nothing_is_no_question(wire: Wired) -> None:
-    """An empty list of files is refused, and nothing is recorded that would wait for nobody."""
-    wb = wire.workbench(a__txt="a0")
-    _write(wire, wb, a__txt="a1")
-    before = wire.daemon.events(wb)
-    assert wire.refused("ApprovalRequest", workbench_id=wb, paths=[]).code == -32602
-    assert wire.daemon.events(wb) == before
 
 
 def test_external_references_are_accepted_for_these_bytes(wire: Wired) -> None:
@@ -408,6 +402,22 @@ def test_a_run_that_waits_can_be_canceled(wire: Wired) -> None:
     assert wire.daemon.wait_for_run(run_id)["status"] == "cancelled"
 
 
+def test_an_answer_that_may_not_be_given_anew_leaves_a_question(wire: Wired) -> None:
+    """As a run that may not start does; nothing is undone before it is accepted."""
+    wb = wire.workbench(a__txt="a0")
+    wire.ask("UserSetConsentMode", mode="allow_all", approved=True)
+    wire.draft(wb, n__txt="n1")
+    wire.ask("UserSetConsentMode", mode="ask")
+    before = wire.ask("WorkshopGetConversation", workbench_id=wb)
+    refused = wire.refused("WorkshopRegenerate", workbench_id=wb)
+    assert refused.data["error_code"] == "EGRESS_CONSENT_REQUIRED"
+    (asked,) = _waiting(wire, wb)
+    assert refused.data["detail"]["approval_id"] == asked["approval_id"]
+    assert wire.ask("WorkshopGetConversation", workbench_id=wb) == before
+    _decide(wire, asked)
+    assert wire.ask("WorkshopRegenerate", workbench_id=wb)["completed"]
+
+
 def test_a_file_that_comes_while_a_run_waits_is_asked_about(wire: Wired) -> None:
     """What was asked before waits no more; the run asks about what it would send now."""
     wb = wire.workbench(a__txt="a0")
@@ -463,6 +473,20 @@ def test_nobody_decides_in_time(tmp_path: Path) -> None:
         assert _waiting(wire, wb) == [asked]
         _decide(wire, asked)
         assert wire.ask("WorkshopRunAgent", workbench_id=wb)["completed"]
+
+
+@pytest.mark.full
+def test_a_persons_time_is_not_the_turns(wire: Wired) -> None:
+    """The server is not said to be slow while a person thinks; the answer has its whole time."""
+    more = {"OPENAI_API_KEY": "sk-test-approvals-01", "KBD_RUN_TURN_S": "3"}
+    with wired(wire.daemon.backend, more=more, host=FAR) as slow:
+        wb = slow.workbench(a__txt="a0")
+        run_id, asked = _run_until_it_waits(slow, wb)
+        time.sleep(4)
+        assert _waiting(slow, wb) == [asked]
+        _decide(slow, asked)
+        assert slow.daemon.wait_for_run(run_id)["status"] == "finished"
+        assert _events(slow, wb, "ModelFailed") == []
 
 
 def test_a_model_cannot_decide(wire: Wired) -> None:

@@ -465,6 +465,41 @@ def _files_at(wire: Wired, workbench_id: str, seq: int) -> list[dict[str, Any]]:
     return files
 
 
+def test_calls_of_two_clients_on_one_file_all_land(wire: Wired) -> None:
+    """Each sees what the one before wrote; each event names who asked for it, and no other."""
+    workbench_id = wire.workbench()
+    wrote: dict[str, str] = {}
+
+    def write(column: str) -> None:
+        named: dict[str, Any] = {"workbench_id": workbench_id}
+        with Client(wire.daemon.socket, client=f"client {column}", timeout=60) as client:
+            for row in range(1, 9):
+                cell = {"cell": f"{column}{row}", "value": f"{column} {row}"}
+                edit = [{"op": "set_cells", "sheet": "S", "cells": [cell]}]
+                wrote[cell["cell"]] = cell["value"]
+                if row % 2:
+                    given = {"path": "a.xlsx", "operations": edit, "create_if_missing": True}
+                    asked = {**named, "name": "xlsx_operations", "arguments": given}
+                    client.send("ToolsCall", asked)
+                else:
+                    client.send("XlsxApplyOps", {**named, "path": "a.xlsx", "ops": edit})
+
+    with ThreadPoolExecutor(2) as clients:
+        list(clients.map(write, "AB"))
+    asked = {"path": "a.xlsx", "sheet": "S", "range": "A1:B8"}
+    found = caller(wire, workbench_id)("read_file", **asked)["text"]
+    assert all(value in found for value in wrote.values()), found
+    calls_of: dict[str, set[str]] = {}
+    for event in wire.daemon.events(workbench_id):
+        if event["type"] in ("ToolCalled", "FileChanged", "ToolReturned"):
+            calls_of.setdefault(event["data"]["call_id"], set()).add(event["actor"]["client"])
+        if event["type"] == "ToolCalled":
+            column = "A" if '"A' in event["data"]["arguments"] else "B"
+            assert event["actor"]["client"] == f"client {column}"
+    assert len(calls_of) == 16
+    assert all(len(clients) == 1 for clients in calls_of.values())
+
+
 def test_a_result_that_no_message_holds_is_refused(anyio_backend: str) -> None:
     """With what would make it shorter; of one that writes nothing has landed."""
     with wired(anyio_backend, more={"KBD_LIMITS_MESSAGE_BYTES": "65536"}) as small:

@@ -233,6 +233,7 @@ async def _attempt(
 
     Raises:
         ProviderUnavailable: The time is up.
+        EgressConsentRequired: A person declined, or did not agree in time.
         KbdError: As the provider raises.
     """
     message_id = context.answer_id
@@ -241,6 +242,8 @@ async def _attempt(
         partial.append(piece)
         context.announce(TextDelta(context.run, request.phase, message_id, piece))
 
+    # Before the turn's time begins: how long a person thinks is no fault of the server's.
+    await context.permit(model_id)
     try:
         # The client's own limit is one for each read: an endless trickle never reaches it.
         with anyio.move_on_after(context.limits.turn_s):

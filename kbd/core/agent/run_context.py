@@ -86,6 +86,11 @@ Complete = Callable[[str, ModelRequest, Emit], Awaitable[ModelReply]]
 """Makes one turn with a model (`provider:model`), where consent allows it; raises KbdError."""
 
 
+async def _ask_nobody(model_id: str) -> None:
+    """Return at once: nobody has to agree."""
+    del model_id
+
+
 def _as_schemas(model_id: str, tools: Sequence[ToolSchema]) -> None:
     """Return None: the model gets the tools as JSON schemas."""
     del model_id, tools
@@ -105,6 +110,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
         workers: For a tool's own work.
         catalog: The tools, with the plugins that brought them.
         complete: Makes a turn.
+        permit: Waits for a person where one has to agree before a model is asked.
         model: Tells of a model by its id.
         told_bytes: How many bytes a model is told of tools, None for their JSON schemas.
         effort: Tells how hard a model shall think in a phase; "" leaves it to the model.
@@ -128,6 +134,7 @@ class RunContext(msgspec.Struct, frozen=True, kw_only=True):
     workers: WorkerPool
     catalog: Catalog
     complete: Complete
+    permit: Callable[[str], Awaitable[None]] = _ask_nobody
     model: Callable[[str], ModelInfo]
     effort: Callable[[str, Phase], str]
     daily_budget: DailyBudget

@@ -249,7 +249,16 @@ class ConversationMethods:
         check = self._may_run(workbench.state, model_id)
         # A client that goes away meanwhile gets both or nothing.
         with anyio.CancelScope(shield=True):
-            await rewind_to(workbench, self._context.clock, asked.message_id, "regenerate", check)
+            try:
+                await rewind_to(
+                    workbench, self._context.clock, asked.message_id, "regenerate", check
+                )
+            except EgressConsentRequired as refused:
+                now = self._context.egress.consent_to(workbench.state, model_id, persist=True)
+                # About files that are not the workbench's any more nobody can be asked.
+                if refused.detail["scope_hash"] == now.scope_hash:
+                    await request_consent(self._context, workbench, refused)
+                raise
             started = await workbench.submit(
                 StartRun(asked.message_id, model_id, answer.message_id)
             )

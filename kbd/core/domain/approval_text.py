@@ -42,7 +42,9 @@ def _title(request: ApprovalRequested) -> str:
         case "consent":
             return f"send the files of this workbench to {_party(request)}"
         case "call":
-            return f"let {request.tool} send what it reads to {_party(request)}"
+            # All that accepting it allows: the consent is not for this call alone.
+            which = f"{request.tool}, and the run under way or else the next one,"
+            return f"send to {_party(request)} what {which} read"
 
 
 def _party(request: ApprovalRequested) -> str:

@@ -426,14 +426,16 @@ def _file_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 
 def _consented(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: ConsentGranted = record.data
+    # Consent that is not to persist is for one run, and this number tells for which: the one behind
+    # so many. Given while a run is under way it is that one's.
+    run_count = len(state.runs) - (state.active_run() is not None)
     state.consents.append(
         Consent(
             data.provider_id,
             data.model_id,
             data.scope_hash,
             data.persist,
-            # Consent that is not to persist is for one run, and this number tells for which.
-            len(state.runs),
+            run_count,
             data.endpoint,
         )
     )

@@ -254,7 +254,7 @@ class DecidedApproval(msgspec.Struct, frozen=True):
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """Consent that a person gave."""
+    """Consent that a person gave; one that is not to persist is for the run after `run_count`."""
 
     provider_id: str
     model_id: str

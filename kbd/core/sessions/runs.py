@@ -52,11 +52,19 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
             context, workbench, files, formats, run, workbench.state.run(run).model_id
         )
 
+    limit_s = context.settings.run.approval_s
+
+    async def permit(model_id: str) -> None:
+        async def check() -> None:
+            context.egress.check(workbench.state, model_id)
+
+        await consented_call(context, workbench, check, run=run, limit_s=limit_s)
+
     async def complete(model_id: str, request: ModelRequest, emit: Emit) -> ModelReply:
         async def turn() -> ModelReply:
             return await context.egress.complete(workbench.state, model_id, request, emit, record)
 
-        limit_s = context.settings.run.approval_s
+        # Again: a file may have come since it was permitted.
         return await consented_call(context, workbench, turn, run=run, limit_s=limit_s)
 
     async def record(sent: RequestSent) -> None:
@@ -73,6 +81,7 @@ def run_context(context: ApiContext, workbench: OpenWorkbench, run: int) -> RunC
         workers=context.workers,
         catalog=context.catalog,
         complete=complete,
+        permit=permit,
         model=context.egress.models.model,
         effort=context.egress.models.effort,
         told_bytes=context.egress.models.told_bytes,

@@ -1,6 +1,7 @@
 """`ReplaySteps` and `StateAt` on a supervisor: pages, what is not there, what is written."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -24,7 +25,7 @@ from supervised import Supervised, draft, files_in, supervised
 
 pytestmark = [pytest.mark.anyio, on_asyncio]
 
-NOBODY = cast("Session", None)
+NOBODY = cast("Session", SimpleNamespace(actor=None))
 """Neither method speaks to the connection that asks."""
 
 

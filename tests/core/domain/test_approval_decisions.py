@@ -234,7 +234,8 @@ def test_what_is_asked_reads_as_it_is() -> None:
     )
     asked = ApprovalRequested("a", "call", (), "openai", "openai:m\u200b\n", "", "", "tool")
     assert approval_title(asked) == (
-        "let tool send what it reads to openai (model openai:m⟨U+200B⟩⟨U+000A⟩)"
+        "send to openai (model openai:m⟨U+200B⟩⟨U+000A⟩) what tool, "
+        "and the run under way or else the next one, read"
     )
 
 

@@ -257,6 +257,24 @@ def test_consent_for_one_run_ends_with_it(tmp_path: Path) -> None:
     assert not egress.consented(folded.state, MODEL)
 
 
+def test_consent_that_is_given_during_a_run_ends_with_it(tmp_path: Path) -> None:
+    """By who is asked while it waits: for this run and its resumption, and not for the next one."""
+    folded, egress = Folded(), door(tmp_path, AWAY)
+    folded.add("a.csv", "a")
+    folded.do(SendMessage("u1", "x"))
+    folded.do(StartRun(None, MODEL))
+    consent(folded, persist=False)
+
+    assert egress.consented(folded.state, MODEL)
+    folded.apply(RunInterrupted("stopped"), run=1)
+    assert egress.consented(folded.state, MODEL)
+    folded.do(StartRun(None, MODEL))
+    assert egress.consented(folded.state, MODEL)
+    folded.apply(RunFinished(has_draft=False), run=1)
+    folded.do(SendMessage("u2", "y"))
+    assert not egress.consented(folded.state, MODEL)
+
+
 @on_trio
 @pytest.mark.anyio
 async def test_every_turn_is_checked(tmp_path: Path) -> None:
