@@ -168,8 +168,8 @@ class _LimitedBody(httpx2.AsyncByteStream):
 async def _answered(pool: httpx2.AsyncBaseTransport, request: httpx2.Request) -> httpx2.Response:
     """Send a request and return its answer, which began within the time for one read.
 
-    Raises:
-        ReadTimeout: It did not: its head came by the byte, or other heads came before it.
+    If it did not, for its head came by the byte or other heads came before it, that is a time-out
+    as silence is one.
     """
     limit_s: float | None = request.extensions.get("timeout", {}).get("read")
     if limit_s is None:
