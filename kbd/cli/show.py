@@ -204,6 +204,10 @@ def find_hash(blobs: list[BlobReference], begin: str) -> str:
     raise Stop(f"the event names no file version {begin}", FAILED)
 
 
+_FAULTS = {"NOT_FOUND": "not kept", "FILE_READ_FAILED": "damaged"}
+"""What the daemon's refusal to hand a blob out says of it."""
+
+
 def describe_blob(client: Client, workbench_id: str, blob: str, *, whole: bool) -> BlobDescription:
     """Describe a blob.
 
@@ -229,9 +233,9 @@ def describe_blob(client: Client, workbench_id: str, blob: str, *, whole: bool) 
     except UnicodeDecodeError:
         return BlobDescription(size_bytes)
     except RequestRefused as refused:
-        if refused.error_code != "NOT_FOUND":
+        if refused.error_code not in _FAULTS:
             raise
-        return BlobDescription(fault="not kept")
+        return BlobDescription(fault=_FAULTS[refused.error_code])
     fault = "" if digest.hexdigest() == blob else "damaged"
     return BlobDescription(size_bytes, text, is_whole=True, fault=fault)
 

@@ -178,12 +178,19 @@ def test_what_cannot_be_shown_is_said(
     assert (tmp_path / "taken").read_text() == "mine"
 
 
+def _refuse(_params: dict[str, Any], _notify: Notify) -> dict[str, Any]:
+    raise AnswerError("FILE_READ_FAILED", "the stored bytes are not those of their hash")
+
+
+@pytest.mark.parametrize("found_by", ["daemon", "client"])
 def test_bytes_that_are_not_those_of_the_hash_are_not_kept(
-    ran: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path
+    ran: ScriptedDaemon, kbd: Kbd, capsys: Captured, tmp_path: Path, found_by: str
 ) -> None:
-    """A damaged version is told instead of shown or written."""
+    """A damaged version is told instead of shown or written; the event is shown all the same."""
     wrong = base64.b64encode(b"other").decode()
     ran.answers["BlobRead"] = {"base64": wrong, "size_bytes": 5, "has_more": False}
+    if found_by == "daemon":
+        ran.answers["BlobRead"] = _refuse
 
     assert kbd("show", "taxes", "8", "--blob", hashed(TEXT), "--out", f"{tmp_path}/x") == 1
     assert "are not those of" in capsys.readouterr().err

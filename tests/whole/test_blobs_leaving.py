@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,9 +26,12 @@ from wired import PLAN, Wired, wired
 OLD, NEW = "old " * 50, "new " * 50
 """What is published, and what is drafted."""
 
+LONG = "a long line of a long file " * 15 + "\n"
+"""Of some hundred the text is too long to lie in an event, as arguments or as a result."""
+
 DAMAGE = "DAMAGED"
 
-ROOM = {"KBD_LIMITS_FILE_BYTES": "100000"}
+ROOM = {"KBD_LIMITS_FILE_BYTES": "1000000"}
 
 
 @pytest.fixture(scope="module", params=mostly("asyncio"))
@@ -291,7 +295,7 @@ def _history(wire: Wired) -> str:
     wire.ask(
         "ContextSet", workbench_id=workbench_id, category="situation", text="a situation " * 300
     )
-    wire.draft(workbench_id, a__txt=NEW, l__txt="a long line " * 400)
+    wire.draft(workbench_id, a__txt=NEW, l__txt=LONG * 200)
     wire.ask("DraftPublish", workbench_id=workbench_id)
     wire.ask("ReceiptGet", workbench_id=workbench_id)
     wire.draft(workbench_id, a__txt="discarded " * 30, n__txt="never published " * 30)
@@ -301,7 +305,8 @@ def _history(wire: Wired) -> str:
 
 
 def _cut_run(wire: Wired, workbench_id: str) -> None:
-    """Run until a file is drafted and another one read, and stop the model's answer to that."""
+    """Run until a file is drafted and a long one read, and cancel while the model thinks on."""
+    thinks, goes_on = threading.Event(), threading.Event()
 
     def play(body: dict[str, Any]) -> Reply:
         match phase_of(body):
@@ -312,20 +317,17 @@ def _cut_run(wire: Wired, workbench_id: str) -> None:
                 read = call("read_file", {"path": "l.txt"}, "r0")
                 return calls(call("write_text_file", written, "w0"), read)
             case "implement":
-                wire.script.asked.set()
-                wire.script.answers.wait(60)
+                thinks.set()
+                goes_on.wait(60)
         return text("All done.")
 
     wire.script.forget()
-    wire.script.answers.clear()
     wire.script.instead = play
     wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="write " * 100)
-    wire.script.answers.set()
-    wire.script.answers.clear()
     run = wire.ask("WorkshopRunAgent", workbench_id=workbench_id, wait=False)
-    assert wire.script.asked.wait(60)
+    assert thinks.wait(60)
     wire.ask("WorkshopCancelRun", workbench_id=workbench_id)
-    wire.script.answers.set()
+    goes_on.set()
     assert wire.daemon.wait_for_run(run["run_id"])["status"] == "cancelled"
     wire.script.forget()
 
@@ -350,6 +352,9 @@ def _ask_everything(daemon: RealDaemon, workbench_id: str, blobs: list[str], out
             ask("ReviewGetDiff", path=path), ask("ReviewGetBlame", path=path, place="line 1"),
             ask("ToolsCall", **named), ask("WorkspaceGetDoc", title=path),
         ]  # fmt: skip
+    for entry in range(1, 7):
+        recalled = {"name": "recall_tool_result", "arguments": {"entry_id": entry}}
+        said.append(ask("ToolsCall", **recalled))
     said += [ask("WorkspaceSearch", query=word) for word in ("new", "north", "long")]
     said.append(ask("ReviewGetHtml", target=str(out / "page.html")))
     for number in (1, 2, 3):
@@ -382,7 +387,7 @@ def test_any_blob_damaged_in_turn(wire: Wired, tmp_path: Path, every: int) -> No
     wire.daemon.stop()
     root = Path("workbenches") / workbench_id
     blobs = sorted(path.name for path in (wire.daemon.home / root / "blobs").glob("*/*"))
-    assert len(blobs) >= 15
+    assert len(blobs) >= 20
     home = wire.folder / "copy"
     try:
         for blob in blobs[::every]:

@@ -173,6 +173,9 @@ def test_files_are_written_to_a_folder_while_another_draft_is_open(
     for params in ({"paths": ["b.txt"]}, {"paths": ["c.txt"]}):
         assert _code(wire, wb, destination_dir=str(tmp_path), **params) == "NOT_FOUND"
     assert _code(wire, wb, destination_dir="here") == "VALIDATION_FAILED"
+    # No file is named: that is neither all of them nor a success.
+    assert _code(wire, wb, paths=[]) == "VALIDATION_FAILED"
+    assert _code(wire, wb, paths=[], destination_dir=str(tmp_path)) == "VALIDATION_FAILED"
 
 
 def test_a_draft_that_was_cut_off_can_be_recovered(wire: Wired) -> None:

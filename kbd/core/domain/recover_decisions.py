@@ -40,10 +40,14 @@ def choose_files(draft: DraftThen, names: tuple[FileName, ...] | None) -> tuple[
     """Return the files of a draft that are named; all if None.
 
     Raises:
+        ValidationFailed: None is named.
         NotFound: One is not in it.
     """
     if names is None:
         return draft.files
+    if not names:
+        msg = "no file of the draft is named; without names all are meant"
+        raise ValidationFailed(msg)
     held = {file.name: file for file in draft.files}
     for name in names:
         if name not in held:

@@ -76,8 +76,8 @@ class ConfinedClient:
             follow_redirects=False,
             # A proxy of the environment would see every request, and .netrc would add a password.
             trust_env=False,
-            # For each read: a trickle without end would reach it never. Until an answer begins, and
-            # in one that is a refusal, the transport ends it; an answer is its reader's.
+            # For each read, so that a trickle never reaches it. Until an answer begins, and in one
+            # that is a refusal, the transport ends that; an answer itself is its reader's to end.
             timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
         )
 
@@ -168,8 +168,8 @@ class _LimitedBody(httpx2.AsyncByteStream):
 async def _answered(pool: httpx2.AsyncBaseTransport, request: httpx2.Request) -> httpx2.Response:
     """Send a request and return its answer, which began within the time for one read.
 
-    Raises:
-        ReadTimeout: It did not: its head came by the byte, or other heads came before it.
+    If it did not, for its head came by the byte or other heads came before it, that is a time-out
+    as silence is one.
     """
     limit_s: float | None = request.extensions.get("timeout", {}).get("read")
     if limit_s is None:

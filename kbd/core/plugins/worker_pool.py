@@ -263,13 +263,16 @@ class WorkerPool:
         except (TypeError, OverflowError, RecursionError) as fault:
             msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
             raise ValidationFailed(msg) from None
-        # Whoever reads a file reads a blob: what it says must be what was recorded.
-        blobs = blob_paths(paths)
-        if blobs:
-            await to_thread.run_sync(self._checked.check_paths, blobs)
         # The limit holds for all plugins together: each call is a process.
         async with self._slots:
+            # Whoever reads a file reads a blob: what it says must be what was recorded, when it is
+            # opened and still when it was read. Of what nobody touched that costs a look.
+            blobs = blob_paths(paths)
+            if blobs:
+                await to_thread.run_sync(self._checked.check_paths, blobs)
             finished = await self._finished(self._plugin(plugin), request, limits)
+            if blobs:
+                await to_thread.run_sync(self._checked.check_paths, blobs)
         if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
             return call_result(finished, limits, what=what, failure=failure)
         return await to_thread.run_sync(

@@ -12,6 +12,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
+from kbd.events.blobs import BlobDamaged, BlobStore
 
 PACKAGES = Path(__file__).with_name("packages")
 
@@ -66,6 +67,21 @@ async def test_calls_run_side_by_side_up_to_the_limit(faulty: Plugins) -> None:
 
         assert waited.cancelled_caught
         assert await workers.call("faults", "kbd_faults.work:echo", {"value": 1}) == 1
+
+
+@pytest.mark.anyio
+async def test_a_blob_that_changes_under_a_call_is_told(
+    workers: WorkerPool, tmp_path: Path
+) -> None:
+    """What was answered was read from other bytes, or from both: nobody gets it."""
+    store = BlobStore(tmp_path / "blobs")
+    path = store.path(store.put_bytes(b"as recorded"))
+    path.chmod(0o600)
+    assert await workers.call("faults", "kbd_faults.work:echo", {"value": path}) == str(path)
+    with pytest.raises(BlobDamaged):
+        await workers.call("faults", "kbd_faults.work:write", {"target": path, "size": 11})
+    path.write_bytes(b"as recorded")
+    assert await workers.call("faults", "kbd_faults.work:echo", {"value": path}) == str(path)
 
 
 @pytest.mark.anyio

@@ -64,6 +64,29 @@ async def test_a_job_is_done_and_delivered(tmp_path: Path, out: Path) -> None:
         assert files_in(out) == {"made.txt": "made"}
 
 
+@pytest.mark.parametrize("harm", ["flipped", "link", "gone"])
+async def test_a_copy_that_is_not_what_landed_is_not_worked_on(tmp_path: Path, harm: str) -> None:
+    """The job fails and says so; nothing of it is in the workbench, and mended it goes on."""
+    async with unattended(tmp_path / "h", writes("made.txt")) as (running, labour):
+        job = await landed(running, tmp_path, {"in.txt": "as it landed"})
+        copy = job.files[0].copy
+        copy.unlink()
+        if harm == "flipped":
+            copy.write_text("as it landEd")
+        elif harm == "link":
+            copy.symlink_to("/etc/hostname")
+        result = await labour.carry_out(job)
+        assert result.outcome == "failed"
+        assert result.code in ("FILE_READ_FAILED", "SANDBOX_VIOLATION", "NOT_FOUND")
+        bench = await running.benches.open(job.workbench_id)
+        assert (bench.state.runs, bench.state.files) == ([], {})
+        assert files_in(bench.folders.published) == {}
+
+        copy.unlink(missing_ok=True)
+        copy.write_text("as it landed")
+        assert (await labour.carry_out(job)).outcome == "review"
+
+
 @on_trio
 async def test_what_only_a_job_used_is_not_kept_open(tmp_path: Path) -> None:
     """Thousands of files may land, and each has a workbench."""

@@ -16,7 +16,7 @@ from kbd.core.watch.job import Job
 from kbd.core.workbench.extraction import copy_to_folder
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, FileWriteFailed
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
 from kbd.events.watches import WatchRule
@@ -130,6 +130,22 @@ async def test_a_copy_that_was_cut_off_is_made_once(
         assert await _facts(opened, EffectDone) == 1
         aborted = reached in ("intended", "half written", "whole")
         assert await _facts(opened, EffectAborted) == aborted
+
+
+@on_trio
+async def test_damaged_bytes_are_not_delivered(tmp_path: Path, out: Path) -> None:
+    """No part of them is there; the one that is sound is, and mended the other follows."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="made by a run", b__txt="sound")
+        stored = bench.blobs.path(bench.state.files[A].blob)
+        stored.chmod(0o600)
+        stored.write_text("made by a rxn")
+        with pytest.raises(FileReadFailed, match="damaged"):
+            await _deliver(running, bench, out)
+        assert set(files_in(out)) <= {"b.txt"}
+        stored.write_text("made by a run")
+        await _deliver(running, bench, out)
+        assert files_in(out) == {"a.txt": "made by a run", "b.txt": "sound"}
 
 
 @on_trio

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from backends import mostly
 from kbd.client.blocking import Client
 from real_daemon import RealDaemon
 from wired import Script, Wired, wired
@@ -19,10 +20,10 @@ def environment() -> Mapping[str, str]:
     return {}
 
 
-@pytest.fixture(scope="module")
-def wire(environment: Mapping[str, str]) -> Iterator[Wired]:
+@pytest.fixture(scope="module", params=mostly("asyncio"))
+def wire(request: pytest.FixtureRequest, environment: Mapping[str, str]) -> Iterator[Wired]:
     """The daemon with what tests ask it; `wire.workbench(a__txt="x")` makes one with files."""
-    with wired("asyncio", more=environment) as running:
+    with wired(str(request.param), more=environment) as running:
         yield running
 
 

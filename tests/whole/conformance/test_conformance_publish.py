@@ -164,15 +164,22 @@ def test_a_read_never_leaves_the_workbench(wire: Wired) -> None:
 
 
 def test_a_publish_puts_the_draft_into_what_is_published(wire: Wired) -> None:
-    """Conformance 38: the content is updated, and nothing is left of the draft."""
+    """Conformance 38: the content is updated, and nothing is left of the draft, also later."""
     wb = wire.workbench(notes__txt="old", other__txt="same")
-    asked(wire, wb, notes__txt="new")
+    wire.script.writes = {"notes.txt": "new", "nested/deep/x.txt": "in"}
+    wire.daemon.run_prompt(wb, "write")
     assert tree(wire.published(wb)) == {"notes.txt": "old", "other.txt": "same"}
+    assert tree(draft_folder(wire, wb)) == {"notes.txt": "new", "nested/deep/x.txt": "in"}
     done = publish(wire, wb)
-    assert done["published"] == ["notes.txt"]
-    assert tree(wire.published(wb)) == {"notes.txt": "new", "other.txt": "same"}
-    assert not has_draft(wire, wb)
-    assert not draft_folder(wire, wb).exists() or tree(draft_folder(wire, wb)) == {}
+    assert done["published"] == ["nested/deep/x.txt", "notes.txt"]
+    for _ in range(2):
+        assert tree(wire.published(wb)) == {
+            "notes.txt": "new", "other.txt": "same", "nested/deep/x.txt": "in",
+        }  # fmt: skip
+        assert not has_draft(wire, wb)
+        assert not draft_folder(wire, wb).exists() or not any(draft_folder(wire, wb).iterdir())
+        wire.daemon.stop()
+        wire.daemon.start()
 
 
 def test_what_one_call_stages_is_no_other_calls(wire: Wired, tmp_path: Path) -> None:
@@ -368,4 +375,8 @@ def test_regenerate_leaves_one_question_and_one_new_answer(wire: Wired) -> None:
     assert answered[0] == "assistant"
     assert answered[1] != answer
     assert answered[2] == "Another answer."
+    # Beside them stands only that it was asked anew: of the first answer no call is left either.
+    types = [each["type"] for each in entries(wire, wb) if each["type"] != "system_event"]
+    assert types == ["user_message", "assistant_message"]
     assert not has_draft(wire, wb)
+    assert tree(wire.published(wb)) == {"a.txt": "v0"}
