@@ -209,6 +209,8 @@ def _render_file(file: dict[str, Any]) -> Iterator[str]:
     yield f"{line(file['path'])}  {file['change']}{previous}  {' -> '.join(sides)}"
     for step in file["steps"]:
         yield f"  {_render_step(step)}"
+    if file["steps"] and not file["steps_complete"]:
+        yield "  which of these made what is not told: not all versions could be compared"
     inside = file.get("inside", {})
     if inside.get("unread"):
         yield f"  told as a whole: {_UNREAD.get(inside['unread'], inside['unread'])}"

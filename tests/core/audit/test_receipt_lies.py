@@ -201,6 +201,7 @@ BOOK_LIES: dict[str, tuple[Lie, str]] = {
     "a part's hash": (_set(lambda c: c.parts[SHEET], "after", "0" * 64), f"part {SHEET}"),
     "a title": (_set(lambda c: c.parts[SHEET], "title", "Other"), "not called 'Other'"),
     "the change": (_set(lambda c: c.file, "change", "added"), "calls it added"),
+    "the kind": (lambda c: c.receipt["publish"].update(kind="undo"), "no call makes an undo"),
     "a size": (_set(lambda c: c.file["after"], "size_bytes", 1), "the receipt says other"),
     "a step's hash": (_set(lambda c: c.file["steps"][0], "after", "0" * 64), "do not follow"),
     "a step left out": (lambda c: c.file["steps"].pop(), "do not lead"),

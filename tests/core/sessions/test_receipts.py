@@ -9,7 +9,13 @@ from typing import Any
 import anyio
 import pytest
 
-from kbd.core.domain.commands import CompletePublish, IntendPublish
+from kbd.core.audit.receipt_check.report import check_receipt, find_receipts
+from kbd.core.domain.commands import (
+    CompletePublish,
+    ConfirmDeletions,
+    IntendPublish,
+    RemoveFiles,
+)
 from kbd.core.sessions.receipts import MAX_LATE, ReceiptMaker
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -139,6 +145,35 @@ async def test_copies_that_are_gone_are_written_again_at_the_next_open(tmp_path:
                 await anyio.sleep(0.01)
         written = {each.stem: each.read_bytes() for each in copies.iterdir()}
         assert written == {each: found[each] for each in published[1:]}
+
+
+async def test_files_that_changed_while_they_were_published_are_told(tmp_path: Path) -> None:
+    """One put beside what somebody wrote meanwhile, one that was not deleted: true, and proven."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="stays")
+        maker = await running.benches.receipts(bench.id)
+        await draft(bench, a__txt="between")
+        await draft(bench, a__txt="new")
+        await bench.keeper.submit(RemoveFiles((FileName("b.txt"),)))
+        await bench.keeper.submit(ConfirmDeletions((FileName("b.txt"),)))
+        found = {name: entry.blob for name, entry in bench.state.files.items()}
+        await bench.keeper.submit(IntendPublish("p1", None, dict(found)))
+        a, b, beside = (FileName(name) for name in ("a.txt", "b.txt", "a (kbd conflict).txt"))
+        await bench.keeper.submit(CompletePublish("c1", ((a, beside), (b, b))))
+        data = (await maker.make("c1"))[2]
+        told = {file["path"]: file for file in json.loads(data)["files"]}
+        assert {path: file["change"] for path, file in told.items()} == {
+            beside: "kept_both", b: "left",
+        }  # fmt: skip
+        assert told[beside]["beside"] == a
+        assert told[b]["after"] is None
+
+        folder = tmp_path / "proof"
+        shutil.copytree(bench.blobs.path(found[a]).parents[1], folder)
+        (folder / "receipt.json").write_bytes(data)
+        (receipt,), others = find_receipts([str(folder)])
+        report = check_receipt(receipt.path, others, {})
+        assert (report.is_false, report.is_whole) == (False, True), report
 
 
 async def _inside(maker: ReceiptMaker, checkpoint_id: str) -> dict[str, Any]:

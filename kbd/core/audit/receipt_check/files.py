@@ -111,6 +111,8 @@ def check_file(
         OSError: A version cannot be read.
     """
     facts = _File(claim, found, checks, allowance).run()
+    if not has_calls and claim.items("steps"):
+        facts = facts._replace(faults=(*facts.faults, "no call makes an undo or a restore"))
     if has_calls and not claim.flag("steps_complete"):
         told = "the receipt does not tell all calls that made it"
         facts = facts._replace(unproven=(*facts.unproven, told))
