@@ -19,8 +19,7 @@ from kbd.core.domain.commands import (
 from kbd.core.sessions.receipts import MAX_LATE, ReceiptMaker
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import FileReadFailed, KbdError, NotFound, ToolTimeout, ToolWorkerUnavailable
-from kbd.events.blobs import BlobDamaged
+from kbd.errors import FileReadFailed, KbdError, ToolTimeout, ToolWorkerUnavailable
 from kbd.events.drafts import ReceiptMade
 from kbd.tools import FileRef
 from kbd.types import FileName, Seq
@@ -240,8 +239,8 @@ async def test_what_changed_is_told_where_the_versions_between_cannot_be(
         assert file["steps_complete"]
 
 
-async def test_a_version_that_is_not_what_it_was_has_no_receipt(tmp_path: Path) -> None:
-    """Nothing is said of other bytes; whoever asks is told, and gets it once they are back."""
+async def test_nothing_is_said_of_bytes_that_a_version_did_not_have(tmp_path: Path) -> None:
+    """Damaged or gone: its size is that of the log, not that of what lies there."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="old")
         maker = await running.benches.receipts(bench.id)
@@ -250,12 +249,10 @@ async def test_a_version_that_is_not_what_it_was_has_no_receipt(tmp_path: Path) 
             path = bench.blobs.path(bench.state.files[FileName("a.txt")].blob)
             path.chmod(0o600)
             path.write_bytes(b"neu and longer")
-        with pytest.raises(BlobDamaged):
-            await maker.make("c1")
-        assert await _made(bench) == []
+        damaged = json.loads((await maker.make("c1"))[2])
         path.unlink()
-        with pytest.raises(NotFound):
-            await maker.make("c1")
-        path.write_bytes(b"new")
-        assert (await maker.make("c1"))[0] == "c1"
-        assert await _made(bench) == ["c1"]
+        async with maker._making:
+            await _publish_untold(bench, "newer", "c2")
+        gone = json.loads((await maker.make("c2"))[2])
+        assert [file["after"]["size_bytes"] for file in damaged["files"]] == [3]
+        assert [file["before"]["size_bytes"] for file in gone["files"]] == [3]
