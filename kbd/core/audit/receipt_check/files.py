@@ -268,7 +268,7 @@ class _File:
         if not found:
             self._faults.append(
                 "each part is what the receipt says; what differs lies between them, in the "
-                "directory of the zip or its headers"
+                "directory of the zip or its headers, or in how a changed part is packed"
             )
 
     def _inside(self, before: str | None, after: str | None) -> None:
