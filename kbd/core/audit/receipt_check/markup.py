@@ -84,7 +84,7 @@ class _Reading:
         self._is_item, self._opened, self._closed = is_item, opened, closed
         self.top = Element("top")
         self._stack: list[tuple[Element, int]] = [(self.top, -1)]
-        # Comments part a text into pieces: joined one by one they would take the square of the time.
+        # Comments part a text: joined piece by piece it would take the square of the time.
         self.pieces: list[str] = []
 
     def _settle(self) -> None:
