@@ -185,22 +185,29 @@ def test_renamed_added_and_kept_files_are_told(bench: Wired, tmp_path: Path) -> 
 
 
 def test_a_save_that_fails_leaves_no_folder_in_the_way(bench: Wired, tmp_path: Path) -> None:
-    """Of a version whose stored bytes are damaged; once they are whole it is saved."""
+    """Of a version whose stored bytes are damaged; one between others is left out, and told."""
     wb = bench.workbench(a__txt=FIRST)
     for text in (SECOND, f"{SECOND}four\n"):
         bench.draft(wb, a__txt=text)
     bench.ask("DraftPublish", workbench_id=wb)
     bench.ask("ReceiptGet", workbench_id=wb)
-    name = hashlib.sha256(SECOND.encode()).hexdigest()
-    (blob,) = [each for each in (_folder(bench, wb) / "blobs").rglob("*") if each.name == name]
-    blob.chmod(0o600)
-    blob.write_bytes(b"other")
+
+    def damage(text: str) -> Path:
+        name = hashlib.sha256(text.encode()).hexdigest()
+        (blob,) = [each for each in (_folder(bench, wb) / "blobs").rglob("*") if each.name == name]
+        blob.chmod(0o600)
+        blob.write_bytes(b"other")
+        return blob
+
     saved = tmp_path / "proof"
+    blob = damage(FIRST)
     assert _kbd(bench, "receipt", "save", wb, "--to", str(saved), code=1) == ""
     assert not saved.exists()
-    blob.write_bytes(SECOND.encode())
-    _kbd(bench, "receipt", "save", wb, "--to", str(saved))
-    assert "All that the receipt says" in _kbd(bench, "receipt", "verify", str(saved))
+    blob.write_bytes(FIRST.encode())
+    damage(SECOND)
+    assert "receipt.json, 2 file versions" in _kbd(bench, "receipt", "save", wb, "--to", str(saved))
+    told = _kbd(bench, "receipt", "verify", str(saved), code=5)
+    assert "which call changed what: 1 of the versions between are not at hand" in told
 
 
 def test_a_receipt_behind_a_rebase_names_who_made_the_edit_first(

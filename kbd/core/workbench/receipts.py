@@ -12,7 +12,7 @@ from typing import Any
 from anyio.to_thread import run_sync
 
 from kbd import __version__
-from kbd.core.domain.lineage import LineageStep
+from kbd.core.domain.lineage import FileLineage, LineageStep
 from kbd.core.domain.workbench_state import PublishNote, WorkbenchState
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.workbench.attribution import steps_of_draft
@@ -169,8 +169,12 @@ class _Files:
     async def _file(self, planned: PlannedFile) -> dict[str, Any]:
         own = self._drafted_as.get(planned.name, planned.name)
         name = self._moved.get(planned.name, planned.name)
-        steps, base, is_whole = await self._steps(own)
+        lineage = await self._workbench.lineages.read(
+            self._workbench.keeper.journal, own, self._seq
+        )
+        steps, is_whole = self._steps(lineage)
         is_beside = own != name
+        base = lineage.base.after if lineage.base is not None and not self._is_back else None
         before = base if is_beside else planned.old
         previous = self._renamed.get(planned.name)
         begins = bool(steps) and (previous is not None or steps[0].before == before)
@@ -178,8 +182,8 @@ class _Files:
         told: dict[str, Any] = {
             "path": name,
             "change": _change(planned, is_beside=is_beside),
-            "before": await self._version(before),
-            "after": await self._version(planned.new),
+            "before": await self._version(before, lineage),
+            "after": await self._version(planned.new, lineage),
             "steps": [await self._step(step) for step in steps],
             "steps_complete": is_whole,
         }
@@ -196,23 +200,30 @@ class _Files:
             )
         return told
 
-    async def _steps(self, name: FileName) -> tuple[tuple[LineageStep, ...], BlobHash | None, bool]:
-        """Return the steps of the draft's version, oldest first, what it began from, and if all."""
+    def _steps(self, lineage: FileLineage) -> tuple[tuple[LineageStep, ...], bool]:
+        """Return the steps of the draft's version, oldest first, and whether those are all."""
         if self._is_back:
-            return (), None, False
-        lineage = await self._workbench.lineages.read(
-            self._workbench.keeper.journal, name, self._seq
-        )
+            return (), False
         found, is_whole = steps_of_draft(lineage)
-        base = lineage.base.after if lineage.base is not None else None
-        return tuple(reversed(found)), base, is_whole
+        return tuple(reversed(found)), is_whole
 
-    async def _version(self, blob: BlobHash | None) -> dict[str, Any] | None:
-        """Return what is said of a version; one that is not what it was has no receipt."""
+    async def _version(self, blob: BlobHash | None, lineage: FileLineage) -> dict[str, Any] | None:
+        """Return what is said of a version.
+
+        Raises:
+            KbdError: Its stored bytes are damaged, and the log does not have its size either.
+        """
         if blob is None:
             return None
-        await run_sync(self._workbench.blobs.store.check, blob)
-        size = (await run_sync(self._workbench.blobs.path(blob).stat)).st_size
+        try:
+            await run_sync(self._workbench.blobs.store.check, blob)
+            size = (await run_sync(self._workbench.blobs.path(blob).stat)).st_size
+        except (FileReadFailed, NotFound):
+            heads = (lineage.published, lineage.drafted, lineage.base)
+            sizes = (each.size_bytes for each in heads if each is not None and each.after == blob)
+            size = next(sizes, 0)
+            if not size:
+                raise
         return {"sha256": blob, "size_bytes": size}
 
     async def _step(self, step: LineageStep) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def _checked(*paths: Path) -> tuple[int, list[dict[str, Any]], str]:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert "Traceback" not in done.stderr, done.stderr
     told = json.loads(done.stdout) if done.stdout.startswith("[") else []
-    return done.returncode, told, done.stdout
+    return done.returncode, told, done.stdout + done.stderr
 
 
 def _with_after(case: Case, folder: Path, make: Callable[[Path], object]) -> Path:
@@ -256,7 +256,7 @@ def test_the_saved_checker_runs_alone(book: Case, tmp_path: Path) -> None:
     done = subprocess.run(
         [*command[:4], str(tmp_path)], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout.startswith("no receipt is among them")) == (USAGE, True)
+    assert (done.returncode, done.stderr.startswith("no receipt is among them")) == (USAGE, True)
 
 
 def test_what_is_printed_obeys_no_terminal(
@@ -283,8 +283,14 @@ def test_what_is_no_file_is_refused_at_once(
     }  # fmt: skip
     for path, told in wrong.items():
         assert run([str(book.folder), path], as_json=False, checks=CHECKS) == USAGE
-        assert told in capsys.readouterr().out
+        said = capsys.readouterr()
+        assert (told in said.err, said.out) == (True, "")
     assert run([str(book.folder), str(tmp_path)], as_json=False, checks=CHECKS) == PROVEN
+    # A receipt that is named may be called anything.
+    renamed = tmp_path / "receipt of may.txt"
+    renamed.write_bytes((book.folder / "receipt.json").read_bytes())
+    sides = [str(book.folder / side) for side in ("before", "after", "between")]
+    assert run([str(renamed), *sides], as_json=False, checks=CHECKS) == PROVEN
 
 
 def test_a_file_that_lies_in_a_saved_folder_and_is_no_version_is_told(

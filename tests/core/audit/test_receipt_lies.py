@@ -201,6 +201,7 @@ BOOK_LIES: dict[str, tuple[Lie, str]] = {
     "a part's hash": (_set(lambda c: c.parts[SHEET], "after", "0" * 64), f"part {SHEET}"),
     "a title": (_set(lambda c: c.parts[SHEET], "title", "Other"), "not called 'Other'"),
     "the change": (_set(lambda c: c.file, "change", "added"), "calls it added"),
+    "the kind": (lambda c: c.receipt["publish"].update(kind="undo"), "no call makes an undo"),
     "a size": (_set(lambda c: c.file["after"], "size_bytes", 1), "the receipt says other"),
     "a step's hash": (_set(lambda c: c.file["steps"][0], "after", "0" * 64), "do not follow"),
     "a step left out": (lambda c: c.file["steps"].pop(), "do not lead"),
@@ -313,6 +314,31 @@ def test_a_named_file_that_is_no_version_is_told(
     assert run([*given[:1], str(other)], as_json=False, checks=CHECKS) == PROVEN
     strange.write_bytes(book.after.read_bytes())
     assert run(given, as_json=False, checks=CHECKS) == PROVEN
+
+
+def test_a_changed_version_before_is_compared_too(book: Case, tmp_path: Path) -> None:
+    """Old and new have one name in two folders; whichever was changed, its part is named."""
+    named = [tmp_path / side / book.name for side in ("old", "new")]
+    for path, side in zip(named, ("before", "after"), strict=True):
+        path.parent.mkdir()
+        path.write_bytes((book.folder / side / book.name).read_bytes())
+    receipt, between = book.folder / "receipt.json", book.folder / "between"
+    assert book.check(receipt, *named, between).is_whole
+    for path, side in zip(named, ("before", "after"), strict=True):
+        whole = path.read_bytes()
+        with zipfile.ZipFile(path) as package:
+            parts = {info.filename: package.read(info) for info in package.infolist()}
+        with zipfile.ZipFile(path, "w") as package:
+            for name, data in parts.items():
+                package.writestr(name, data + b" " if name == "xl/styles.xml" else data)
+        report = book.check(receipt, *named, between)
+        assert report.unknown == ()
+        faults = report.files[0].faults
+        assert any(f"{path} is not the version {side}" in fault for fault in faults)
+        assert [each for each in faults if each.startswith("part")] == [
+            "part xl/styles.xml: its bytes are not what they were (no call touched it)"
+        ]
+        path.write_bytes(whole)
 
 
 def test_a_changed_header_of_the_zip_is_told(book: Case) -> None:

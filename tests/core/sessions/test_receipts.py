@@ -9,12 +9,17 @@ from typing import Any
 import anyio
 import pytest
 
-from kbd.core.domain.commands import CompletePublish, IntendPublish
+from kbd.core.audit.receipt_check.report import check_receipt, find_receipts
+from kbd.core.domain.commands import (
+    CompletePublish,
+    ConfirmDeletions,
+    IntendPublish,
+    RemoveFiles,
+)
 from kbd.core.sessions.receipts import MAX_LATE, ReceiptMaker
 from kbd.core.workbench.publish import publish
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import FileReadFailed, KbdError, NotFound, ToolTimeout, ToolWorkerUnavailable
-from kbd.events.blobs import BlobDamaged
+from kbd.errors import FileReadFailed, KbdError, ToolTimeout, ToolWorkerUnavailable
 from kbd.events.drafts import ReceiptMade
 from kbd.tools import FileRef
 from kbd.types import FileName, Seq
@@ -141,6 +146,35 @@ async def test_copies_that_are_gone_are_written_again_at_the_next_open(tmp_path:
         assert written == {each: found[each] for each in published[1:]}
 
 
+async def test_files_that_changed_while_they_were_published_are_told(tmp_path: Path) -> None:
+    """One put beside what somebody wrote meanwhile, one that was not deleted: true, and proven."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="stays")
+        maker = await running.benches.receipts(bench.id)
+        await draft(bench, a__txt="between")
+        await draft(bench, a__txt="new")
+        await bench.keeper.submit(RemoveFiles((FileName("b.txt"),)))
+        await bench.keeper.submit(ConfirmDeletions((FileName("b.txt"),)))
+        found = {name: entry.blob for name, entry in bench.state.files.items()}
+        await bench.keeper.submit(IntendPublish("p1", None, dict(found)))
+        a, b, beside = (FileName(name) for name in ("a.txt", "b.txt", "a (kbd conflict).txt"))
+        await bench.keeper.submit(CompletePublish("c1", ((a, beside), (b, b))))
+        data = (await maker.make("c1"))[2]
+        told = {file["path"]: file for file in json.loads(data)["files"]}
+        assert {path: file["change"] for path, file in told.items()} == {
+            beside: "kept_both", b: "left",
+        }  # fmt: skip
+        assert told[beside]["beside"] == a
+        assert told[b]["after"] is None
+
+        folder = tmp_path / "proof"
+        shutil.copytree(bench.blobs.path(found[a]).parents[1], folder)
+        (folder / "receipt.json").write_bytes(data)
+        (receipt,), others = find_receipts([str(folder)])
+        report = check_receipt(receipt.path, others, {})
+        assert (report.is_false, report.is_whole) == (False, True), report
+
+
 async def _inside(maker: ReceiptMaker, checkpoint_id: str) -> dict[str, Any]:
     """What the receipt of a publish of one file says of the inside of that."""
     data = (await maker.make(checkpoint_id))[2]
@@ -205,8 +239,8 @@ async def test_what_changed_is_told_where_the_versions_between_cannot_be(
         assert file["steps_complete"]
 
 
-async def test_a_version_that_is_not_what_it_was_has_no_receipt(tmp_path: Path) -> None:
-    """Nothing is said of other bytes; whoever asks is told, and gets it once they are back."""
+async def test_nothing_is_said_of_bytes_that_a_version_did_not_have(tmp_path: Path) -> None:
+    """Damaged or gone: its size is that of the log, not that of what lies there."""
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="old")
         maker = await running.benches.receipts(bench.id)
@@ -215,12 +249,10 @@ async def test_a_version_that_is_not_what_it_was_has_no_receipt(tmp_path: Path) 
             path = bench.blobs.path(bench.state.files[FileName("a.txt")].blob)
             path.chmod(0o600)
             path.write_bytes(b"neu and longer")
-        with pytest.raises(BlobDamaged):
-            await maker.make("c1")
-        assert await _made(bench) == []
+        damaged = json.loads((await maker.make("c1"))[2])
         path.unlink()
-        with pytest.raises(NotFound):
-            await maker.make("c1")
-        path.write_bytes(b"new")
-        assert (await maker.make("c1"))[0] == "c1"
-        assert await _made(bench) == ["c1"]
+        async with maker._making:
+            await _publish_untold(bench, "newer", "c2")
+        gone = json.loads((await maker.make("c2"))[2])
+        assert [file["after"]["size_bytes"] for file in damaged["files"]] == [3]
+        assert [file["before"]["size_bytes"] for file in gone["files"]] == [3]

@@ -41,6 +41,7 @@ def _edits(kind: str, count: int) -> list[list[dict[str, Any]]]:
     return [[{"op": "add_slide", "title": f"{number}"}] for number in range(count)]
 
 
+@pytest.mark.sampled(len(FORMATS))
 @pytest.mark.parametrize("kind", FORMATS)
 def test_more_edits_than_a_call_may_open_files(kind: str, tmp_path: Path) -> None:
     """Each of them is told with its step, and all of it is proven."""

@@ -113,12 +113,17 @@ def run(files: Sequence[str], *, as_json: bool, checks: Checks) -> int:
 
 
 def _refuse(text: str, code: int) -> int:
-    _say(_clean(text))
+    """Say on stderr why nothing is told: on stdout somebody may wait for JSON."""
+    sys.stderr.write(_encodable(_clean(text)) + "\n")
     return code
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(text.encode("utf-8", "replace").decode("utf-8") + "\n")
+    sys.stdout.write(_encodable(text) + "\n")
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _clean(text: str) -> str:

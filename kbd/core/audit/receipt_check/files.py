@@ -111,6 +111,8 @@ def check_file(
         OSError: A version cannot be read.
     """
     facts = _File(claim, found, checks, allowance).run()
+    if not has_calls and claim.items("steps"):
+        facts = facts._replace(faults=(*facts.faults, "no call makes an undo or a restore"))
     if has_calls and not claim.flag("steps_complete"):
         told = "the receipt does not tell all calls that made it"
         facts = facts._replace(unproven=(*facts.unproven, told))
@@ -266,7 +268,7 @@ class _File:
         if not found:
             self._faults.append(
                 "each part is what the receipt says; what differs lies between them, in the "
-                "directory of the zip or its headers"
+                "directory of the zip or its headers, or in how a changed part is packed"
             )
 
     def _inside(self, before: str | None, after: str | None) -> None:

@@ -50,52 +50,76 @@ def read_markup(
     Raises:
         Damaged: It is not valid XML, declares a document type, or is nested too deeply.
     """
-    top = Element("top")
-    stack: list[tuple[Element, int]] = [(top, -1)]
-    # Comments part a text into pieces: joined one by one they would take the square of the time.
-    pieces: list[str] = []
-
-    def settle() -> None:
-        if pieces:
-            within = stack[-1][0]
-            if len(within):
-                within[-1].tail = "".join(pieces)
-            else:
-                within.text = "".join(pieces)
-            pieces.clear()
-
-    def start(name: str, attributes: list[str]) -> None:
-        settle()
-        if len(stack) > MAX_DEPTH:
-            raise Damaged("a part is nested too deeply")
-        pairs = {_tag(attributes[at]): attributes[at + 1] for at in range(0, len(attributes), 2)}
-        tag = _tag(name)
-        parent = stack[-1][0]
-        child = ET.SubElement(parent, tag, pairs)
-        stack.append((child, opened() if is_item(tag, parent.tag) else -1))
-
-    def end(_: str) -> None:
-        settle()
-        element, number = stack.pop()
-        if number >= 0:
-            closed(number, element)
-            stack[-1][0][-1] = Element(MARK)
-
-    def refuse(*_: object) -> None:
-        raise Damaged("a part has a document type declaration")
-
+    reading = _Reading(is_item, opened, closed)
     parser = expat.ParserCreate(namespace_separator="}")
     parser.ordered_attributes = True
     parser.buffer_text = True
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = pieces.append, refuse
+    parser.StartElementHandler, parser.EndElementHandler = reading.start, reading.end
+    parser.CharacterDataHandler = reading.pieces.append
+    parser.StartDoctypeDeclHandler = _refuse
     try:
         for block in blocks:
             parser.Parse(block)
         parser.Parse(b"", True)  # noqa: FBT003 - it takes no names
     except (expat.ExpatError, ValueError, LookupError) as error:
         raise Damaged("a part is not valid XML") from error
-    return top[0]
+    return reading.top[0]
+
+
+class _Reading:
+    """What a part holds, while it is read.
+
+    Args:
+        is_item: Whether a tag, in an element of another one, is of an item.
+        opened: Called where an item begins.
+        closed: Called where an item ends.
+    """
+
+    def __init__(
+        self,
+        is_item: Callable[[str, str], bool],
+        opened: Callable[[], int],
+        closed: Callable[[int, Element], None],
+    ) -> None:
+        self._is_item, self._opened, self._closed = is_item, opened, closed
+        self.top = Element("top")
+        self._stack: list[tuple[Element, int]] = [(self.top, -1)]
+        # Comments part a text: joined piece by piece it would take the square of the time.
+        self.pieces: list[str] = []
+
+    def _settle(self) -> None:
+        """Put the text that was read where it stands."""
+        if self.pieces:
+            within = self._stack[-1][0]
+            if len(within):
+                within[-1].tail = "".join(self.pieces)
+            else:
+                within.text = "".join(self.pieces)
+            self.pieces.clear()
+
+    def start(self, name: str, attributes: list[str]) -> None:
+        """Begin an element."""
+        self._settle()
+        if len(self._stack) > MAX_DEPTH:
+            raise Damaged("a part is nested too deeply")
+        pairs = {_tag(attributes[at]): attributes[at + 1] for at in range(0, len(attributes), 2)}
+        tag = _tag(name)
+        parent = self._stack[-1][0]
+        child = ET.SubElement(parent, tag, pairs)
+        number = self._opened() if self._is_item(tag, parent.tag) else -1
+        self._stack.append((child, number))
+
+    def end(self, _: str) -> None:
+        """End an element; an item becomes a mark in its parent."""
+        self._settle()
+        element, number = self._stack.pop()
+        if number >= 0:
+            self._closed(number, element)
+            self._stack[-1][0][-1] = Element(MARK)
+
+
+def _refuse(*_: object) -> None:
+    raise Damaged("a part has a document type declaration")
 
 
 def _tag(name: str) -> str:

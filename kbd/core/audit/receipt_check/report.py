@@ -60,7 +60,8 @@ class Report(NamedTuple):
 def find_receipts(paths: Iterable[str]) -> tuple[list[Given], list[Given]]:
     """Return the receipts among the files that are given, and the other files.
 
-    A receipt is a file whose first bytes are those of one, named or in a folder.
+    A receipt is a file that begins as one: if it is named whatever it is called, in a folder with
+    the suffix of JSON.
 
     Raises:
         TooMany: There are too many files.
@@ -69,7 +70,8 @@ def find_receipts(paths: Iterable[str]) -> tuple[list[Given], list[Given]]:
     receipts: list[Given] = []
     others: list[Given] = []
     for each in gather(paths):
-        is_one = not each.side and each.name.endswith(".json") and _begins_as_receipt(each.path)
+        may_be = not each.side and (each.is_named or each.name.endswith(".json"))
+        is_one = may_be and _begins_as_receipt(each.path)
         (receipts if is_one else others).append(each)
     return receipts, others
 

@@ -113,11 +113,11 @@ class Shelf:
             if held is not None:
                 found[wanted] = Version(held, is_exact=True)
         path = claim.text("path")
-        for side in ("before", "after"):
+        earlier = claim.text("previous_path", "") or claim.text("beside", "") or path
+        for side, name in (("after", path), ("before", earlier)):
             sha256 = claim.child(side).sha256("sha256") if side in claim else None
             if sha256 is not None and sha256 not in found:
-                # Of a single file nobody says which side it is: people mean the newer version.
-                other = self._named(path, side)
+                other = self._named(name, side)
                 if other is not None:
                     self._compared.add(other)
                     found[side] = Version(other, is_exact=False)
@@ -134,13 +134,18 @@ class Shelf:
         )
 
     def _named(self, path: str, side: str) -> str | None:
+        """Return a file that has the name, and is no version of any other; once each.
+
+        Of a single one nobody says which side it is: people mean the newer version, and the older
+        one only where the newer is at hand.
+        """
         last = path.rpartition("/")[2]
         for each in self._files:
-            if self._hashes[each.path] in self._wanted:
+            if self._hashes[each.path] in self._wanted or each.path in self._compared:
                 continue
             if each.side == side and each.name == path:
                 return each.path
-            if not each.side and side == "after" and each.name in (path, last):
+            if not each.side and each.name in (path, last):
                 return each.path
         return None
 
