@@ -101,11 +101,10 @@ class ThreeVersions:
         self._our_changes, self._their_changes = ours, theirs
         self._their_results = tuple(each.place for each in results)
         found: list[Clash] = []
-        new = await self._added(ours, theirs)
-        pairs = [*_pairs([each.base for each in ours], [each.base for each in theirs]), *new]
-        for one, other in pairs:
+        sides = [each.base for each in ours], [each.base for each in theirs]
+        for one, other, is_same in [*_pairs(*sides), *await self._added(ours, theirs)]:
             draft, other_side = ours[one].change, theirs[other].change
-            if _is_same(draft, other_side):
+            if is_same:
                 self._agreed[0].add(one)
                 self._agreed[1].add(other)
                 continue
@@ -124,7 +123,7 @@ class ThreeVersions:
 
     async def _added(
         self, ours: Sequence[_Placed], theirs: Sequence[_Placed]
-    ) -> Iterable[tuple[int, int]]:
+    ) -> Iterable[tuple[int, int, bool]]:
         """Return the pairs of what both added where the base has nothing, by what it is called."""
         mine = [number for number, each in enumerate(ours) if each.base is None]
         yours = [each.change if each.base is None else None for each in theirs]
@@ -310,8 +309,11 @@ _LOOKS = frozenset(("format", "style", "list", "layout", "position", "width", "h
 
 def _pairs(
     ours: Sequence[Change | None], theirs: Sequence[Change | None]
-) -> Iterable[tuple[int, int]]:
-    """Yield the numbers of changes that are about the same place, given in one version."""
+) -> Iterable[tuple[int, int, bool]]:
+    """Yield the numbers of changes that are about the same place, and whether they are the same.
+
+    The places are given in one version, for in others the same place may be called otherwise.
+    """
     single: dict[object, list[int]] = {}
     wide: list[int] = []
     for number, change in enumerate(theirs):
@@ -330,7 +332,7 @@ def _pairs(
         for other in near:
             yours = theirs[other]
             if yours is not None and touches(mine, yours):
-                yield one, other
+                yield one, other, _is_same(mine, yours)
 
 
 def _is_single(place: Place) -> bool:

@@ -3,13 +3,13 @@
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
-from crash_works import drafted, opened, publish_draft
+from crash_works import Work, drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.workbench.extraction import extract_files, numbered_names
 from kbd.core.workbench.publish import discard, publish
@@ -311,9 +311,11 @@ class _LosingDisk(Disk):
 
     Attributes:
         loses: What stands in the paths, or "".
+        refused: How many requests were refused on it.
     """
 
     loses = ""
+    refused = 0
 
     def fsync(self, fd: int) -> None:
         """Sync, or fail."""
@@ -327,37 +329,37 @@ async def test_nothing_is_answered_after_a_sync_that_failed(tmp_path: Path, lose
     """The next sync would say that all is well: whoever asks once more is refused as well."""
     root, disk = tmp_path / "root", _LosingDisk()
     await drafted(root)
-    heard: list[KbdError] = []
+    asked = (publish_draft, publish_draft, discard)
     with pytest.raises(BaseExceptionGroup) as ended:
-        async with opened(root, disk) as bench:
-            disk.loses = loses
-            for ask in (publish_draft, publish_draft, discard):
-                try:
-                    await ask(bench)
-                except KbdError as refused:
-                    heard.append(refused)
-                disk.loses = ""
+        await _lose(root, disk, loses, asked)
     assert ended.group_contains(LogPoisoned)
-    assert len(heard) == 3
+    assert disk.refused == len(asked)
 
 
 async def test_a_discard_whose_sync_failed_is_not_answered(tmp_path: Path) -> None:
     """A publish that is brought back by it counts as under way until that is durable."""
     root, disk = tmp_path / "root", _LosingDisk()
     await drafted(root)
-    heard: list[KbdError] = []
     with pytest.raises(BaseExceptionGroup) as ended:
-        async with opened(root, disk) as bench:
-            await _intend_all(bench)
-            disk.loses = "/published"
-            for _ in range(2):
-                try:
-                    await discard(bench)
-                except KbdError as refused:
-                    heard.append(refused)
-                disk.loses = ""
+        await _lose(root, disk, "/published", (discard, discard), _intend_all)
     assert ended.group_contains(LogPoisoned)
-    assert len(heard) == 2
+    assert disk.refused == 2
+
+
+async def _lose(
+    root: Path, disk: _LosingDisk, loses: str, asked: Sequence[Work], first: Work | None = None
+) -> None:
+    """Ask for one thing after the other; in the first a sync fails, and none later."""
+    async with opened(root, disk) as bench:
+        if first is not None:
+            await first(bench)
+        disk.loses = loses
+        for ask in asked:
+            try:
+                await ask(bench)
+            except KbdError:
+                disk.refused += 1
+            disk.loses = ""
 
 
 async def _intend_all(bench: OpenWorkbench) -> None:
