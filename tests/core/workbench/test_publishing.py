@@ -70,6 +70,19 @@ async def test_without_a_draft_nothing_is_recorded(tmp_path: Path) -> None:
         assert (bench.state.seq, bench.state.checkpoints) == (before, [])
 
 
+async def test_a_publish_of_no_file_is_refused(tmp_path: Path) -> None:
+    """A list without a name is a mistake: no checkpoint is made of nothing."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="changed")
+        before = bench.state.seq
+        with pytest.raises(ValidationFailed, match="no file is named"):
+            await _publish(bench, ())
+
+        assert (bench.state.seq, bench.state.checkpoints) == (before, [])
+        assert list(bench.folders.stage.iterdir()) == []
+
+
 async def test_a_disk_that_fails_meanwhile_does_not_hold_the_draft(tmp_path: Path) -> None:
     """The call fails before an intent; the next one publishes, without a restart."""
     async with supervised(tmp_path / "h") as running:
@@ -230,8 +243,9 @@ async def test_a_deleted_file_changed_by_hand_stays(tmp_path: Path) -> None:
         await bench.keeper.submit(ConfirmDeletions((A,)))
         (bench.folders.published / "a.txt").write_text("by hand")
         for keep_both in (False, True):
-            with pytest.raises(ConflictPublishedChanged):
+            with pytest.raises(ConflictPublishedChanged) as refused:
                 await _publish(bench, keep_both=keep_both)
+            assert "keep both" not in refused.value.message
 
         assert files_in(bench.folders.published) == {"a.txt": "by hand"}
         assert bench.state.draft is not None
