@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 from openpyxl.comments import Comment
 from openpyxl.formatting.formatting import ConditionalFormattingList
-from openpyxl.formatting.rule import CellIsRule
+from openpyxl.formatting.rule import Rule
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.formula import ArrayFormula
 
@@ -282,7 +282,8 @@ def test_what_lies_on_cells_may_be_taken_away_by_somebody(bench: Wired) -> None:
     for row in range(1, ROWS + 1):
         sheet.append([f"name {row}", row, row * 2])
     sheet.auto_filter.ref = f"A1:C{ROWS}"
-    sheet.conditional_formatting.add("B1:B9", CellIsRule(operator="lessThan", formula=["3"]))
+    small = Rule(type="cellIs", operator="lessThan", formula=["3"])
+    sheet.conditional_formatting.add("B1:B9", small)
     rule = DataValidation(type="whole", operator="greaterThan", formula1="0")
     rule.add("B1:B9")
     sheet.add_data_validation(rule)
