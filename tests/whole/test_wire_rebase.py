@@ -273,6 +273,36 @@ def test_edits_go_along_with_a_sheet_that_somebody_renamed(bench: Wired) -> None
     ]
 
 
+def test_a_call_that_read_what_somebody_changed_is_a_conflict(bench: Wired) -> None:
+    """What it took from the other file, it took from a version that is no longer the one there."""
+    paths = [bench.file(name) for name in ("book.xlsx", "other.xlsx")]
+    for path in paths:
+        book = openpyxl.Workbook()
+        sheet = book.create_sheet("Data")
+        del book["Sheet"]
+        sheet.append(["name", 1, 2])
+        if path.name == "other.xlsx":
+            sheet.column_dimensions["A"].width = 33
+        book.save(path)
+    wb = bench.daemon.workbench(*paths)
+    edit = {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "B1", "value": 7}]}
+    bench.ask("XlsxApplyOps", workbench_id=wb, path="other.xlsx", ops=[edit])
+    bench.ask(
+        "XlsxCopyAssets", workbench_id=wb, source_path="other.xlsx", target_path="book.xlsx",
+        assets=["column_widths:Data"],
+    )  # fmt: skip
+    for path in paths:
+        published = bench.published(wb) / path.name
+        book = openpyxl.load_workbook(published)
+        book["Data"]["C1"] = "theirs"
+        book.save(published)
+    found = bench.ask("DraftRebase", workbench_id=wb)["conflicts"]
+
+    assert [(each["path"], each["reason"]) for each in found] == [
+        ("book.xlsx", "the call read other.xlsx, which somebody changed, too")
+    ]
+
+
 def test_what_lies_on_cells_may_be_taken_away_by_somebody(bench: Wired) -> None:
     """A filter, a rule, a comment: the cells below are not gone, and the draft's edits stay."""
     path = bench.file("book.xlsx")
