@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from crash_works import Work, drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.workbench.extraction import extract_files, numbered_names
 from kbd.core.workbench.publish import discard, publish
+from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import ConflictPublishedChanged, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.disk import Disk, LogPoisoned
@@ -233,6 +235,40 @@ async def test_permissions_of_a_published_file_stay(tmp_path: Path) -> None:
             for name in (A, B, NEW)
         }
         assert modes == {A: 0o640, B: 0o755, NEW: 0o640}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has no such attributes")
+async def test_labels_of_a_published_file_stay(tmp_path: Path) -> None:
+    """What a program noted of a file is known of the new version, too."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="old")
+        try:
+            os.setxattr(bench.folders.published / A, "user.tag", b"mine")
+        except OSError:
+            pytest.skip("the file system has no attributes")
+        await draft(bench, a__txt="changed", b__txt="changed")
+        await _publish(bench)
+
+        assert files_in(bench.folders.published) == {"a.txt": "changed", "b.txt": "changed"}
+        assert os.getxattr(bench.folders.published / A, "user.tag") == b"mine"
+        labels = os.listxattr(bench.folders.published / B)
+        assert not any(label.startswith("user.") for label in labels)
+
+
+async def test_a_second_version_of_a_long_name_may_be_named(tmp_path: Path) -> None:
+    """It is cut, and still no other file's; whoever names it is not told that it is too long."""
+    names = [FileName(f"{'é' * 94}{number}.txt") for number in range(2)]
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(**dict.fromkeys(map(str, names), "old"))
+        await draft(bench, **dict.fromkeys(map(str, names), "changed"))
+        for name in names:
+            (bench.folders.published / name).write_text("by hand")
+        kept = [each.published_as for each in (await _publish(bench, keep_both=True)).kept_both]
+
+        assert len(set(kept)) == 2
+        assert [file_name(name) for name in kept] == kept
+        held = files_in(bench.folders.published)
+        assert held == dict.fromkeys(names, "by hand") | dict.fromkeys(kept, "changed")
 
 
 async def test_a_deleted_file_changed_by_hand_stays(tmp_path: Path) -> None:
