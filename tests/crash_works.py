@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 import msgspec
-from pytest import MonkeyPatch
+import pytest
 
 from kbd.core.domain.commands import ConfirmDeletions, RecordFacts, SendMessage
 from kbd.core.domain.daemon_state import KnownWorkbench
@@ -107,14 +107,14 @@ async def publish_draft(bench: OpenWorkbench) -> None:
 
 async def _fail_to_publish(bench: OpenWorkbench) -> None:
     """Publish while half of the files cannot be put in their places: all is brought back."""
-    carry_out = PublishTransaction._put  # noqa: SLF001 - a fault between two files
+    carry_out = PublishTransaction._put  # A fault between two files.
 
     def put(self: PublishTransaction, slots: int, slot: str, planned: PlannedFile) -> Any:
         if int(slot) >= 10:
             raise DiskFull("no space is left")
         return carry_out(self, slots, slot, planned)
 
-    with MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PublishTransaction, "_put", put)
         with suppress(DiskFull):
             await publish_draft(bench)

@@ -57,6 +57,10 @@ class Relocatable(ABC):
     """The operations behind which later ones of the same call count in another way. Without any,
     all operations of a file count as the version does that the first one was made on."""
 
+    laid_on: ClassVar[tuple[str, ...]] = ()
+    """What of its changes (`Change.what`) lies on other things and holds none of them, as a comment
+    does: that it is taken away takes nothing else away."""
+
     compares_in_place: ClassVar[bool] = False
     """Whether its comparisons know `CompareOptions.in_place`."""
 
@@ -191,15 +195,20 @@ def _meet(one: _Area, other: _Area) -> bool:
     return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
 
 
-def touches(one: Change, other: Change) -> bool:
+def touches(one: Change, other: Change, laid_on: tuple[str, ...] = ()) -> bool:
     """Tell whether two changes, with places of one version, are about the same thing.
 
     A change of something that the other one took away, or put there, is. Changes of other aspects
     of one thing (its text and its look) are not.
+
+    Args:
+        one: A change.
+        other: Another.
+        laid_on: As `Relocatable.laid_on`.
     """
     if not places_overlap(one.place, other.place):
         return False
     if one.what == other.what:
         # What moved as a whole may have changed within.
         return (one.kind == "moved") == (other.kind == "moved")
-    return "removed" in (one.kind, other.kind)
+    return any(each.kind == "removed" and each.what not in laid_on for each in (one, other))

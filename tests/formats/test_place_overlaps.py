@@ -65,4 +65,6 @@ def test_what_is_about_another_aspect_does_not_touch() -> None:
     assert not touches(cell, change("changed", "format", sheet="S", range="A1:C9"))
     assert touches(cell, change("removed", "row", sheet="S", range="7:7"))
     assert not touches(cell, change("changed", "height", sheet="S", range="7:7"))
+    assert touches(cell, change("removed", "filter", sheet="S", range="A1:C9"))
+    assert not touches(cell, change("removed", "filter", sheet="S", range="A1:C9"), ("filter",))
     assert not touches(cell, change("moved", "cell", **CELL))

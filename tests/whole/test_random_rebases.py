@@ -1,29 +1,42 @@
 """Random edits of both sides, rebased: as if made one after the other, or the conflicts exactly.
 
-What is expected is kept beside, in memory, by what each row, paragraph or slide is, wherever it
-stands. What kbd made of it is read with the libraries that other programs use.
+What is expected is kept beside (`both_sides`). The same edits are also made one after the other, in
+either order, without a rebase.
 """
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import docx
 import openpyxl
 import pptx
 import pytest
-from docx.document import Document
-from openpyxl.worksheet.worksheet import Worksheet
-from pptx.slide import Slide
 
+from whole.both_sides import (
+    COLUMNS,
+    Paragraphs,
+    Sheet,
+    cells_of,
+    change_paragraphs,
+    change_rows,
+    draft_edit,
+    drop_slide,
+    fill_slide,
+    make_paragraphs,
+    make_sheet,
+    make_slides,
+    paragraph_of,
+    read_deck,
+    read_document,
+    read_sheet,
+    write_deck,
+    write_document,
+    write_sheet,
+)
 from wired import Wired, wired
-
-WORDS = [
-    "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india",
-    "juliett", "kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo",
-    "sierra", "tango", "uniform", "victor", "whiskey", "xray", "yankee", "zulu",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -41,84 +54,40 @@ def _rebased(bench: Wired, wb: str) -> None:
     bench.ask("DraftPublish", workbench_id=wb)
 
 
-# Workbooks: a row is a list of cells; which row it is, is its place in the base.
+def _in_all_orders(
+    bench: Wired,
+    path: Path,
+    mine: Callable[[str, bool], None],
+    theirs: Callable[[Path], object],
+    read: Callable[[Path], Any],
+) -> None:
+    """Make both sides' edits beside each other, and one after the other, either first.
 
-COLUMNS = "ABCDE"
-Row = dict[str, Any]
+    Args:
+        bench: The daemon.
+        path: The file.
+        mine: Edits the draft of a workbench, on what the other side left or not.
+        theirs: Edits the file at a path.
+        read: Reads all that counts of a file.
+    """
+    rebased = bench.daemon.workbench(path)
+    mine(rebased, False)
+    theirs(bench.published(rebased) / path.name)
+    _rebased(bench, rebased)
+    first = bench.daemon.workbench(path)
+    mine(first, False)
+    bench.ask("DraftPublish", workbench_id=first)
+    theirs(bench.published(first) / path.name)
+    changed = bench.file(path.name)
+    shutil.copyfile(path, changed)
+    theirs(changed)
+    last = bench.daemon.workbench(changed)
+    mine(last, True)
+    bench.ask("DraftPublish", workbench_id=last)
+    found, *orders = (read(bench.published(wb) / path.name) for wb in (rebased, first, last))
 
-
-class Sheet(NamedTuple):
-    """Rows as they stand, each with its number in the base; 0 for one that somebody inserted."""
-
-    rows: list[tuple[int, Row]]
-
-    def at(self, number: int) -> int:
-        """Return where a row of the base stands, from 1."""
-        return 1 + [each for each, _ in self.rows].index(number)
-
-
-def _sheet(chance: Random) -> Sheet:
-    rows = []
-    for number in range(1, 31):
-        row = {
-            column: f"{chance.choice(WORDS)} {number}{column}" if chance.random() < 0.6 else
-            number * 100 + place
-            for place, column in enumerate(COLUMNS) if place == 0 or chance.random() < 0.9
-        }  # fmt: skip
-        rows.append((number, row))
-    return Sheet(rows)
-
-
-def _write_sheet(path: Path, sheet: Sheet) -> None:
-    book = openpyxl.Workbook()
-    data = book.create_sheet("Data")
-    del book["Sheet"]
-    for number, (_, row) in enumerate(sheet.rows, 1):
-        for column, value in row.items():
-            data[f"{column}{number}"] = value
-    book.create_sheet("Other")["A1"] = "stays"
-    book.save(path)
-
-
-def _read_sheet(path: Path) -> dict[str, Any]:
-    data = openpyxl.load_workbook(path)["Data"]
-    return {cell.coordinate: cell.value for row in data for cell in row if cell.value is not None}
-
-
-def _cells_of(sheet: Sheet) -> dict[str, Any]:
-    return {
-        f"{column}{number}": value
-        for number, (_, row) in enumerate(sheet.rows, 1)
-        for column, value in row.items()
-        if value is not None
-    }
-
-
-def _their_rows(
-    chance: Random, path: Path, base: Sheet, cells: dict[tuple[int, str], Any]
-) -> Sheet:
-    """Change published/ with another program: cells, rows inserted, rows removed."""
-    book = openpyxl.load_workbook(path)
-    data = book["Data"]
-    assert isinstance(data, Worksheet)
-    rows = [(number, dict(row)) for number, row in base.rows]
-    for (number, column), value in cells.items():
-        data[f"{column}{number}"] = value
-        rows[number - 1][1][column] = value
-    touched = {number for number, _ in cells}
-    for _ in range(chance.choice((0, 0, 1, 2))):
-        at = chance.randrange(len(rows))
-        data.insert_rows(at + 1)
-        data[f"A{at + 1}"] = value = f"inserted {chance.random()}"
-        rows.insert(at, (0, {"A": value}))
-    if chance.random() < 0.3:
-        at = chance.choice(
-            [n for n, (number, _) in enumerate(rows) if number not in {*touched, 30}]
-        )
-        data.delete_rows(at + 1)
-        del rows[at]
-    book.save(path)
-    return Sheet(rows)
+    assert found not in (read(path), read(changed))
+    assert orders == [found, found]
 
 
 def _edit(bench: Wired, wb: str, path: str, *operations: dict[str, Any]) -> None:
@@ -132,14 +101,14 @@ def _edit(bench: Wired, wb: str, path: str, *operations: dict[str, Any]) -> None
 def test_other_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     """Values, new cells, cells below the table, ranges; rows that somebody inserted or removed."""
     chance = Random(f"cells {seed}")
-    base = _sheet(chance)
+    base = make_sheet(chance)
     path = bench.file("a.xlsx")
-    _write_sheet(path, base)
+    write_sheet(path, base)
     wb = bench.daemon.workbench(path)
     published = bench.published(wb) / "a.xlsx"
     everywhere = [(number, column) for number in range(1, 31) for column in COLUMNS]
     chosen = chance.sample(everywhere, 30)
-    theirs = _their_rows(chance, published, base, {
+    theirs = change_rows(chance, published, base, {
         at: chance.choice((f"theirs {at}", chance.randrange(10**6), None)) for at in chosen[:10]
     })  # fmt: skip
     standing = {number for number, _ in theirs.rows}
@@ -156,10 +125,40 @@ def test_other_cells_of_a_workbook(bench: Wired, seed: int) -> None:
 
     for (number, column), value in mine.items():
         theirs.rows[theirs.at(number) - 1][1][column] = value
-    wanted = _cells_of(theirs)
+    wanted = cells_of(theirs)
     at = below + len(theirs.rows) - len(base.rows)
-    assert _read_sheet(published) == wanted | {f"B{at}": "low", f"C{at}": 1.5}
+    assert read_sheet(published) == wanted | {f"B{at}": "low", f"C{at}": 1.5}
     assert openpyxl.load_workbook(published)["Other"]["A1"].value == "stays"
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(20))
+def test_cells_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
+    """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
+    chance = Random(f"orders of cells {seed}")
+    base = make_sheet(chance)
+    path = bench.file("a.xlsx")
+    write_sheet(path, base)
+    chosen = chance.sample([(n, column) for n in range(1, 31) for column in COLUMNS], 30)
+    cells = {at: chance.choice((f"theirs {at}", 7, None)) for at in chosen[:10]}
+
+    def theirs(at: Path) -> Sheet:
+        return change_rows(Random(f"their rows {seed}"), at, base, cells)
+
+    tried = bench.file("a.xlsx")
+    shutil.copyfile(path, tried)
+    after = theirs(tried)
+    standing = {number for number, _ in after.rows}
+
+    def mine(wb: str, is_last: bool) -> None:
+        rows = after if is_last else base
+        settings = [
+            {"cell": f"{column}{rows.at(number)}", "value": f"ours {number}"}
+            for number, column in chosen[10:] if number in standing
+        ]  # fmt: skip
+        _edit(bench, wb, "a.xlsx", {"op": "set_cells", "sheet": "Data", "cells": settings})
+
+    _in_all_orders(bench, path, mine, theirs, read_sheet)
 
 
 @pytest.mark.sampled(6)
@@ -167,9 +166,9 @@ def test_other_cells_of_a_workbook(bench: Wired, seed: int) -> None:
 def test_the_same_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     """The conflicts are the cells that both changed to something else, and only those."""
     chance = Random(f"same cells {seed}")
-    base = _sheet(chance)
+    base = make_sheet(chance)
     path = bench.file("a.xlsx")
-    _write_sheet(path, base)
+    write_sheet(path, base)
     wb = bench.daemon.workbench(path)
     published = bench.published(wb) / "a.xlsx"
     everywhere = [(number, column) for number in range(1, 36) for column in COLUMNS]
@@ -195,102 +194,28 @@ def test_the_same_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     assert bench.ask("ReviewGetChangeSet", workbench_id=wb) == before
 
 
-# Documents: a paragraph is its text; which one it is, its number in the base.
-
-Paragraphs = list[tuple[int, str]]
-
-
-def _paragraphs(chance: Random) -> Paragraphs:
-    return [
-        (
-            number,
-            f"{number}: {' '.join(chance.choices(WORDS, k=chance.randint(3, 12)))} end{number}.",
-        )
-        for number in range(1, 31)
-    ]
-
-
-def _write_document(path: Path, paragraphs: Paragraphs) -> None:
-    document = docx.Document()
-    for number, text in paragraphs:
-        document.add_paragraph(text, style="Heading 1" if number % 10 == 1 else None)
-        if number == 15:
-            table = document.add_table(3, 3)
-            for row in range(3):
-                for column in range(3):
-                    table.cell(row, column).text = f"cell {row} {column}"
-    document.save(str(path))
-
-
-def _read_document(path: Path) -> tuple[list[str], list[list[str]]]:
-    document = docx.Document(str(path))
-    cells = [[cell.text for cell in row.cells] for row in document.tables[0].rows]
-    return [each.text for each in document.paragraphs if each.text], cells
-
-
-def _their_paragraphs(
-    chance: Random, path: Path, paragraphs: Paragraphs, places: list[int]
-) -> None:
-    """Change published/ with another program, and the list alike."""
-    document = docx.Document(str(path))
-    for number in places:
-        at = [each for each, _ in paragraphs].index(number)
-        found = _paragraph(document, paragraphs[at][1])
-        match chance.choice(("change", "insert", "delete")):
-            case "change":
-                found.add_run(f" theirs {number}")
-                paragraphs[at] = number, f"{paragraphs[at][1]} theirs {number}"
-            case "insert":
-                found.insert_paragraph_before(f"theirs before {number}")
-                paragraphs.insert(at, (0, f"theirs before {number}"))
-            case _:
-                found._p.getparent().remove(found._p)
-                del paragraphs[at]
-    document.tables[0].cell(2, 2).text = "theirs"
-    document.save(str(path))
-
-
-def _paragraph(document: Document, text: str) -> Any:
-    return next(each for each in document.paragraphs if each.text == text)
-
-
-def _our_paragraphs(chance: Random, paragraphs: Paragraphs, number: int) -> dict[str, Any]:
-    """Return an edit of the draft of a paragraph of the base, and change the list alike."""
-    at = [each for each, _ in paragraphs].index(number)
-    match chance.choice(("replace", "insert", "delete")):
-        case "replace":
-            paragraphs[at] = number, paragraphs[at][1].replace(f"end{number}.", f"OURS{number}.")
-            return {"op": "replace_text", "search": f"end{number}.", "replace": f"OURS{number}."}
-        case "insert":
-            paragraphs.insert(at, (0, f"ours before {number}"))
-            return {"op": "insert_paragraph", "at": number, "text": f"ours before {number}"}
-        case _:
-            del paragraphs[at]
-            return {"op": "delete_paragraphs", "from": number}
-
-
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(60))
 def test_other_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     """Texts replaced, paragraphs put in and taken out, cells of a table, on either side."""
     chance = Random(f"paragraphs {seed}")
-    base = _paragraphs(chance)
+    base = make_paragraphs(chance)
     path = bench.file("a.docx")
-    _write_document(path, base)
+    write_document(path, base)
     wb = bench.daemon.workbench(path)
     published = bench.published(wb) / "a.docx"
     # Two apart, so that each gap is one side's.
     places = chance.sample(range(2, 30, 3), 9)
     wanted = list(base)
-    _their_paragraphs(chance, published, wanted, places[:5])
+    change_paragraphs(chance, published, wanted, places[:5])
     # From the last one on: none counts in another way by those before it.
     for number in sorted(places[5:], reverse=True):
-        _edit(bench, wb, "a.docx", _our_paragraphs(chance, wanted, number))
+        _edit(bench, wb, "a.docx", draft_edit(chance, wanted, number))
     cell = {"op": "set_table_cells", "table": 0, "cells": [{"row": 0, "col": 1, "text": "ours"}]}
     _edit(bench, wb, "a.docx", cell)
     _rebased(bench, wb)
 
-    texts, cells = _read_document(published)
+    texts, cells = read_document(published)
     assert texts == [text for _, text in wanted]
     assert (cells[0][1], cells[2][2], cells[1]) == (
         "ours",
@@ -299,70 +224,76 @@ def test_other_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     )
 
 
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(20))
+def test_paragraphs_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
+    """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
+    chance = Random(f"orders of paragraphs {seed}")
+    base = make_paragraphs(chance)
+    path = bench.file("a.docx")
+    write_document(path, base)
+    places = chance.sample(range(2, 30, 3), 9)
+    added = [base]
+
+    def theirs(at: Path) -> Paragraphs:
+        # What it is changed to depends only on what each paragraph was.
+        texts = list(added[-1])
+        change_paragraphs(Random(f"their paragraphs {seed}"), at, texts, places[:5])
+        return texts
+
+    tried = bench.file("a.docx")
+    shutil.copyfile(path, tried)
+    after = theirs(tried)
+
+    def mine(wb: str, is_last: bool) -> None:
+        texts, own = list(after if is_last else base), Random(f"our paragraphs {seed}")
+        for number in sorted(places[5:], reverse=True):
+            at = [each for each, _ in texts].index(number) + 1
+            edit = draft_edit(own, texts, number)
+            _edit(bench, wb, "a.docx", edit | {key: at for key in ("at", "from") if key in edit})
+        added.append(base if is_last else texts)
+
+    _in_all_orders(bench, path, mine, theirs, read_document)
+
+
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_same_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     """The conflicts are the paragraphs and cells that both changed, and only those."""
     chance = Random(f"same paragraphs {seed}")
-    base = _paragraphs(chance)
+    base = make_paragraphs(chance)
     path = bench.file("a.docx")
-    _write_document(path, base)
+    write_document(path, base)
     wb = bench.daemon.workbench(path)
     published = bench.published(wb) / "a.docx"
-    places = chance.sample(range(1, 31), 12)
-    both = places[: chance.randint(1, 4)]
+    places = chance.sample(range(1, 31), 15)
+    both, (removed, *agreed) = places[: chance.randint(1, 4)], places[12:]
     document = docx.Document(str(published))
     for number in (*both, *places[4:8]):
-        _paragraph(document, base[number - 1][1]).add_run(f" theirs {number}")
+        paragraph_of(document, base[number - 1][1]).add_run(f" theirs {number}")
+    for number in agreed:
+        found = paragraph_of(document, base[number - 1][1])
+        found.runs[0].text = found.text.replace(f"end{number}.", f"OURS{number}.")
+    gone = paragraph_of(document, base[removed - 1][1])._p
+    gone.getparent().remove(gone)
     document.tables[0].cell(0, 1).text = "theirs"
     document.save(str(published))
     edits = [
         {"op": "replace_text", "search": f"end{number}.", "replace": f"OURS{number}."}
         for number in (*both, *places[8:])
-    ]
+    ]  # Those that both changed, others, what somebody took away, what both made the same.
     cell = {"op": "set_table_cells", "table": 0, "cells": [{"row": 0, "col": 1, "text": "ours"}]}
     _edit(bench, wb, "a.docx", *edits, cell)
     conflicts = bench.ask("DraftRebase", workbench_id=wb)["conflicts"]
 
-    assert {each["place"].get("paragraph") for each in conflicts} == {n - 1 for n in both} | {None}
+    assert {each["place"].get("paragraph") for each in conflicts} == {
+        *(number - 1 for number in (*both, removed)), None,
+    }  # fmt: skip
+    assert len(conflicts) == len(both) + 2
     assert [
         (each["place"]["row"], each["place"]["column"], each["ours"], each["theirs"])
         for each in conflicts if "table" in each["place"]
     ] == [(0, 1, "ours", "theirs")]  # fmt: skip
-
-
-# Decks: a slide is its title and the lines of its body; which one it is, its number in the base.
-
-Slides = list[tuple[int, str, str]]
-
-
-def _slides(chance: Random) -> Slides:
-    return [
-        (number, f"Title {number}", f"{' '.join(chance.choices(WORDS, k=6))} {number}")
-        for number in range(12)
-    ]
-
-
-def _write_deck(path: Path, slides: Slides) -> None:
-    deck = pptx.Presentation()
-    for _, title, body in slides:
-        _fill(deck.slides.add_slide(deck.slide_layouts[1]), title, body)
-    deck.save(str(path))
-
-
-def _fill(slide: Slide, title: str, body: str) -> None:
-    for shape, text in zip(slide.placeholders, (title, body), strict=True):
-        shape.text_frame.text = text
-
-
-def _read_deck(path: Path) -> list[tuple[str, str, str]]:
-    found = []
-    for slide in pptx.Presentation(str(path)).slides:
-        shapes = {shape.placeholder_format.idx: shape for shape in slide.placeholders}
-        texts = [shapes[n].text_frame.text if n in shapes else "" for n in (0, 1)]
-        notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-        found.append((texts[0], texts[1], notes.text if notes is not None else ""))
-    return found
 
 
 @pytest.mark.sampled(6)
@@ -370,9 +301,9 @@ def _read_deck(path: Path) -> list[tuple[str, str, str]]:
 def test_other_slides_of_a_deck(bench: Wired, seed: int) -> None:
     """Texts, notes, slides put in and taken out, on either side."""
     chance = Random(f"slides {seed}")
-    base = _slides(chance)
+    base = make_slides(chance)
     path = bench.file("a.pptx")
-    _write_deck(path, base)
+    write_deck(path, base)
     wb = bench.daemon.workbench(path)
     published = bench.published(wb) / "a.pptx"
     places = chance.sample(range(0, 12, 2), 6)
@@ -384,12 +315,10 @@ def test_other_slides_of_a_deck(bench: Wired, seed: int) -> None:
             next(n for n, each in enumerate(wanted) if each[0] == number),
         )
         if chance.random() < 0.4:
-            ids = deck.slides._sldIdLst
-            deck.part.drop_rel(ids[number].rId)
-            ids.remove(ids[number])
+            drop_slide(deck, number)
             del wanted[at]
         else:
-            _fill(slide, f"Theirs {number}", base[number][2])
+            fill_slide(slide, f"Theirs {number}", base[number][2])
             wanted[at] = number, (f"Theirs {number}", base[number][2], "")
     deck.save(str(published))
     for number in sorted(places[3:], reverse=True):
@@ -419,8 +348,91 @@ def test_other_slides_of_a_deck(bench: Wired, seed: int) -> None:
         _edit(bench, wb, "a.pptx", edit)
     _rebased(bench, wb)
 
-    assert _read_deck(published) == [each for _, each in wanted]
+    assert read_deck(published) == [each for _, each in wanted]
 
 
 def _stays(wanted: list[tuple[int, Any]], number: int) -> bool:
     return any(each == number for each, _ in wanted)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(20))
+def test_slides_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
+    """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
+    chance = Random(f"orders of slides {seed}")
+    base = make_slides(chance)
+    path = bench.file("a.pptx")
+    write_deck(path, base)
+    places = chance.sample(range(0, 12, 2), 6)
+    gone = set(places[:1])
+
+    def theirs(at: Path) -> None:
+        deck = pptx.Presentation(str(at))
+        titles = [slide.placeholders[0].text_frame.text for slide in deck.slides]
+        for number in places[:3]:
+            index = titles.index(f"Title {number}")
+            fill_slide(deck.slides[index], f"Theirs {number}", base[number][2])
+        for number in gone:
+            drop_slide(deck, titles.index(f"Title {number}"))
+        deck.save(str(at))
+
+    def mine(wb: str, is_last: bool) -> None:
+        own = Random(f"our slides {seed}")
+        for number in sorted(places[3:], reverse=True):
+            index = number - sum(each < number for each in gone) if is_last else number
+            edit: dict[str, Any] = own.choice((
+                {"op": "set_slide_text", "title": "Ours"},
+                {"op": "set_notes", "text": "our notes"},
+                {"op": "append_bullets", "bullets": ["ours"]},
+                {"op": "delete_slide"},
+            ))  # fmt: skip
+            _edit(bench, wb, "a.pptx", edit | {"index": index})
+
+    _in_all_orders(bench, path, mine, theirs, read_deck)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("seed", range(30))
+def test_the_same_slides_of_a_deck(bench: Wired, seed: int) -> None:
+    """The conflicts are what both changed of a slide, or one side took away, and only those."""
+    chance = Random(f"same slides {seed}")
+    base = make_slides(chance)
+    path = bench.file("a.pptx")
+    write_deck(path, base)
+    wb = bench.daemon.workbench(path)
+    published = bench.published(wb) / "a.pptx"
+    order = chance.sample(range(12), 12)
+    both, agreed, (removed, noted), (mine, yours) = order[:3], order[3:5], order[5:7], order[7:9]
+    both = both[: chance.randint(1, 3)]
+    deck = pptx.Presentation(str(published))
+    for number in (*both, yours):
+        fill_slide(deck.slides[number], f"Theirs {number}", base[number][2])
+    for number in agreed:
+        fill_slide(deck.slides[number], f"Same {number}", base[number][2])
+    # What one side changed and the other did not, of one slide: no conflict.
+    fill_slide(deck.slides[mine], base[mine][1], f"{base[mine][2]} theirs")
+    for number in (noted, yours):
+        notes = deck.slides[number].notes_slide.notes_text_frame
+        assert notes is not None
+        notes.text = f"their notes {number}"
+    drop_slide(deck, removed)
+    deck.save(str(published))
+    titles = {number: f"Ours {number}" for number in (*both, removed, mine)}
+    titles |= {number: f"Same {number}" for number in agreed}
+    edits = [{"op": "set_slide_text", "index": n, "title": text} for n, text in titles.items()]
+    notes_edit = {"op": "set_notes", "index": noted, "text": "our notes"}
+    _edit(bench, wb, "a.pptx", *edits, notes_edit)
+    before = bench.ask("ReviewGetChangeSet", workbench_id=wb)
+    conflicts = bench.ask("DraftRebase", workbench_id=wb)["conflicts"]
+
+    found = {
+        (each["place"]["slide"], each["place"].get("part"), each["ours"], each["theirs"])
+        for each in conflicts
+    }
+    assert found == {
+        *((number, None, f"Ours {number}", f"Theirs {number}") for number in both),
+        (removed, None, f"Ours {removed}", None),
+        (noted, "notes", "our notes", f"their notes {noted}"),
+    }
+    assert len(conflicts) == len(both) + 2
+    assert bench.ask("ReviewGetChangeSet", workbench_id=wb) == before

@@ -1,24 +1,36 @@
 """Real files, changed on both sides: every mark that either side set is in what a rebase makes.
 
 The other side's edit is made by the format alone, outside the daemon, so that nothing else of the
-file differs. The marks are looked for in the parts of the result as they lie in the package.
+file differs. The marks are looked for in the parts of the result as they lie in the package, and
+the part that both edited must be that of both edits made one after the other.
+
+A file is left out only where kbd edits it not at all, or where a conflict is right: nothing in it
+tells one row or paragraph from another. How many are left out for which reason is counted.
 """
 
+import re
+import shutil
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
-import docx
 import msgspec
 import openpyxl
-import pptx
 import pytest
 
 from kbd.client.blocking import RemoteError
 from kbd.errors import KbdError
-from kbd.formats import Editable, FormatHandler, Source
+from kbd.formats import (
+    Comparable,
+    CompareOptions,
+    Editable,
+    FormatHandler,
+    Relocatable,
+    Source,
+)
 from kbd_docx import DocxFormat
 from kbd_pptx import PptxFormat
 from kbd_xlsx import XlsxFormat
@@ -69,17 +81,8 @@ def _cells(source: Path) -> Edits | None:
     return [edit("kbdours", *ours)], [edit("kbdtheirs", *theirs)], 5, 5
 
 
-def _is_alike(source: Path) -> bool:
-    """Tell whether no cell of a first sheet holds what no other does: no column is certain then."""
-    rows = openpyxl.load_workbook(source).worksheets[0].iter_rows(values_only=True)
-    return 1 not in Counter(value for row in rows for value in row if value is not None).values()
-
-
 def _paragraphs(source: Path) -> Edits | None:
-    texts = Counter(each.text.strip() for each in docx.Document(str(source)).paragraphs)
-    # Where all paragraphs are blank or alike, nobody can tell which is which.
-    if not any(text and count == 1 for text, count in texts.items()):
-        return None
+    del source
     return (
         [{"op": "insert_paragraph", "at": 1, "text": "kbdours0"}],
         [{"op": "append_paragraph", "text": "kbdtheirs0"}],
@@ -88,7 +91,7 @@ def _paragraphs(source: Path) -> Edits | None:
 
 
 def _slides(source: Path) -> Edits | None:
-    count = len(pptx.Presentation(str(source)).slides)
+    count = len(PptxFormat().map(Source(source, source.name))["slides"])
     if not count:
         return None
     theirs = [{"op": "add_slide", "index": 1, "layout": "blank", "notes": "kbdtheirs0"}]
@@ -99,6 +102,31 @@ def _slides(source: Path) -> Edits | None:
 
 
 PLANS = {"xlsx": _cells, "docx": _paragraphs, "pptx": _slides}
+
+
+def _is_alike(handler: FormatHandler, source: Path) -> bool:
+    """Tell whether nothing in a file is there once: where it stands is not certain then.
+
+    Of a workbook its cells, for which column is which; of a document its paragraphs.
+    """
+    held: Iterable[Any] = ()
+    if handler.name == "xlsx":
+        rows = openpyxl.load_workbook(source).worksheets[0].iter_rows(values_only=True)
+        held = (value for row in rows for value in row if value is not None)
+    elif handler.name == "docx":
+        held = filter(None, _texts_of_paragraphs(source))
+    else:
+        return False
+    return 1 not in Counter(held).values()
+
+
+def _texts_of_paragraphs(source: Path) -> Iterator[str]:
+    """Yield the texts of a body's own paragraphs; no library reads all that kbd edits."""
+    with zipfile.ZipFile(source) as package:
+        (part,) = (n for n in package.namelist() if re.fullmatch(r"word/document\d*\.xml", n))
+        body = ET.fromstring(package.read(part))
+    for paragraph in body.iterfind("{*}body/{*}p"):
+        yield "".join(each.text or "" for each in paragraph.iterfind(".//{*}t")).strip()
 
 
 def _apply(handler: FormatHandler, source: Path, edits: list[dict[str, Any]], target: Path) -> bool:
@@ -123,37 +151,62 @@ def _count(path: Path, mark: str) -> int:
     return sum(any(f"{mark}{n}".encode() in text for text in texts) for n in range(10))
 
 
+def _differing(handler: FormatHandler, one: Path, other: Path) -> list[str]:
+    """Return what differs between two files, but for what only follows from it."""
+    assert isinstance(handler, Comparable)
+    assert isinstance(handler, Relocatable)
+    found = handler.compare(Source(one, one.name), Source(other, other.name), CompareOptions())
+    return [
+        f"{each.place.title}: {each.what} {each.kind}"
+        for each in found.changes
+        if each.what not in handler.derived
+    ]
+
+
+def _parts(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as package:
+        return {name: package.read(name) for name in package.namelist()}
+
+
 def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) -> str:
-    """Rebase one file; return "" or why it was not tried or not done."""
+    """Rebase one file; return "" or why it was left out."""
     try:
         plan = PLANS[handler.name](source)
-    # The libraries raise what they like about files that they do not read.
-    except Exception:  # noqa: BLE001
-        return "untried"
+    except KbdError:
+        return "kbd cannot read it"
     if plan is None:
-        return "untried"
+        return "there is nothing in it"
     ours, theirs, mine, yours = plan
-    target = folder / f"theirs{source.suffix}"
-    target.unlink(missing_ok=True)
+    target, first, last = (folder / f"{name}{source.suffix}" for name in ("t", "ot", "to"))
+    for path in (target, first, last):
+        path.unlink(missing_ok=True)
     if not _apply(handler, source, theirs, target):
-        return "untried"
+        return "kbd does not edit it"
     wb = bench.daemon.workbench(source)
     try:
         name = bench.files(wb)[0]
         try:
             bench.ask(f"{handler.wire_name}ApplyOps", workbench_id=wb, path=name, ops=ours)
         except RemoteError:
-            return "untried"
-        published = bench.published(wb) / name
+            return "kbd does not edit it"
+        published, drafted = (
+            bench.daemon.home / "workbenches" / wb / root / name for root in ("published", "draft")
+        )
+        shutil.copyfile(drafted, folder / f"o{source.suffix}")
         published.write_bytes(target.read_bytes())
         done = bench.ask("DraftRebase", workbench_id=wb)
         if done["conflicts"]:
-            if handler.name == "xlsx" and _is_alike(source):
-                return "untried"
-            return f"{source.name}: {done['conflicts'][:2]}"
+            assert _is_alike(handler, source), (source.name, done["conflicts"][:2])
+            return "nothing in it is there once"
         bench.ask("DraftPublish", workbench_id=wb)
         found = _count(published, "kbdours"), _count(published, "kbdtheirs")
         assert found == (mine, yours), (source.name, found)
+        # The draft's edits on what somebody made: that very package. The other way round what they
+        # hold is the same, and only the order in which it was put there is another one.
+        assert _apply(handler, target, ours, last), source.name
+        assert _parts(published) == _parts(last), source.name
+        assert _apply(handler, folder / f"o{source.suffix}", theirs, first), source.name
+        assert _differing(handler, first, published) == [], source.name
         return ""
     finally:
         if bench.ask("DraftGetState", workbench_id=wb)["has_draft"]:
@@ -172,7 +225,7 @@ def test_no_mark_is_lost(
 ) -> None:
     """Of files of many programs: what both set is there, and nothing is in the way."""
     paths = sorted(path for pattern in PATTERNS[kind] for path in corpora.glob(pattern))[some]
-    outcomes = [_rebase(bench, HANDLERS[kind], path, tmp_path) for path in paths]
+    outcomes = Counter(_rebase(bench, HANDLERS[kind], path, tmp_path) for path in paths)
+    print(f"{kind}: {outcomes.pop('', 0)} of {len(paths)} rebased; left out: {dict(outcomes)}")
 
-    assert [each for each in outcomes if each not in ("", "untried")] == []
-    assert outcomes.count("") >= len(outcomes) // 3
+    assert outcomes.total() <= len(paths) // 2

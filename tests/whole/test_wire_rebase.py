@@ -7,6 +7,10 @@ from typing import Any
 import docx
 import openpyxl
 import pytest
+from openpyxl.comments import Comment
+from openpyxl.formatting.formatting import ConditionalFormattingList
+from openpyxl.formatting.rule import Rule
+from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.formula import ArrayFormula
 
 from backends import mostly
@@ -267,6 +271,71 @@ def test_edits_go_along_with_a_sheet_that_somebody_renamed(bench: Wired) -> None
     assert [(each["place"]["cell"], each["ours"], each["theirs"]) for each in found] == [
         ("B4", 1, 2)
     ]
+
+
+def test_a_call_that_read_what_somebody_changed_is_a_conflict(bench: Wired) -> None:
+    """What it took from the other file, it took from a version that is no longer the one there."""
+    paths = [bench.file(name) for name in ("book.xlsx", "other.xlsx")]
+    for path in paths:
+        book = openpyxl.Workbook()
+        sheet = book.create_sheet("Data")
+        del book["Sheet"]
+        sheet.append(["name", 1, 2])
+        if path.name == "other.xlsx":
+            sheet.column_dimensions["A"].width = 33
+        book.save(path)
+    wb = bench.daemon.workbench(*paths)
+    edit = {"op": "set_cells", "sheet": "Data", "cells": [{"cell": "B1", "value": 7}]}
+    bench.ask("XlsxApplyOps", workbench_id=wb, path="other.xlsx", ops=[edit])
+    bench.ask(
+        "XlsxCopyAssets", workbench_id=wb, source_path="other.xlsx", target_path="book.xlsx",
+        assets=["column_widths:Data"],
+    )  # fmt: skip
+    for path in paths:
+        published = bench.published(wb) / path.name
+        book = openpyxl.load_workbook(published)
+        book["Data"]["C1"] = "theirs"
+        book.save(published)
+    found = bench.ask("DraftRebase", workbench_id=wb)["conflicts"]
+
+    assert [(each["path"], each["reason"]) for each in found] == [
+        ("book.xlsx", "the call read other.xlsx, which somebody changed, too")
+    ]
+
+
+def test_what_lies_on_cells_may_be_taken_away_by_somebody(bench: Wired) -> None:
+    """A filter, a rule, a comment: the cells below are not gone, and the draft's edits stay."""
+    path = bench.file("book.xlsx")
+    book = openpyxl.Workbook()
+    sheet = book.create_sheet("Data")
+    del book["Sheet"]
+    for row in range(1, ROWS + 1):
+        sheet.append([f"name {row}", row, row * 2])
+    sheet.auto_filter.ref = f"A1:C{ROWS}"
+    small = Rule(type="cellIs", operator="lessThan", formula=["3"])
+    sheet.conditional_formatting.add("B1:B9", small)
+    rule = DataValidation(type="whole", operator="greaterThan", formula1="0")
+    rule.add("B1:B9")
+    sheet.add_data_validation(rule)
+    sheet["B3"].comment = Comment("why?", "somebody")
+    book.save(path)
+    wb = bench.daemon.workbench(path)
+    _set(bench, wb, B3=99)
+    published = bench.published(wb) / "book.xlsx"
+    book = openpyxl.load_workbook(published)
+    sheet = book["Data"]
+    sheet.auto_filter.ref = None
+    sheet.conditional_formatting = ConditionalFormattingList()
+    sheet.data_validations.dataValidation = []
+    sheet["B3"].comment = None
+    book.save(published)
+
+    assert bench.ask("DraftRebase", workbench_id=wb)["conflicts"] == []
+    bench.ask("DraftPublish", workbench_id=wb)
+    sheet = openpyxl.load_workbook(published)["Data"]
+    assert (sheet["B3"].value, sheet["B3"].comment, sheet.auto_filter.ref) == (99, None, None)
+    assert not list(sheet.conditional_formatting)
+    assert not sheet.data_validations.dataValidation
 
 
 def test_a_total_of_what_somebody_changed_is_a_conflict(bench: Wired) -> None:

@@ -245,9 +245,9 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
     """Plan a publish: which files it writes and deletes.
 
     Raises:
-        ValidationFailed: There is no draft, a run works on it, a deletion is not confirmed, a file
-            with external references is not accepted, the plan is not the one that was staged, or
-            the approval is decided or about something else.
+        ValidationFailed: There is no draft, no file is named, a run works on it, a deletion is not
+            confirmed, a file with external references is not accepted, the plan is not the one that
+            was staged, or the approval is decided or about something else.
         NotFound: A name is not in the draft.
         ConflictPublishedChanged: Published files are not what the draft started from.
     """
@@ -268,9 +268,11 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
     # Of a deletion there are no two versions to keep: what somebody changed is not deleted.
     if conflicts and (deletions or not command.keep_both):
         listed = ", ".join(conflicts)
+        ways = "publish the other files by name, rebase the draft, or keep both versions"
+        if deletions:
+            ways = "publish the other files by name, for what would be deleted is another file now"
         msg = (
-            f"changed in published/ since the draft began: {listed} (nothing was published); "
-            "publish the other files by name, rebase the draft, or keep both versions"
+            f"changed in published/ since the draft began: {listed} (nothing was published); {ways}"
         )
         actions = ("rebase the draft: its edits are applied to what is published now",)
         raise ConflictPublishedChanged(msg, actions=actions, detail={"files": conflicts})
@@ -295,6 +297,9 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
 def _chosen_files(draft: Draft, names: tuple[FileName, ...] | None) -> list[FileName]:
     if names is None:
         return sorted(draft.files)
+    if not names:
+        msg = "no file is named: name some of the draft, or leave the paths out for all"
+        raise ValidationFailed(msg)
     for name in names:
         if name not in draft.files:
             msg = f"{name!r} is not changed in the draft"

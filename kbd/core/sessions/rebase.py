@@ -81,7 +81,9 @@ async def _changed_files(workbench: OpenWorkbench, draft: Draft) -> frozenset[Fi
 
     def differing() -> frozenset[FileName]:
         return frozenset(
-            name for name, base in bases.items() if _differs(workbench.folders.published, name, base)
+            name
+            for name, base in bases.items()
+            if _differs(workbench.folders.published, name, base)
         )
 
     return await run_sync(differing)

@@ -80,6 +80,7 @@ class ThreeVersions:
         self._ours_stay, self._theirs_stay = stays
         handler = formats.for_name(theirs.name)
         self._derived = handler.derived if isinstance(handler, Relocatable) else ()
+        self._laid_on = handler.laid_on if isinstance(handler, Relocatable) else ()
         self._our_changes: tuple[_Placed, ...] | None = None
         self._their_changes: tuple[_Placed, ...] | None = None
         # Where what somebody else did has other results, in their version.
@@ -101,11 +102,10 @@ class ThreeVersions:
         self._our_changes, self._their_changes = ours, theirs
         self._their_results = tuple(each.place for each in results)
         found: list[Clash] = []
-        new = await self._added(ours, theirs)
-        pairs = [*_pairs([each.base for each in ours], [each.base for each in theirs]), *new]
-        for one, other in pairs:
+        sides = [each.base for each in ours], [each.base for each in theirs]
+        for one, other, is_same in [*self._pairs(*sides), *await self._added(ours, theirs)]:
             draft, other_side = ours[one].change, theirs[other].change
-            if _is_same(draft, other_side):
+            if is_same:
                 self._agreed[0].add(one)
                 self._agreed[1].add(other)
                 continue
@@ -124,7 +124,7 @@ class ThreeVersions:
 
     async def _added(
         self, ours: Sequence[_Placed], theirs: Sequence[_Placed]
-    ) -> Iterable[tuple[int, int]]:
+    ) -> Iterable[tuple[int, int, bool]]:
         """Return the pairs of what both added where the base has nothing, by what it is called."""
         mine = [number for number, each in enumerate(ours) if each.base is None]
         yours = [each.change if each.base is None else None for each in theirs]
@@ -137,7 +137,7 @@ class ThreeVersions:
         for number, trace in zip(mine, traces, strict=True):
             if trace.place is not None:
                 moved[number] = msgspec.structs.replace(ours[number].change, place=trace.place)
-        return _pairs(moved, yours)
+        return self._pairs(moved, yours)
 
     async def losses(self, result: FileRef) -> list[Clash]:
         """Return where a result is not what both together make of the base; none if it is right.
@@ -185,6 +185,33 @@ class ThreeVersions:
             if not _is_surrounding(each, mine)
         ]
         return _merged(found)
+
+    def _pairs(
+        self, ours: Sequence[Change | None], theirs: Sequence[Change | None]
+    ) -> Iterable[tuple[int, int, bool]]:
+        """Yield the numbers of changes of one place, and whether they are the same.
+
+        The places are given in one version, for in others the same place may be called otherwise.
+        """
+        single: dict[object, list[int]] = {}
+        wide: list[int] = []
+        for number, change in enumerate(theirs):
+            if change is None:
+                continue
+            if _is_single(change.place):
+                single.setdefault(_key(change.place), []).append(number)
+            else:
+                wide.append(number)
+        for one, mine in enumerate(ours):
+            if mine is None:
+                continue
+            near: Iterable[int] = [*single.get(_key(mine.place), ()), *wide]
+            if not _is_single(mine.place):
+                near = range(len(theirs))
+            for other in near:
+                yours = theirs[other]
+                if yours is not None and touches(mine, yours, self._laid_on):
+                    yield one, other, _is_same(mine, yours)
 
     def _is_recalculated(self, change: Change | None) -> bool:
         """Tell whether what the draft changed had already another result in `theirs`.
@@ -306,31 +333,6 @@ def _is_surrounding(change: Change, ours: Sequence[Change]) -> bool:
 
 _LOOKS = frozenset(("format", "style", "list", "layout", "position", "width", "height"))
 """What of a change (`Change.what`) is about how something looks."""
-
-
-def _pairs(
-    ours: Sequence[Change | None], theirs: Sequence[Change | None]
-) -> Iterable[tuple[int, int]]:
-    """Yield the numbers of changes that are about the same place, given in one version."""
-    single: dict[object, list[int]] = {}
-    wide: list[int] = []
-    for number, change in enumerate(theirs):
-        if change is None:
-            continue
-        if _is_single(change.place):
-            single.setdefault(_key(change.place), []).append(number)
-        else:
-            wide.append(number)
-    for one, mine in enumerate(ours):
-        if mine is None:
-            continue
-        near: Iterable[int] = [*single.get(_key(mine.place), ()), *wide]
-        if not _is_single(mine.place):
-            near = range(len(theirs))
-        for other in near:
-            yours = theirs[other]
-            if yours is not None and touches(mine, yours):
-                yield one, other
 
 
 def _is_single(place: Place) -> bool:

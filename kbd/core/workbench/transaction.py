@@ -15,11 +15,12 @@ import hashlib
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kbd.core.workbench.sandbox import ConfinedRoot, open_regular
+from kbd.core.workbench.sandbox import MAX_COMPONENT_BYTES, ConfinedRoot, open_regular
 from kbd.errors import (
     DiskFull,
     FileReadFailed,
@@ -38,6 +39,10 @@ _READ_BYTES = 1 << 20
 
 _PREFIX = "publish-"
 
+_LABELS = ("user.", "system.posix_acl_access")
+"""Extended attributes that are a person's: what programs noted of a file, and who else may use it.
+Those that the system itself gives a file (`security.`) it gives the new one as well."""
+
 
 _Signature = tuple[int, int, int]
 """What tells whether a file is another one, or was written to: inode, size, time of change. Not the
@@ -45,10 +50,18 @@ time of its inode, which a rename changes, too."""
 
 
 def conflict_name(name: FileName, mark: str) -> FileName:
-    """Return a name for a second version of a file: `a (kbd conflict 1f2e).txt`."""
+    """Return a name for a second version of a file: `a (kbd conflict 1f2e).txt`.
+
+    It is one that a file may have; of a name that is too long already a hash tells the rest.
+    """
     folder, _, last = name.rpartition("/")
     stem, suffix = os.path.splitext(last)
-    renamed = f"{stem} (kbd conflict {mark[:8]}){suffix}"
+    appended = f" (kbd conflict {mark[:8]}){suffix}"
+    if len(f"{stem}{appended}".encode()) > MAX_COMPONENT_BYTES:
+        appended = f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}{appended}"
+        room = max(0, MAX_COMPONENT_BYTES - len(appended.encode()))
+        stem = stem.encode()[:room].decode(errors="ignore")
+    renamed = f"{stem}{appended}"
     return FileName(f"{folder}/{renamed}" if folder else renamed)
 
 
@@ -200,9 +213,7 @@ class PublishTransaction:
         # Open to all as far as the process's mask allows, unless the published file says otherwise.
         fd = self._disk.create(slot, slots, 0o666)
         try:
-            mode = self._mode(name)
-            if mode is not None:
-                os.fchmod(fd, mode)
+            self._liken(fd, name)
             # A copy and no link: who edits the published file in place would change the blob.
             try:
                 self._blobs.copy_to(blob, fd)
@@ -215,13 +226,17 @@ class PublishTransaction:
             os.close(fd)
         self._filled[slot] = blob
 
-    def _mode(self, name: FileName) -> int | None:
-        """Return the permissions of the published file, or None for no file."""
-        try:
-            with self._published.open(name) as held:
-                return stat.S_IMODE(os.fstat(held).st_mode) & 0o777
-        except (NotFound, SandboxViolation):
-            return None
+    def _liken(self, fd: int, name: FileName) -> None:
+        """Give a new version the permissions and the labels of the published file, if any is."""
+        with suppress(NotFound, SandboxViolation), self._published.open(name) as held:
+            os.fchmod(fd, stat.S_IMODE(os.fstat(held).st_mode) & 0o777)
+            # There where the file system and the system have such; what a person may not set stays.
+            if sys.platform != "linux":
+                return
+            with suppress(OSError):
+                for label in os.listxattr(held):
+                    if label.startswith(_LABELS):
+                        os.setxattr(fd, label, os.getxattr(held, label))
 
     def _secure(self, name: FileName, old: BlobHash) -> None:
         """Make sure that what a file holds is stored, before anything takes its place (R4)."""

@@ -83,6 +83,9 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, 
     compare_method = "XlsxDiff"
     compare_options: ClassVar[tuple[str, ...]] = ("sheet",)
     derived: ClassVar[tuple[str, ...]] = ("result",)
+    laid_on: ClassVar[tuple[str, ...]] = (
+        "comment", "conditional format", "filter", "link", "sort order", "validation",
+    )  # fmt: skip
     compares_in_place = True
 
     def cells(self, source: Source, region: Region) -> Reading:

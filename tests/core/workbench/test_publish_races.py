@@ -71,7 +71,10 @@ class _HastyDisk(Disk):
 
 
 def _write(text: str) -> Act:
-    return lambda path: path.write_text(text) and None
+    def act(path: Path) -> None:
+        path.write_text(text)
+
+    return act
 
 
 def _replace(path: Path) -> None:
@@ -140,8 +143,11 @@ def place(tmp_path: Path) -> Iterator[_Place]:
 
 def _theirs(act: str) -> dict[str, str]:
     """Return what published/ holds of what somebody did."""
-    held = {"links": {A: "-> elsewhere"}, "makes a folder": {f"{A}/inside.txt": "theirs"}}
-    return {str(name): text for name, text in held.get(act, {A: "theirs"}).items()}
+    held = {
+        "links": {str(A): "-> elsewhere"},
+        "makes a folder": {f"{A}/inside.txt": "theirs"},
+    }
+    return held.get(act, {str(A): "theirs"})
 
 
 @pytest.mark.parametrize("act", ACTS)

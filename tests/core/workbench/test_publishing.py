@@ -3,16 +3,18 @@
 import errno
 import os
 import stat
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
-from crash_works import drafted, opened, publish_draft
+from crash_works import Work, drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.workbench.extraction import extract_files, numbered_names
 from kbd.core.workbench.publish import discard, publish
+from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import ConflictPublishedChanged, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.disk import Disk, LogPoisoned
@@ -68,6 +70,19 @@ async def test_without_a_draft_nothing_is_recorded(tmp_path: Path) -> None:
             await _publish(bench)
 
         assert (bench.state.seq, bench.state.checkpoints) == (before, [])
+
+
+async def test_a_publish_of_no_file_is_refused(tmp_path: Path) -> None:
+    """A list without a name is a mistake: no checkpoint is made of nothing."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="changed")
+        before = bench.state.seq
+        with pytest.raises(ValidationFailed, match="no file is named"):
+            await _publish(bench, ())
+
+        assert (bench.state.seq, bench.state.checkpoints) == (before, [])
+        assert list(bench.folders.stage.iterdir()) == []
 
 
 async def test_a_disk_that_fails_meanwhile_does_not_hold_the_draft(tmp_path: Path) -> None:
@@ -222,6 +237,40 @@ async def test_permissions_of_a_published_file_stay(tmp_path: Path) -> None:
         assert modes == {A: 0o640, B: 0o755, NEW: 0o640}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="has no such attributes")
+async def test_labels_of_a_published_file_stay(tmp_path: Path) -> None:
+    """What a program noted of a file is known of the new version, too."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old", b__txt="old")
+        try:
+            os.setxattr(bench.folders.published / A, "user.tag", b"mine")
+        except OSError:
+            pytest.skip("the file system has no attributes")
+        await draft(bench, a__txt="changed", b__txt="changed")
+        await _publish(bench)
+
+        assert files_in(bench.folders.published) == {"a.txt": "changed", "b.txt": "changed"}
+        assert os.getxattr(bench.folders.published / A, "user.tag") == b"mine"
+        labels = os.listxattr(bench.folders.published / B)
+        assert not any(label.startswith("user.") for label in labels)
+
+
+async def test_a_second_version_of_a_long_name_may_be_named(tmp_path: Path) -> None:
+    """It is cut, and still no other file's; whoever names it is not told that it is too long."""
+    names = [FileName(f"{'é' * 94}{number}.txt") for number in range(2)]
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(**dict.fromkeys(map(str, names), "old"))
+        await draft(bench, **dict.fromkeys(map(str, names), "changed"))
+        for name in names:
+            (bench.folders.published / name).write_text("by hand")
+        kept = [each.published_as for each in (await _publish(bench, keep_both=True)).kept_both]
+
+        assert len(set(kept)) == 2
+        assert [file_name(name) for name in kept] == kept
+        held = files_in(bench.folders.published)
+        assert held == dict.fromkeys(names, "by hand") | dict.fromkeys(kept, "changed")
+
+
 async def test_a_deleted_file_changed_by_hand_stays(tmp_path: Path) -> None:
     """What somebody wrote is not deleted: of a deletion there are no two versions to keep."""
     async with supervised(tmp_path / "h") as running:
@@ -230,8 +279,9 @@ async def test_a_deleted_file_changed_by_hand_stays(tmp_path: Path) -> None:
         await bench.keeper.submit(ConfirmDeletions((A,)))
         (bench.folders.published / "a.txt").write_text("by hand")
         for keep_both in (False, True):
-            with pytest.raises(ConflictPublishedChanged):
+            with pytest.raises(ConflictPublishedChanged) as refused:
                 await _publish(bench, keep_both=keep_both)
+            assert "keep both" not in refused.value.message
 
         assert files_in(bench.folders.published) == {"a.txt": "by hand"}
         assert bench.state.draft is not None
@@ -311,9 +361,11 @@ class _LosingDisk(Disk):
 
     Attributes:
         loses: What stands in the paths, or "".
+        refused: How many requests were refused on it.
     """
 
     loses = ""
+    refused = 0
 
     def fsync(self, fd: int) -> None:
         """Sync, or fail."""
@@ -327,37 +379,37 @@ async def test_nothing_is_answered_after_a_sync_that_failed(tmp_path: Path, lose
     """The next sync would say that all is well: whoever asks once more is refused as well."""
     root, disk = tmp_path / "root", _LosingDisk()
     await drafted(root)
-    heard: list[KbdError] = []
+    asked = (publish_draft, publish_draft, discard)
     with pytest.raises(BaseExceptionGroup) as ended:
-        async with opened(root, disk) as bench:
-            disk.loses = loses
-            for ask in (publish_draft, publish_draft, discard):
-                try:
-                    await ask(bench)
-                except KbdError as refused:
-                    heard.append(refused)
-                disk.loses = ""
+        await _lose(root, disk, loses, asked)
     assert ended.group_contains(LogPoisoned)
-    assert len(heard) == 3
+    assert disk.refused == len(asked)
 
 
 async def test_a_discard_whose_sync_failed_is_not_answered(tmp_path: Path) -> None:
     """A publish that is brought back by it counts as under way until that is durable."""
     root, disk = tmp_path / "root", _LosingDisk()
     await drafted(root)
-    heard: list[KbdError] = []
     with pytest.raises(BaseExceptionGroup) as ended:
-        async with opened(root, disk) as bench:
-            await _intend_all(bench)
-            disk.loses = "/published"
-            for _ in range(2):
-                try:
-                    await discard(bench)
-                except KbdError as refused:
-                    heard.append(refused)
-                disk.loses = ""
+        await _lose(root, disk, "/published", (discard, discard), _intend_all)
     assert ended.group_contains(LogPoisoned)
-    assert len(heard) == 2
+    assert disk.refused == 2
+
+
+async def _lose(
+    root: Path, disk: _LosingDisk, loses: str, asked: Sequence[Work], first: Work | None = None
+) -> None:
+    """Ask for one thing after the other; in the first a sync fails, and none later."""
+    async with opened(root, disk) as bench:
+        if first is not None:
+            await first(bench)
+        disk.loses = loses
+        for ask in asked:
+            try:
+                await ask(bench)
+            except KbdError:
+                disk.refused += 1
+            disk.loses = ""
 
 
 async def _intend_all(bench: OpenWorkbench) -> None:
