@@ -197,3 +197,19 @@ def test_a_nested_name_is_allowed(wire: Wired) -> None:
     wire.ask("WorkbenchFilesExtract", workbench_id=workbench_id, destination_dir=str(out))
 
     assert (out / "reports" / "march.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize("folder", ["out", "/tmp/a\0b", ""])
+@pytest.mark.parametrize("method", ["WorkbenchFilesExtract", "WorkbenchRecover", "StateAt"])
+def test_what_is_no_path_of_a_folder_is_refused(wire: Wired, method: str, folder: str) -> None:
+    """By each method that writes files to one; nothing is recorded of it."""
+    workbench_id = wire.workbench(a__txt="text")
+    wire.draft(workbench_id, a__txt="other")
+    wire.ask("DraftDiscard", workbench_id=workbench_id)
+    seq = wire.daemon.events(workbench_id)[-1]["seq"]
+    named: dict[str, Any] = {"workbench_id": workbench_id, "destination_dir": folder}
+    if method == "StateAt":
+        named["seq"] = seq
+    refused = wire.refused(method, **named)
+    assert refused.code == -32602 or refused.data["error_code"] == "VALIDATION_FAILED"
+    assert wire.daemon.events(workbench_id)[-1]["seq"] == seq

@@ -172,7 +172,8 @@ def test_files_are_written_to_a_folder_while_another_draft_is_open(
     assert kinds == ["EffectIntended", "EffectDone"]
     for params in ({"paths": ["b.txt"]}, {"paths": ["c.txt"]}):
         assert _code(wire, wb, destination_dir=str(tmp_path), **params) == "NOT_FOUND"
-    assert _code(wire, wb, destination_dir="here") == "VALIDATION_FAILED"
+    for folder in ("here", "/tmp/a\0b"):
+        assert _code(wire, wb, destination_dir=folder) == "VALIDATION_FAILED"
     # No file is named: that is neither all of them nor a success.
     assert _code(wire, wb, paths=[]) == "VALIDATION_FAILED"
     assert _code(wire, wb, paths=[], destination_dir=str(tmp_path)) == "VALIDATION_FAILED"

@@ -3,8 +3,6 @@
 A checkpoint is what was published at some moment, kept to be restored.
 """
 
-from pathlib import Path
-
 import msgspec
 
 from kbd.core.api.commands import record
@@ -24,7 +22,7 @@ from kbd.core.workbench.draft_recovery import (
     list_ended,
     recover_draft,
 )
-from kbd.core.workbench.extraction import record_planned_writes
+from kbd.core.workbench.extraction import is_folder_path, record_planned_writes
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
@@ -139,7 +137,7 @@ class DraftMethods:
         directory = request.destination_dir
         if isinstance(directory, msgspec.UnsetType):
             return await recover_draft(workbench, found, names)
-        if Path(directory).is_absolute():
+        if is_folder_path(directory):
             # Before the first copy: a watched folder must not see one that kbd did not say is its
             # own.
             files = draft_versions(found.draft, names)

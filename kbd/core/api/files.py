@@ -21,7 +21,7 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.extraction import extract_files, record_planned_writes
+from kbd.core.workbench.extraction import extract_files, is_folder_path, record_planned_writes
 from kbd.core.workbench.rows import file_rows
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -178,7 +178,7 @@ class FileMethods:
         paths = None if isinstance(given, msgspec.UnsetType) else given
         directory = request.destination_dir
         # A relative path is refused by `extract_files` below; nothing is recorded about it.
-        if Path(directory).is_absolute():
+        if is_folder_path(directory):
             files = _published(workbench.state, paths)
             # Before the first copy: a watched folder must not see one that kbd did not say is its
             # own.

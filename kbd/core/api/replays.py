@@ -20,7 +20,7 @@ from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
-from kbd.core.workbench.extraction import record_planned_writes
+from kbd.core.workbench.extraction import is_folder_path, record_planned_writes
 from kbd.core.workbench.rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import NotFound, ValidationFailed
@@ -145,7 +145,7 @@ class ReplayMethods:
             for folder, held in folder_files(state).items()
             for name, blob in held.items()
         ]
-        if Path(directory).is_absolute():
+        if is_folder_path(directory):
             await record_planned_writes(
                 daemon, directory, files, threads=self._writing, actor=workbench.actor
             )

@@ -5,7 +5,6 @@ beside the log. Its bytes are blobs, and are checked by their hashes before anyt
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import anyio
 import msgspec
@@ -17,9 +16,9 @@ from kbd.core.domain.rewind_decisions import draft_then
 from kbd.core.domain.workbench_state import Draft, EndedDraft, WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.history import drafts_before
-from kbd.core.workbench.extraction import extract_version
+from kbd.core.workbench.extraction import check_folder, extract_version
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import FileWriteFailed, NotFound, ValidationFailed
+from kbd.errors import FileWriteFailed, NotFound
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import format_time
@@ -191,9 +190,7 @@ async def extract_draft(
         ValidationFailed: The folder is not an absolute path.
         NotFound: A file is not in it, or it deletes one.
     """
-    if not Path(directory).is_absolute():
-        msg = "destination_dir must be an absolute path"
-        raise ValidationFailed(msg)
+    check_folder(directory)
     results: list[ExtractResult] = []
     for version in draft_versions(found.draft, names):
         # Between two files a client may go away; within one, intent and outcome belong together.

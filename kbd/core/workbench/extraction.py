@@ -37,11 +37,13 @@ from kbd.events.watches import FilesWritten
 from kbd.requests.workbenches import ExtractResult
 
 __all__ = [
+    "check_folder",
     "close_unfinished_effects",
     "copy_to_folder",
     "extract_files",
     "extract_version",
     "find_copy",
+    "is_folder_path",
     "numbered_names",
     "record_planned_writes",
     "remove_partial",
@@ -202,6 +204,18 @@ def _sync_folder(folder: Path) -> None:
         os.close(held)
 
 
+def is_folder_path(directory: str) -> bool:
+    """Return whether a client's text can be the path of a folder: absolute, and a path at all."""
+    return "\0" not in directory and Path(directory).is_absolute()
+
+
+def check_folder(directory: str) -> None:
+    """Raise ValidationFailed for what cannot be the path of a folder."""
+    if not is_folder_path(directory):
+        msg = "destination_dir must be an absolute path"
+        raise ValidationFailed(msg)
+
+
 async def extract_files(
     workbench: OpenWorkbench, clock: Clock, directory: str, paths: tuple[str, ...] | None
 ) -> tuple[ExtractResult, ...]:
@@ -216,9 +230,7 @@ async def extract_files(
     Raises:
         ValidationFailed: The folder is not an absolute path.
     """
-    if not Path(directory).is_absolute():
-        msg = "destination_dir must be an absolute path"
-        raise ValidationFailed(msg)
+    check_folder(directory)
     wanted = paths if paths is not None else tuple(sorted(workbench.state.files))
     results: list[ExtractResult] = []
     for path in wanted:

@@ -17,6 +17,7 @@ from kbd.core.domain.commands import (
     SendMessage,
     StartRun,
 )
+from kbd.core.domain.consent import scope_hash
 from kbd.core.domain.decision import Decision
 from kbd.core.domain.recover_decisions import find_ended
 from kbd.core.domain.rewind_decisions import draft_then, rewind_event
@@ -233,6 +234,31 @@ def test_no_draft_is_recovered_over_another_or_under_a_run() -> None:
     drafted.do(StartRun(None, "p:m"))
     with pytest.raises(ValidationFailed, match="under way"):
         drafted.recover()
+
+
+def test_what_comes_back_of_a_file_that_is_gone_is_not_agreed_to() -> None:
+    """Consent that was given while a file was away does not cover it; otherwise none is asked."""
+    bench = Drafted()
+    bench.add(B, "b")
+    before = scope_hash(bench.state, "m:m")
+    bench.write(A, "x")
+    bench.discard()
+    bench.recover()
+    assert scope_hash(bench.state, "m:m") == before
+
+    bench.discard()
+    bench.apply(FileRemoved(A))
+    without = scope_hash(bench.state, "m:m")
+    assert without != before
+    bench.recover()
+    assert scope_hash(bench.state, "m:m") not in (before, without)
+
+    # Another file has the name now; agreeing to that is not agreeing to the old one.
+    bench.discard()
+    bench.add(A, "z")
+    replaced = scope_hash(bench.state, "m:m")
+    bench.recover()
+    assert scope_hash(bench.state, "m:m") != replaced
 
 
 def test_only_runs_that_wrote_into_a_draft_are_discarded_with_it() -> None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import threading
 import time
 from pathlib import Path
 from typing import BinaryIO
@@ -20,7 +21,7 @@ from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
 from kbd.events.watches import WatchRule
-from kbd.types import FileName, Seq, WatchId
+from kbd.types import BlobHash, FileName, Seq, WatchId
 from supervised import CLOCK, Supervised, draft, files_in, supervised
 
 pytestmark = pytest.mark.anyio
@@ -237,20 +238,26 @@ async def test_a_disk_without_links_gets_whole_files(
 
 
 @on_trio
-async def test_a_disk_that_hangs_is_not_waited_for(tmp_path: Path, out: Path) -> None:
+async def test_a_disk_that_hangs_is_not_waited_for(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The delivery fails in time; what becomes of the copy later is found out, and it is one."""
+    answers = threading.Event()
     async with supervised(tmp_path / "home") as running:
         bench = await _published(running, a__txt="made")
-        blob = bench.blobs.path(bench.state.files[A].blob)
-        content = blob.read_bytes()
-        blob.unlink()
-        os.mkfifo(blob)  # Its reader waits for a writer, as for a disk that is not there now.
+        copy_to = bench.blobs.store.copy_to
+
+        def hang(blob: BlobHash, fd: int) -> int:
+            answers.wait(60)
+            return copy_to(blob, fd)
+
+        monkeypatch.setattr(bench.blobs.store, "copy_to", hang)
         deliveries = Deliveries(running.benches.daemon, CLOCK, patience_s=0.05)
         with pytest.raises(FileWriteFailed, match="does not answer") as failed:
             await deliveries.deliver(bench, _job(bench), str(out))
         assert failed.value.retryable
         assert len(bench.state.effects) == 1
-        await to_thread.run_sync(blob.write_bytes, content)
+        answers.set()
         await to_thread.run_sync(_until_there, out / A)
 
         assert await _deliver(running, bench, out) == (str(out / A),)
