@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any, BinaryIO, NamedTuple
 
 from .claims import Claim, Ill
-from .lists import Allowance, check_sequence
+from .lists import Quota, check_sequence
 from .markup import cut_text
 from .packages import Damaged, PackageReader, TooLarge
 from .parts import Checks, PartFacts, check_parts, compare_hashes, compare_packed
@@ -93,7 +93,7 @@ def check_file(
     claim: Claim,
     found: Mapping[str | None, Version | None],
     checks: Checks,
-    allowance: Allowance,
+    allowance: Quota,
     *,
     has_calls: bool,
 ) -> FileFacts:
@@ -127,7 +127,7 @@ class _File:
         claim: Claim,
         found: Mapping[str | None, Version | None],
         checks: Checks,
-        allowance: Allowance,
+        allowance: Quota,
     ) -> None:
         self._claim, self._found, self._checks = claim, found, checks
         self._allowance = allowance

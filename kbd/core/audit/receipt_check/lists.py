@@ -9,7 +9,7 @@ from typing import Any, Callable, Tuple
 
 from .claims import Claim
 
-__all__ = ["Allowance", "canonical", "check_keyed", "check_sequence", "count_listed"]
+__all__ = ["Quota", "canonical", "check_keyed", "check_sequence", "count_listed"]
 
 MAX_TOLD = 5
 """Faults that are told of one list."""
@@ -27,7 +27,7 @@ def canonical(value: Any) -> bytes:
     return told.encode("utf-8", "surrogatepass")
 
 
-class Allowance:
+class Quota:
     """Entries that a receipt shows of a file: as many as it may, and not one less.
 
     Which call made an entry is in no digest: one that is not shown has none.
@@ -77,7 +77,7 @@ def check_keyed(
     versions: Sequence[Mapping[Any, Sequence[Any]]],
     write: Callable[[Any], str],
     steps: Sequence[int] | None,
-    allowance: Allowance,
+    allowance: Quota,
     fault: Fault,
 ) -> int:
     """Compare a keyed list with what is claimed of it; return how many entries differ.
@@ -166,7 +166,7 @@ def check_sequence(
     noun: str,
     versions: Sequence[Sequence[Sequence[Any]]],
     steps: Sequence[int] | None,
-    allowance: Allowance,
+    allowance: Quota,
     fault: Fault,
 ) -> tuple[int, int]:
     """Compare a sequence with what is claimed of it; return how many items differ on each side.

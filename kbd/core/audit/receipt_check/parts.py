@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from . import markup
 from .claims import Claim
-from .lists import Allowance, check_keyed, check_sequence, count_listed
+from .lists import Quota, check_keyed, check_sequence, count_listed
 from .packages import Damaged, PackageReader, TooLarge
 
 __all__ = ["Checks", "PartFacts", "check_parts", "compare_hashes", "compare_packed"]
@@ -48,7 +48,7 @@ def check_parts(
     versions: Sequence[PackageReader | None],
     steps: Sequence[int] | None,
     checks: Checks,
-    allowance: Allowance,
+    allowance: Quota,
     fault: Fault,
 ) -> list[PartFacts]:
     """Compare the parts of a package with what is claimed of them.
@@ -76,7 +76,7 @@ class _Parts:
         versions: Sequence[PackageReader | None],
         steps: Sequence[int] | None,
         checks: Checks,
-        allowance: Allowance,
+        allowance: Quota,
         fault: Fault,
     ) -> None:
         self._versions, self._steps, self._checks, self._fault = versions, steps, checks, fault

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .claims import MAX_BYTES, Claim, Ill, read_receipt
 from .files import FileFacts, check_file
-from .lists import Allowance, canonical
+from .lists import Quota, canonical
 from .parts import Checks
 from .shelf import Given, Shelf, gather
 
@@ -118,7 +118,7 @@ def check_receipt(path: str, others: Iterable[Given], checks: Checks) -> Report:
     found: list[FileFacts] = []
     paths: set[str] = set()
     for each in files:
-        versions, allowance = shelf.versions(each), Allowance(allowed)
+        versions, allowance = shelf.versions(each), Quota(allowed)
         facts = check_file(each, versions, checks, allowance, has_calls=has_calls)
         if facts.path in paths:
             faults.append(f"it tells of {facts.path} twice")
