@@ -197,6 +197,7 @@ def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) ->
         done = bench.ask("DraftRebase", workbench_id=wb)
         if done["conflicts"]:
             assert _is_alike(handler, source), (source.name, done["conflicts"][:2])
+            assert (_count(drafted, "kbdours"), _count(published, "kbdtheirs")) == (mine, yours)
             return "nothing in it is there once"
         bench.ask("DraftPublish", workbench_id=wb)
         found = _count(published, "kbdours"), _count(published, "kbdtheirs")

@@ -318,6 +318,8 @@ def test_what_lies_on_cells_may_be_taken_away_by_somebody(bench: Wired) -> None:
     rule.add("B1:B9")
     sheet.add_data_validation(rule)
     sheet["B3"].comment = Comment("why?", "somebody")
+    sheet.protection.sheet = True
+    sheet.page_setup.orientation = "landscape"
     book.save(path)
     wb = bench.daemon.workbench(path)
     _set(bench, wb, B3=99)
@@ -328,6 +330,8 @@ def test_what_lies_on_cells_may_be_taken_away_by_somebody(bench: Wired) -> None:
     sheet.conditional_formatting = ConditionalFormattingList()
     sheet.data_validations.dataValidation = []
     sheet["B3"].comment = None
+    sheet.protection.sheet = False
+    sheet.page_setup.orientation = None
     book.save(published)
 
     assert bench.ask("DraftRebase", workbench_id=wb)["conflicts"] == []

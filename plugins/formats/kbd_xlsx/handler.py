@@ -84,7 +84,8 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, 
     compare_options: ClassVar[tuple[str, ...]] = ("sheet",)
     derived: ClassVar[tuple[str, ...]] = ("result",)
     laid_on: ClassVar[tuple[str, ...]] = (
-        "comment", "conditional format", "filter", "link", "sort order", "validation",
+        "comment", "conditional format", "filter", "link", "page", "page break", "protection",
+        "sort order", "validation",
     )  # fmt: skip
     compares_in_place = True
 

@@ -8,16 +8,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 from crash_works import Work, drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
+from kbd.core.domain.workbench_decisions import intend_publish
 from kbd.core.workbench.extraction import extract_files, numbered_names
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import ConflictPublishedChanged, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.disk import Disk, LogPoisoned
+from kbd.events.drafts import PublishIntended
 from kbd.requests.drafts import DraftPublished
 from kbd.types import FileName
 from supervised import CLOCK, draft, files_in, supervised
@@ -83,6 +86,23 @@ async def test_a_publish_of_no_file_is_refused(tmp_path: Path) -> None:
 
         assert (bench.state.seq, bench.state.checkpoints) == (before, [])
         assert list(bench.folders.stage.iterdir()) == []
+
+
+async def test_only_what_was_staged_is_published(tmp_path: Path) -> None:
+    """A draft that changed between the plan and the decision: other bytes lie in the stage."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        await draft(bench, a__txt="staged")
+        found = {name: entry.blob for name, entry in bench.state.files.items()}
+        command = IntendPublish("p" * 16, None, dict(found))
+        (plan,) = intend_publish(bench.state, command).events
+        assert isinstance(plan, PublishIntended)
+        await draft(bench, a__txt="changed")
+        before = bench.state.seq
+        with pytest.raises(ValidationFailed, match="changed meanwhile"):
+            await bench.keeper.submit(msgspec.structs.replace(command, staged=plan.files))
+
+        assert (bench.state.seq, bench.state.publish) == (before, None)
 
 
 async def test_a_disk_that_fails_meanwhile_does_not_hold_the_draft(tmp_path: Path) -> None:
