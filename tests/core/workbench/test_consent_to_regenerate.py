@@ -32,14 +32,16 @@ async def test_an_answer_is_given_once_more_with_consent_alone(tmp_path: Path) -
         run = (await bench.keeper.submit(StartRun(None, MODEL))).run
         await running.runs.wait(bench, run)
         assert bench.state.run(run).status == "finished"
-        methods, seq = (
-            ConversationMethods(running.context, running.benches, running.runs),
-            bench.state.seq,
-        )
+        methods = ConversationMethods(running.context, running.benches, running.runs)
+        heard = bench.state.heard.keys()
         again = WorkshopRegenerate(workbench_id=bench.id, model_id=MODEL)
         with pytest.raises(EgressConsentRequired):
             await methods.regenerate(again, Quiet())
-        assert bench.state.seq == seq
+        assert [run.undone for run in bench.state.runs] == [False]
+        assert bench.state.heard.keys() == heard
+        # All that is recorded is that somebody is asked.
+        (asked,) = bench.state.approvals.values()
+        assert asked.request.kind == "consent"
 
         await _agree(running, bench, persist=True)
         assert (await methods.regenerate(again, Quiet())).status == "finished"
