@@ -68,9 +68,6 @@ SLOW_TIMEOUT_S = 600.0
 _ADVICE = {
     "PROVIDER_NOT_CONFIGURED": "the daemon reads the environment when it starts: `kbd stop`, then"
     " again",
-    "CONFLICT_PUBLISHED_CHANGED": (
-        "that is `kbd rebase WB`; or `kbd publish WB --keep-both`, which keeps both versions"
-    ),
 }
 
 
