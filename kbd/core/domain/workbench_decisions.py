@@ -274,7 +274,7 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
         msg = (
             f"changed in published/ since the draft began: {listed} (nothing was published); {ways}"
         )
-        actions = ("rebase the draft: its edits are applied to what is published now",)
+        actions = ("rebase the draft: `kbd rebase` applies its edits to what is published now",)
         raise ConflictPublishedChanged(msg, actions=actions, detail={"files": conflicts})
     planned: list[PlannedFile] = []
     both: list[tuple[FileName, FileName]] = []
