@@ -168,7 +168,7 @@ def _render(report: Report) -> Iterator[str]:
         for text in _render_file(file):
             yield "  " + _clean(text)
     seq, value = report.log[-1]
-    yield f"sha256    {report.sha256}: the log has it in ReceiptMade"
+    yield f"sha256    {report.sha256}: compare it with that of ReceiptMade in the log"
     yield f"head      {seq}:{value}: compare it with `kbd verify WB --head {seq}:...`"
     if report.is_false:
         yield "The receipt and the files DO NOT AGREE."
