@@ -15,6 +15,7 @@ import kbd_pptx.receipt_check
 import kbd_xlsx.receipt_check
 from kbd.core.audit.receipt_check.report import Report, check_receipt, find_receipts
 from kbd.core.plugins.format_calls import parse_operations
+from kbd.core.workbench.receipts import VERSION
 from kbd.errors import KbdError
 from kbd.formats import FormatHandler, Source
 from kbd.formats.receipts import MAX_LISTED_OF_FILE, canonical_json
@@ -178,7 +179,7 @@ def _receipt(
     change = "added" if sides[0] is None else "deleted" if sides[1] is None else "modified"
     return {
         "format": "kbd-receipt",
-        "version": 1,
+        "version": VERSION,
         "kbd": "0",
         "workbench": {"id": "0" * 16, "name": "test"},
         "publish": {

@@ -13,6 +13,9 @@ from kbd.lookalikes import mark_hidden
 
 __all__ = ["command", "describe_approval"]
 
+MAX_NAMED = 5
+"""Workbenches that are named where they cannot be read."""
+
 _HELP = "y: accept   d: decline   Enter: decide later"
 
 
@@ -47,7 +50,9 @@ that waits in it. A beginning that fits several decides nothing."""
 
 def _approve(arguments: argparse.Namespace) -> int:
     with connect(arguments) as client:
-        found = call(client, "ApprovalList", slow=True)["approvals"]
+        listed = call(client, "ApprovalList", slow=True)
+        _tell_unread(listed.get("unread", ()))
+        found = listed["approvals"]
         decides = bool(arguments.accept or arguments.decline)
         chosen = _chosen(found, arguments.named, decides=decides)
         if arguments.json:
@@ -67,6 +72,18 @@ def _approve(arguments: argparse.Namespace) -> int:
         return _ask_each(client, chosen)
 
 
+def _tell_unread(workbench_ids: Sequence[str]) -> None:
+    """Say which workbenches are damaged: something may wait in them that nobody can see."""
+    if workbench_ids:
+        count = len(workbench_ids)
+        which = "1 workbench" if count == 1 else f"{count} workbenches"
+        note(
+            f"{which} cannot be read to the end; what waits there may not be shown: "
+            f"{', '.join(workbench_ids[:MAX_NAMED])}{'…' if count > MAX_NAMED else ''}; "
+            "`kbd verify WB` tells more"
+        )
+
+
 def _chosen(
     found: Sequence[Mapping[str, Any]], named: Sequence[str], *, decides: bool
 ) -> list[Mapping[str, Any]]:
@@ -79,32 +96,32 @@ def _chosen(
     if named:
         chosen = {}
         for name in named:
-            places = _find_places(found, name)
+            places, is_begun = _find_places(found, name)
             if not places:
                 raise Stop(f"nothing waits under {line(name)}", FAILED)
             if decides:
-                _check_meaning([found[place] for place in places], name)
+                _check_meaning([found[place] for place in places], name, is_begun=is_begun)
             chosen.update(dict.fromkeys(places))
     return [found[place] for place in sorted(chosen)]
 
 
-def _find_places(found: Sequence[Mapping[str, Any]], name: str) -> list[int]:
-    """Return the places of what a name means.
+def _find_places(found: Sequence[Mapping[str, Any]], name: str) -> tuple[list[int], bool]:
+    """Return the places of what a name means, and whether it only begins the ids of those.
 
     As for workbenches a whole id goes before a name, and a name before the beginning of an id.
     """
-    meanings: tuple[Callable[[Mapping[str, Any]], bool], ...] = (
+    whole: tuple[Callable[[Mapping[str, Any]], bool], ...] = (
         lambda row: name in (row["approval_id"], row["workbench_id"]),
         lambda row: bool(row["workbench_name"] == name),
-        lambda row: bool(name) and row["approval_id"].startswith(name),
     )
-    for is_meant in meanings:
+    for is_meant in whole:
         if places := [place for place, row in enumerate(found) if is_meant(row)]:
-            return places
-    return []
+            return places, False
+    begun = (place for place, row in enumerate(found) if row["approval_id"].startswith(name))
+    return list(begun) if name else [], True
 
 
-def _check_meaning(rows: Sequence[Mapping[str, Any]], name: str) -> None:
+def _check_meaning(rows: Sequence[Mapping[str, Any]], name: str, *, is_begun: bool) -> None:
     """Refuse to decide what a name means by chance.
 
     Raises:
@@ -112,7 +129,9 @@ def _check_meaning(rows: Sequence[Mapping[str, Any]], name: str) -> None:
     """
     # What was asked together has one id, with a number behind it for each part.
     questions = {"-".join(row["approval_id"].split("-")[:2]) for row in rows}
-    if len({row["workbench_id"] for row in rows}) > 1 or ("-" in name and len(questions) > 1):
+    # The beginning of a workbench's id is all that waits in it; a hyphen stands behind that id.
+    begins_several = is_begun and "-" in name and len(questions) > 1
+    if begins_several or len({row["workbench_id"] for row in rows}) > 1:
         ids = ", ".join(sorted(questions))
         raise Stop(f"several are meant by {line(name)}; name one by its id: {ids}", FAILED)
 
@@ -175,23 +194,24 @@ def _ask_each(client: Client, rows: Sequence[Mapping[str, Any]]) -> int:
 
 def _decide_all(client: Client, rows: Sequence[Mapping[str, Any]], decision: str) -> int:
     """Decide each, say what came of it, and return the exit code."""
-    code, left = OK, list(rows)
-    while left:
-        row = left.pop(0)
-        code = max(code, _decide(client, row, decision))
-        left = _still_waiting(client, row, left)
-    return code
+    # Each is tried: what is not listed any more may have been decided otherwise, or be gone undone.
+    return max((_decide(client, row, decision) for row in rows), default=OK)
 
 
 def _decide(client: Client, row: Mapping[str, Any], decision: str) -> int:
     """Decide one, say what came of it, and return the exit code."""
     params = {"approval_id": row["approval_id"], "decision": decision}
+    word = "accepted" if decision == "accept" else "declined"
     try:
         done = call(client, "ApprovalDecide", params, slow=True)
     except RequestRefused as refused:
+        if refused.detail.get("decision") == decision:
+            # By another decision that settled this one, too, or by somebody else.
+            say(f"{word} already: {line(row['title'])}")
+            return OK
         note(f"{line(row['title'])}: {refused}")
         return FAILED
-    say(f"{'accepted' if decision == 'accept' else 'declined'}: {line(row['title'])}")
+    say(f"{word}: {line(row['title'])}")
     for path in done.get("published", {}).get("published", ()):
         say(f"published {line(path)}")
     return OK
@@ -204,12 +224,15 @@ def _still_waiting(
     workbench_id = decided["workbench_id"]
     if all(row["workbench_id"] != workbench_id for row in rows):
         return list(rows)
-    found = call(client, "ApprovalList", {"workbench_id": workbench_id})["approvals"]
+    try:
+        found = call(client, "ApprovalList", {"workbench_id": workbench_id})["approvals"]
+    except RequestRefused:
+        return list(rows)  # Deleted meanwhile, or damaged: who decides one of it is told.
     waiting = {row["approval_id"] for row in found}
     left: list[Mapping[str, Any]] = []
     for row in rows:
         if row["workbench_id"] != workbench_id or row["approval_id"] in waiting:
             left.append(row)
         else:
-            say(f"settled meanwhile: {line(row['title'])}")
+            say(f"waits no more: {line(row['title'])}")
     return left

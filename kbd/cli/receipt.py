@@ -157,7 +157,8 @@ def _save(
             try:
                 version = _read_blob(client, workbench_id, sha256)
             except Stop as fault:
-                if not name.startswith("between/"):
+                # A connection that broke is no fault of the version's.
+                if fault.code != FAILED or not name.startswith("between/"):
                     raise
                 # Without it nothing proves which call changed what; the changes are proven.
                 note(f"{name} is left out: {fault.message}")

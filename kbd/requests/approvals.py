@@ -7,7 +7,7 @@ import msgspec
 from kbd.events.approvals import ApprovalKind, Decision
 from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
 from kbd.requests.drafts import DraftPublished
-from kbd.types import RunId
+from kbd.types import RunId, WorkbenchId
 
 __all__ = [
     "ApprovalDecide",
@@ -83,9 +83,16 @@ class ApprovalRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ApprovalsFound(Answer):
-    """What waits for a person, oldest first in each workbench."""
+    """What waits for a person, oldest first in each workbench.
+
+    Args:
+        approvals: What waits.
+        unread: The workbenches that cannot be read to the end, if there are any: what waits in
+            them is not listed, or not as it was left.
+    """
 
     approvals: tuple[ApprovalRow, ...]
+    unread: tuple[WorkbenchId, ...] | Unset = UNSET
 
 
 class ApprovalList(Request):

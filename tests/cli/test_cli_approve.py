@@ -8,7 +8,7 @@ import pytest
 
 from kbd.cli import approve
 from kbd.cli.exits import CONFIRMATION_NEEDED, USAGE
-from scripted_daemon import ScriptedDaemon
+from scripted_daemon import AnswerError, ScriptedDaemon
 
 Kbd = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
@@ -156,14 +156,14 @@ def test_a_person_is_asked_about_each(
     assert "y: accept" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("interactive", [True, False])
-def test_what_a_decision_settles_is_not_decided_again(
-    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: pytest.MonkeyPatch,
-    interactive: bool,
-) -> None:  # fmt: skip
-    """A publish of all accepts that of a part, too: it is told, and is no failure."""
-    part = {**PUBLISH, "approval_id": f"{BENCH}-a2-0", "title": "publish 1 file: part.csv (added)"}
-    waiting = [PUBLISH, part]
+PART = {**PUBLISH, "approval_id": f"{BENCH}-a2-0", "title": "publish 1 file: part.csv (added)"}
+
+
+def test_what_a_decision_settles_is_not_asked_any_more(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A publish of all accepts that of a part, too: that is told, and nobody is asked about it."""
+    waiting = [PUBLISH, PART]
 
     def decide(params: dict[str, Any], notify: object) -> dict[str, Any]:
         waiting.clear()
@@ -171,15 +171,63 @@ def test_what_a_decision_settles_is_not_decided_again(
 
     daemon.answers["ApprovalDecide"] = decide
     daemon.answers["ApprovalList"] = lambda params, notify: {"approvals": list(waiting)}
-    if interactive:
-        monkeypatch.setattr(approve, "is_interactive", lambda: True)
-        monkeypatch.setattr(approve, "ask_text", lambda question: "y")
-    assert kbd("approve", *(() if interactive else ("taxes", "--accept"))) == 0
+    monkeypatch.setattr(approve, "is_interactive", lambda: True)
+    monkeypatch.setattr(approve, "ask_text", lambda question: "y")
+    assert kbd("approve") == 0
     assert daemon.methods().count("ApprovalDecide") == 1
     assert capsys.readouterr().out.splitlines()[-3:] == [
         "accepted: publish 1 file: a.csv (modified)", "published a.csv",
-        "settled meanwhile: publish 1 file: part.csv (added)",
+        "waits no more: publish 1 file: part.csv (added)",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("detail", "code", "told"),
+    [
+        ({"decision": "accept"}, 0, "accepted already: publish 1 file: part.csv (added)"),
+        ({"decision": "decline"}, 1, "publish 1 file: part.csv (added): VALIDATION_FAILED: late"),
+        ({}, 1, "publish 1 file: part.csv (added): VALIDATION_FAILED: late"),
+    ],
+)
+def test_what_was_to_be_accepted_and_was_not_is_a_failure(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, detail: dict[str, str], code: int, told: str
+) -> None:
+    """Decided alike meanwhile it is as wanted; declined by somebody, or gone undone, it is not."""
+
+    def decide(params: dict[str, Any], notify: object) -> dict[str, Any]:
+        if params["approval_id"] == PART["approval_id"]:
+            raise AnswerError("VALIDATION_FAILED", "late", detail=detail)
+        return _decided(params, notify)
+
+    daemon.answers["ApprovalDecide"] = decide
+    daemon.answers["ApprovalList"] = {"approvals": [PUBLISH, PART]}
+    assert kbd("approve", "taxes", "--accept") == code
+    said = capsys.readouterr()
+    assert told in (said.err if code else said.out)
+    assert "published a.csv" in said.out
+
+
+def test_a_workbench_whose_name_has_a_hyphen_is_decided(daemon: ScriptedDaemon, kbd: Kbd) -> None:
+    """It stands for all that waits in it, as any other."""
+    rows = [{**row, "workbench_name": "tax-2025"} for row in (PUBLISH, PART)]
+    daemon.answers["ApprovalList"] = {"approvals": rows}
+    assert kbd("approve", "tax-2025", "--accept") == 0
+    assert daemon.methods().count("ApprovalDecide") == 2
+
+
+@pytest.mark.parametrize(("count", "which"), [(1, "1 workbench"), (7, "7 workbenches")])
+def test_workbenches_that_cannot_be_read_are_told(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, count: int, which: str
+) -> None:
+    """Something may wait in them; the list on stdout is as ever."""
+    unread = [f"{number:016x}" for number in range(count)]
+    daemon.answers["ApprovalList"] = {"approvals": [], "unread": unread}
+    assert kbd("approve", "--json") == 0
+    said = capsys.readouterr()
+    assert (json.loads(said.out), said.err.startswith(f"{which} cannot be read to the end")) == (
+        [], True,
+    )  # fmt: skip
+    assert [each for each in unread if each in said.err] == unread[: approve.MAX_NAMED]
 
 
 def test_a_publish_is_asked_for(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:

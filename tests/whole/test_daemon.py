@@ -96,6 +96,10 @@ def test_what_is_damaged_is_read_only_and_the_rest_works(
     with pytest.raises(RemoteError) as refused:
         daemon.ask("WorkshopSendUserMessage", workbench_id=damaged, text="three")
     assert refused.value.data["error_code"] == "LOG_CORRUPT"
+    # What waits in it may not be listed: that is said, and of no other.
+    for named, unread in (({}, [damaged]), ({"workbench_id": damaged}, [damaged])):
+        assert daemon.ask("ApprovalList", **named) == {"approvals": [], "unread": unread}
+    assert daemon.ask("ApprovalList", workbench_id=whole) == {"approvals": []}
     assert segment.name in str(refused.value.data)
     assert not daemon.ask("LogVerify", workbench_id=damaged)["ok"]
     daemon.ask("WorkshopSendUserMessage", workbench_id=whole, text="three")

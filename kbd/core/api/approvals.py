@@ -3,7 +3,7 @@
 They are methods of the socket alone. No tool reaches them, so no model can decide anything.
 """
 
-import contextlib
+from collections.abc import Iterator
 
 import msgspec
 
@@ -22,6 +22,7 @@ from kbd.requests import approvals as wire
 from kbd.requests.base import UNSET, Request
 from kbd.requests.drafts import DraftPublished
 from kbd.requests.notifications import DraftPublishProgress, PublishPhase
+from kbd.types import WorkbenchId
 
 __all__ = ["ApprovalMethods"]
 
@@ -45,24 +46,38 @@ class ApprovalMethods:
         del session
         one = request.workbench_id
         if not isinstance(one, msgspec.UnsetType):
-            return self._found(await self._workbenches.open(one))
+            workbench = await self._workbenches.open(one)
+            is_damaged = workbench.damage is not None
+            return wire.ApprovalsFound(
+                approvals=tuple(self._rows(workbench)),
+                unread=(workbench.id,) if is_damaged else UNSET,
+            )
         rows: list[wire.ApprovalRow] = []
+        unread: list[WorkbenchId] = []
         for workbench_id in self._workbenches.ids():
-            # One that cannot be opened, or was deleted meanwhile, does not hide the others.
-            with contextlib.suppress(KbdError):
+            # One that cannot be opened does not hide the others.
+            try:
                 async with self._workbenches.glance(workbench_id) as workbench:
-                    rows += self._found(workbench).approvals
-        return wire.ApprovalsFound(approvals=tuple(sorted(rows, key=lambda row: row.asked_at)))
+                    rows += self._rows(workbench)
+                    if workbench.damage is not None:
+                        unread.append(workbench_id)
+            except NotFound:
+                continue  # It was deleted meanwhile.
+            except KbdError:
+                unread.append(workbench_id)
+        return wire.ApprovalsFound(
+            approvals=tuple(sorted(rows, key=lambda row: row.asked_at)),
+            unread=tuple(unread) or UNSET,
+        )
 
-    def _found(self, workbench: OpenWorkbench) -> wire.ApprovalsFound:
+    def _rows(self, workbench: OpenWorkbench) -> Iterator[wire.ApprovalRow]:
         # Where everything is allowed by now, nobody has to agree to what was asked before.
         is_asking = self._context.egress.mode == "ask"
-        rows = (
+        return (
             row
             for row in approval_rows(workbench.state)
             if is_asking or row.kind not in ("consent", "call")
         )
-        return wire.ApprovalsFound(approvals=tuple(rows))
 
     async def request(self, request: wire.ApprovalRequest, session: Session) -> wire.ApprovalsFound:
         """Ask a person to publish the draft.

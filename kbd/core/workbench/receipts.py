@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
+import msgspec
 from anyio.to_thread import run_sync
 
 from kbd import __version__
@@ -31,10 +32,11 @@ from kbd.formats.receipts import MAX_LISTED_OF_FILE, canonical_json
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName, Seq
 
-__all__ = ["FORMAT", "VERSION", "build_receipt", "find_publish"]
+__all__ = ["FORMAT", "VERSION", "build_receipt", "find_publish", "is_current"]
 
 FORMAT = "kbd-receipt"
-VERSION = 1
+VERSION = 2
+"""Which kind of document it is; the check knows this one alone."""
 
 MAX_STEPS = 100
 """Steps of a file that are told apart; older ones are one step, number 0."""
@@ -51,6 +53,17 @@ _LOOKED_BACK = 20
 
 MAX_ATTEMPTS = 2
 """How often a file's format is asked whose worker dies of it."""
+
+
+class _Kind(msgspec.Struct):
+    """What tells receipts of different kinds apart."""
+
+    version: int
+
+
+def is_current(data: bytes) -> bool:
+    """Return whether a receipt is of the kind that is made and checked now."""
+    return msgspec.json.decode(data, type=_Kind).version == VERSION
 
 
 def find_publish(state: WorkbenchState, checkpoint_id: str | None) -> tuple[str, PublishNote]:

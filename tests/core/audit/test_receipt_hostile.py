@@ -191,16 +191,19 @@ def test_hostile_receipts_are_refused_in_words(book: Case, tmp_path: Path) -> No
     data = (book.folder / "receipt.json").read_bytes()
     path = tmp_path / "receipt.json"
 
-    def refused(content: bytes) -> None:
+    def refused(content: bytes) -> str:
         path.write_bytes(content)
         code, told, said = _checked(path, book.folder / "before", book.folder / "after")
         assert code != PROVEN, content[:300]
         assert told or said.strip()
+        return said
 
     refused(b'{"format":"kbd-receipt"' + b"[" * 200_000)
     refused(b'{"format":"kbd-receipt","a":' + b"[" * 200_000 + b"]" * 200_000 + b"}")
-    refused(b'{"format":"kbd-receipt","version":2,"files":[]}')
-    refused(b'{"format":"kbd-receipt","version":1,"files":NaN}')
+    assert "use a newer kbd" in refused(b'{"format":"kbd-receipt","version":3,"files":[]}')
+    old = data.replace(b'"version":2', b'"version":1')
+    assert "of an older kbd, and not checked" in refused(old)
+    refused(b'{"format":"kbd-receipt","version":2,"files":NaN}')
     refused(data[:-40])
     refused(data.replace(b'"value":"2"', b'"value":"\\ud800"'))
 
@@ -331,3 +334,17 @@ def test_what_is_past_a_limit_is_not_called_false(
     small.file["inside"] = {"kind": "lines", "unread": "large"}
     small.write()
     assert not small.check().is_whole
+
+
+def test_a_package_is_not_told_as_a_whole_for_its_size(
+    book: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who leaves out what differs in a large workbook proves nothing of it."""
+    case = Case(tmp_path / "case", book.name, book.versions, FORMATS["xlsx"])
+    monkeypatch.setattr(files, "MAX_BYTES", 10)
+    assert case.check().is_whole
+    for kind in ("package", "lines", "file"):
+        case.file["inside"] = {"kind": kind, "unread": "large"}
+        case.write()
+        report = case.check()
+        assert (report.is_false, report.is_whole) == (False, False), kind

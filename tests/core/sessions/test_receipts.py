@@ -14,6 +14,7 @@ from kbd.core.domain.commands import (
     CompletePublish,
     ConfirmDeletions,
     IntendPublish,
+    RecordFacts,
     RemoveFiles,
 )
 from kbd.core.sessions.receipts import MAX_LATE, ReceiptMaker
@@ -104,6 +105,25 @@ async def test_all_who_ask_at_once_get_the_one_receipt(tmp_path: Path) -> None:
                 tasks.start_soon(ask)
         assert (len(found), len(set(found))) == (10, 1)
         assert await _made(bench) == [checkpoint_id]
+
+
+async def test_a_receipt_of_an_older_version_is_made_anew(tmp_path: Path) -> None:
+    """The check knows one version: who asks gets a receipt of it, and the log has its hash."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench(a__txt="old")
+        checkpoint_id = await _publish(bench, "new")
+        maker = await running.benches.receipts(bench.id)
+        _, note, data = await maker.make(checkpoint_id)
+        for older in (b'"version":1', b'"version":0'):
+            stored = data.replace(b'"version":2', older)
+            assert stored != data
+            blob = await anyio.to_thread.run_sync(bench.blobs.store.put_bytes, stored)
+            made = ReceiptMade(checkpoint_id, blob, len(stored))
+            await bench.keeper.submit(RecordFacts((made,)))
+            assert await maker.make(checkpoint_id) == (checkpoint_id, note, data)
+            # And once: what is of this version is not made again.
+            assert await maker.make(checkpoint_id) == (checkpoint_id, note, data)
+        assert await _made(bench) == [checkpoint_id] * 5
 
 
 async def test_a_workbench_whose_receipt_is_due_is_not_idle(tmp_path: Path) -> None:

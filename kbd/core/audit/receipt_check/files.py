@@ -60,6 +60,8 @@ _STEP = (
     "arguments_sha256",
 )  # fmt: skip
 _HOLDS = {"package": "parts", "lines": "lists"}
+"""Where each kind of `inside` tells what differs."""
+
 _KINDS = ("tool_call", "client_call", "added", "adopted", "removed", "forked")
 
 
@@ -282,12 +284,12 @@ class _File:
             return
         inside = self._claim.child("inside")
         kind, unread = inside.text("kind"), inside.text("unread", "")
-        inside.only(
-            "kind", "unread" if unread else {"package": "parts", "lines": "lists"}.get(kind, "kind")
-        )
+        inside.only("kind", "unread" if unread else _HOLDS.get(kind, "kind"))
         hashes, steps = self._line_of_versions(before, after)
         if unread:
-            if unread == "large" and self._is_large(hashes):
+            # Of a package each part is told by itself, however large the file is.
+            is_true = unread == "large" and self._is_large(hashes)
+            if is_true and not self._is_told_by_parts(hashes):
                 self._proven.append("told as a whole: it is large")
             else:
                 self._unproven.append(f"the receipt does not tell what differs in it ({unread})")
