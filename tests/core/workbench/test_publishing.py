@@ -11,7 +11,7 @@ import anyio
 import msgspec
 import pytest
 
-from crash_works import Work, drafted, opened, publish_draft
+from crash_works import CHANGED, WORKS, Work, drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.domain.workbench_decisions import intend_publish
 from kbd.core.workbench.extraction import extract_files, numbered_names
@@ -234,6 +234,26 @@ async def test_what_is_no_file_of_its_own_is_a_change_of_that_file_alone(
         assert files_in(bench.folders.published) == theirs | {
             "b.txt": "changed", kept.published_as: "changed",
         }  # fmt: skip
+        assert place.is_symlink() == (put is _link)
+
+
+@pytest.mark.parametrize("name", ["undo", "restore"])
+@pytest.mark.parametrize("put", [_link, _folder, _twin])
+async def test_what_is_no_file_of_its_own_is_in_the_way_of_going_back(
+    tmp_path: Path, put: Callable[[Path], None], name: str
+) -> None:
+    """An undo and a restore are refused by the name of the file, and theirs stays."""
+    made, (work,) = WORKS[name]
+    await made(tmp_path / "root")
+    async with opened(tmp_path / "root") as bench:
+        place = bench.folders.published / CHANGED[1]
+        place.unlink()
+        put(place)
+        theirs, before = files_in(bench.folders.published), bench.state.seq
+        with pytest.raises(ConflictPublishedChanged) as refused:
+            await work(bench)
+        assert refused.value.detail["files"] == [CHANGED[1]]
+        assert (files_in(bench.folders.published), bench.state.seq) == (theirs, before)
         assert place.is_symlink() == (put is _link)
 
 
