@@ -10,6 +10,7 @@ import errno
 import hashlib
 import os
 import re
+import secrets
 import stat
 import sys
 import tempfile
@@ -398,7 +399,13 @@ class BlobStore:
         os.fchmod(fd, 0o400)
         self._disk.sync(fd)
         self._disk.make_directory(target.parent)
-        self._disk.rename(path, target)
+        try:
+            self._disk.rename(path, target)
+        except IsADirectoryError:
+            # Whoever made a folder there may miss what it holds: it stays, under another name.
+            aside = target.with_name(f"{blob}.{secrets.token_hex(4)}")
+            self._disk.rename(target, aside)
+            self._disk.rename(path, target)
         self._disk.sync_directory(target.parent)
 
     @contextmanager

@@ -218,10 +218,22 @@ def test_nothing_else_is_handed_out(store: BlobStore, tmp_path: Path, harm: str)
                 take()
     found = store.verify([HASH])
     assert (found.checked, found.damaged, found.missing) == (1, (HASH,), ())
-    if harm != "folder":
-        # Who brings the bytes again mends it, whatever lies there.
-        store.put_bytes(DATA)
-        assert store.read(HASH) == DATA
+    # Who brings the bytes again mends it, whatever lies there.
+    store.put_bytes(DATA)
+    assert store.read(HASH) == DATA
+
+
+def test_what_a_folder_in_a_blobs_place_holds_stays(store: BlobStore) -> None:
+    """Bytes that come again take their place back, and nothing that somebody put there is lost."""
+    store.put_bytes(DATA)
+    path = store.path(HASH)
+    path.unlink()
+    path.mkdir()
+    (path / "theirs").write_text("theirs")
+    store.put_bytes(DATA)
+    assert store.read(HASH) == DATA
+    assert [each.read_text() for each in path.parent.rglob("theirs")] == ["theirs"]
+    assert store.verify().checked == 1
 
 
 def test_what_the_disk_does_not_give_is_damaged(
