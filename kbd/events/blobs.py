@@ -123,7 +123,7 @@ class BlobVerification(msgspec.Struct, frozen=True):
 
 
 class BlobStore:
-    """The blobs of one workbench.
+    """The blobs of one workbench. After a sync that failed it keeps no more; it can be read.
 
     Args:
         directory: Where they lie; made with the first blob.
@@ -134,6 +134,8 @@ class BlobStore:
         self._directory = directory
         self._disk = disk
         self._checked = CheckedBlobs()
+        # Why nothing is kept any more: a sync of this store has failed.
+        self._lost: str | None = None
 
     def put_bytes(self, data: bytes) -> BlobHash:
         """Keep bytes. Keeping the same again costs next to nothing.
@@ -410,11 +412,15 @@ class BlobStore:
 
     @contextmanager
     def _failures_named(self) -> Iterator[None]:
-        """Give the disk's failures their names."""
+        """Give the disk's failures their names; after a failed sync all is refused."""
+        # The next sync would say that all is well, also of what was lost (reliability R11).
+        if self._lost is not None:
+            raise LogPoisoned(self._lost)
         try:
             yield
         except SyncError as error:
-            raise LogPoisoned("the disk does not make a file's bytes durable") from error
+            self._lost = "the disk does not make a file's bytes durable"
+            raise LogPoisoned(self._lost) from error
         except OSError as error:
             if is_full(error):
                 raise DiskFull(

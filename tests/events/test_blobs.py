@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -143,6 +144,26 @@ def test_a_failed_sync_keeps_nothing(tmp_path: Path, after: int) -> None:
     store = BlobStore(tmp_path / "blobs", BadDisk("fsync", after))
     with pytest.raises(LogPoisoned):
         store.put_bytes(b"x")
+
+
+def test_after_a_failed_sync_nothing_is_kept(tmp_path: Path) -> None:
+    """The next sync would say that all is well, of what was lost, too; what was kept is read."""
+    disk = BadDisk("fsync", sys.maxsize)
+    store = BlobStore(tmp_path / "blobs", disk)
+    held = store.put_bytes(b"held")
+    # All but the last sync: the file has its name already.
+    disk.after = disk.calls + 2
+    with pytest.raises(LogPoisoned):
+        store.put_bytes(DATA)
+    assert store.has(HASH)
+    (tmp_path / "source").write_bytes(DATA)
+    for take in (store.put_file, store.adopt):
+        with pytest.raises(LogPoisoned):
+            take(tmp_path / "source")
+    for data in (DATA, b"held", b"other"):
+        with pytest.raises(LogPoisoned):
+            store.put_bytes(data)
+    assert store.read(held) == b"held"
 
 
 def test_a_half_blob_is_replaced(store: BlobStore) -> None:

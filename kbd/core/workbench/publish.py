@@ -148,11 +148,8 @@ async def intend(
             was done.
         LogPoisoned: The disk does not make the stage durable; the daemon ends.
     """
-    try:
+    with workbench.fail_stop():
         await run_sync(transaction.stage)
-    except LogPoisoned as failed:
-        workbench.keeper.poison(failed)
-        raise
     try:
         return await workbench.submit(command)
     except BaseException:
@@ -253,11 +250,8 @@ async def _give_up(workbench: OpenWorkbench) -> None:
     if intended is None or intended.rewind is not None or intended.restores:
         return
     transaction = workbench.files.transaction(intended.publish_id, intended.files)
-    try:
+    with workbench.fail_stop():
         await run_sync(transaction.roll_back)
-    except LogPoisoned as failed:
-        workbench.keeper.poison(failed)
-        raise
     await workbench.submit(AbortPublish("the draft is discarded"))
     await run_sync(transaction.clear)
 

@@ -428,6 +428,20 @@ async def test_nothing_is_answered_after_a_sync_that_failed(tmp_path: Path, lose
     assert disk.refused == len(asked)
 
 
+async def test_nothing_is_kept_after_a_sync_of_bytes_that_failed(tmp_path: Path) -> None:
+    """The same bytes, brought once more, are there to be found: they are not said to be kept."""
+    root, disk = tmp_path / "root", _LosingDisk()
+    await drafted(root)
+    with pytest.raises(BaseExceptionGroup) as ended:
+        await _lose(root, disk, "/blobs", (_keep, _keep, discard))
+    assert ended.group_contains(LogPoisoned)
+    assert disk.refused == 3
+
+
+async def _keep(bench: OpenWorkbench) -> None:
+    await bench.blobs.put(b"kept")
+
+
 async def test_a_discard_whose_sync_failed_is_not_answered(tmp_path: Path) -> None:
     """A publish that is brought back by it counts as under way until that is durable."""
     root, disk = tmp_path / "root", _LosingDisk()
