@@ -25,7 +25,7 @@ from kbd.core.workbench.extraction import extract_files, is_folder_path, record_
 from kbd.core.workbench.rows import file_rows
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, KbdError, ValidationFailed
+from kbd.errors import DiskFull, KbdError, SandboxViolation, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import format_time
@@ -167,7 +167,9 @@ class FileMethods:
                 removed = [e.name for e in outcome.events if isinstance(e, FileRemoved)]
                 with workbench.fail_stop():
                     for name in removed:
-                        await run_sync(workbench.files.remove, name)
+                        # A link, say, stays: it is not what was removed.
+                        with suppress(SandboxViolation):
+                            await run_sync(workbench.files.remove, name)
         return wire.FilesRemoved(removed=names, in_draft=bool(names) and not removed)
 
     async def extract(
@@ -207,7 +209,9 @@ class FileMethods:
                 added = [event for event in outcome.events if isinstance(event, FileAdded)]
                 with workbench.fail_stop():
                     for event in added:
-                        await run_sync(workbench.files.place, event.name, event.blob)
+                        # Somebody put a link there, say: that is theirs, and the file is added.
+                        with suppress(SandboxViolation):
+                            await run_sync(workbench.files.place, event.name, event.blob)
         return {event.name for event in added}
 
     async def _copy(

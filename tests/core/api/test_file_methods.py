@@ -1,4 +1,4 @@
-"""Files of people on a disk that fails to sync: what may be lost is not said to be kept."""
+"""Adding and removing files where the disk fails to sync, or a link is in the way."""
 
 import errno
 import os
@@ -13,7 +13,8 @@ from kbd.core.server.dispatch import Session
 from kbd.errors import KbdError
 from kbd.events.disk import Disk, LogPoisoned
 from kbd.requests.workbenches import WorkbenchFilesAdd, WorkbenchFilesRemove
-from supervised import supervised
+from kbd.types import FileName
+from supervised import files_in, supervised
 
 pytestmark = pytest.mark.anyio
 
@@ -58,6 +59,28 @@ async def test_a_file_that_may_come_back_is_not_removed(tmp_path: Path, loss: _L
     with pytest.raises(BaseExceptionGroup) as ended:
         await _remove_twice(tmp_path, loss)
     assert ended.group_contains(LogPoisoned)
+
+
+async def test_a_link_in_the_place_of_one_file_hinders_no_other(tmp_path: Path) -> None:
+    """What is recorded as added or removed is answered so, and theirs stays as they put it."""
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(name)
+    async with supervised(tmp_path / "h") as running:
+        bench = await running.bench()
+        files = FileMethods(running.context, running.benches)
+        place = bench.folders.published / "a.txt"
+        place.symlink_to("elsewhere")
+        sources = str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
+        added = await files.add(WorkbenchFilesAdd(bench.id, sources), NOBODY)
+        assert [each.status for each in added.add_results] == ["added", "added"]
+        assert files_in(bench.folders.published)["b.txt"] == "b.txt"
+
+        names = FileName("a.txt"), FileName("b.txt")
+        removed = await files.remove(WorkbenchFilesRemove(bench.id, names), NOBODY)
+        assert removed.removed == names
+        assert bench.state.files == {}
+        assert [path.name for path in bench.folders.published.iterdir()] == ["a.txt"]
+        assert place.is_symlink()
 
 
 async def _add_twice(folder: Path, loss: _Loss, of: str) -> None:
