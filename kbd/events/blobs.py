@@ -32,7 +32,14 @@ from kbd.errors import (
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
 from kbd.types import BlobHash
 
-__all__ = ["BlobDamaged", "BlobStore", "BlobVerification", "CheckedBlobs", "blob_paths"]
+__all__ = [
+    "BlobDamaged",
+    "BlobStore",
+    "BlobVerification",
+    "CheckedBlobs",
+    "blob_paths",
+    "check_presence",
+]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _BLOB_PATH = re.compile(r"/([0-9a-f]{2})/\1[0-9a-f]{62}\Z")
@@ -101,6 +108,17 @@ class CheckedBlobs:
             blob = BlobHash(path.rpartition("/")[2])
             with suppress(FileNotFoundError), _open_blob(path, blob) as file:
                 self.check_open(blob, file)
+
+
+def check_presence(paths: Iterable[str]) -> None:
+    """Check that something is at each path of a blob, whatever it is.
+
+    Raises:
+        BlobDamaged: Nothing is there.
+    """
+    for path in paths:
+        if not os.path.lexists(path):
+            raise BlobDamaged(BlobHash(path.rpartition("/")[2]), "nothing is in their place")
 
 
 def blob_paths(paths: Iterable[str]) -> list[str]:
