@@ -10,6 +10,7 @@ import errno
 import hashlib
 import os
 import re
+import secrets
 import stat
 import sys
 import tempfile
@@ -31,7 +32,14 @@ from kbd.errors import (
 from kbd.events.disk import DISK, Disk, LogPoisoned, SyncError, is_full
 from kbd.types import BlobHash
 
-__all__ = ["BlobDamaged", "BlobStore", "BlobVerification", "CheckedBlobs", "blob_paths"]
+__all__ = [
+    "BlobDamaged",
+    "BlobStore",
+    "BlobVerification",
+    "CheckedBlobs",
+    "blob_paths",
+    "check_presence",
+]
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _BLOB_PATH = re.compile(r"/([0-9a-f]{2})/\1[0-9a-f]{62}\Z")
@@ -102,6 +110,17 @@ class CheckedBlobs:
                 self.check_open(blob, file)
 
 
+def check_presence(paths: Iterable[str]) -> None:
+    """Check that something is at each path of a blob, whatever it is.
+
+    Raises:
+        BlobDamaged: Nothing is there.
+    """
+    for path in paths:
+        if not os.path.lexists(path):
+            raise BlobDamaged(BlobHash(path.rpartition("/")[2]), "nothing is in their place")
+
+
 def blob_paths(paths: Iterable[str]) -> list[str]:
     """Return those paths at which a store keeps a blob, by how they are written."""
     return [path for path in paths if _BLOB_PATH.search(path)]
@@ -122,7 +141,7 @@ class BlobVerification(msgspec.Struct, frozen=True):
 
 
 class BlobStore:
-    """The blobs of one workbench.
+    """The blobs of one workbench. After a sync that failed it keeps no more; it can be read.
 
     Args:
         directory: Where they lie; made with the first blob.
@@ -133,6 +152,8 @@ class BlobStore:
         self._directory = directory
         self._disk = disk
         self._checked = CheckedBlobs()
+        # Why nothing is kept any more: a sync of this store has failed.
+        self._lost: str | None = None
 
     def put_bytes(self, data: bytes) -> BlobHash:
         """Keep bytes. Keeping the same again costs next to nothing.
@@ -398,16 +419,26 @@ class BlobStore:
         os.fchmod(fd, 0o400)
         self._disk.sync(fd)
         self._disk.make_directory(target.parent)
-        self._disk.rename(path, target)
+        try:
+            self._disk.rename(path, target)
+        except IsADirectoryError:
+            # Whoever made a folder there may miss what it holds: it stays, under another name.
+            aside = target.with_name(f"{blob}.{secrets.token_hex(4)}")
+            self._disk.rename(target, aside)
+            self._disk.rename(path, target)
         self._disk.sync_directory(target.parent)
 
     @contextmanager
     def _failures_named(self) -> Iterator[None]:
-        """Give the disk's failures their names."""
+        """Give the disk's failures their names; after a failed sync all is refused."""
+        # The next sync would say that all is well, also of what was lost (reliability R11).
+        if self._lost is not None:
+            raise LogPoisoned(self._lost)
         try:
             yield
         except SyncError as error:
-            raise LogPoisoned("the disk does not make a file's bytes durable") from error
+            self._lost = "the disk does not make a file's bytes durable"
+            raise LogPoisoned(self._lost) from error
         except OSError as error:
             if is_full(error):
                 raise DiskFull(

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -145,6 +146,26 @@ def test_a_failed_sync_keeps_nothing(tmp_path: Path, after: int) -> None:
         store.put_bytes(b"x")
 
 
+def test_after_a_failed_sync_nothing_is_kept(tmp_path: Path) -> None:
+    """The next sync would say that all is well, of what was lost, too; what was kept is read."""
+    disk = BadDisk("fsync", sys.maxsize)
+    store = BlobStore(tmp_path / "blobs", disk)
+    held = store.put_bytes(b"held")
+    # All but the last sync: the file has its name already.
+    disk.after = disk.calls + 2
+    with pytest.raises(LogPoisoned):
+        store.put_bytes(DATA)
+    assert store.has(HASH)
+    (tmp_path / "source").write_bytes(DATA)
+    for take in (store.put_file, store.adopt):
+        with pytest.raises(LogPoisoned):
+            take(tmp_path / "source")
+    for data in (DATA, b"held", b"other"):
+        with pytest.raises(LogPoisoned):
+            store.put_bytes(data)
+    assert store.read(held) == b"held"
+
+
 def test_a_half_blob_is_replaced(store: BlobStore) -> None:
     """A blob of the wrong size, however it came to be, is written again."""
     store.put_bytes(DATA)
@@ -218,10 +239,22 @@ def test_nothing_else_is_handed_out(store: BlobStore, tmp_path: Path, harm: str)
                 take()
     found = store.verify([HASH])
     assert (found.checked, found.damaged, found.missing) == (1, (HASH,), ())
-    if harm != "folder":
-        # Who brings the bytes again mends it, whatever lies there.
-        store.put_bytes(DATA)
-        assert store.read(HASH) == DATA
+    # Who brings the bytes again mends it, whatever lies there.
+    store.put_bytes(DATA)
+    assert store.read(HASH) == DATA
+
+
+def test_what_a_folder_in_a_blobs_place_holds_stays(store: BlobStore) -> None:
+    """Bytes that come again take their place back, and nothing that somebody put there is lost."""
+    store.put_bytes(DATA)
+    path = store.path(HASH)
+    path.unlink()
+    path.mkdir()
+    (path / "theirs").write_text("theirs")
+    store.put_bytes(DATA)
+    assert store.read(HASH) == DATA
+    assert [each.read_text() for each in path.parent.rglob("theirs")] == ["theirs"]
+    assert store.verify().checked == 1
 
 
 def test_what_the_disk_does_not_give_is_damaged(

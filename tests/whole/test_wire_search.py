@@ -104,8 +104,9 @@ def test_an_index_may_lie_in_a_folder_of_the_clients(wire: Wired, tmp_path: Path
     assert [path.name for path in others.iterdir()] == ["letter.txt"]
     home = wire.refused("WorkspaceReloadIndex", index_dir=str(wire.daemon.home / "x"), **named)
     assert home.data["error_code"] == "VALIDATION_FAILED"
-    relative = wire.refused("WorkspaceReloadIndex", index_dir="here", **named)
-    assert relative.data["error_code"] == "VALIDATION_FAILED"
+    for no_path in ("here", "/with\0nul"):
+        refused = wire.refused("WorkspaceReloadIndex", index_dir=no_path, **named)
+        assert refused.data["error_code"] == "VALIDATION_FAILED"
     assert wire.ask("WorkspaceSearch", query="rent", **named)["total"] == 1
 
 
@@ -152,3 +153,7 @@ def test_a_run_searches_what_it_wrote_and_its_proof_leaves_the_model_out(wire: W
     ((skipped),) = proof["skipped"]
     assert skipped["call_id"] == "m1"
     assert MODEL in skipped["reason"]
+    for no_path in ("kbd_one", "/with\0nul"):
+        refused = wire.refused("ReplayRun", run_id=run["run_id"], with_plugin=no_path)
+        assert refused.data["error_code"] == "VALIDATION_FAILED"
+        assert "must be an absolute path" in refused.message

@@ -25,10 +25,11 @@ from kbd.core.workbench.extraction import extract_files, is_folder_path, record_
 from kbd.core.workbench.rows import file_rows
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, KbdError, ValidationFailed
+from kbd.errors import DiskFull, KbdError, SandboxViolation, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import format_time
+from kbd.events.disk import LogPoisoned
 from kbd.events.workbenches import FileAdded, FileRemoved
 from kbd.formats import Region
 from kbd.requests import contexts
@@ -164,8 +165,11 @@ class FileMethods:
             async with workbench.publishing:
                 outcome = await workbench.submit(RemoveFiles(names))
                 removed = [e.name for e in outcome.events if isinstance(e, FileRemoved)]
-                for name in removed:
-                    await run_sync(workbench.files.remove, name)
+                with workbench.fail_stop():
+                    for name in removed:
+                        # A link, say, stays: it is not what was removed.
+                        with suppress(SandboxViolation):
+                            await run_sync(workbench.files.remove, name)
         return wire.FilesRemoved(removed=names, in_draft=bool(names) and not removed)
 
     async def extract(
@@ -203,8 +207,11 @@ class FileMethods:
             async with workbench.publishing:
                 outcome = await workbench.submit(AddFiles(copied, limit))
                 added = [event for event in outcome.events if isinstance(event, FileAdded)]
-                for event in added:
-                    await run_sync(workbench.files.place, event.name, event.blob)
+                with workbench.fail_stop():
+                    for event in added:
+                        # Somebody put a link there, say: that is theirs, and the file is added.
+                        with suppress(SandboxViolation):
+                            await run_sync(workbench.files.place, event.name, event.blob)
         return {event.name for event in added}
 
     async def _copy(
@@ -230,8 +237,8 @@ class FileMethods:
         try:
             blob, size_bytes = await workbench.blobs.put_file(source)
             modified_at_us = await run_sync(_modified_at_us, source)
-        # The other files would meet the same full disk.
-        except DiskFull:
+        # The other files would meet the same full or failing disk.
+        except (DiskFull, LogPoisoned):
             raise
         except KbdError as error:
             return skipped(error.message)

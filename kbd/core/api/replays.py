@@ -209,7 +209,7 @@ class ProofMethods:
         with_plugin = None
         if not isinstance(request.with_plugin, msgspec.UnsetType):
             with_plugin = request.with_plugin
-            if not Path(with_plugin).is_absolute():
+            if not is_folder_path(with_plugin):
                 msg = "with_plugin must be an absolute path: the daemon has no current folder"
                 raise ValidationFailed(msg)
         workbench_id, _, number = request.run_id.partition("-")

@@ -11,6 +11,7 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import open_files, open_formats
 from kbd.core.sessions.search_access import open_lookup, use_index
 from kbd.core.sessions.workbenches import Workbenches
+from kbd.core.workbench.extraction import is_folder_path
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire
 from kbd.requests.base import Request, Unset
@@ -95,7 +96,7 @@ class WorkspaceMethods:
         """Bring the index up to date, perhaps in another folder."""
         folder = _none_if_unset(request.index_dir)
         if folder is not None:
-            if not Path(folder).is_absolute():
+            if not is_folder_path(folder):
                 msg = "index_dir is not absolute"
                 raise ValidationFailed(msg)
             workbench = await self._workbenches.open(request.workbench_id)

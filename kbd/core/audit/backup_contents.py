@@ -74,10 +74,14 @@ def hash_file(path: Path) -> str:
     """Return the SHA-256 of a regular file, in hex; raises OSError for all else."""
     # O_NONBLOCK: opening a FIFO that somebody put there must not hang (reliability, A20).
     held = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(held, "rb") as file:
+    try:
+        # Before a file is made of it: one of a folder's descriptor would refuse, and not close it.
         if not stat.S_ISREG(os.fstat(held).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file")
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        with open(held, "rb", closefd=False) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    finally:
+        os.close(held)
 
 
 def make_private_folder(folder: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -39,7 +40,7 @@ from kbd.errors import (
     ValidationFailed,
     error_with_code,
 )
-from kbd.events.blobs import CheckedBlobs, blob_paths
+from kbd.events.blobs import CheckedBlobs, blob_paths, check_presence
 from kbd.tools import CallLimits
 
 __all__ = [
@@ -273,11 +274,15 @@ class WorkerPool:
             finished = await self._finished(self._plugin(plugin), request, limits)
             if blobs:
                 await to_thread.run_sync(self._checked.check_paths, blobs)
-        if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
-            return call_result(finished, limits, what=what, failure=failure)
-        return await to_thread.run_sync(
-            lambda: call_result(finished, limits, what=what, failure=failure)
-        )
+        decode = partial(call_result, finished, limits, what=what, failure=failure)
+        try:
+            if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
+                return decode()
+            return await to_thread.run_sync(decode)
+        except FileReadFailed:
+            # A plugin can only say that it found no file, not that it is kbd that lost one.
+            await to_thread.run_sync(check_presence, blobs)
+            raise
 
     def status(self) -> WorkersStatus:
         """Return how the workers are."""

@@ -118,9 +118,10 @@ async def _rebase_files(
     conflicts: list[wire.RebaseConflict] = []
     for name, file in drafted.items():
         # Durable before anything names it, and the same bytes for all that follows.
-        adopted = await run_sync(
-            adopt_published, workbench.folders.published, workbench.blobs.store, name, limit
-        )
+        with workbench.fail_stop():
+            adopted = await run_sync(
+                adopt_published, workbench.folders.published, workbench.blobs.store, name, limit
+            )
         rebase = FileRebase(
             workbench, repeater, context.clock, name=name, drafted=file, lineage=lineages[name],
             calls=calls, changed=changed,

@@ -77,7 +77,7 @@ async def open_workbench(
     return OpenWorkbench(
         folders=folders,
         keeper=keeper,
-        blobs=Blobs(store, redaction.data),
+        blobs=Blobs(store, redaction.data, keeper.poison),
         files=files,
         snapshots=snapshots,
     )

@@ -23,7 +23,7 @@ from kbd.core.workbench.transaction import (
 )
 from kbd.errors import KbdError, NotFound, SandboxViolation
 from kbd.events.blobs import BlobDamaged, BlobStore
-from kbd.events.disk import DISK, Disk
+from kbd.events.disk import DISK, Disk, LogPoisoned
 from kbd.events.drafts import PlannedFile
 from kbd.types import BlobHash, FileName
 
@@ -265,10 +265,16 @@ class Blobs:
     Args:
         store: The store.
         redact: Removes known keys from text of a conversation.
+        poison: Takes the error of a sync that failed; the daemon ends by it.
     """
 
-    def __init__(self, store: BlobStore, redact: Callable[[bytes], bytes] = bytes) -> None:
-        self.store, self._redact = store, redact
+    def __init__(
+        self,
+        store: BlobStore,
+        redact: Callable[[bytes], bytes] = bytes,
+        poison: Callable[[LogPoisoned], None] = lambda _: None,
+    ) -> None:
+        self.store, self._redact, self._poison = store, redact, poison
 
     async def put(self, data: bytes) -> BlobHash:
         """Store text of a conversation (openings, arguments, results), with known keys redacted.
@@ -277,8 +283,10 @@ class Blobs:
 
         Raises:
             DiskFull: No space is left.
+            LogPoisoned: The disk does not make it durable; the daemon ends.
         """
-        return await run_sync(self.store.put_bytes, self._redact(data))
+        with self._fail_stop():
+            return await run_sync(self.store.put_bytes, self._redact(data))
 
     async def put_file(self, source: Path) -> tuple[BlobHash, int]:
         """Copy a file in while hashing it; durable on return. Returns its hash and size.
@@ -287,16 +295,20 @@ class Blobs:
             DiskFull: No space is left.
             FileReadFailed: It cannot be read.
             SandboxViolation: It is a link or not a regular file.
+            LogPoisoned: The disk does not make it durable; the daemon ends.
         """
-        return await run_sync(self.store.put_file, source)
+        with self._fail_stop():
+            return await run_sync(self.store.put_file, source)
 
     async def adopt(self, staged: Path) -> tuple[BlobHash, int]:
         """Move a staged file in; durable on return. Returns its hash and size.
 
         Raises:
             DiskFull: No space is left.
+            LogPoisoned: The disk does not make it durable; the daemon ends.
         """
-        return await run_sync(self.store.adopt, staged)
+        with self._fail_stop():
+            return await run_sync(self.store.adopt, staged)
 
     async def read(self, blob: BlobHash) -> bytes:
         """Return all bytes of a blob.
@@ -309,3 +321,11 @@ class Blobs:
     def path(self, blob: BlobHash) -> Path:
         """Return the path of a blob, for workers that read it."""
         return self.store.path(blob)
+
+    @contextmanager
+    def _fail_stop(self) -> Iterator[None]:
+        try:
+            yield
+        except LogPoisoned as failed:
+            self._poison(failed)
+            raise

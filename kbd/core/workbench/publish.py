@@ -6,7 +6,7 @@ cannot be, published/ is brought back whole and `PublishAborted` recorded. An un
 behind a publish, and a restore, are carried out in the same way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import anyio
 import msgspec
@@ -34,7 +34,7 @@ from kbd.requests import drafts
 from kbd.requests.notifications import PublishPhase
 from kbd.types import BlobHash, FileName
 
-__all__ = ["carry_out", "discard", "intend", "publish"]
+__all__ = ["carry_out", "discard", "intend", "publish", "published_hashes"]
 
 Progress = Callable[[PublishPhase], None]
 
@@ -116,7 +116,7 @@ async def _stage_draft(
     # Read anew from disk: people may have changed published/ with their own programs. What is not
     # asked for does not matter, whatever stands there.
     wanted = drafted if names is None else tuple(name for name in drafted if name in names)
-    found = await run_sync(_published_hashes, workbench, wanted)
+    found = await run_sync(published_hashes, workbench, wanted)
     publish_id = clock.new_id()
     # Named before the intent, so that whoever completes it after a crash takes the same names.
     free = {name: conflict_name(name, publish_id) for name in drafted}
@@ -148,11 +148,8 @@ async def intend(
             was done.
         LogPoisoned: The disk does not make the stage durable; the daemon ends.
     """
-    try:
+    with workbench.fail_stop():
         await run_sync(transaction.stage)
-    except LogPoisoned as failed:
-        workbench.keeper.poison(failed)
-        raise
     try:
         return await workbench.submit(command)
     except BaseException:
@@ -253,18 +250,20 @@ async def _give_up(workbench: OpenWorkbench) -> None:
     if intended is None or intended.rewind is not None or intended.restores:
         return
     transaction = workbench.files.transaction(intended.publish_id, intended.files)
-    try:
+    with workbench.fail_stop():
         await run_sync(transaction.roll_back)
-    except LogPoisoned as failed:
-        workbench.keeper.poison(failed)
-        raise
     await workbench.submit(AbortPublish("the draft is discarded"))
     await run_sync(transaction.clear)
 
 
-def _published_hashes(
-    workbench: OpenWorkbench, names: tuple[FileName, ...]
+def published_hashes(
+    workbench: OpenWorkbench, names: Iterable[FileName]
 ) -> dict[FileName, BlobHash | None]:
+    """Return what published/ holds now under some names. It reads the files: call it in a thread.
+
+    Returns:
+        The hash of each; None for no file, and what equals no version for what is no regular file.
+    """
     found: dict[FileName, BlobHash | None] = {}
     for name in names:
         try:

@@ -22,7 +22,7 @@ from kbd.core.domain.rewind_decisions import (
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.history import state_at
-from kbd.core.workbench.publish import carry_out, intend
+from kbd.core.workbench.publish import carry_out, intend, published_hashes
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, ValidationFailed
 from kbd.events.blobs import BlobStore
@@ -76,7 +76,7 @@ async def rewind_to(
         planned = differences(workbench.state, back.files)
         # Before the intent: once that is recorded there is no way back.
         await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned, back))
-        found = await run_sync(_published_hashes, workbench, planned)
+        found = await run_sync(published_hashes, workbench, [file.name for file in planned])
         publish_id = clock.new_id()
         command = Rewind(back, publish_id, found)
         # With nothing to rename it is done when it is recorded.
@@ -108,7 +108,7 @@ async def restore_checkpoint(
     async with _publish_lock(workbench, clock):
         planned = differences(workbench.state, files)
         await run_sync(_check_blobs, workbench.blobs.store, _needed_blobs(planned))
-        found = await run_sync(_published_hashes, workbench, planned)
+        found = await run_sync(published_hashes, workbench, [file.name for file in planned])
         publish_id = clock.new_id()
         command = RestoreCheckpoint(checkpoint_id, publish_id, found)
         return await _carry_out_plan(workbench, clock, planned, publish_id, command)
@@ -163,9 +163,3 @@ def _check_blobs(store: BlobStore, needed: Iterable[tuple[FileName, BlobHash]]) 
         lost = ", ".join(sorted({name for name, blob in needed if blob in harmed}))
         msg = f"the bytes are damaged or missing of: {lost}; nothing was changed"
         raise FileWriteFailed(msg)
-
-
-def _published_hashes(
-    workbench: OpenWorkbench, planned: tuple[PlannedFile, ...]
-) -> dict[FileName, BlobHash | None]:
-    return {file.name: workbench.files.published_hash(file.name) for file in planned}

@@ -229,14 +229,9 @@ class PublishTransaction:
     def _liken(self, fd: int, name: FileName) -> None:
         """Give a new version the permissions and the labels of the published file, if any is."""
         with suppress(NotFound, SandboxViolation), self._published.open(name) as held:
+            # First: to a file that nobody may write, no label may be given either.
+            _copy_labels(held, fd)
             os.fchmod(fd, stat.S_IMODE(os.fstat(held).st_mode) & 0o777)
-            # There where the file system and the system have such; what a person may not set stays.
-            if sys.platform != "linux":
-                return
-            with suppress(OSError):
-                for label in os.listxattr(held):
-                    if label.startswith(_LABELS):
-                        os.setxattr(fd, label, os.getxattr(held, label))
 
     def _secure(self, name: FileName, old: BlobHash) -> None:
         """Make sure that what a file holds is stored, before anything takes its place (R4)."""
@@ -391,6 +386,19 @@ class PublishTransaction:
         for name in folders.values():
             with suppress(NotFound), self._published.parent(name) as (folder, _):
                 self._disk.sync(folder)
+
+
+def _copy_labels(source: int, target: int) -> None:
+    """Copy a person's labels of a file, each that there may be and that may be set."""
+    if sys.platform != "linux":
+        return
+    labels: list[str] = []
+    with suppress(OSError):  # Of a file system that knows none.
+        labels = os.listxattr(source)
+    for label in labels:
+        if label.startswith(_LABELS):
+            with suppress(OSError):
+                os.setxattr(target, label, os.getxattr(source, label))
 
 
 def _look(place: tuple[int, str], name: str) -> tuple[BlobHash | None, _Signature]:

@@ -1,6 +1,7 @@
 """An open workbench: its Keeper, blobs, files, folders and locks in one record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import anyio
 import msgspec
@@ -15,6 +16,7 @@ from kbd.core.workbench.file_store import Blobs, FileStore
 from kbd.core.workbench.lineage import LineageReader
 from kbd.errors import LogCorrupt
 from kbd.events.base import Actor
+from kbd.events.disk import LogPoisoned
 from kbd.types import BlobHash, FileName, WorkbenchId
 
 __all__ = ["OpenWorkbench", "draft_view"]
@@ -68,6 +70,19 @@ class OpenWorkbench(msgspec.Struct, frozen=True):
             KbdError: It was refused, or the log could not take it; nothing happened.
         """
         return await self.keeper.submit(command, self.actor)
+
+    @contextmanager
+    def fail_stop(self) -> Iterator[None]:
+        """Work on its files within; the daemon ends where the disk does not make that durable.
+
+        Raises:
+            LogPoisoned: What was raised within; nothing more is recorded (reliability R11).
+        """
+        try:
+            yield
+        except LogPoisoned as failed:
+            self.keeper.poison(failed)
+            raise
 
     @property
     def damage(self) -> LogCorrupt | None:

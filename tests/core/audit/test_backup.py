@@ -309,3 +309,13 @@ async def test_a_home_is_made_only_where_none_is(tmp_path: Path) -> None:
     with pytest.raises(KbdError):
         restore(backup, tmp_path / "s")
     assert not [name for name in os.listdir(tmp_path) if name.endswith("partial") or name == "s"]
+
+
+def test_what_is_no_file_is_refused_and_let_go(tmp_path: Path) -> None:
+    """A folder or a pipe in a file's place: nobody waits for a writer, no descriptor is left."""
+    os.mkfifo(tmp_path / "pipe")
+    held = len(os.listdir("/proc/self/fd"))
+    for place in (tmp_path, tmp_path / "pipe", tmp_path / "none"):
+        with pytest.raises(OSError, match=r"regular file|No such file"):
+            hash_file(place)
+    assert len(os.listdir("/proc/self/fd")) == held

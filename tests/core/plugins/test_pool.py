@@ -11,8 +11,9 @@ from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.settings import Settings, WorkerLimits
-from kbd.errors import NotFound, ToolWorkerUnavailable, ValidationFailed
+from kbd.errors import FileReadFailed, NotFound, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.types import BlobHash
 
 PACKAGES = Path(__file__).with_name("packages")
 
@@ -82,6 +83,20 @@ async def test_a_blob_that_changes_under_a_call_is_told(
         await workers.call("faults", "kbd_faults.work:write", {"target": path, "size": 11})
     path.write_bytes(b"as recorded")
     assert await workers.call("faults", "kbd_faults.work:echo", {"value": path}) == str(path)
+
+
+@pytest.mark.anyio
+async def test_a_blob_that_is_gone_is_told_where_a_file_cannot_be_read(
+    workers: WorkerPool, tmp_path: Path
+) -> None:
+    """Not the file is at fault; who does not need it is not hindered."""
+    path = BlobStore(tmp_path / "blobs").path(BlobHash("ab" * 32))
+    assert await workers.call("faults", "kbd_faults.work:echo", {"value": path}) == str(path)
+    with pytest.raises(BlobDamaged, match="nothing is in their place"):
+        await workers.call("faults", "kbd_faults.work:write", {"target": path, "size": 1})
+    other = tmp_path / "none" / "a"
+    with pytest.raises(FileReadFailed, match="failed with FileNotFoundError"):
+        await workers.call("faults", "kbd_faults.work:write", {"target": other, "size": 1})
 
 
 @pytest.mark.anyio

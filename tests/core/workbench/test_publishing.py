@@ -11,7 +11,7 @@ import anyio
 import msgspec
 import pytest
 
-from crash_works import Work, drafted, opened, publish_draft
+from crash_works import CHANGED, WORKS, Work, drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.domain.workbench_decisions import intend_publish
 from kbd.core.workbench.extraction import extract_files, numbered_names
@@ -237,6 +237,26 @@ async def test_what_is_no_file_of_its_own_is_a_change_of_that_file_alone(
         assert place.is_symlink() == (put is _link)
 
 
+@pytest.mark.parametrize("name", ["undo", "restore"])
+@pytest.mark.parametrize("put", [_link, _folder, _twin])
+async def test_what_is_no_file_of_its_own_is_in_the_way_of_going_back(
+    tmp_path: Path, put: Callable[[Path], None], name: str
+) -> None:
+    """An undo and a restore are refused by the name of the file, and theirs stays."""
+    made, (work,) = WORKS[name]
+    await made(tmp_path / "root")
+    async with opened(tmp_path / "root") as bench:
+        place = bench.folders.published / CHANGED[1]
+        place.unlink()
+        put(place)
+        theirs, before = files_in(bench.folders.published), bench.state.seq
+        with pytest.raises(ConflictPublishedChanged) as refused:
+            await work(bench)
+        assert refused.value.detail["files"] == [CHANGED[1]]
+        assert (files_in(bench.folders.published), bench.state.seq) == (theirs, before)
+        assert place.is_symlink() == (put is _link)
+
+
 async def test_permissions_of_a_published_file_stay(tmp_path: Path) -> None:
     """A new version may be read and written by whom the old one could; a new file by all."""
     async with supervised(tmp_path / "h") as running:
@@ -266,6 +286,8 @@ async def test_labels_of_a_published_file_stay(tmp_path: Path) -> None:
             os.setxattr(bench.folders.published / A, "user.tag", b"mine")
         except OSError:
             pytest.skip("the file system has no attributes")
+        # Whom it does not belong to may not write to it, and who owns it may not label it.
+        (bench.folders.published / A).chmod(0o444)
         await draft(bench, a__txt="changed", b__txt="changed")
         await _publish(bench)
 
@@ -404,6 +426,20 @@ async def test_nothing_is_answered_after_a_sync_that_failed(tmp_path: Path, lose
         await _lose(root, disk, loses, asked)
     assert ended.group_contains(LogPoisoned)
     assert disk.refused == len(asked)
+
+
+async def test_nothing_is_kept_after_a_sync_of_bytes_that_failed(tmp_path: Path) -> None:
+    """The same bytes, brought once more, are there to be found: they are not said to be kept."""
+    root, disk = tmp_path / "root", _LosingDisk()
+    await drafted(root)
+    with pytest.raises(BaseExceptionGroup) as ended:
+        await _lose(root, disk, "/blobs", (_keep, _keep, discard))
+    assert ended.group_contains(LogPoisoned)
+    assert disk.refused == 3
+
+
+async def _keep(bench: OpenWorkbench) -> None:
+    await bench.blobs.put(b"kept")
 
 
 async def test_a_discard_whose_sync_failed_is_not_answered(tmp_path: Path) -> None:
