@@ -115,7 +115,10 @@ class ClientCall:
         )
         # Used only if no draft is open when this is decided.
         draft_id = self._context.clock.new_id()
-        await self._workbench.submit(RecordCall(called, returned, changes, draft_id))
+        # Shielded: taken back here it may land all the same, and the next call, which has the lock
+        # by then, would have seen the file as it was before.
+        with anyio.CancelScope(shield=True):
+            await self._workbench.submit(RecordCall(called, returned, changes, draft_id))
 
     async def _returned(self, text: str, error_code: str | None) -> ToolReturned:
         data = text.encode()
