@@ -21,7 +21,8 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.extraction import extract_files, is_folder_path, record_planned_writes
+from kbd.core.workbench.destination import resolve_destination
+from kbd.core.workbench.extraction import extract_files, record_planned_writes
 from kbd.core.workbench.rows import file_rows
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -180,16 +181,14 @@ class FileMethods:
         workbench = opened.acting(session.actor)
         given = request.workbench_paths
         paths = None if isinstance(given, msgspec.UnsetType) else given
-        directory = request.destination_dir
-        # A relative path is refused by `extract_files` below; nothing is recorded about it.
-        if is_folder_path(directory):
-            files = _published(workbench.state, paths)
-            # Before the first copy: a watched folder must not see one that kbd did not say is its
-            # own.
-            await record_planned_writes(
-                self._workbenches.daemon, directory, files, actor=session.actor
-            )
-        results = await extract_files(workbench, self._context.clock, directory, paths)
+        home = self._context.home.folder
+        destination = await run_sync(resolve_destination, request.destination_dir, home)
+        files = _published(workbench.state, paths)
+        # Before the first copy: a watched folder must not see one that kbd did not say is its own.
+        await record_planned_writes(
+            self._workbenches.daemon, destination.real, files, actor=session.actor
+        )
+        results = await extract_files(workbench, self._context.clock, destination, paths)
         return wire.FilesExtracted(extract_results=results)
 
     async def _record_added(

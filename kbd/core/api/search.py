@@ -11,7 +11,7 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import open_files, open_formats
 from kbd.core.sessions.search_access import open_lookup, use_index
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.extraction import is_folder_path
+from kbd.core.workbench.destination import is_folder_path
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire
 from kbd.requests.base import Request, Unset

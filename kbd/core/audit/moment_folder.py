@@ -17,6 +17,7 @@ from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.domain.state_text import conversation_lines, plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import encoded_state
+from kbd.core.workbench.destination import create_partial_file
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.blobs import BlobDamaged, BlobStore
@@ -85,8 +86,7 @@ def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobSt
             with root.parent(name, create=True) as (held, last):
                 # Opened within its folder's descriptor: no name of the log, and no link, leads out
                 # of it.
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                target = os.open(last, flags, 0o600, dir_fd=held)
+                target = create_partial_file(held, last, 0o600)
                 try:
                     _copy_file(blobs, target, name, blob)
                 finally:

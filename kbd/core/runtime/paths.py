@@ -55,6 +55,11 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
     root: Path
 
     @property
+    def home(self) -> Path:
+        """The home that it lies in."""
+        return self.root.parent.parent
+
+    @property
     def log(self) -> Path:
         """The segments of its log."""
         return self.root / "log"

@@ -6,12 +6,13 @@ Names: a path of a client, a model or a file on disk becomes a relative name, or
 rules are those of contract, section 4, and reliability, section 5.3 A: a name must mean the same
 file on every machine that the workbench may be copied to, and must be readable in a terminal.
 
-Opening: paths are walked component by component from a held directory, never following a symbolic
-link, so that no swap between check and use can lead outside. Files are opened without blocking (a
-FIFO must not hang the daemon) and must be regular and have one name: a hard link may be a file
+Opening: from a held folder, through no symbolic link and no mount (`kbd.core.runtime.held_folder`),
+so that no swap between check and use can lead outside. Files are opened without blocking (a FIFO
+must not hang the daemon) and must be regular and have one name: a hard link may be a file
 elsewhere.
 """
 
+import errno
 import os
 import stat
 import unicodedata
@@ -19,13 +20,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kbd.core.runtime.held_folder import FOLDER_FLAGS, is_link_error, make_below, open_below
 from kbd.errors import FileReadFailed, NotFound, SandboxViolation
 from kbd.events.disk import DISK, Disk
 from kbd.types import FileName
 
 __all__ = ["MAX_COMPONENTS", "MAX_COMPONENT_BYTES", "ConfinedRoot", "file_name", "open_regular"]
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -38,7 +39,7 @@ class ConfinedRoot:
     """
 
     def __init__(self, folder: Path, disk: Disk = DISK) -> None:
-        self._root = os.open(folder, _DIRECTORY)
+        self._root = os.open(folder, FOLDER_FLAGS)
         self._disk = disk
 
     def close(self) -> None:
@@ -51,20 +52,27 @@ class ConfinedRoot:
 
         Raises:
             NotFound: A folder on the way does not exist.
-            SandboxViolation: A component on the way is a link or no folder.
+            SandboxViolation: A component on the way is a link, a mount or no folder.
+            FileReadFailed: A folder may not be entered.
+            OSError: A folder cannot be made.
         """
-        # Not `realpath` and a comparison: in a race of swapped links that led outside 3,282 times
-        # of 13,702 (reliability 0).
-        *folders, last = name.split("/")
-        held = os.dup(self._root)
+        below, _, last = name.rpartition("/")
+        # The names of the log were checked. One that was not must not lead out all the same.
+        if last in ("", ".", ".."):
+            raise _refused_name(name, "names no file")
         try:
-            for folder in folders:
-                if create:
-                    # Its name must be durable before that of anything in it.
-                    self._disk.make_folder(folder, held)
-                inner = _open_component(held, folder, name)
-                os.close(held)
-                held = inner
+            if create:
+                # Its name must be durable before that of anything in it.
+                held = make_below(self._root, below, self._disk.make_folder, same_disk=True)
+            else:
+                held = open_below(self._root, below or ".", FOLDER_FLAGS, same_disk=True)
+        except FileNotFoundError:
+            raise _not_found(name) from None
+        except OSError as error:
+            if not is_link_error(error) and not isinstance(error, PermissionError):
+                raise
+            raise _refused_file(name, error) from None
+        try:
             yield held, last
         finally:
             os.close(held)
@@ -75,8 +83,8 @@ class ConfinedRoot:
 
         Raises:
             NotFound: It does not exist.
-            SandboxViolation: It, or a component on the way, is a link, a device, a FIFO, or has
-                another name elsewhere.
+            SandboxViolation: It, or a component on the way, is a link, a mount, a device, a FIFO,
+                or has another name elsewhere.
             FileReadFailed: It may not be read.
         """
         # Below the folder that is held, not by its path: nobody can put a link in the way.
@@ -103,7 +111,7 @@ def open_regular(place: tuple[int, str], name: str) -> Iterator[int]:
     """
     folder, last = place
     try:
-        held = os.open(last, _FILE, dir_fd=folder)
+        held = open_below(folder, last, _FILE, same_disk=True)
     except FileNotFoundError:
         raise _not_found(name) from None
     except OSError as error:
@@ -113,15 +121,6 @@ def open_regular(place: tuple[int, str], name: str) -> Iterator[int]:
         yield held
     finally:
         os.close(held)
-
-
-def _open_component(held: int, folder: str, name: FileName) -> int:
-    try:
-        return os.open(folder, _DIRECTORY, dir_fd=held)
-    except FileNotFoundError:
-        raise _not_found(name) from None
-    except OSError as error:
-        raise _refused_file(name, error) from None
 
 
 def _check_regular(held: int, name: str) -> None:
@@ -142,7 +141,12 @@ def _walk(folder: int, prefix: str) -> Iterator[str]:
     for name, is_folder, entry in found:
         if is_folder:
             # Opened without following links: it may have been replaced since it was listed.
-            inner = os.open(name, _DIRECTORY, dir_fd=folder)
+            try:
+                inner = open_below(folder, name, FOLDER_FLAGS, same_disk=True)
+            except OSError as error:
+                if not is_link_error(error) and not isinstance(error, FileNotFoundError):
+                    raise
+                continue
             try:
                 yield from _walk(inner, f"{prefix}{name}/")
             finally:
@@ -156,10 +160,12 @@ def _not_found(name: str) -> NotFound:
 
 
 def _refused_file(name: str, error: OSError) -> SandboxViolation | FileReadFailed:
-    """A link is ELOOP or ENOTDIR, a device without a driver ENXIO; the rest is permission."""
+    """Return the error of what cannot be opened; a device without a driver, a socket are ENXIO."""
     if isinstance(error, PermissionError):
         return FileReadFailed(f"{name!r} may not be read")
-    return SandboxViolation(f"{name!r} leads through a link or is not a regular file")
+    if is_link_error(error) or error.errno == errno.ENXIO:
+        return SandboxViolation(f"{name!r} leads through a link or is not a regular file")
+    return FileReadFailed(f"{name!r} cannot be read: {os.strerror(error.errno or 0)}")
 
 
 MAX_COMPONENT_BYTES = 200

@@ -136,8 +136,8 @@ class _Failing(NoSync):
     def __init__(self, code: int) -> None:
         self._code = code
 
-    def rename(self, source: Path, target: Path) -> None:
-        raise OSError(self._code, os.strerror(self._code), str(source))
+    def move(self, source: tuple[int, str], target: tuple[int, str]) -> None:
+        raise OSError(self._code, os.strerror(self._code), source[1])
 
 
 async def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
