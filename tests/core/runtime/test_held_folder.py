@@ -21,6 +21,9 @@ from kbd.core.runtime.held_folder import (
     real_path,
 )
 
+REFUSED = "symbolic link|Not a directory|cross-device"
+"""How the system says ELOOP, ENOTDIR and EXDEV."""
+
 CANNOT_MOUNT = "this system lets a plain user mount nothing, not even in a namespace"
 
 
@@ -61,9 +64,8 @@ def test_what_is_inside_is_opened(root: int) -> None:
 @pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY | os.O_CREAT])
 def test_no_link_is_followed(root: int, name: str, flags: int) -> None:
     """Not at the end, not on the way, not within; nor does a name lead up. Nothing is made."""
-    with pytest.raises(OSError) as refused:
+    with pytest.raises(OSError, match=REFUSED):
         open_below(root, name, flags, 0o600)
-    assert refused.value.errno in (errno.ELOOP, errno.ENOTDIR, errno.EXDEV)
 
 
 def test_nothing_is_made_through_a_link(root: int, tmp_path: Path) -> None:
@@ -75,7 +77,7 @@ def test_nothing_is_made_through_a_link(root: int, tmp_path: Path) -> None:
     os.close(make_below(root, "sub/new/deep", make))
     assert (tmp_path / "root" / "sub" / "new" / "deep").is_dir()
     for name in ("up/new", "within/new", "file/new", "loop/new", "../new"):
-        with pytest.raises(OSError):
+        with pytest.raises(OSError, match=REFUSED):
             os.close(make_below(root, name, make))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["root", "secret.txt"]
 
@@ -87,21 +89,20 @@ def test_a_folder_that_appears_as_a_link_is_not_entered(root: int, tmp_path: Pat
         os.symlink(tmp_path, name, dir_fd=folder)
         os.mkdir(name, dir_fd=folder)
 
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match=REFUSED):
         os.close(make_below(root, "fresh/deep", make))
     assert not (tmp_path / "deep").exists()
 
 
 def test_what_a_person_names_may_be_behind_links(root: int, tmp_path: Path) -> None:
-    """A folder is found through links, and its path is told without them; the last part of a
-    file is no link, and nothing is reached through what a process holds open."""
+    """A folder is found through links, and its path is told without them; a file is no link."""
     del root
     with hold_named(str(tmp_path / "root" / "up" / "root" / "within")) as held:
         assert real_path(held, "") == str((tmp_path / "root" / "sub").resolve())
     os.close(open_named(str(tmp_path / "root" / "within" / "a.txt"), os.O_RDONLY))
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match=REFUSED):
         os.close(open_named(str(tmp_path / "root" / "file"), os.O_RDONLY))
-    with pytest.raises(OSError), hold_exact(str(tmp_path / "root" / "within")):
+    with pytest.raises(OSError, match=REFUSED), hold_exact(str(tmp_path / "root" / "within")):
         pass
     with hold_exact(str((tmp_path / "root" / "sub").resolve())):
         pass
@@ -111,9 +112,9 @@ def test_what_a_person_names_may_be_behind_links(root: int, tmp_path: Path) -> N
 def test_links_to_open_files_lead_nowhere() -> None:
     """Descriptors and roots of the daemon are no way to a file (reliability, A24 and A25)."""
     for path in ("/proc/self/root/etc", "/proc/self/cwd"):
-        with pytest.raises(OSError), hold_named(path):
+        with pytest.raises(OSError, match=REFUSED), hold_named(path):
             pass
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match=REFUSED):
         os.close(open_named("/proc/self/root/etc/passwd", os.O_RDONLY))
 
 
