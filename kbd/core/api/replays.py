@@ -147,7 +147,9 @@ class ReplayMethods:
             for folder, held in folder_files(state).items()
             for name, blob in held.items()
         ]
-        resolve = partial(resolve_new_folder, Path(directory), "the moment", workbench.folders.home)
+        resolve = partial(
+            resolve_new_folder, Path(directory), "the moment", workbench.folders.find_home()
+        )
         place = await run_sync(resolve, limiter=self._writing)
         await record_planned_writes(daemon, str(place), files, actor=workbench.actor)
         write = partial(write_moment, state, workbench.blobs.store, place)

@@ -54,9 +54,8 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
     id: WorkbenchId
     root: Path
 
-    @property
-    def home(self) -> Path:
-        """The home that it lies in."""
+    def find_home(self) -> Path:
+        """Return the home that it lies in."""
         return self.root.parent.parent
 
     @property

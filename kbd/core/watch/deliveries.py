@@ -108,7 +108,7 @@ class Deliveries:
         await workbench.keeper.submit(RecordFacts((effect,)))
         try:
             made = await self._in_thread(
-                copy_to_folder, effect, workbench.blobs.store, workbench.folders.home
+                copy_to_folder, effect, workbench.blobs.store, workbench.folders.find_home()
             )
         except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.

@@ -296,7 +296,7 @@ async def extract_version(
     await workbench.submit(RecordFacts((effect,)))
     try:
         final = await run_sync(
-            copy_to_folder, effect, workbench.blobs.store, workbench.folders.home
+            copy_to_folder, effect, workbench.blobs.store, workbench.folders.find_home()
         )
     except KbdError as error:
         await workbench.submit(RecordFacts((EffectAborted(effect.effect_id, error.message),)))

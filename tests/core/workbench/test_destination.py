@@ -98,7 +98,7 @@ def test_only_what_was_written_gets_the_name(place: _Place) -> None:
     held = os.open(place.out / "partial", os.O_RDWR | os.O_CREAT | os.O_EXCL)
     (place.out / "partial").unlink()
     os.link(place.theirs / "mine.txt", place.out / "partial")
-    with pytest.raises(OSError, match="[Ss]tale"):
+    with pytest.raises(OSError, match="Stale"):
         link_partial(folder, "partial", held, "a.txt")
     os.close(held)
     os.close(folder)
