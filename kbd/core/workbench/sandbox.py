@@ -16,7 +16,7 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,14 @@ from kbd.errors import FileReadFailed, NotFound, SandboxViolation
 from kbd.events.disk import DISK, Disk
 from kbd.types import FileName
 
-__all__ = ["MAX_COMPONENTS", "MAX_COMPONENT_BYTES", "ConfinedRoot", "file_name", "open_regular"]
+__all__ = [
+    "MAX_COMPONENTS",
+    "MAX_COMPONENT_BYTES",
+    "ConfinedRoot",
+    "check_visible",
+    "file_name",
+    "open_regular",
+]
 
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -233,6 +240,36 @@ def _check_component(path: str, part: str) -> None:
     # With any suffix: on Windows `con.txt` is the device, too.
     if part.split(".", 1)[0].casefold() in _DEVICES:
         raise _refused_name(path, "is the name of a device on some systems")
+
+
+def check_visible(name: FileName, added: Iterable[str]) -> None:
+    """Check that nothing hidden would be made: a name may say what a program of the user's runs.
+
+    `.vscode/tasks.json`, `.git/hooks/pre-commit` or `.local/bin/x` is not seen by who looks into a
+    folder, and some of these are run, or obeyed, without being opened.
+
+    Args:
+        name: The name of a file that a tool is about to make.
+        added: The names of the files that a person added. One of them stands for itself, and for
+            its own folder, not for one below.
+
+    Raises:
+        SandboxViolation: A part begins with a dot, and no file that was added has this name, or
+            lies in this folder.
+    """
+    if not any(part.startswith(".") for part in name.split("/")):
+        return
+    folder, _, last = name.rpartition("/")
+    for other in added:
+        beside, is_beside = other.rpartition("/")[0], bool(folder) and not last.startswith(".")
+        if other == name or (is_beside and beside == folder):
+            return
+    seen = "/".join(part.lstrip(".") or "x" for part in name.split("/"))
+    raise _refused_name(
+        name,
+        "would be hidden, for a part of it begins with a dot; only names of files that a person "
+        f"added may be: use one without it, such as {seen!r}",
+    )
 
 
 def _refused_name(path: str, why: str) -> SandboxViolation:
