@@ -175,6 +175,8 @@ def make_below(
     Raises:
         OSError: It cannot be made, or is no folder, or behind a link.
     """
+    if name.startswith("/"):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
     held, is_asked = open_below(folder, ".", _STEP_FLAGS), False
     try:
         for part in name.split("/"):

@@ -135,6 +135,10 @@ def _check_regular(held: int, name: str) -> None:
     if not stat.S_ISREG(found.st_mode):
         msg = f"{name!r} is not a regular file"
         raise SandboxViolation(msg)
+    # Before a byte is read: a file of holes may have 8 EiB (reliability, A42).
+    if found.st_size > MAX_FILE_BYTES:
+        msg = f"{name!r} is larger than any file of a workbench"
+        raise SandboxViolation(msg)
     # O_NOFOLLOW stops symbolic links only; through a hard link a write would change a file
     # elsewhere.
     if found.st_nlink > 1:
@@ -174,6 +178,9 @@ def _refused_file(name: str, error: OSError) -> SandboxViolation | FileReadFaile
         return SandboxViolation(f"{name!r} leads through a link or is not a regular file")
     return FileReadFailed(f"{name!r} cannot be read: {os.strerror(error.errno or 0)}")
 
+
+MAX_FILE_BYTES = 4 * 2**30
+"""No file that is added, or that a worker writes, is nearly as large (`limits.file_bytes`)."""
 
 MAX_COMPONENT_BYTES = 200
 """Most file systems allow 255; the rest is room for what a conflict or a copy appends."""
