@@ -3,6 +3,7 @@
 A proof repeats the calls of a run in a process of its own.
 """
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -215,6 +216,10 @@ class ProofMethods:
             with_plugin = request.with_plugin
             if not is_folder_path(with_plugin):
                 msg = "with_plugin must be an absolute path: the daemon has no current folder"
+                raise ValidationFailed(msg)
+            # Before a process is started for it.
+            if not await run_sync(os.path.exists, with_plugin):
+                msg = "with_plugin is not there: neither a folder nor a wheel"
                 raise ValidationFailed(msg)
         workbench_id, _, number = request.run_id.partition("-")
         workbench = await self._workbenches.open(workbench_id)

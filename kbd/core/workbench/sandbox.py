@@ -216,7 +216,9 @@ def file_name(path: str) -> FileName:
             break
     # Behind the known root, not before: "draft//etc" is an absolute path.
     if text.startswith(("/", "~")):
-        raise _refused_name(path, "is not relative to the workbench")
+        # Not repeated: no error tells an absolute path (contract, section 9).
+        msg = "the path is not relative to the workbench"
+        raise SandboxViolation(msg)
     components = [part for part in text.split("/") if part not in ("", ".")]
     if not components:
         raise _refused_name(path, "names no file")
