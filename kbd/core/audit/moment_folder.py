@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
+from kbd.core.audit.whole_paths import NewFolder
 from kbd.core.domain.state_text import conversation_lines, plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import encoded_state
@@ -39,27 +39,21 @@ def folder_files(state: WorkbenchState) -> dict[str, dict[FileName, BlobHash]]:
     }
 
 
-def write_moment(
-    state: WorkbenchState, blobs: BlobStore, destination: Path, disk: Disk = DISK
-) -> Path:
+def write_moment(state: WorkbenchState, blobs: BlobStore, place: Path, disk: Disk = DISK) -> None:
     """Write a workbench as it stood to a folder, which appears whole or not at all.
 
     Args:
         state: How it stood.
         blobs: The bytes of its files.
-        destination: An absolute path of nothing, or of an empty folder.
+        place: Where, as `resolve_new_folder` returned it: nothing is there, or an empty folder.
         disk: What makes it durable.
 
-    Returns:
-        Where it was written to, without links in the path of its parent.
-
     Raises:
-        ValidationFailed: Nothing can be written there.
+        ValidationFailed: Something else is being written there.
         LogCorrupt: A file's bytes are missing, or not what they were.
         DiskFull: No space is left; nothing was written.
         FileWriteFailed: It cannot be written; nothing was.
     """
-    place = resolve_new_folder(destination, "the moment")
     try:
         made = NewFolder(place, disk)
         try:
@@ -75,7 +69,6 @@ def write_moment(
             raise DiskFull("no space is left to write the moment; nothing was written") from None
         reason = os.strerror(error.errno or 0)
         raise FileWriteFailed(f"the moment cannot be written: {reason}") from None
-    return place
 
 
 def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobStore) -> None:
