@@ -22,6 +22,13 @@ from kbd.tools import CallLimits
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def workers(loose_workers: WorkerPool) -> WorkerPool:
+    """Workers that are confined by nothing: all of this holds on a system without layers, too."""
+    return loose_workers
+
+
 LIMITS = CallLimits(
     wall_s=60, cpu_s=1, memory_bytes=1 << 30, file_bytes=1 << 20, result_bytes=1 << 20
 )
