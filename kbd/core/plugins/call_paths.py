@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kbd.core.plugins.confinement.process import Reach
+from kbd.core.plugins.confinement.process import CallReach
 from kbd.core.plugins.worker_messages import Request, encode
 from kbd.errors import DiskFull, FileReadFailed
 from kbd.events.blobs import blob_paths
@@ -52,10 +52,10 @@ class CallPaths:
         """The blobs among the files that are read."""
         return blob_paths(self._files)
 
-    def reach(self, program: str) -> Reach:
+    def reach(self, program: str) -> CallReach:
         """Return what the call may reach: these, and a program to run, or ""."""
         made = (os.path.dirname(path) for path, _ in self._outputs)
-        return Reach(tuple(self._files), (*self._folders, *made), program)
+        return CallReach(tuple(self._files), (*self._folders, *made), program)
 
     def pack(self, request: Request) -> bytes:
         """Return a request packed, and note its paths.

@@ -16,7 +16,8 @@ import msgspec
 
 from kbd.core.plugins.confinement.layers import Layers
 from kbd.core.plugins.confinement.process import (
-    Reach,
+    CallReach,
+    Filters,
     Software,
     confine_process,
     leave_network,
@@ -55,6 +56,9 @@ TRACE_CHARACTERS = 8000
 MESSAGE_CHARACTERS = 500
 PR_SET_PDEATHSIG = 1
 
+# Loaded here, before a fork: each call would do it again.
+_LIBC = ctypes.CDLL(None)
+
 
 class Workplace(msgspec.Struct, frozen=True):
     """Workplace of all calls of one zygote.
@@ -62,11 +66,13 @@ class Workplace(msgspec.Struct, frozen=True):
     Args:
         package: The package that their functions must be from.
         software: What they use of this machine.
+        filters: The filters of its system calls, if it has any.
         pid: The zygote's process.
     """
 
     package: str
     software: Software
+    filters: Filters | None
     pid: int
 
 
@@ -82,7 +88,7 @@ def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoRetu
         channel.settimeout(None)
         _limit_process(call.limits, workplace.pid)
         # Written by the daemon; what follows it may be of anybody's making.
-        _confine(msgspec.msgpack.decode(_receive(channel), type=Reach), call.layers, workplace)
+        _confine(msgspec.msgpack.decode(_receive(channel), type=CallReach), call.layers, workplace)
         answer = _encode_answer(channel, workplace.package, call.limits)
         channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)
     except BaseException:  # noqa: BLE001 - told to whoever reads what workers print
@@ -95,13 +101,13 @@ def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoRetu
 def _die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent dies; where it cannot, do nothing."""
     with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # It may have died before the kernel was asked.
     if os.getppid() != parent:
         os._exit(0)
 
 
-def _confine(reach: Reach, layers: Layers, workplace: Workplace) -> None:
+def _confine(reach: CallReach, layers: Layers, workplace: Workplace) -> None:
     if reach.program or not layers.seccomp:
         # What leaves its parent stays below this process, and is found when it ends.
         take_orphans()
@@ -109,7 +115,7 @@ def _confine(reach: Reach, layers: Layers, workplace: Workplace) -> None:
         leave_network()
         # The kernel may forget this where a process changes who it is.
         _die_with_parent(workplace.pid)
-    confine_process(reach, layers, workplace.software)
+    confine_process(reach, layers, workplace.software, workplace.filters)
 
 
 def _limit_process(limits: CallLimits, zygote: int) -> None:
@@ -129,9 +135,11 @@ def _limit_process(limits: CallLimits, zygote: int) -> None:
     # 0).
     _limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + RESERVED_BYTES)
     # Counted by the kernel over all processes of the user, and not for root.
-    with contextlib.suppress(OSError), open("/proc/loadavg", encoding="ascii") as load:
+    with contextlib.suppress(OSError):
+        load = os.open("/proc/loadavg", os.O_RDONLY)
         # All of this machine: at least those of the user.
-        there = int(load.read().split()[3].partition("/")[2])
+        there = int(os.read(load, 100).split()[3].partition(b"/")[2])
+        os.close(load)
         _limit(resource.RLIMIT_NPROC, there + MORE_PROCESSES)
 
 

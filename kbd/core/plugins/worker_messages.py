@@ -1,6 +1,6 @@
 """Messages between daemon, zygotes and calls, as msgpack records on their channels.
 
-`Order` goes from the daemon to a zygote, `Report` back. A call gets its `Reach`, by which it
+`Order` goes from the daemon to a zygote, `Report` back. A call gets its `CallReach`, by which it
 confines itself, then its `Request`; `Answer` comes back.
 """
 

@@ -215,9 +215,7 @@ class Sandbox:
             return NO_LAYERS
         if self._mode == "required" and self._missing:
             why = "; ".join(layer.reason for layer in self._missing)
-            msg = (
-                f"no file is opened, for workers.sandbox is required and a layer is missing: {why}"
-            )
+            msg = f"workers.sandbox is required, and a layer of it is missing: {why}"
             raise ToolWorkerUnavailable(msg, retryable=False)
         return Layers(**{layer.name: layer.holds for layer in self._layers})
 

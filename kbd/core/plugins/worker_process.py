@@ -16,7 +16,7 @@ import msgspec
 from anyio import to_thread
 
 from kbd.core.plugins.confinement.layers import Layers
-from kbd.core.plugins.confinement.process import Reach
+from kbd.core.plugins.confinement.process import CallReach
 from kbd.core.plugins.worker_messages import (
     LENGTH_BYTES,
     PACKET_BYTES,
@@ -113,7 +113,7 @@ class FinishedCall(msgspec.Struct, frozen=True):
 class Bounds(msgspec.Struct, frozen=True):
     """Bounds of a call: what it may reach, and the layers of the system that hold it there."""
 
-    reach: Reach
+    reach: CallReach
     layers: Layers
 
     @property

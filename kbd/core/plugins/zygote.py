@@ -20,6 +20,7 @@ import msgspec
 from kbd.core.plugins import forked_call
 from kbd.core.plugins.confinement.process import (
     Software,
+    find_filters,
     find_software,
     hide_process,
     take_orphans,
@@ -62,7 +63,7 @@ class Zygote:
         """The process of each call that has not ended."""
         self._spawning: set[int] = set()
         """The calls among them that can leave processes behind."""
-        self._workplace = forked_call.Workplace(package, Software(), os.getpid())
+        self._workplace = forked_call.Workplace(package, Software(), None, os.getpid())
 
     def start(self) -> bool:
         """Import the modules of the first order and report; return whether to continue."""
@@ -90,7 +91,9 @@ class Zygote:
         take_orphans()
         # As Python looks for modules by now: plugins may have added to it.
         software = find_software(sys.path, order.private)
-        self._workplace = forked_call.Workplace(self._package, software, os.getpid())
+        self._workplace = forked_call.Workplace(
+            self._package, software, find_filters(), os.getpid()
+        )
         self._report(Ready(threads=len(os.listdir("/proc/self/task"))))
         return True
 

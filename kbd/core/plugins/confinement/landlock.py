@@ -6,7 +6,6 @@ reading, writing, making, deleting and running; 3 truncating; 4 connections over
 abstract sockets to processes outside.
 """
 
-import contextlib
 import ctypes
 import os
 import stat
@@ -17,6 +16,9 @@ from typing import Final
 import msgspec
 
 __all__ = ["LISTEN", "READ", "RUN", "SERVE", "WRITE", "Grant", "find_version", "restrict_files"]
+
+# Loaded here, before a fork: each call would do it again.
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 _CREATE_RULESET: Final = 444
 _ADD_RULE: Final = 445
@@ -83,9 +85,7 @@ class Grant(msgspec.Struct, frozen=True):
 
 def find_version() -> int:
     """Return the version of Landlock that the kernel has, or 0 if it has none, or not for us."""
-    with contextlib.suppress(AttributeError, OSError):
-        return max(0, int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _GET_VERSION)))
-    return 0
+    return max(0, int(_LIBC.syscall(_CREATE_RULESET, None, 0, _GET_VERSION)))
 
 
 def restrict_files(grants: Iterable[Grant]) -> None:
@@ -98,22 +98,21 @@ def restrict_files(grants: Iterable[Grant]) -> None:
     """
     version = find_version()
     known = max(rights for since, rights in _KNOWN.items() if since <= max(version, 1))
-    libc = ctypes.CDLL(None, use_errno=True)
     attributes = struct.pack(
         "=QQQ", known, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0
     )
     # A kernel takes as many fields as its version has.
     size = 8 if version < 4 else 16 if version < 6 else 24
-    ruleset = _checked(libc.syscall(_CREATE_RULESET, attributes[:size], size, 0))
+    ruleset = _checked(_LIBC.syscall(_CREATE_RULESET, attributes[:size], size, 0))
     try:
         for grant in grants:
-            _add_rule(libc, ruleset, grant, known)
-        _checked(libc.syscall(_RESTRICT_SELF, ruleset, 0))
+            _add_rule(ruleset, grant, known)
+        _checked(_LIBC.syscall(_RESTRICT_SELF, ruleset, 0))
     finally:
         os.close(ruleset)
 
 
-def _add_rule(libc: ctypes.CDLL, ruleset: int, grant: Grant, known: int) -> None:
+def _add_rule(ruleset: int, grant: Grant, known: int) -> None:
     try:
         beneath = os.open(grant.path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -123,7 +122,7 @@ def _add_rule(libc: ctypes.CDLL, ruleset: int, grant: Grant, known: int) -> None
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):
             rights &= _OF_A_FILE
         rule = struct.pack("=Qi", rights, beneath)
-        _checked(libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0))
+        _checked(_LIBC.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0))
     finally:
         os.close(beneath)
 

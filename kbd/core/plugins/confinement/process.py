@@ -26,21 +26,26 @@ from kbd.core.plugins.confinement.landlock import (
 )
 from kbd.core.plugins.confinement.layers import Layers
 from kbd.core.plugins.confinement.syscall_filter import (
-    call_filter,
+    CallFilter,
     install_filter,
     program_filter,
 )
 from kbd.core.plugins.confinement.syscall_numbers import find_machine
 
 __all__ = [
-    "Reach",
+    "CallReach",
+    "Filters",
     "Software",
     "confine_process",
+    "find_filters",
     "find_software",
     "hide_process",
     "leave_network",
     "take_orphans",
 ]
+
+# Loaded here, before a fork: each call would do it again.
+_LIBC: Final = ctypes.CDLL(None)
 
 _SYSTEM: Final = ("/usr", "/lib", "/lib64", "/lib32", "/nix/store")
 """Folders of the system's own software: libraries, time zones, fonts."""
@@ -61,7 +66,8 @@ _PROGRAMS: Final = ("/bin", "/sbin", "/opt", *_SYSTEM)
 
 _PROGRAM_FACTS: Final = (
     "/etc/fonts", "/etc/libreoffice", "/etc/alternatives", "/etc/passwd", "/etc/group",
-    "/etc/nsswitch.conf", "/etc/locale.alias", "/etc/ld.so.conf", "/etc/ld.so.preload", "/etc/papersize",
+    "/etc/nsswitch.conf", "/etc/locale.alias", "/etc/ld.so.conf",
+    "/etc/ld.so.preload", "/etc/papersize",
     "/var/cache/fontconfig", "/var/lib/libreoffice", "/var/spool/libreoffice",
     "~/.local/share/fonts", "~/.fonts",
 )  # fmt: skip
@@ -78,8 +84,8 @@ _CLONE_NEWUSER: Final = 0x10000000
 _CLONE_NEWNET: Final = 0x40000000
 
 
-class Reach(msgspec.Struct, frozen=True):
-    """Reach of a call: all that it may open beside the code that it runs.
+class CallReach(msgspec.Struct, frozen=True):
+    """CallReach of a call: all that it may open beside the code that it runs.
 
     Args:
         files: Files that it reads.
@@ -90,6 +96,18 @@ class Reach(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     program: str = ""
+
+
+class Filters(msgspec.Struct, frozen=True):
+    """Filters of system calls on one machine.
+
+    Args:
+        call: For calls that parse.
+        program: For calls that run a program.
+    """
+
+    call: CallFilter
+    program: bytes
 
 
 class Software(msgspec.Struct, frozen=True):
@@ -136,7 +154,7 @@ def leave_network() -> None:
     with contextlib.suppress(AttributeError, OSError):
         # Its own files in /proc are its user's only while it can be read.
         _set(_PR_SET_DUMPABLE, 1)
-        if ctypes.CDLL(None).unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
+        if _LIBC.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
             # Without these lines it would be nobody to itself.
             for name, line in (
                 ("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")
@@ -145,13 +163,24 @@ def leave_network() -> None:
     hide_process()
 
 
-def confine_process(reach: Reach, layers: Layers, software: Software) -> None:
+def find_filters() -> Filters | None:
+    """Return the filters of this machine; None where none can be had."""
+    machine = find_machine(os.uname().machine)
+    if machine is None:
+        return None
+    return Filters(CallFilter(machine), program_filter(machine))
+
+
+def confine_process(
+    reach: CallReach, layers: Layers, software: Software, filters: Filters | None
+) -> None:
     """Confine this process to its reach.
 
     Args:
         reach: What it may open.
         layers: The layers that it gets.
         software: What it uses of this machine.
+        filters: Those of this machine.
 
     Raises:
         OSError: A layer that was asked for cannot be applied; the process must do nothing else.
@@ -161,15 +190,13 @@ def confine_process(reach: Reach, layers: Layers, software: Software) -> None:
     if layers.landlock:
         restrict_files(_grants(reach, software))
     if layers.seccomp:
-        machine = find_machine(os.uname().machine)
-        assert machine is not None
+        assert filters is not None
         # Last: what is done above is not allowed any more.
-        install_filter(
-            program_filter(machine) if reach.program else call_filter(machine, os.getpid())
-        )
+        is_program = bool(reach.program)
+        install_filter(filters.program if is_program else filters.call.of_process(os.getpid()))
 
 
-def _grants(reach: Reach, software: Software) -> Iterator[Grant]:
+def _grants(reach: CallReach, software: Software) -> Iterator[Grant]:
     for path in (*software.code, *_FACTS, *reach.files):
         yield Grant(path, READ)
     yield _SINK
@@ -204,4 +231,4 @@ def _holds(folder: str, inner: str) -> bool:
 def _set(option: int, value: int) -> None:
     # Where the system has no such call, the layers that build on it say so.
     with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        _LIBC.prctl(option, value, 0, 0, 0)

@@ -16,7 +16,10 @@ from typing import Final
 
 from kbd.core.plugins.confinement.syscall_numbers import LAST_KNOWN, Machine, find_machine
 
-__all__ = ["call_filter", "install_filter", "program_filter", "why_unfiltered"]
+__all__ = ["CallFilter", "install_filter", "program_filter", "why_unfiltered"]
+
+# Loaded here, before a fork: each call would do it again.
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 _ALLOWED: Final = frozenset(
     {
@@ -81,6 +84,9 @@ _FCNTLS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
 _PRCTLS: Final = (15, 16, 0x53564D41)
 """PR_SET_NAME, PR_GET_NAME, PR_SET_VMA: names of threads and of memory."""
 
+_OWN_PROCESS: Final = 0xFFFFFFFF
+"""Stands for the number of the process until it is known; no process has it."""
+
 # Offsets in `struct seccomp_data`.
 _NUMBER: Final = 0
 _ARCH: Final = 4
@@ -109,13 +115,29 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def call_filter(machine: Machine, pid: int) -> bytes:
-    """Return the filter of a call that parses.
+class CallFilter:
+    """Filter of calls that parse: made once, before they are forked.
 
     Args:
-        machine: The machine it runs on.
-        pid: The call's process, the only one that it may signal.
+        machine: The machine that they run on.
     """
+
+    def __init__(self, machine: Machine) -> None:
+        program = _call_program(machine)
+        self._packed = _pack(program)
+        self._places = [
+            8 * index + 4 for index, (*_, value) in enumerate(program) if value == _OWN_PROCESS
+        ]
+
+    def of_process(self, pid: int) -> bytes:
+        """Return the filter for one process, the only one that it may signal."""
+        packed = bytearray(self._packed)
+        for place in self._places:
+            struct.pack_into("=I", packed, place, pid)
+        return bytes(packed)
+
+
+def _call_program(machine: Machine) -> list[Instruction]:
     found = machine.numbers
     program = _entry(machine)
     # One comparison and one answer each: of a call that is allowed whatever its arguments are, the
@@ -125,10 +147,10 @@ def call_filter(machine: Machine, pid: int) -> bytes:
     program += _if_any(found["ioctl"], 1, _IOCTLS)
     program += _if_any(found["fcntl"], 1, _FCNTLS)
     program += _if_any(found["prctl"], 0, _PRCTLS)
-    program += _if_any(found["prlimit64"], 0, (0, pid))
+    program += _if_any(found["prlimit64"], 0, (0, _OWN_PROCESS))
     # Its own end only: `abort` is a signal to oneself.
-    program += _if_any(found["kill"], 0, (pid,))
-    program += _if_any(found["tgkill"], 0, (pid,))
+    program += _if_any(found["kill"], 0, (_OWN_PROCESS,))
+    program += _if_any(found["tgkill"], 0, (_OWN_PROCESS,))
     program += [
         # A thread is no process: it shares all that is limited here.
         (_IS_EQUAL, 0, 3, found["clone"]),
@@ -138,7 +160,7 @@ def call_filter(machine: Machine, pid: int) -> bytes:
         # The flags may have been loaded in the place of the number.
         (_LOAD, 0, 0, _NUMBER),
     ]
-    return _pack([*program, *_refuse_rest(found["clone3"])])
+    return [*program, *_refuse_rest(found["clone3"])]
 
 
 def program_filter(machine: Machine) -> bytes:
@@ -172,9 +194,8 @@ def install_filter(program: bytes) -> None:
     Raises:
         OSError: The kernel does not take it.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
     packed = _Program(len(program) // 8, program)
-    if libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(packed), 0, 0) != 0:
+    if _LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(packed), 0, 0) != 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
 
@@ -184,10 +205,9 @@ def why_unfiltered() -> str:
     machine = os.uname().machine
     if find_machine(machine) is None:
         return f"the system calls of {machine} are not known to kbd"
-    libc = ctypes.CDLL(None, use_errno=True)
     # Without a program it is refused: because of the address where there are filters, else because
     # the kernel does not know them.
-    libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0)
+    _LIBC.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0)
     if ctypes.get_errno() == errno.EFAULT:
         return ""
     return "this kernel has no filters of system calls (seccomp)"
