@@ -90,10 +90,15 @@ class Begun(_Packet, frozen=True):
 
 
 class Ended(_Packet, frozen=True):
-    """A call's process was reaped; `status` is that of `waitpid`, or -1 if it was never born."""
+    """A call's process was reaped.
+
+    `status` is that of `waitpid`, or -1 if it was never born; `peak_bytes` is the most memory that
+    it had at once, what it shares with the zygote included.
+    """
 
     id: int
     status: int
+    peak_bytes: int
 
 
 class Request(_Packet, frozen=True):

@@ -103,11 +103,13 @@ class FinishedCall(msgspec.Struct, frozen=True):
         answer: The answer's bytes, or None if none came, or not all of it.
         status: The status of `waitpid`; None if the zygote died with the call.
         timed_out: Whether the wall limit passed.
+        peak_bytes: The most memory that it had at once, what it shares with its zygote included.
     """
 
     answer: bytes | None
     status: int | None
     timed_out: bool = False
+    peak_bytes: int = 0
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -129,6 +131,7 @@ class _PendingCall:
         self.begun = False
         self.ended = anyio.Event()
         self.status: int | None = None
+        self.peak_bytes = 0
 
 
 # Not anyio.to_process: there what is printed breaks the protocol, `sys.exit()` in a worker raises
@@ -232,8 +235,9 @@ class WorkerProcess:
         match report:
             case Begun(id=call_id) if call_id in self._pending:
                 self._pending[call_id].begun = True
-            case Ended(id=call_id, status=status) if call_id in self._pending:
-                self._pending[call_id].status = status
+            case Ended(id=call_id) if call_id in self._pending:
+                self._pending[call_id].status = report.status
+                self._pending[call_id].peak_bytes = report.peak_bytes
                 self._pending[call_id].ended.set()
             case Begun() | Ended() | Ready() | StartFailed():
                 pass
@@ -273,7 +277,14 @@ class WorkerProcess:
             # The zygote died and had not begun: nothing was done, so another one may take the call.
             if pending.status is None and not (pending.begun or wall.cancelled_caught):
                 raise WorkerGone
-            return FinishedCall(answer, pending.status, timed_out=wall.cancelled_caught)
+            if wall.cancelled_caught and sent and not pending.ended.is_set():
+                await self._kill(call_id, pending)
+            return FinishedCall(
+                answer,
+                pending.status,
+                timed_out=wall.cancelled_caught,
+                peak_bytes=pending.peak_bytes,
+            )
         finally:
             try:
                 if sent and not pending.ended.is_set():

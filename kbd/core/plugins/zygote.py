@@ -146,7 +146,7 @@ class Zygote:
             # (reliability F14).
             pid = os.fork()
         except OSError:
-            self._report(Ended(call.id, -1))
+            self._report(Ended(call.id, -1, 0))
             return
         finally:
             if os.getpid() == zygote:
@@ -177,10 +177,10 @@ class Zygote:
             if pid in calls:
                 # Still a zombie, so that its number is nobody else's: the rest of its group goes.
                 _kill_group(pid)
-            _, status = os.waitpid(pid, 0)
+            _, status, used = os.wait4(pid, 0)
             if pid in calls:
                 self._pids.pop(calls[pid])
-                ended.append(Ended(calls[pid], status))
+                ended.append(Ended(calls[pid], status, used.ru_maxrss * 1024))
         if not self._spawning.isdisjoint(each.id for each in ended):
             _end_strays(self._pids.values())
         self._spawning &= self._pids.keys()
