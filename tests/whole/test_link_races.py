@@ -64,7 +64,16 @@ class _Opened:
 
     def __init__(self, base: Path) -> None:
         self.base, self.home, self.outside = base, base / "home", base / "outside"
-        for name in ("home", "outside/deep", "out/sub", "root/sub", "stage", "watched/sub", "in"):
+        for name in (
+            "home",
+            "outside/deep",
+            "outside/empty",
+            "out/sub",
+            "root/sub",
+            "stage",
+            "watched/sub",
+            "in",
+        ):
             (base / name).mkdir(parents=True)
         for name in ("a.txt", "deep/a.txt"):
             (self.outside / name).write_text(SECRET)
@@ -85,7 +94,7 @@ class _Opened:
             "FileStore.place": lambda: self.files.place(FileName(f"sub/{self._next()}"), self.blob),
             "FileStore.remove": lambda: self.files.remove(FileName(f"sub/{self.number}")),
             "FileStore.show_drafted": lambda: self.files.show_drafted(
-                {FileName(f"sub/n/{self._next()}"): self.blob, FileName("sub/gone"): None}
+                {FileName(f"sub/n/{self._next()}"): self.blob, FileName("sub/empty/gone"): None}
             ),
             "copy_to_folder, extract": lambda: self._copy("extract"),
             "copy_to_folder, deliver": lambda: self._copy("deliver"),
