@@ -6,6 +6,7 @@ It runs in a process of its own, so that it is as quick as an attacker's would b
 import os
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -15,8 +16,10 @@ from kbd.events.disk import DISK
 
 __all__ = ["LinkSwaps"]
 
-SWAPS_AT_ONCE = 50
-"""So often each is swapped before it is looked whether to end."""
+SWAPS_AT_ONCE = 5
+"""So often each is swapped before a pause, in which it is looked whether to end."""
+
+PAUSE_S = 0.0005
 
 
 class LinkSwaps:
@@ -75,6 +78,8 @@ def run() -> None:
         with suppress(BlockingIOError):
             if not os.read(0, 1):
                 break
+        # Who opens needs the processor, too.
+        time.sleep(PAUSE_S)
         for folder, name in pairs * SWAPS_AT_ONCE:
             try:
                 count += DISK.exchange((folder, name), (folder, f"{name}.link"))
