@@ -196,7 +196,7 @@ async def _serve(
             )
             await _record_start(daemon, plugins, backend)
             # Before any folder is watched: a restored home must not do again what its origin does.
-            await settle_restored(home.folder, daemon, clock)
+            await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
             watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs))
