@@ -24,8 +24,8 @@ examples:
 
 The file holds the log up to the end of the run, every file version that it names, a report to open
 in a browser, and a verifier. It is written anew: nothing is overwritten, and the log stays as it
-is. Keep the head that is printed elsewhere: it tells a rewritten copy from this one. Python runs what
-is in a zip that it is given: check a stranger's with `kbd verify`, or with a case file of yours."""
+is. Keep the head that is printed elsewhere: it tells a rewritten copy from this one. Python runs
+what is in a zip that it is given: check a stranger's with `kbd verify`, or a case file of yours."""
     parser.add_argument("run", metavar="RUN", help="a run's id, or a workbench: its newest run")
     parser.add_argument("--out", metavar="FILE", help="where to (case-<run id>.zip)")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -48,7 +48,6 @@ def _export(arguments: argparse.Namespace) -> int:
     if run["status"] == "running":
         note("The run is under way: the file holds what was recorded by now.")
     say(f"head {made['seq']}:{made['head']}")
-    say(
-        f"Keep the head elsewhere. To verify: kbd verify {target.name}, or python3 {target.name}, which runs it"
-    )
+    name = target.name
+    say(f"Keep the head elsewhere. To verify: kbd verify {name}, or python3 {name}, which runs it")
     return OK
