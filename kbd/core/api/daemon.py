@@ -81,6 +81,9 @@ EXIT_FAILED = 1
 EXIT_DISK = 74
 EXIT_LOCKED = 75
 
+_UMASK = 0o077
+"""What the daemon and its workers let others do with what they write: nothing."""
+
 _SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes keeps the interpreter from the event loop, which asks for it anew
 after each call to the system: a tenth of Python's own choice, which clients would feel."""
@@ -102,6 +105,8 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         log_format: "json" or "console".
     """
     environment = dict(os.environ)
+    # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
+    given_umask = os.umask(_UMASK)
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
@@ -114,7 +119,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             secrets = Secrets(place, environment)
             diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
             with diagnostics.redacted_output(secrets.redact):
-                serve = partial(_serve, place, settings, secrets, environment, backend)
+                serve = partial(_serve, place, settings, secrets, environment, backend, given_umask)
                 return _run(serve, backend)
     except HomeLockedError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no log yet
@@ -168,7 +173,12 @@ class _StopRequest:
 
 
 async def _serve(
-    home: Home, settings: Settings, secrets: Secrets, environment: Mapping[str, str], backend: str
+    home: Home,
+    settings: Settings,
+    secrets: Secrets,
+    environment: Mapping[str, str],
+    backend: str,
+    given_umask: int,
 ) -> None:
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop = SystemClock(), Hub(), _StopRequest()
@@ -193,6 +203,7 @@ async def _serve(
                 stop=stop.ask,
                 backend=backend,
                 started_s=started_s,
+                given_umask=given_umask,
             )
             await _record_start(daemon, plugins, backend)
             # Before any folder is watched: a restored home must not do again what its origin does.

@@ -21,12 +21,12 @@ def test_a_check_runs_nothing_of_a_strangers_case_file(tmp_path: Path) -> None:
     own = contents(workbench(tmp_path / "bench"))
     other = tmp_path / "own.zip"
     other.write_bytes(case_bytes(tmp_path, own))
-    sources = tuple(
+    sources = [
         MemberSource(each.name, len(evil), evil)
         if each.name == "__main__.py" or each.name.startswith("verify/")
         else each
         for each in own.sources
-    )
+    ]
     strange = tmp_path / "strange.zip"
     strange.write_bytes(case_bytes(tmp_path, forged(own, sources)))
 
