@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from typing import NamedTuple
 
 import anyio
 from anyio.abc import TaskGroup
@@ -104,9 +105,9 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         backend: "asyncio" or "trio".
         log_format: "json" or "console".
     """
-    environment = dict(os.environ)
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
-    given_umask = os.umask(_UMASK)
+    given = _Given(dict(os.environ), backend, os.umask(_UMASK))
+    environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
@@ -119,7 +120,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             secrets = Secrets(place, environment)
             diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
             with diagnostics.redacted_output(secrets.redact):
-                serve = partial(_serve, place, settings, secrets, environment, backend, given_umask)
+                serve = partial(_serve, place, settings, secrets, given)
                 return _run(serve, backend)
     except HomeLockedError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no log yet
@@ -172,19 +173,20 @@ class _StopRequest:
         self.asked.set()
 
 
-async def _serve(
-    home: Home,
-    settings: Settings,
-    secrets: Secrets,
-    environment: Mapping[str, str],
-    backend: str,
-    given_umask: int,
-) -> None:
+class _Given(NamedTuple):
+    """What the daemon was started with: environment, event loop, umask."""
+
+    environment: Mapping[str, str]
+    backend: str
+    umask: int
+
+
+async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop = SystemClock(), Hub(), _StopRequest()
-    plugins = await run_sync(partial(Plugins.discover, settings, environment=environment))
+    plugins = await run_sync(partial(Plugins.discover, settings, environment=given.environment))
     catalog = await run_sync(Catalog, plugins)
-    of_plugin = partial(settings.of_plugin, environment=environment)
+    of_plugin = partial(settings.of_plugin, environment=given.environment)
     async with anyio.create_task_group() as tasks, WorkerPool(plugins, settings) as workers:
         started_s = clock.monotonic_s()
         async with _open_daemon_log(home, clock, secrets, tasks) as daemon:
@@ -201,11 +203,11 @@ async def _serve(
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
                 notify=hub.announce,
                 stop=stop.ask,
-                backend=backend,
+                backend=given.backend,
                 started_s=started_s,
-                given_umask=given_umask,
+                given_umask=given.umask,
             )
-            await _record_start(daemon, plugins, backend)
+            await _record_start(daemon, plugins, given.backend)
             # Before any folder is watched: a restored home must not do again what its origin does.
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
@@ -222,7 +224,7 @@ async def _serve(
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
                     _log.info(
-                        "listening", socket=str(home.socket), pid=os.getpid(), backend=backend
+                        "listening", socket=str(home.socket), pid=os.getpid(), backend=given.backend
                     )
                     await stop.asked.wait()
                     _log.info("stopping")
