@@ -119,7 +119,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
             diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
-            with diagnostics.redacted_output(secrets.redact):
+            with diagnostics.captured_output():
                 serve = partial(_serve, place, settings, secrets, given)
                 return _run(serve, backend)
     except HomeLockedError as error:
@@ -143,6 +143,10 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     except* KbdError as failed:
         _log.critical("failed", error=str(_first_error(failed)))
         # Both clauses run for a group that holds both errors, and the disk's is the worse news.
+        code = code or EXIT_FAILED
+    except* Exception as failed:  # noqa: BLE001 - told in the log, then the daemon ends
+        # Not left to the interpreter: it would print what the error says as it is, keys included.
+        _log.critical("failed_inside", exc_info=failed)
         code = code or EXIT_FAILED
     return code
 
