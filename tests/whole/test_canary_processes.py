@@ -124,8 +124,8 @@ def parrot(body: object) -> Reply:
     return failure(400, f"refused: {' '.join(KEYS)}")
 
 
-def test_no_key_is_anywhere_but_in_the_daemon(wire: Wired) -> None:
-    """Not in the home, a case, a backup, a page, a receipt, `ps`, nor in a process it started."""
+def _use(wire: Wired) -> str:
+    """Have kbd do what it does with files, and return the workbench."""
     folder = wire.folder
     bench = wire.workbench(a__txt="mine", b__csv="Shop,Amount\nBaker,1\n")
     wire.draft(bench, out__txt=f"made {' '.join(KEYS)}")
@@ -150,7 +150,13 @@ def test_no_key_is_anywhere_but_in_the_daemon(wire: Wired) -> None:
     while not Path(f"{told}.done").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    return bench
 
+
+def test_no_key_is_anywhere_but_in_the_daemon(wire: Wired) -> None:
+    """Not in the home, a case, a backup, a page, a receipt, `ps`, nor in a process it started."""
+    folder = wire.folder
+    bench = _use(wire)
     run_id = wire.ask("RunList", workbench_id=bench)["runs"][0]["run_id"]
     wire.ask("RunExport", run_id=run_id, target=str(folder / "case.zip"))
     wire.ask("BackupCreate", target=str(folder / "backup"))
