@@ -7,11 +7,9 @@ from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, USAGE, Stop
 from kbd.cli.terminal import ask, is_interactive, line, note
+from kbd.lookalikes import mark_hidden
 
 __all__ = ["confirm_rule", "render_acts"]
-
-TEXT_CHARACTERS = 1000
-"""As much of a command or a folder is shown as a person can judge."""
 
 _QUESTIONS = {
     "command": "May this command be run for each outcome?",
@@ -29,8 +27,16 @@ def render_acts(watch: dict[str, Any]) -> list[str]:
         "publish": watch["publish"],
         "delivery": acts.get("deliver-to", "none"),
     }
-    shown = [f"  {name:<9} {line(text, TEXT_CHARACTERS)}" for name, text in fields.items()]
+    shown = [f"  {name:<9} {_whole(text)}" for name, text in fields.items()]
     return [line(watch["name"], 60), *shown]
+
+
+def _whole(text: str) -> str:
+    """Return a text as one line, with nothing left out and nothing in it that nobody sees.
+
+    A person answers for all of it: what is cut off or hidden would be confirmed unseen.
+    """
+    return mark_hidden(text).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
 
 
 def _acts(watch: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -73,7 +79,7 @@ def confirm_rule(watch: dict[str, Any], arguments: argparse.Namespace) -> dict[s
         )
         raise Stop(msg, CONFIRMATION_NEEDED)
     for name, text in missing.items():
-        note(f"  {name}: {line(text, TEXT_CHARACTERS)}")
+        note(f"  {name}: {_whole(text)}")
         if not ask(_QUESTIONS[name]):
             raise Stop(f"the {name} was not confirmed; the watch stays paused", CONFIRMATION_NEEDED)
     confirmed: dict[str, Any] = {}

@@ -33,6 +33,7 @@ INVENTORY_NAME = "backup.json"
 
 _WORKBENCH_ID = re.compile(r"[0-9a-f]{16}")
 _SEGMENT = re.compile(r"[0-9]{20}\.kbl")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,20}Z")
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 MAX_INVENTORY_BYTES = 256 * 1024 * 1024
@@ -127,7 +128,9 @@ def read_inventory(folder: Path) -> Inventory:
     # Asked only when the hash is right: a number that somebody changed must not pass for a newer
     # kbd.
     if inventory.format > FORMAT:
-        msg = f"the backup was written by kbd {inventory.kbd}, and needs one as new to be read"
+        msg = (
+            f"the backup was written by kbd {inventory.kbd[:40]!r}, and needs one as new to be read"
+        )
         raise FileReadFailed(msg)
     _check_names(inventory)
     return inventory
@@ -142,6 +145,8 @@ def _check_names(inventory: Inventory) -> None:
     Raises:
         FileReadFailed: It does.
     """
+    if not _TIME.fullmatch(inventory.created_at):
+        raise FileReadFailed(f"the backup is of no time: {inventory.created_at[:40]!r}")
     for log in inventory.logs:
         if log.workbench_id != "daemon" and not _WORKBENCH_ID.fullmatch(log.workbench_id):
             raise FileReadFailed(f"the backup names a log that is none of a home: {log.name!r}")

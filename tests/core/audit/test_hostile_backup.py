@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from backends import on_trio
+from events.failing_disks import FullDisk
 from kbd.core.audit.backup import Backup, check_backup
 from kbd.core.audit.backup_inventory import (
     INVENTORY_NAME,
@@ -18,8 +20,9 @@ from kbd.core.audit.backup_inventory import (
 )
 from kbd.core.audit.log_inspection import misleading_name
 from kbd.core.audit.restore import restore
+from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.runtime.paths import Home
-from kbd.errors import FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import wrap_event
@@ -33,6 +36,7 @@ from kbd.events.drafts import (
 )
 from kbd.events.log import EventLog
 from kbd.events.restores import WorkbenchRestored
+from kbd.events.scan import read_log
 from kbd.events.vocabulary import Event
 from kbd.events.watches import FileLanded, WatchAdded, WatchRule
 from kbd.events.workbenches import (
@@ -234,6 +238,31 @@ async def test_what_a_log_says_of_a_restore_and_of_folders_outside(tmp_path: Pat
     async with supervised(tmp_path / "stranger") as running:
         assert len((await running.benches.open(BENCH)).state.consents) == 1
     assert not partial.exists()
+
+
+def test_a_full_disk_leaves_no_home_without_its_event(tmp_path: Path) -> None:
+    """Wherever it is full, also where the restore is recorded: there is a whole home or none."""
+    backup = forged(tmp_path, bench=(FileAdded(FileName("a"), X, 1),))
+    space, told = 0, 0
+    while True:
+        try:
+            restore(backup, tmp_path / "r", disk=FullDisk(space))
+            break
+        except DiskFull:
+            told, space = told + 1, space + 500
+        assert sorted(os.listdir(tmp_path)) == ["b", "stranger"]
+    assert told > 10
+    state = DaemonState()
+    read_log(tmp_path / "r" / "daemon" / "log", partial(fold_daemon, state))
+    assert state.workbenches[BENCH].restore_id
+
+
+@pytest.mark.parametrize("time", ["", "\x1b[2J", "now", "2026-11-22T13:37:00.000000Z\n"])
+def test_a_time_that_is_none_is_refused(tmp_path: Path, time: str) -> None:
+    """It is shown, and recorded: nothing else may stand in its place."""
+    backup = forged(tmp_path)
+    msgspec.structs.replace(read_inventory(backup), created_at=time).write(backup, DISK)
+    assert "\x1b" not in refused(tmp_path, backup)
 
 
 def _fifo(path: Path) -> None:
