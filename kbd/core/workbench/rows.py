@@ -312,6 +312,10 @@ def watch_row(watch: Watch, hints: Hints, problem: str) -> WatchRow:
         running=len(watch.in_stage(LandingStage.RUNNING)),
         failed=len(watch.in_stage(LandingStage.PARKED)),
         outcomes=dict(watch.ended),
+        publish=watch.rule.publish,
+        deliver_to=watch.rule.deliver_to or msgspec.UNSET,
+        on_outcome=watch.rule.on_outcome,
+        restored=watch.restored,
     )
 
 
