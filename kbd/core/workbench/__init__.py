@@ -4,6 +4,7 @@ workbench      `OpenWorkbench`: the Keeper, blobs, files and folders of an open 
 sandbox        relative file names, and the confined root below which they are opened
 file_store     `published/` and `draft/`: projections of the log that people look into; blobs
 call_files     the files that one tool call sees, and what it writes
+active_content what of that runs or fetches, and no person added
 extraction     copies of published files into a folder of the user's
 change_set     what a draft changes, file by file
 content_diff   what it changes inside a file
