@@ -33,7 +33,7 @@ class _Drafted:
 
     def write(self, name: str, text: str) -> list[str]:
         """Write a text, and return what the tool warns of."""
-        return self.call("write_text_file", path=name, content=text).get("warnings", [])
+        return list(self.call("write_text_file", path=name, content=text).get("warnings", ()))
 
     def call(self, name: str, **arguments: Any) -> Any:
         """Call a tool."""
