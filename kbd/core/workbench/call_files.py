@@ -219,6 +219,8 @@ class CallFiles:
             found = await find_active_content(
                 formats, name, put.staged, self._base(name), self._published
             )
+            # An edit may have named the same already, with the place that it brought it to.
+            found = tuple(text for text in found if not _is_named(text, put.external))
             external = tuple(dict.fromkeys((*put.external, *found)))
             self._written[name] = msgspec.structs.replace(put, external=external)
             texts += found
@@ -273,6 +275,12 @@ class CallFiles:
     async def drop(self) -> None:
         """Remove staged files that did not become blobs."""
         await run_sync(_remove_staged, tuple(self._staged))
+
+
+def _is_named(text: str, external: Sequence[str]) -> bool:
+    """Return whether what a text is about is the end of another one."""
+    content = text.partition(": ")[2]
+    return bool(content) and any(each.endswith(f" {content}") for each in external)
 
 
 def _earlier_versions(state: WorkbenchState) -> dict[Moment, _Earlier]:

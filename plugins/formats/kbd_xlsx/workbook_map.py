@@ -7,6 +7,7 @@ stay small.
 from typing import Any
 
 from kbd.formats import Source
+from kbd_xlsx.active_content import reaching_formulas
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.reader.features import Features, Island
 from kbd_xlsx.references import Area, column_letters
@@ -29,7 +30,10 @@ _RARE = (
 
 def workbook_map(source: Source) -> dict[str, Any]:
     """Map a workbook; raises FileReadFailed."""
-    return with_workbook(source, _map)
+    found = with_workbook(source, _map)
+    if formulas := reaching_formulas(source):
+        found["active_content"] = list(formulas)
+    return found
 
 
 def facts(source: Source) -> dict[str, Any]:
