@@ -82,7 +82,9 @@ def _attack(led: Wired, folder: Path, size: tuple[int, int]) -> Counter[str]:
     leader = Leader(runs, count)
     led.script.forget()
     led.script.instead = leader
-    inbox = Watched(led.daemon, folder).inbox("in", "make what I need")
+    inbox = Watched(led.daemon, folder).inbox(
+        "in", "make what I need", limits={"runs_per_hour": 1000}
+    )
     for number in range(1, runs + 1):
         inbox.drop(f"data{number}.csv", f"a,b\n{number},2\n")
         inbox.settled(number)

@@ -191,6 +191,8 @@ _BODY = f"{W}body"
 _BLOCKS = (PARAGRAPH, TABLE)
 _LAYOUT = f"{W}sectPr"
 _FEED_BYTES = 1 << 16
+# Hidden, white or tiny text, by what alone can make it so.
+_MAY_HIDE = re.compile(rb"vanish|=[\"'](?:[Ff][A-Fa-f]){3}[\"']|:sz [^>]*=[\"'][1-4][\"']")
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _EMBEDDED = ("oleObject", "package", "control")
 _LINK = "hyperlink"
@@ -243,7 +245,7 @@ class _DocumentReader:
         )
         # One search in the bytes spares a look at the properties of every run; in UTF-16 it would
         # not find the word.
-        may_hide = b"vanish" in self._data or self._data.startswith(_WIDE)
+        may_hide = _MAY_HIDE.search(self._data) is not None or self._data.startswith(_WIDE)
         self._findings = StoryFindings(styles, lists, Graphics(package), may_hide=may_hide)
         self._notes = Notes(package, relations, self._findings)
         self._story = StoryRenderer(self._findings, self._relations)
