@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import openpyxl
 import pytest
 
 from backends import mostly
@@ -14,7 +15,9 @@ ASKED = "these files got external references or other active content"
 @pytest.fixture(scope="module", params=mostly("asyncio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend for all tests here."""
-    with wired(str(request.param), more={"KBD_LIMITS_FILES": "60"}) as running:
+    with wired(
+        str(request.param), more={"KBD_LIMITS_FILES": "60", "KBD_LIMITS_FILE_BYTES": "100000"}
+    ) as running:
         yield running
 
 
@@ -173,9 +176,26 @@ def test_an_export_neutralizes_formulas_and_says_so(wire: Wired) -> None:
 
 def test_a_map_names_what_a_file_carries(wire: Wired) -> None:
     """Who reads a file that a person added is told what is in it that runs."""
-    draft = _Drafted(wire, p__html="<script>go()</script>", t__csv="a,b\n1,=HYPERLINK(A1)\n")
+    drawn = "<svg xmlns='http://www.w3.org/2000/svg' onload='go()'></svg>"
+    page, table = "<script>go()</script>", "a,b\n1,=HYPERLINK(A1)\n"
+    draft = _Drafted(wire, p__html=page, t__csv=table, d__svg=drawn)
+    (handler,) = draft.call("get_file_map", path="d.svg")["active_content"]
+    assert handler.startswith("event handler: ")
     found = draft.call("get_file_map", path="p.html")["active_content"]
     assert found == ["script: <script>go()</script"]
     assert draft.call("get_file_map", path="t.csv")["active_content"] == [
         "line 2: formula: =HYPERLINK(A1)"
     ]
+
+
+def test_a_clients_edit_is_looked_at_too(wire: Wired) -> None:
+    """Whichever method writes a file that programs obey: it is asked about."""
+    book = wire.file(".a.xlsx")
+    openpyxl.Workbook().save(book)
+    draft = _Drafted(wire)
+    wire.add(draft.id, book)
+    ops = [{"op": "ensure_sheet", "sheet": "S"}]
+    (warning,) = draft.ask("XlsxApplyOps", path=".a.xlsx", ops=ops)["warnings"]
+    assert warning.startswith("settings")
+    assert draft.warned() == {".a.xlsx": [warning]}
+    assert draft.refusal().startswith(ASKED)
