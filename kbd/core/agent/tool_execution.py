@@ -160,6 +160,10 @@ class ToolExecution:
             failure=_failure_type(tool),
         )
 
+    async def inspect(self) -> tuple[str, ...]:
+        """Look into what the tool put for active content; see `CallFiles.inspect`."""
+        return await self._files.inspect(self._formats)
+
     def _add_plugin(self, plugin: Plugin) -> None:
         if plugin not in self.worked:
             self.worked.append(plugin)
@@ -287,6 +291,7 @@ async def execute_tool(
     try:
         with anyio.fail_after(limit_s):
             result: ToolResult = await tool.run(call, arguments)
+            result = _with_warnings(result, await call.inspect())
         # Before anything lands: a result that is no JSON fails the call with all that it wrote.
         text = msgspec.json.encode(result.value).decode()
         changes = await call.files.land(call_id)
@@ -303,6 +308,15 @@ async def execute_tool(
     else:
         return ToolOutcome(result, text, None, changes, tuple(call.worked), call.outside)
     return ToolOutcome(error=error, worked=tuple(call.worked), outside=call.outside)
+
+
+def _with_warnings(result: ToolResult, texts: tuple[str, ...]) -> ToolResult:
+    """Return a result whose `warnings` have some more texts, if it is an object."""
+    if not texts or not isinstance(result.value, dict):
+        return result
+    known = result.value.get("warnings") or ()
+    warnings = list(dict.fromkeys((*known, *texts)))
+    return msgspec.structs.replace(result, value={**result.value, "warnings": warnings})
 
 
 def render_result(

@@ -51,7 +51,7 @@ class DraftFile(msgspec.Struct):
         notes: What the review shows beside it.
         focus: Where the review should look first.
         runs: The runs whose edits made it what it is, in order.
-        is_accepted: Whether a person accepted its new external references.
+        is_accepted: Whether a person accepted its new active content.
     """
 
     base: BlobHash | None
