@@ -14,7 +14,7 @@ from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
 from kbd.core.audit.review_page import file_view, gather
 from kbd.core.domain import watch_decisions
-from kbd.core.plugins import renderer
+from kbd.core.plugins import deadlines, faults, renderer
 from kbd.core.runtime import paths
 from kbd.core.server.dispatch import ServerLimits
 from kbd.core.watch import dry_run
@@ -53,8 +53,8 @@ UNITS = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
 
 def figures(cell: str) -> list[float]:
     """The numbers in a cell, sizes in bytes."""
-    found = re.findall(r"(\d[\d,]*)(?: (KiB|MiB|GiB))?", cell)
-    return [int(number.replace(",", "")) * UNITS.get(unit, 1) for number, unit in found]
+    found = re.findall(r"(\d[\d,]*(?:\.\d+)?)(?: (KiB|MiB|GiB))?", cell)
+    return [float(number.replace(",", "")) * UNITS.get(unit, 1) for number, unit in found]
 
 
 def test_limits_are_documented() -> None:
@@ -72,6 +72,9 @@ def test_limits_are_documented() -> None:
             client_calls.MAX_EMBEDDINGS_BYTES,
             client_calls.MAX_LISTING_BYTES,
         ],
+        "import of a plugin's package, one hook": [deadlines.LOAD_S, deadlines.HOOK_S],
+        "faults of a plugin until it is left out": [faults.MAX_FAULTS],
+        "one step of a plugin in the event loop": [faults.STALL_S, faults.BLOCK_S],
         "tokens that a provider may say a call consumed": [MAX_TOKENS],
         "time to complete a message that was begun": [ServerLimits().partial_s],
         "workbenches whose notifications one client gets": [ServerLimits().names],

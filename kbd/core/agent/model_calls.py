@@ -18,6 +18,7 @@ from kbd.core.agent.context_window import reply_tokens
 from kbd.core.agent.deltas import MAX_TEXT_CHARS, TextDeltas
 from kbd.core.agent.run_context import RateLimited, RunContext, TextDelta
 from kbd.core.domain.commands import RecordRun
+from kbd.core.plugins.guards import ProviderBroken
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.file_store import Blobs
 from kbd.errors import (
@@ -218,6 +219,9 @@ async def call_model(
         partial = _PartialReply(usage)
         try:
             return await _attempt(context, model_id, request, partial)
+        except ProviderBroken as error:
+            await _record_attempt(context, error, partial)
+            raise
         # MalformedReply is a ProviderUnavailable: a reply that makes no sense is asked for again.
         except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
             if wait_s is None:

@@ -195,6 +195,7 @@ async def _serve(
                 started_s=started_s,
             )
             await _record_start(daemon, plugins, backend)
+            plugins.faults.observe(partial(_record_left_out, daemon, tasks))
             # Before any folder is watched: a restored home must not do again what its origin does.
             await settle_restored(home.folder, daemon, clock)
             runs = RunTasks(context, tasks)
@@ -298,6 +299,17 @@ async def _record_start(
             facts.append(PluginLeftOut(status.name, status.reason or status.status))
             _log.warning("plugin_left_out", plugin=status.name, reason=status.reason)
     await daemon.submit(RecordDaemon(tuple(facts)))
+
+
+def _record_left_out(
+    daemon: Keeper[DaemonState, DaemonCommand], tasks: TaskGroup, plugin: str, reason: str
+) -> None:
+    """Record that a plugin is called no more, as soon as the Keeper comes to it."""
+
+    async def record() -> None:
+        await daemon.submit(RecordDaemon((PluginLeftOut(plugin, reason),)))
+
+    tasks.start_soon(record)
 
 
 async def _stop_on_signal(stop: _StopRequest) -> None:

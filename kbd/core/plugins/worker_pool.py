@@ -17,6 +17,7 @@ import msgspec
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
 from kbd.core.plugins.worker_messages import (
@@ -61,6 +62,19 @@ _VOLATILE = re.compile(r"\b0x[0-9a-f]{4,}|[0-9a-f]{32,}|\btmp[a-z0-9_]{8}\b")
 """An address in memory, the name of a staged file, that of a temporary one (`tempfile`)."""
 
 
+class WorkerFault(Exception):
+    """A call of a worker failed as no call should: a fault of its plugin.
+
+    Args:
+        error: What its caller is told.
+        what: What the plugin did, in words that hold nothing that it said.
+    """
+
+    def __init__(self, error: KbdError, what: str) -> None:
+        super().__init__(what)
+        self.error, self.what = error, what
+
+
 def call_result(
     finished: FinishedCall, limits: CallLimits, *, what: str, failure: type[KbdError]
 ) -> Any:
@@ -73,20 +87,22 @@ def call_result(
         failure: The error for exceptions of the plugin that are not KbdErrors.
 
     Raises:
-        ToolTimeout: It passed its wall time, processor time, memory or file size.
-        ToolWorkerUnavailable: Its process died, or did not keep the protocol.
-        KbdError: What the function raised; `failure` for anything that is not a KbdError.
+        WorkerFault: It passed its wall time or processor time, its process died or did not keep the
+            protocol, or the function raised what is no KbdError (`failure`).
+        ToolTimeout: It passed its memory or file size.
+        KbdError: What the function raised.
     """
     if finished.timed_out:
-        msg = f"{what} was stopped after {limits.wall_s:g} s"
-        raise ToolTimeout(msg)
+        error: KbdError = ToolTimeout(f"{what} was stopped after {limits.wall_s:g} s")
+        raise WorkerFault(error, error.message)
     if finished.answer is None:
-        raise _death_error(finished.status, limits, what)
+        error = _death_error(finished.status, limits, what)
+        raise WorkerFault(error, error.message)
     try:
         answer = msgspec.msgpack.decode(finished.answer, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        msg = f"the worker of {what} answered something that is no answer"
-        raise ToolWorkerUnavailable(msg) from None
+        error = ToolWorkerUnavailable(f"the worker of {what} answered something that is no answer")
+        raise WorkerFault(error, error.message) from None
     match answer:
         case Returned(value=value):
             return value
@@ -103,7 +119,7 @@ def call_result(
             # same text when the call is made again.
             suffix = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{suffix}"
-            raise failure(msg)
+            raise WorkerFault(failure(msg), f"{what} failed with {answer.kind}")
 
 
 def strip_paths(text: str) -> str:
@@ -204,6 +220,11 @@ class WorkerPool:
         self._log = get_logger(__name__)
         self._checked = CheckedBlobs()
 
+    @property
+    def faults(self) -> PluginFaults:
+        """Faults of plugins, in workers and in the daemon alike."""
+        return self._plugins.faults
+
     async def __aenter__(self) -> Self:
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
@@ -279,9 +300,11 @@ class WorkerPool:
             if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
                 return decode()
             return await to_thread.run_sync(decode)
-        except FileReadFailed:
+        except (WorkerFault, FileReadFailed) as fault:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
             await to_thread.run_sync(check_presence, blobs)
+            if isinstance(fault, WorkerFault):
+                raise self._noted(plugin, fault, blobs) from None
             raise
 
     def status(self) -> WorkersStatus:
@@ -294,7 +317,14 @@ class WorkerPool:
             error=self._error,
         )
 
+    def _noted(self, plugin: str, fault: WorkerFault, files: Sequence[str]) -> KbdError:
+        """Note a plugin's fault with these files, and return what its caller is told."""
+        self._plugins.faults.note(plugin, fault.what, file=" ".join(files))
+        return fault.error
+
     def _plugin(self, name: str) -> Plugin:
+        """Return a plugin that may be called."""
+        self._plugins.faults.check(name)
         try:
             return self._plugins.get(name)
         except KeyError:
@@ -310,6 +340,7 @@ class WorkerPool:
             except WorkerGone:
                 process.alive = False
         msg = f"the worker of plugin {plugin.name} dies as soon as it is started"
+        self._plugins.faults.note(plugin.name, msg)
         raise ToolWorkerUnavailable(msg)
 
     async def _process(self, plugin: Plugin) -> WorkerProcess:
@@ -339,6 +370,7 @@ class WorkerPool:
             self._error = fault.message
             trace = fault.detail.pop("trace", "")
             self._log.error("worker.start_failed", plugin=plugin.name, exception=trace)
+            self._plugins.faults.note(plugin.name, "its worker did not start")
             raise
         # The pool ended while the zygote imported; nobody else knows of it by now.
         if self._tasks is None:
