@@ -415,7 +415,7 @@ def _progress_path(context: RunContext, entry: ToolEntry, arguments: Any) -> str
     tool, faults = entry.tool, context.workers.faults
     what = f"tool {tool.name}"
     path = answer_of(
-        faults, entry.plugin.name, what, lambda: tool.path_of(arguments) or "", str, ""
+        faults, entry.plugin.name, what, lambda: tool.path_of(arguments) or "", str, lambda _: ""
     )
     return path or None
 

@@ -195,8 +195,7 @@ async def _serve(
                 backend=backend,
                 started_s=started_s,
             )
-            await _record_start(daemon, plugins, backend)
-            plugins.faults.observe(partial(_record_left_out, daemon, tasks))
+            await _record_start(daemon, plugins, backend, tasks)
             # Before any folder is watched: a restored home must not do again what its origin does.
             await settle_restored(home.folder, daemon, clock)
             runs = RunTasks(context, tasks)
@@ -287,9 +286,9 @@ async def _open_daemon_log(
 
 
 async def _record_start(
-    daemon: Keeper[DaemonState, DaemonCommand], plugins: Plugins, backend: str
+    daemon: Keeper[DaemonState, DaemonCommand], plugins: Plugins, backend: str, tasks: TaskGroup
 ) -> None:
-    """Record the start, and which plugins are not as they were at the last one."""
+    """Record the start, which plugins are not as they were, and those that are left out later."""
     known = daemon.state.plugins
     facts: list[Event] = [DaemonStarted(daemon.state.epoch + 1, os.getpid(), __version__, backend)]
     for status in plugins.statuses:
@@ -300,6 +299,7 @@ async def _record_start(
             facts.append(PluginLeftOut(status.name, status.reason or status.status))
             _log.warning("plugin_left_out", plugin=status.name, reason=status.reason)
     await daemon.submit(RecordDaemon(tuple(facts)))
+    plugins.faults.observe(partial(_record_left_out, daemon, tasks))
 
 
 def _record_left_out(

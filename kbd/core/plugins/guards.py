@@ -133,7 +133,12 @@ def _stepped(
 
 
 def answer_of(
-    faults: PluginFaults, plugin: str, what: str, ask: Callable[[], Any], kind: type[T], instead: T
+    faults: PluginFaults,
+    plugin: str,
+    what: str,
+    ask: Callable[[], Any],
+    kind: type[T],
+    instead: Callable[[str], T],
 ) -> T:
     """Return what a plugin says of itself at once, or what stands in where it does not.
 
@@ -143,21 +148,21 @@ def answer_of(
         what: What is asked, as faults are told ("provider acme").
         ask: Asks it.
         kind: What is due.
-        instead: What stands in.
+        instead: Makes what stands in, of what went wrong.
     """
-    if faults.reason(plugin) is not None:
-        return instead
+    if (reason := faults.reason(plugin)) is not None:
+        return instead(f"plugin {plugin} was left out after {reason}")
+    fault: BaseException | None = None
     try:
         with faults.step(plugin, what):
             said = ask()
-    except BaseException as fault:  # noqa: BLE001 - also SystemExit and KeyboardInterrupt
-        faults.note(plugin, f"{what} failed inside ({type(fault).__name__})", fault)
-        return instead
-    if isinstance(said, kind):
-        return said
-    due = kind.__name__
-    faults.note(plugin, f"{what} returned {type(said).__name__} where {due} is due")
-    return instead
+        if isinstance(said, kind):
+            return said
+        wrong = f"{what} returned {type(said).__name__} where {kind.__name__} is due"
+    except BaseException as raised:  # noqa: BLE001 - also SystemExit and KeyboardInterrupt
+        fault, wrong = raised, f"{what} failed inside ({type(raised).__name__})"
+    faults.note(plugin, wrong, fault)
+    return instead(wrong)
 
 
 class _Guard:
@@ -174,20 +179,21 @@ class _Guard:
             msg = f"the {self.what} cannot be used: {gone}"
             raise ProviderNotConfigured(msg, actions=("restart the daemon to load it again",))
 
-    def answer(self, ask: Callable[[], Any], kind: type[T], instead: T) -> T:
+    def answer(self, ask: Callable[[], Any], kind: type[T], instead: Callable[[str], T]) -> T:
         """Return what it says of itself at once."""
         return answer_of(self.faults, self.plugin, self.what, ask, kind, instead)
 
     def status(self, ask: Callable[[], Any]) -> ProviderStatus:
         """Return how it is set up; where it fails to say, it is not."""
-        reason = self.faults.reason(self.plugin)
-        why = f"the {self.what} failed to say how it is set up"
-        if reason is not None:
-            why = f"the plugin {self.plugin} was left out after {reason}"
-        failed = ProviderStatus(configured=False, leaves_machine=True, reason=why)
+
+        def failed(wrong: str) -> ProviderStatus:
+            return ProviderStatus(configured=False, leaves_machine=True, reason=f"the {wrong}")
+
         said = self.answer(ask, ProviderStatus, failed)
         fine = isinstance(said.endpoint, str) and isinstance(said.reason, str | None)
-        return said if fine and said.auth_mode in ("none", "api_key") else failed
+        if fine and said.auth_mode in ("none", "api_key"):
+            return said
+        return failed(f"{self.what} told its status wrongly")
 
     async def call(self, work: Callable[[], Awaitable[T]], kind: type[T]) -> T:
         """Call it.
@@ -245,7 +251,7 @@ class GuardedProvider(Provider):
 
     def models(self) -> Sequence[ModelInfo]:
         """Return the models that it knows; none where it fails to say."""
-        return self._guard.answer(lambda: _models(self._provider.models()), tuple, ())
+        return self._guard.answer(lambda: _models(self._provider.models()), tuple, lambda _: ())
 
     def status(self) -> ProviderStatus:
         """Return how it is set up."""
@@ -267,7 +273,7 @@ class GuardedProvider(Provider):
     def told_bytes(self, tools: Sequence[ToolSchema]) -> int | None:
         """Return how many bytes its models are told of tools."""
         told = self._guard.answer(
-            lambda: self._provider.told_bytes(copy.deepcopy(tuple(tools))) or 0, int, 0
+            lambda: self._provider.told_bytes(copy.deepcopy(tuple(tools))) or 0, int, lambda _: 0
         )
         return told or None
 
@@ -289,7 +295,7 @@ class GuardedEmbedder(Embedder):
 
     def default_model(self) -> str:
         """Return the model that is meant where none is named."""
-        return self._guard.answer(self._embedder.default_model, str, "")
+        return self._guard.answer(self._embedder.default_model, str, lambda _: "")
 
     async def fingerprint(self, model: str) -> str:
         """Return under what the model's vectors are kept.

@@ -368,9 +368,7 @@ class WorkerPool:
         except (WorkerFault, FileReadFailed) as fault:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
             await to_thread.run_sync(check_presence, paths.blobs)
-            if isinstance(fault, WorkerFault):
-                raise self._noted(plugin, fault, paths.blobs) from None
-            raise
+            raise self._noted(plugin, fault, paths.blobs) from None
 
     async def _pack(self, request: Request, paths: CallPaths, what: str) -> bytes:
         def pack() -> bytes:
@@ -402,8 +400,12 @@ class WorkerPool:
             error=self._error,
         )
 
-    def _noted(self, plugin: str, fault: WorkerFault, files: Sequence[str]) -> KbdError:
-        """Note a plugin's fault with these files, and return what its caller is told."""
+    def _noted(
+        self, plugin: str, fault: WorkerFault | FileReadFailed, files: Sequence[str]
+    ) -> KbdError:
+        """Note a plugin's fault with these files, if it is one; return what its caller is told."""
+        if isinstance(fault, FileReadFailed):
+            return fault
         self._plugins.faults.note(plugin, fault.what, file=" ".join(files))
         return fault.error
 
