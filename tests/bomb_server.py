@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
@@ -46,8 +47,9 @@ def _repeat(send: Send, unit: bytes, size: int) -> None:
         send(block)
 
 
+@cache
 def _zeros(size: int, window: int) -> bytes:
-    """Return what inflates to so many zeros."""
+    """Return what inflates to so many zeros, made once: it takes a second."""
     packer = zlib.compressobj(9, zlib.DEFLATED, window)
     block = bytes(1 << 20)
     packed = [packer.compress(block) for _ in range(max(1, size // len(block)))]
