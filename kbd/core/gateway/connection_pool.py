@@ -19,7 +19,7 @@ from kbd.providers import MalformedReply
 __all__ = ["ConnectionPool"]
 
 
-READ_BYTES = 16 * 1024
+READ_BYTES = 8 * 1024
 """As much is read at once. The event loop has a turn between two reads and not before: 64 KiB of
 empty heads or lines are 50 ms of work (2 cores, 2026)."""
 
@@ -27,8 +27,8 @@ empty heads or lines are 50 ms of work (2 cores, 2026)."""
 UNHURRIED_BYTES = 1024 * 1024
 REST_S = 0.002
 """Behind its first megabyte an answer is read with a rest before each read: a flood that is all
-work (empty lines, small chunks) leaves the event loop to others, and 8 MB/s are a hundred times
-what a model writes."""
+work (empty lines, small chunks) leaves the event loop to others, and 4 MB/s are more than any model
+writes."""
 
 
 class ConnectionPool(httpx2.AsyncBaseTransport):
