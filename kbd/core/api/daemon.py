@@ -212,7 +212,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 started_s=started_s,
                 given_umask=given.umask,
             )
-            await _record_start(daemon, plugins, given.backend)
+            await _record_start(daemon, plugins, given.backend, tasks)
             # Before any folder is watched: a restored home must not do again what its origin does.
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
@@ -303,9 +303,9 @@ async def _open_daemon_log(
 
 
 async def _record_start(
-    daemon: Keeper[DaemonState, DaemonCommand], plugins: Plugins, backend: str
+    daemon: Keeper[DaemonState, DaemonCommand], plugins: Plugins, backend: str, tasks: TaskGroup
 ) -> None:
-    """Record the start, and which plugins are not as they were at the last one."""
+    """Record the start, which plugins are not as they were, and those that are left out later."""
     known = daemon.state.plugins
     facts: list[Event] = [DaemonStarted(daemon.state.epoch + 1, os.getpid(), __version__, backend)]
     for status in plugins.statuses:
@@ -316,6 +316,18 @@ async def _record_start(
             facts.append(PluginLeftOut(status.name, status.reason or status.status))
             _log.warning("plugin_left_out", plugin=status.name, reason=status.reason)
     await daemon.submit(RecordDaemon(tuple(facts)))
+    plugins.faults.observe(partial(_record_left_out, daemon, tasks))
+
+
+def _record_left_out(
+    daemon: Keeper[DaemonState, DaemonCommand], tasks: TaskGroup, plugin: str, reason: str
+) -> None:
+    """Record that a plugin is called no more, as soon as the Keeper comes to it."""
+
+    async def record() -> None:
+        await daemon.submit(RecordDaemon((PluginLeftOut(plugin, reason),)))
+
+    tasks.start_soon(record)
 
 
 async def _stop_on_signal(stop: _StopRequest) -> None:

@@ -5,6 +5,9 @@
     wire_methods   the methods that a format contributes
     host           loads each plugin on its own, checks what it declares, keeps its status
     catalog        what they brought, by name
+    deadlines      the time that imports and hooks of others have
+    faults         what plugins did wrong while the daemon runs; who is left out for it
+    guards         their code in the daemon, step by step; what it does wrong is a typed error
 
 A call to a format's handler or a tool's own work never runs in the daemon's process.
 

@@ -20,6 +20,7 @@ from anyio.abc import TaskGroup
 from kbd.core.plugins.call_paths import CallPaths
 from kbd.core.plugins.call_slots import CallSlots, find_memory
 from kbd.core.plugins.confinement.layers import NO_LAYERS, Layers, SandboxLayer, find_layers
+from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
 from kbd.core.plugins.worker_messages import (
@@ -68,6 +69,19 @@ _VOLATILE = re.compile(r"\b0x[0-9a-f]{4,}|[0-9a-f]{32,}|\btmp[a-z0-9_]{8}\b")
 """An address in memory, the name of a staged file, that of a temporary one (`tempfile`)."""
 
 
+class WorkerFault(Exception):
+    """A call of a worker failed as no call should: a fault of its plugin.
+
+    Args:
+        error: What its caller is told.
+        what: What the plugin did, in words that hold nothing that it said.
+    """
+
+    def __init__(self, error: KbdError, what: str) -> None:
+        super().__init__(what)
+        self.error, self.what = error, what
+
+
 def call_result(
     finished: FinishedCall, limits: CallLimits, *, what: str, failure: type[KbdError]
 ) -> Any:
@@ -80,20 +94,22 @@ def call_result(
         failure: The error for exceptions of the plugin that are not KbdErrors.
 
     Raises:
-        ToolTimeout: It passed its wall time, processor time, memory or file size.
-        ToolWorkerUnavailable: Its process died, or did not keep the protocol.
-        KbdError: What the function raised; `failure` for anything that is not a KbdError.
+        WorkerFault: It passed its wall time or processor time, its process died or did not keep the
+            protocol, or the function raised what is no KbdError (`failure`).
+        ToolTimeout: It passed its memory or file size.
+        KbdError: What the function raised.
     """
     if finished.timed_out:
-        msg = f"{what} was stopped after {limits.wall_s:g} s"
-        raise ToolTimeout(msg)
+        error: KbdError = ToolTimeout(f"{what} was stopped after {limits.wall_s:g} s")
+        raise WorkerFault(error, error.message)
     if finished.answer is None:
-        raise _death_error(finished.status, limits, what)
+        error = _death_error(finished.status, limits, what)
+        raise WorkerFault(error, error.message)
     try:
         answer = msgspec.msgpack.decode(finished.answer, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        msg = f"the worker of {what} answered something that is no answer"
-        raise ToolWorkerUnavailable(msg) from None
+        error = ToolWorkerUnavailable(f"the worker of {what} answered something that is no answer")
+        raise WorkerFault(error, error.message) from None
     match answer:
         case Returned(value=value):
             return value
@@ -110,7 +126,7 @@ def call_result(
             # same text when the call is made again.
             suffix = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
             msg = f"{what} failed with {answer.kind}{suffix}"
-            raise failure(msg)
+            raise WorkerFault(failure(msg), f"{what} failed with {answer.kind}")
 
 
 def strip_paths(text: str) -> str:
@@ -267,6 +283,11 @@ class WorkerPool:
         self._log = get_logger(__name__)
         self._checked = CheckedBlobs()
 
+    @property
+    def faults(self) -> PluginFaults:
+        """Faults of plugins, in workers and in the daemon alike."""
+        return self._plugins.faults
+
     async def __aenter__(self) -> Self:
         memory_bytes = self._memory_bytes or await to_thread.run_sync(find_memory)
         self._slots = CallSlots(self._concurrency, memory_bytes)
@@ -345,10 +366,10 @@ class WorkerPool:
             if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
                 return decode()
             return await to_thread.run_sync(decode)
-        except FileReadFailed:
+        except (WorkerFault, FileReadFailed) as fault:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
             await to_thread.run_sync(check_presence, paths.blobs)
-            raise
+            raise self._noted(plugin, fault, paths.blobs) from None
 
     async def _pack(self, request: Request, paths: CallPaths, what: str) -> bytes:
         def pack() -> bytes:
@@ -380,7 +401,18 @@ class WorkerPool:
             error=self._error,
         )
 
+    def _noted(
+        self, plugin: str, fault: WorkerFault | FileReadFailed, files: Sequence[str]
+    ) -> KbdError:
+        """Note a plugin's fault with these files, if it is one; return what its caller is told."""
+        if isinstance(fault, FileReadFailed):
+            return fault
+        self._plugins.faults.note(plugin, fault.what, file=" ".join(files))
+        return fault.error
+
     def _plugin(self, name: str) -> Plugin:
+        """Return a plugin that may be called."""
+        self._plugins.faults.check(name)
         try:
             return self._plugins.get(name)
         except KeyError:
@@ -398,6 +430,7 @@ class WorkerPool:
             except WorkerGone:
                 process.alive = False
         msg = f"the worker of plugin {plugin.name} dies as soon as it is started"
+        self._plugins.faults.note(plugin.name, msg)
         raise ToolWorkerUnavailable(msg)
 
     async def _process(self, plugin: Plugin) -> WorkerProcess:
@@ -427,6 +460,7 @@ class WorkerPool:
             self._error = fault.message
             trace = fault.detail.pop("trace", "")
             self._log.error("worker.start_failed", plugin=plugin.name, exception=trace)
+            self._plugins.faults.note(plugin.name, "its worker did not start")
             raise
         # The pool ended while the zygote imported; nobody else knows of it by now.
         if self._tasks is None:
