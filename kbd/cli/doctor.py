@@ -149,6 +149,8 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
     text = f"sandbox {sandbox['level']}{_reason_suffix(sandbox)}"
     error = f"; {workers['error']}" if workers.get("error") else ""
     yield _Finding(_mark(workers["available"]), "workers", f"{text}{error}")
+    for file in workers.get("set_aside", ()):
+        yield _Finding(KNOWN, "set aside", file["reason"])
     # One that was started by an older kbd tells nothing of it.
     if renderer := workers.get("renderer"):
         yield _renderer_finding(renderer["program"], renderer.get("reason", ""))

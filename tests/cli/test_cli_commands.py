@@ -225,6 +225,7 @@ def test_doctor_asks_the_daemon(
             "workers": 2,
             "sandbox": sandbox,
             "renderer": {"program": "/opt/soffice"},
+            "set_aside": [{"path": "a.pdf", "reason": "a.pdf is set aside: it crashed"}],
         },
     )
 
@@ -237,6 +238,7 @@ def test_doctor_asks_the_daemon(
     assert "-     consent   files of every workbench may leave unasked" in told
     assert "ok    workers   sandbox limits: no Landlock" in told
     assert "ok    previews  documents are printed by /opt/soffice" in told
+    assert "-     set aside a.pdf is set aside: it crashed" in told
     assert "ok    home" in told
 
 

@@ -72,6 +72,13 @@ class DaemonMethods:
             sandbox=wire.SandboxInfo(level=status.sandbox.level, reason=status.sandbox.reason),
             renderer=renderer,
             error=status.error if status.error is not None else msgspec.UNSET,
+            set_aside=tuple(
+                wire.SetAsideFile(
+                    path=each.path, plugin=each.plugin, deaths=each.deaths, reason=each.reason
+                )
+                for each in self._context.workers.set_aside.files()
+            )
+            or msgspec.UNSET,
         )
 
     def shutdown(self, request: wire.DaemonShutdown, session: Session) -> wire.DaemonStopping:

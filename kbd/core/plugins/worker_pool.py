@@ -19,6 +19,7 @@ from anyio.abc import TaskGroup
 
 from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
+from kbd.core.plugins.set_aside import ContentRead, SetAsideFiles, death_of
 from kbd.core.plugins.worker_messages import (
     Answer,
     Crashed,
@@ -74,14 +75,16 @@ def call_result(
 
     Raises:
         ToolTimeout: It passed its wall time, processor time, memory or file size.
-        ToolWorkerUnavailable: Its process died, or did not keep the protocol.
-        KbdError: What the function raised; `failure` for anything that is not a KbdError.
+        ToolWorkerUnavailable: Its process was ended from outside or could not be started, or did
+            not keep the protocol.
+        KbdError: What the function raised; `failure` for anything that is not a KbdError, and for
+            a process that broke.
     """
     if finished.timed_out:
         msg = f"{what} was stopped after {limits.wall_s:g} s"
         raise ToolTimeout(msg)
     if finished.answer is None:
-        raise _death_error(finished.status, limits, what)
+        raise _death_error(finished.status, limits, what, failure)
     try:
         answer = msgspec.msgpack.decode(finished.answer, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -129,22 +132,45 @@ def _limit_error(limit: str, limits: CallLimits, what: str) -> KbdError:
             return ValidationFailed(msg, detail={"limit": limit})
 
 
-def _death_error(status: int | None, limits: CallLimits, what: str) -> KbdError:
+def _death_error(
+    status: int | None, limits: CallLimits, what: str, failure: type[KbdError]
+) -> KbdError:
+    """Return the error for a call without an answer: whose fault it is, by how the process ended.
+
+    What the file did is not tried again: the same bytes would do it again.
+    """
     if status is None or status == -1:
         return ToolWorkerUnavailable(f"the worker of {what} died or could not be started")
     code = os.waitstatus_to_exitcode(status)
-    # A call answers before it exits; one that only exits was ended by the plugin's code.
+    detail: dict[str, Any]
     if code >= 0:
-        return ToolWorkerUnavailable(f"the worker of {what} exited with status {code}")
-    # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
-    if -code == signal.SIGXCPU:
-        msg = f"{what} used up its {limits.cpu_s} s of processor time"
-        return ToolTimeout(msg, detail={"limit": "cpu"})
+        ending, detail = f"exited with status {code}", {"status": code}
+    else:
+        name = _signal_name(-code)
+        ending, detail = f"was killed by {name}", {"signal": name}
+    match death_of(None, status), -code:
+        case None, _:
+            return ToolWorkerUnavailable(f"the worker of {what} {ending}", detail=detail)
+        case "crash", _:
+            return failure(
+                f"the worker of {what} {ending}: the library that reads such files broke down on "
+                "it, as it does on damaged or hostile ones",
+                detail=detail,
+            )
+        # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
+        case _, signal.SIGXCPU:
+            msg = f"{what} used up its {limits.cpu_s} s of processor time"
+            return ToolTimeout(msg, detail={"limit": "cpu"})
+        case _:
+            msg = f"the worker of {what} {ending}, as where the memory of the machine is at its end"
+            return ToolTimeout(msg, detail=detail)
+
+
+def _signal_name(number: int) -> str:
     try:
-        name = signal.Signals(-code).name
+        return signal.Signals(number).name
     except ValueError:
-        name = f"signal {-code}"
-    return ToolWorkerUnavailable(f"the worker of {what} was killed by {name}")
+        return f"signal {number}"
 
 
 DECODED_IN_THREAD_BYTES = 1024 * 1024
@@ -203,6 +229,8 @@ class WorkerPool:
         self._error: str | None = None
         self._log = get_logger(__name__)
         self._checked = CheckedBlobs()
+        self.set_aside = SetAsideFiles()
+        """The contents that no call gets any more."""
 
     async def __aenter__(self) -> Self:
         self._tasks = anyio.create_task_group()
@@ -251,27 +279,26 @@ class WorkerPool:
         Raises:
             NotFound: There is no such plugin.
             ToolTimeout: It passed a limit.
-            ToolWorkerUnavailable: Its process died or could not be started.
+            ToolWorkerUnavailable: Its process was ended from outside or could not be started.
+            FileReadFailed: A file that it would read is set aside.
             ValidationFailed: The arguments cannot be sent, or the result is too large.
             BlobDamaged: A file that the function would read is not what its name says.
             KbdError: What the function raised; `failure` for what is not a KbdError.
         """
         limits = limits or self._limits
         what = what or f"{plugin}: {function.rpartition(':')[2]}"
-        paths: list[str] = []
-        try:
-            request = encode(Request(function, dict(arguments)), paths)
-        except (TypeError, OverflowError, RecursionError) as fault:
-            msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
-            raise ValidationFailed(msg) from None
+        request, blobs = _encoded(function, arguments, what)
         # The limit holds for all plugins together: each call is a process.
         async with self._slots:
             # Whoever reads a file reads a blob: what it says must be what was recorded, when it is
             # opened and still when it was read. Of what nobody touched that costs a look.
-            blobs = blob_paths(paths)
+            brought = self._plugin(plugin)
+            read = _content_read(brought, function, arguments, blobs)
+            self.set_aside.check(read)
             if blobs:
                 await to_thread.run_sync(self._checked.check_paths, blobs)
-            finished = await self._finished(self._plugin(plugin), request, limits)
+            finished = await self._finished(brought, request, limits)
+            self._note_death(read, finished)
             if blobs:
                 await to_thread.run_sync(self._checked.check_paths, blobs)
         decode = partial(call_result, finished, limits, what=what, failure=failure)
@@ -300,6 +327,12 @@ class WorkerPool:
         except KeyError:
             msg = f"there is no plugin {name}"
             raise NotFound(msg) from None
+
+    def _note_death(self, read: ContentRead, finished: FinishedCall) -> None:
+        # What the daemon itself stopped may have waited for a busy machine.
+        death = None if finished.timed_out else death_of(finished.answer, finished.status)
+        if death is not None and self.set_aside.note(read, death):
+            self._log.warning("worker.set_aside", plugin=read.plugin, file=read.name, by=death)
 
     async def _finished(self, plugin: Plugin, request: bytes, limits: CallLimits) -> FinishedCall:
         # Twice, for a zygote may die unnoticed between two calls.
@@ -350,6 +383,35 @@ class WorkerPool:
         self._alive[plugin.name] = process
         self._tasks.start_soon(process.serve)
         return process
+
+
+def _encoded(function: str, arguments: Mapping[str, Any], what: str) -> tuple[bytes, list[str]]:
+    """Return the bytes of a request, and the paths of the blobs that it would have read.
+
+    Raises:
+        ValidationFailed: The arguments cannot be sent.
+    """
+    paths: list[str] = []
+    try:
+        return encode(Request(function, dict(arguments)), paths), blob_paths(paths)
+    except (TypeError, OverflowError, RecursionError) as fault:
+        msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
+        raise ValidationFailed(msg) from None
+
+
+def _content_read(
+    plugin: Plugin, function: str, arguments: Mapping[str, Any], blobs: Sequence[str]
+) -> ContentRead:
+    """Return what a call of a format reads; no content for others, whose arguments may kill."""
+    # A tool's own function takes what a model made up, such as a statement of SQL.
+    read = blobs if function.partition(":")[0] == ENTRY else ()
+    name = arguments.get("name")
+    return ContentRead(
+        f"{plugin.name} {plugin.version}",
+        function,
+        frozenset(path.rpartition("/")[2] for path in read),
+        name if isinstance(name, str) else "",
+    )
 
 
 def function_name(function: Callable[..., Any]) -> str:
