@@ -545,6 +545,6 @@ def tables_and_texts() -> list[Hostile]:
 
 
 HOSTILE: tuple[Hostile, ...] = (
-    *declared(), *zipped(), *told_by_numbers(), *told_by_spans(), *led_out(), *disguised(), *pages(), *pictures(),
-    *tables_and_texts(),
+    *declared(), *zipped(), *told_by_numbers(), *told_by_spans(), *led_out(), *disguised(),
+    *pages(), *pictures(), *tables_and_texts(),
 )  # fmt: skip
