@@ -172,9 +172,9 @@ def _keys(read: ContentRead) -> Iterable[_Key]:
 
 def _reason(name: str, key: _Key, count: int) -> str:
     plugin, function, _ = key
-    what = f"{function.rpartition(':')[2].removesuffix('_file')} " if function else ""
+    what = f"{function.rpartition(':')[2].removesuffix('_file')}" if function else "workers"
     how = "exceeded its memory or processor time" if function else "crashed"
     return (
-        f"{name} is set aside until kbd is restarted: {what}of plugin {plugin.partition(' ')[0]} "
+        f"{name} is set aside until kbd is restarted: {what} of plugin {plugin.partition(' ')[0]} "
         f"{how} on it {count} times"
     )
