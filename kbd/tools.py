@@ -278,7 +278,9 @@ class ToolContext(Protocol):
         """Call a module-level function of the tool's package in a worker process.
 
         Arguments and answer are plain values (what msgpack can carry; a Path is sent as text).
-        A KbdError raised there is raised here with its code.
+        The function can open what an argument names by a Path, and nothing else: a file that is
+        there is read, one that is not there yet is written. It starts no process, and reaches no
+        network. A KbdError raised there is raised here with its code.
 
         Raises:
             ToolTimeout: It passed a limit and was killed with all it started.

@@ -145,15 +145,28 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
         text = "files of every workbench may leave unasked: kbd egress --mode ask"
         yield _Finding(KNOWN, "consent", text)
     workers = call(client, "ToolWorkerGetStatus")
-    sandbox = workers["sandbox"]
-    text = f"sandbox {sandbox['level']}{_reason_suffix(sandbox)}"
-    error = f"; {workers['error']}" if workers.get("error") else ""
+    error = f": {workers['error']}" if workers.get("error") else ""
+    text = "files can be opened" if workers["available"] else "no file can be opened"
     yield _Finding(_mark(workers["available"]), "workers", f"{text}{error}")
     for file in workers.get("set_aside", ()):
         yield _Finding(KNOWN, "set aside", file["reason"])
+    yield from _sandbox_findings(workers["sandbox"])
     # One that was started by an older kbd tells nothing of it.
     if renderer := workers.get("renderer"):
         yield _renderer_finding(renderer["program"], renderer.get("reason", ""))
+
+
+def _sandbox_findings(sandbox: dict[str, Any]) -> Iterator[_Finding]:
+    """Tell which layers hold what a hostile file could take over, and why the others do not."""
+    layers = sandbox.get("layers", ())
+    if sandbox["level"] == "off" or not layers:
+        text = f"{sandbox['level']}{_reason_suffix(sandbox)}"
+        yield _Finding(KNOWN, "sandbox", text)
+        return
+    for layer in layers:
+        state = "holds" if layer["holds"] else "is missing"
+        mark = GOOD if layer["holds"] else KNOWN
+        yield _Finding(mark, "sandbox", f"{layer['name']} {state}: {line(layer['reason'])}")
 
 
 def _renderer_finding(program: str, reason: str) -> _Finding:

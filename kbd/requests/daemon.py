@@ -85,11 +85,33 @@ class EngineGetInfo(Request):
     answer: ClassVar[type[Any]] = EngineInfo
 
 
+class SandboxLayerInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A layer of the operating system that confines workers.
+
+    Args:
+        name: landlock, which holds files, or seccomp, which holds system calls.
+        holds: Whether this system has it.
+        reason: What it is based on, or why it is missing.
+    """
+
+    name: str
+    holds: bool
+    reason: str
+
+
 class SandboxInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """How workers are confined, and why not further."""
+    """How workers are confined, and why not further.
+
+    Args:
+        level: full with all layers, partial with some, process with none, off where the settings
+            switch them off.
+        reason: Why it is not full.
+        layers: The layers.
+    """
 
     level: str
     reason: str | Unset = UNSET
+    layers: tuple[SandboxLayerInfo, ...] = ()
 
 
 class RendererInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core.domain.event_text import title_line
+from kbd.core.plugins.worker_pool import SandboxLevel
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
@@ -69,7 +70,7 @@ class DaemonMethods:
         return wire.ToolWorkerStatus(
             available=status.available,
             workers=status.workers,
-            sandbox=wire.SandboxInfo(level=status.sandbox.level, reason=status.sandbox.reason),
+            sandbox=_sandbox_info(status.sandbox),
             renderer=renderer,
             error=status.error if status.error is not None else msgspec.UNSET,
             set_aside=tuple(
@@ -121,3 +122,14 @@ class DaemonMethods:
             return ""
         # Before it is cut: a part of a key is not known as one.
         return title_line(self._context.egress.redaction.text(name), MAX_NAME_CHARACTERS)
+
+
+def _sandbox_info(sandbox: SandboxLevel) -> wire.SandboxInfo:
+    return wire.SandboxInfo(
+        level=sandbox.level,
+        reason=msgspec.UNSET if sandbox.reason is None else sandbox.reason,
+        layers=tuple(
+            wire.SandboxLayerInfo(name=layer.name, holds=layer.holds, reason=layer.reason)
+            for layer in sandbox.layers
+        ),
+    )

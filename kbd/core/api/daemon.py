@@ -175,7 +175,8 @@ async def _serve(
     plugins = await run_sync(partial(Plugins.discover, settings, environment=environment))
     catalog = await run_sync(Catalog, plugins)
     of_plugin = partial(settings.of_plugin, environment=environment)
-    async with anyio.create_task_group() as tasks, WorkerPool(plugins, settings) as workers:
+    pool = WorkerPool(plugins, settings, private=home.folder)
+    async with anyio.create_task_group() as tasks, pool as workers:
         started_s = clock.monotonic_s()
         async with _open_daemon_log(home, clock, secrets, tasks) as daemon:
             context = ApiContext(

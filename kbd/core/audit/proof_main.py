@@ -82,7 +82,9 @@ async def _prove(order: ProofOrder) -> ProofAnswer:
     except KbdError as error:
         return _refusal(error)
     folders = WorkbenchFolders(id=order.workbench_id, root=Path(order.root))
-    async with WorkerPool(plugins, order.settings, extra_paths=paths) as workers:
+    # The folder of all workbenches and what is beside it, in this home as in a copy of one.
+    home = folders.root.parent.parent
+    async with WorkerPool(plugins, order.settings, extra_paths=paths, private=home) as workers:
         try:
             found = await prove(
                 folders,

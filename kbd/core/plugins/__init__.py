@@ -12,7 +12,10 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     set_aside        what killed its workers and is read no more, and whose fault a death is
     worker_process   one zygote, seen from the daemon
     zygote           the process that calls are forked from, one a plugin
-    forked_call      one call: limit itself, work, answer, die
+    forked_call      one call: confine itself, work, answer, die
+    confinement      what holds a call: files by Landlock, system calls by a filter
+    call_paths       what a call may reach, and where its outputs land
+    call_slots       how many calls are under way at once
     worker_messages  what passes between them
     worker_entry     what a call runs for a format
     worker_calls     how a format's worker is called for a file

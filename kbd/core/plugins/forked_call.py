@@ -1,4 +1,4 @@
-"""Forked call: a process that limits itself, does the work of one call, answers, and dies."""
+"""Forked call: a process that confines itself, does the work of one call, answers, and dies."""
 
 import contextlib
 import ctypes
@@ -14,9 +14,19 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from kbd.core.plugins.confinement.layers import Layers
+from kbd.core.plugins.confinement.process import (
+    CallReach,
+    Filters,
+    Software,
+    confine_process,
+    leave_network,
+    take_orphans,
+)
 from kbd.core.plugins.worker_messages import (
     LENGTH_BYTES,
     Answer,
+    Call,
     Crashed,
     Exceeded,
     Raised,
@@ -27,13 +37,17 @@ from kbd.core.plugins.worker_messages import (
 from kbd.errors import DiskFull, KbdError
 from kbd.tools import CallLimits
 
-__all__ = ["ENTRY", "die_with_parent", "run_call"]
+__all__ = ["ENTRY", "Workplace", "run_call"]
 
 ENTRY = "kbd.core.plugins.worker_entry"
 """The module of kbd whose functions may be called in any plugin's worker."""
 
 OPEN_FILES = 64
 """Open files of one call (reliability, section 4)."""
+
+MORE_PROCESSES = 128
+"""Processes and threads that a call may add to those that there are: DuckDB and LibreOffice start a
+few dozen."""
 
 RESERVED_BYTES = 64 * 1024 * 1024
 """Address space kept back, so that a call out of memory can still say so."""
@@ -42,20 +56,40 @@ TRACE_CHARACTERS = 8000
 MESSAGE_CHARACTERS = 500
 PR_SET_PDEATHSIG = 1
 
+# Loaded here, before a fork: each call would do it again.
+_LIBC = ctypes.CDLL(None)
 
-def run_call(channel: socket.socket, package: str, limits: CallLimits, zygote: int) -> NoReturn:
+
+class Workplace(msgspec.Struct, frozen=True):
+    """Workplace of all calls of one zygote.
+
+    Args:
+        package: The package that their functions must be from.
+        software: What they use of this machine.
+        filters: The filters of its system calls, if it has any.
+        pid: The zygote's process.
+    """
+
+    package: str
+    software: Software
+    filters: Filters | None
+    pid: int
+
+
+def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoReturn:
     """Do one call and exit; called in the child right after the fork.
 
     Args:
         channel: This call's own channel.
-        package: The package that the function must be from.
-        limits: What the process may use.
-        zygote: The parent's process id.
+        call: What the process may use.
+        workplace: Where it came from.
     """
     try:
-        _confine(limits, zygote)
         channel.settimeout(None)
-        answer = _encode_answer(channel, package, limits)
+        _limit_process(call.limits, workplace.pid)
+        # Written by the daemon; what follows it may be of anybody's making.
+        _confine(msgspec.msgpack.decode(_receive(channel), type=CallReach), call.layers, workplace)
+        answer = _encode_answer(channel, workplace.package, call.limits)
         channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)
     except BaseException:  # noqa: BLE001 - told to whoever reads what workers print
         traceback.print_exc()
@@ -64,19 +98,30 @@ def run_call(channel: socket.socket, package: str, limits: CallLimits, zygote: i
         os._exit(0)
 
 
-def die_with_parent(parent: int) -> None:
+def _die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent dies; where it cannot, do nothing."""
     with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # It may have died before the kernel was asked.
     if os.getppid() != parent:
         os._exit(0)
 
 
-def _confine(limits: CallLimits, zygote: int) -> None:
+def _confine(reach: CallReach, layers: Layers, workplace: Workplace) -> None:
+    if reach.program or not layers.seccomp:
+        # What leaves its parent stays below this process, and is found when it ends.
+        take_orphans()
+    if reach.program:
+        leave_network()
+        # The kernel may forget this where a process changes who it is.
+        _die_with_parent(workplace.pid)
+    confine_process(reach, layers, workplace.software, workplace.filters)
+
+
+def _limit_process(limits: CallLimits, zygote: int) -> None:
     # A group of its own, so that killing it takes along whatever the call starts.
     os.setsid()
-    die_with_parent(zygote)
+    _die_with_parent(zygote)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     # A core dump would hold what was read.
@@ -89,6 +134,13 @@ def _confine(limits: CallLimits, zygote: int) -> None:
     # A short query of SQL took 20 GB and 103 s without it, and fails in 0.1 s with it (reliability
     # 0).
     _limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + RESERVED_BYTES)
+    # Counted by the kernel over all processes of the user, and not for root.
+    with contextlib.suppress(OSError):
+        load = os.open("/proc/loadavg", os.O_RDONLY)
+        # All of this machine: at least those of the user.
+        there = int(os.read(load, 100).split()[3].partition(b"/")[2])
+        os.close(load)
+        _limit(resource.RLIMIT_NPROC, there + MORE_PROCESSES)
 
 
 def _limit(which: int, soft: int, hard: int | None = None) -> None:
@@ -125,10 +177,16 @@ def _encode_answer(channel: socket.socket, package: str, limits: CallLimits) -> 
         return encode(_crash(fault))
 
 
-def _receive(channel: socket.socket) -> bytes:
-    with channel.makefile("rb") as stream:
-        size = int.from_bytes(stream.read(LENGTH_BYTES))
-        return stream.read(size)
+def _receive(channel: socket.socket) -> bytearray:
+    return _receive_exactly(channel, int.from_bytes(_receive_exactly(channel, LENGTH_BYTES)))
+
+
+def _receive_exactly(channel: socket.socket, size: int) -> bytearray:
+    received = bytearray()
+    # Not a byte more than asked for: the next message belongs to whoever reads it.
+    while len(received) < size and (data := channel.recv(min(size - len(received), 1 << 20))):
+        received += data
+    return received
 
 
 def _resolve(name: str, package: str) -> Callable[..., Any]:

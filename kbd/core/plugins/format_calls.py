@@ -238,7 +238,7 @@ class FormatCalls(RebaseCalls, Formats):
         owned = self._format_of(file)
         if not isinstance(owned.item, Readable):
             raise unsupported_error(owned.item, "be read as text", file.name)
-        more = {"most": most_characters, "target": str(target)}
+        more = {"most": most_characters, "target": target}
         return await self._read(owned, "pieces", int, file, more)
 
     async def get_styles(self, file: FileRef, sheet: str | None) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class FormatCalls(RebaseCalls, Formats):
         arguments = file_arguments(source) | {
             "into": None if into is None else (into.path, into.name, into.external),
             "picks": msgspec.to_builtins(tuple(picks)),
-            "target": str(target),
+            "target": target,
         }
         return await self._write(owned.item, "copy_assets", Applied, arguments)
 
@@ -277,7 +277,7 @@ class FormatCalls(RebaseCalls, Formats):
         """
         records = parse_operations(handler, operations)
         plain = [msgspec.to_builtins(record) for record in records]
-        arguments = _edit_arguments(source) | {"operations": plain, "target": str(target)}
+        arguments = _edit_arguments(source) | {"operations": plain, "target": target}
         return await self._write(handler, "apply", Applied, arguments)
 
     async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
@@ -285,7 +285,7 @@ class FormatCalls(RebaseCalls, Formats):
         owned = self._format_of(file)
         if not isinstance(owned.item, Tabular):
             raise unsupported_error(owned.item, "be read as a table", file.name)
-        more = {"sheet": sheet, "target": str(target)}
+        more = {"sheet": sheet, "target": target}
         return await self._read(owned, "read_table", Table, file, more)
 
     async def write_table(
@@ -303,9 +303,9 @@ class FormatCalls(RebaseCalls, Formats):
             )
         where = msgspec.to_builtins(placement)
         arguments = _edit_arguments(source) | {
-            "rows": str(rows),
+            "rows": rows,
             "placement": where,
-            "target": str(target),
+            "target": target,
         }
         return await self._write(handler, "write_table", Written, arguments)
 

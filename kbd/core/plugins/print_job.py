@@ -7,7 +7,6 @@ the system lets a process leave the network, it has none at all.
 """
 
 import contextlib
-import ctypes
 import os
 import pwd
 import resource
@@ -15,7 +14,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +21,6 @@ from typing import IO
 
 import msgspec
 
-from kbd.core.plugins.forked_call import die_with_parent
 from kbd.errors import FileReadFailed, ToolTimeout, ToolWorkerUnavailable
 
 __all__ = ["PrintOrder", "print_document", "printed_path", "profile_url"]
@@ -37,9 +34,6 @@ TAIL_S = 0.2
 CPU_SHARE = 0.9
 """A program that failed after so much of its processor time is taken to have used it up: who starts
 its processes for it need not say how they ended, and the kernel counts more coarsely."""
-
-CLONE_NEWUSER = 0x10000000
-CLONE_NEWNET = 0x40000000
 
 _SIGNALLED = 128
 """A shell that ran the program answers this and the number of the signal that ended it."""
@@ -94,7 +88,9 @@ def profile_url(order: PrintOrder) -> str:
 
 
 def print_document(order: PrintOrder) -> None:
-    """Have a document printed; called in a process that has limited itself.
+    """Have a document printed; called in a process that has confined itself.
+
+    A second time in the same folder it goes on with the profile that is there.
 
     Raises:
         FileReadFailed: The program printed nothing. What it wrote to its terminal is in
@@ -107,8 +103,9 @@ def print_document(order: PrintOrder) -> None:
     document = folder / f"document{order.suffix}"
     shutil.copyfile(order.source, document)
     environment = _make_environment(folder)
-    _write_profile(folder / "profile" / "user")
-    printed_path(order).parent.mkdir(mode=0o700)
+    if not (folder / "profile").exists():
+        _write_profile(folder / "profile" / "user")
+    printed_path(order).parent.mkdir(mode=0o700, exist_ok=True)
     convert = order.target_suffix.removeprefix(".")
     if order.export_filter:
         convert = f"{convert}:{order.export_filter}"
@@ -116,7 +113,6 @@ def print_document(order: PrintOrder) -> None:
         order.program, f"-env:UserInstallation={profile_url(order)}", "--headless", "--norestore",
         "--convert-to", convert, "--outdir", str(printed_path(order).parent), str(document),
     ]  # fmt: skip
-    _leave_network()
     try:
         status, tail = _run(command, folder, environment)
     except OSError as fault:
@@ -213,7 +209,7 @@ class _Tail:
 def _make_environment(folder: Path) -> dict[str, str]:
     """Make the folders that stand for a home, and return all the environment of the program."""
     for name in ("home", "tmp"):
-        (folder / name).mkdir(mode=0o700)
+        (folder / name).mkdir(mode=0o700, exist_ok=True)
     kept = {name: value for name in ("PATH", "TZ") if (value := os.environ.get(name))}
     with contextlib.suppress(KeyError):
         # A person's own fonts are there; without them pages look otherwise than they are known.
@@ -239,22 +235,3 @@ def _write_profile(folder: Path) -> None:
         "</oor:items>\n",
         encoding="utf-8",
     )
-
-
-def _leave_network() -> None:
-    """Enter a network without any interface; where the system does not allow it, do nothing.
-
-    Called while the process has one thread, which the system demands.
-    """
-    if sys.platform != "linux":
-        return
-    parent, uid, gid = os.getppid(), os.getuid(), os.getgid()
-    with contextlib.suppress(AttributeError, OSError):
-        if ctypes.CDLL(None).unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0:
-            # Without these lines it would be nobody to itself.
-            for name, line in (
-                ("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")
-            ):  # fmt: skip
-                Path("/proc/self", name).write_text(line, encoding="ascii")
-    # The kernel may forget this where a process changes who it is.
-    die_with_parent(parent)

@@ -20,6 +20,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.plugins import forked_call
+from kbd.core.plugins.call_paths import CallFolder
 from kbd.core.plugins.derived_cache import ShelfCache
 from kbd.core.plugins.print_job import PrintOrder, printed_path, profile_url
 from kbd.core.plugins.worker_pool import WorkerPool
@@ -279,20 +280,40 @@ class PrintedDocuments:
     async def _call(
         self, request: PrintRequest, program: RendererProgram, order: PrintOrder
     ) -> None:
+        """Have the program print, at most twice.
+
+        LibreOffice starts itself anew when its profile is new, and ends at once where the socket of
+        its first start is still there. Where the sandbox does not let it remove the socket, it is
+        removed here, and the profile is not new any more.
+        """
         try:
-            await self._workers.call(
-                request.plugin,
-                f"{forked_call.ENTRY}:print_file",
-                # The source as a path, as which the pool knows what is read and checks it.
-                {"order": msgspec.to_builtins(order) | {"source": request.file.path}},
-                self._renderer.limits.call_limits(),
-                what=f"{program.name}: print {order.name}",
-                failure=FileReadFailed,
-            )
+            try:
+                await self._run(request, program, order)
+            except FileReadFailed:
+                if not await run_sync(_remove_sockets, order):
+                    raise
+                await self._run(request, program, order)
         except KbdError as error:
             printed = error.detail.pop("trace", "")
             _log.warning("renderer.failed", reason=error.message, printed=printed)
             raise
+
+    async def _run(
+        self, request: PrintRequest, program: RendererProgram, order: PrintOrder
+    ) -> None:
+        await self._workers.call(
+            request.plugin,
+            f"{forked_call.ENTRY}:print_file",
+            # As paths, as which the pool knows what is read and where is written.
+            {
+                "order": msgspec.to_builtins(order)
+                | {"source": request.file.path, "folder": CallFolder(Path(order.folder))}
+            },
+            self._renderer.limits.call_limits(),
+            what=f"{program.name}: print {order.name}",
+            failure=FileReadFailed,
+            program=program.path,
+        )
 
 
 async def _check_pages(
@@ -339,9 +360,17 @@ def _store(made: Path, document: Path) -> None:
 
 def _clear(order: PrintOrder) -> None:
     shutil.rmtree(order.folder, ignore_errors=True)
+    _remove_sockets(order)
+
+
+def _remove_sockets(order: PrintOrder) -> bool:
+    """Remove what a program left that could not end by itself; return whether there was any."""
+    removed = False
     for folder in ("/tmp", "/var/tmp"):
         with contextlib.suppress(OSError):
             Path(folder, _socket_name(profile_url(order))).unlink()
+            removed = True
+    return removed
 
 
 def _socket_name(profile: str) -> str:

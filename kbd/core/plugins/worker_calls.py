@@ -14,6 +14,7 @@ import msgspec
 from anyio import to_thread
 
 from kbd.core.plugins import forked_call
+from kbd.core.plugins.call_paths import CallFolder
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.derived_cache import DerivedCache, ShelfCache
 from kbd.core.plugins.host import Owned, Plugin
@@ -107,7 +108,7 @@ class WorkerCalls:
             return await self._call(owned, function, kind, arguments, FileReadFailed)
         plugin = owned.plugin
         shelf = self._shelves.shelf(plugin.name, plugin.version, owned.item.name, file.blob)
-        arguments = {**file_arguments(file), "shelf": str(shelf), **more}
+        arguments = {**file_arguments(file), "shelf": CallFolder(shelf), **more}
         value = await self._call(owned, function, kind, arguments, FileReadFailed)
         await to_thread.run_sync(self._shelves.used, shelf)
         return value

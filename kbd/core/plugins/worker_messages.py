@@ -1,12 +1,15 @@
 """Messages between daemon, zygotes and calls, as msgpack records on their channels.
 
-`Order` goes from the daemon to a zygote, `Report` back; `Request` to a call, `Answer` back.
+`Order` goes from the daemon to a zygote, `Report` back. A call gets its `CallReach`, by which it
+confines itself, then its `Request`; `Answer` comes back.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from kbd.core.plugins.confinement.layers import Layers
 from kbd.tools import CallLimits
 
 __all__ = [
@@ -41,17 +44,23 @@ class _Packet(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 class Start(_Packet, frozen=True):
-    """Look in the paths first, import the modules, be ready."""
+    """Look in the paths first, import the modules, be ready; no call reads what is `private`."""
 
     paths: tuple[str, ...]
     preload: tuple[str, ...]
+    private: str
 
 
 class Call(_Packet, frozen=True):
-    """Fork for a call; the packet carries the child's end of its channel."""
+    """Fork for a call; the packet carries the child's end of its channel.
+
+    `spawns` says that it can start processes, of which some may be left when it has ended.
+    """
 
     id: int
     limits: CallLimits
+    layers: Layers
+    spawns: bool
 
 
 class Kill(_Packet, frozen=True):
@@ -81,10 +90,15 @@ class Begun(_Packet, frozen=True):
 
 
 class Ended(_Packet, frozen=True):
-    """A call's process was reaped; `status` is that of `waitpid`, or -1 if it was never born."""
+    """A call's process was reaped.
+
+    `status` is that of `waitpid`, or -1 if it was never born; `peak_bytes` is the most memory that
+    it had at once, what it shares with the zygote included.
+    """
 
     id: int
     status: int
+    peak_bytes: int
 
 
 class Request(_Packet, frozen=True):
@@ -129,12 +143,12 @@ Report = Ready | StartFailed | Begun | Ended
 Answer = Returned | Raised | Exceeded | Crashed
 
 
-def encode(record: Any, paths: list[str] | None = None) -> bytes:
+def encode(record: Any, place: Callable[[Any], str] = str) -> bytes:
     """Return a record as msgpack; a path becomes its text.
 
     Args:
         record: The record.
-        paths: Takes the paths that are in it.
+        place: Returns the text that a path is sent as.
 
     Raises:
         TypeError: A value in it has no form in msgpack.
@@ -145,10 +159,7 @@ def encode(record: Any, paths: list[str] | None = None) -> bytes:
     def text_of(value: Any) -> str:
         # Paths are the one kind beside plain values and records that both sides use.
         if hasattr(value, "__fspath__"):
-            text = str(value)
-            if paths is not None:
-                paths.append(text)
-            return text
+            return place(value)
         msg = f"{type(value).__name__} cannot be sent between processes"
         raise TypeError(msg)
 

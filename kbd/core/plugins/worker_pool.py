@@ -17,6 +17,9 @@ import msgspec
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from kbd.core.plugins.call_paths import CallPaths
+from kbd.core.plugins.call_slots import CallSlots, find_memory
+from kbd.core.plugins.confinement.layers import NO_LAYERS, Layers, SandboxLayer, find_layers
 from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
 from kbd.core.plugins.set_aside import ContentRead, SetAsideFiles, death_of
@@ -27,11 +30,15 @@ from kbd.core.plugins.worker_messages import (
     Raised,
     Request,
     Returned,
-    encode,
 )
-from kbd.core.plugins.worker_process import FinishedCall, WorkerGone, WorkerProcess
+from kbd.core.plugins.worker_process import (
+    Bounds,
+    FinishedCall,
+    WorkerGone,
+    WorkerProcess,
+)
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.runtime.settings import Settings
+from kbd.core.runtime.settings import SandboxMode, Settings
 from kbd.errors import (
     FileReadFailed,
     KbdError,
@@ -41,7 +48,7 @@ from kbd.errors import (
     ValidationFailed,
     error_with_code,
 )
-from kbd.events.blobs import CheckedBlobs, blob_paths, check_presence
+from kbd.events.blobs import CheckedBlobs, check_presence
 from kbd.tools import CallLimits
 
 __all__ = [
@@ -180,10 +187,19 @@ _STOPPED = "the workers are stopped"
 
 
 class SandboxLevel(msgspec.Struct, frozen=True):
-    """Level of the workers' sandbox, and why it is not higher."""
+    """Level of the workers' sandbox.
 
-    level: Literal["process"]
-    reason: str
+    Args:
+        level: "full" with all layers of the operating system, "partial" with some, "process" with
+            none, "off" where the settings switch them off. A process of its own, limits and an
+            empty environment are there at each level.
+        reason: Why it is not full, else None.
+        layers: The layers, and why each of them holds or does not.
+    """
+
+    level: Literal["full", "partial", "process", "off"]
+    reason: str | None
+    layers: tuple[SandboxLayer, ...]
 
 
 class WorkersStatus(msgspec.Struct, frozen=True):
@@ -202,6 +218,44 @@ class WorkersStatus(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
+class Sandbox:
+    """The sandbox of a pool: what the settings ask for, and what the system offers.
+
+    Args:
+        mode: As in the settings.
+        layers: The layers of this system.
+    """
+
+    def __init__(self, mode: SandboxMode, layers: Sequence[SandboxLayer]) -> None:
+        self._mode, self._layers = mode, tuple(layers)
+        self._missing = tuple(layer for layer in layers if not layer.holds)
+
+    @property
+    def layers(self) -> Layers:
+        """The layers that calls get.
+
+        Raises:
+            ToolWorkerUnavailable: The settings require all of them, and one is missing.
+        """
+        if self._mode == "off":
+            return NO_LAYERS
+        if self._mode == "required" and self._missing:
+            why = "; ".join(layer.reason for layer in self._missing)
+            msg = f"workers.sandbox is required, and a layer of it is missing: {why}"
+            raise ToolWorkerUnavailable(msg, retryable=False)
+        return Layers(**{layer.name: layer.holds for layer in self._layers})
+
+    def level(self) -> SandboxLevel:
+        """Return its level."""
+        if self._mode == "off":
+            return SandboxLevel("off", "switched off by the setting workers.sandbox", self._layers)
+        if not self._missing:
+            return SandboxLevel("full", None, self._layers)
+        reason = "; ".join(layer.reason for layer in self._missing)
+        is_bare = len(self._missing) == len(self._layers)
+        return SandboxLevel("process" if is_bare else "partial", reason, self._layers)
+
+
 class WorkerPool:
     """The workers of one daemon: `async with Workers(plugins, settings) as workers`.
 
@@ -212,17 +266,27 @@ class WorkerPool:
         settings: How many calls at once, and the limits of a call that names none.
         extra_paths: Folders to import plugins from that are not installed, or in place of the
             installed ones.
+        private: A folder of which no call may read anything but what it is given: the home.
     """
 
     def __init__(
-        self, plugins: Plugins, settings: Settings, *, extra_paths: Sequence[Path] = ()
+        self,
+        plugins: Plugins,
+        settings: Settings,
+        *,
+        extra_paths: Sequence[Path] = (),
+        private: Path | None = None,
     ) -> None:
         self._plugins = plugins
-        self._limits = settings.workers.call_limits()
-        self._start_s = settings.workers.start_s
-        concurrency = settings.workers.concurrency or 2 * (os.cpu_count() or 1)
-        self._slots = anyio.CapacityLimiter(concurrency)
-        self._extra_paths = tuple(extra_paths)
+        workers = settings.workers
+        self._limits = workers.call_limits()
+        self._start_s = workers.start_s
+        self._slots = CallSlots(
+            workers.concurrency or 2 * (os.cpu_count() or 1),
+            workers.total_memory_bytes or find_memory(),
+        )
+        self._sandbox = Sandbox(workers.sandbox, find_layers())
+        self._extra_paths, self._private = tuple(extra_paths), private
         self._alive: dict[str, WorkerProcess] = {}
         self._starting: dict[str, anyio.Lock] = {}
         self._tasks: TaskGroup | None = None
@@ -262,6 +326,7 @@ class WorkerPool:
         *,
         what: str | None = None,
         failure: type[KbdError] = FileReadFailed,
+        program: Path | None = None,
     ) -> Any:
         """Run a function in a process of its plugin and return its value as plain values.
 
@@ -271,15 +336,18 @@ class WorkerPool:
             plugin: The plugin's entry-point name.
             function: `module:qualname` in the plugin's package, or one of
                 `kbd.core.plugins.worker_entry`.
-            arguments: What it is called with, by keyword: plain values, records and paths.
+            arguments: What it is called with, by keyword: plain values, records and paths. It can
+                open what is named by a path, and nothing else; see `kbd.core.plugins.call_paths`.
             limits: What it may use; those of the settings if None.
             what: The call's name in messages; the function's name if None.
             failure: The error for exceptions that are not KbdErrors.
+            program: A program that it runs; none if None.
 
         Raises:
             NotFound: There is no such plugin.
             ToolTimeout: It passed a limit.
-            ToolWorkerUnavailable: Its process was ended from outside or could not be started.
+            ToolWorkerUnavailable: Its process was ended from outside or could not be started, or
+                the sandbox that the settings require is not to be had.
             FileReadFailed: A file that it would read is set aside.
             ValidationFailed: The arguments cannot be sent, or the result is too large.
             BlobDamaged: A file that the function would read is not what its name says.
@@ -287,20 +355,23 @@ class WorkerPool:
         """
         limits = limits or self._limits
         what = what or f"{plugin}: {function.rpartition(':')[2]}"
-        request, blobs = _encoded(function, arguments, what)
-        # The limit holds for all plugins together: each call is a process.
-        async with self._slots:
-            # Whoever reads a file reads a blob: what it says must be what was recorded, when it is
-            # opened and still when it was read. Of what nobody touched that costs a look.
-            brought = self._plugin(plugin)
-            read = _content_read(brought, function, arguments, blobs)
-            self.set_aside.check(read)
-            if blobs:
-                await to_thread.run_sync(self._checked.check_paths, blobs)
-            finished = await self._finished(brought, request, limits)
-            self._note_death(read, finished)
-            if blobs:
-                await to_thread.run_sync(self._checked.check_paths, blobs)
+        layers = self._sandbox.layers
+        # The limits hold for all plugins together: each call is a process.
+        async with self._slots.hold(limits.memory_bytes):
+            paths = CallPaths()
+            try:
+                request = await self._pack(Request(function, dict(arguments)), paths, what)
+                brought = self._plugin(plugin)
+                read = _content_read(brought, function, arguments, paths.blobs)
+                self.set_aside.check(read)
+                bounds = Bounds(paths.reach(str(program or "")), layers)
+                finished = await self._finished(brought, request, limits, bounds)
+                self._note_death(read, finished)
+            except BaseException:
+                with anyio.CancelScope(shield=True):
+                    await to_thread.run_sync(paths.drop)
+                raise
+            await to_thread.run_sync(self._land, paths)
         decode = partial(call_result, finished, limits, what=what, failure=failure)
         try:
             if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
@@ -308,16 +379,36 @@ class WorkerPool:
             return await to_thread.run_sync(decode)
         except FileReadFailed:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
-            await to_thread.run_sync(check_presence, blobs)
+            await to_thread.run_sync(check_presence, paths.blobs)
             raise
+
+    async def _pack(self, request: Request, paths: CallPaths, what: str) -> bytes:
+        def pack() -> bytes:
+            packed = paths.pack(request)
+            # Whoever reads a file reads a blob: what it says must be what was recorded, when it is
+            # opened and still when it was read. Of what nobody touched that costs a look.
+            self._checked.check_paths(paths.blobs)
+            return packed
+
+        try:
+            return await to_thread.run_sync(pack)
+        except (TypeError, OverflowError, RecursionError) as fault:
+            msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
+            raise ValidationFailed(msg) from None
+
+    def _land(self, paths: CallPaths) -> None:
+        try:
+            self._checked.check_paths(paths.blobs)
+            paths.land()
+        finally:
+            paths.drop()
 
     def status(self) -> WorkersStatus:
         """Return how the workers are."""
-        reason = "operating-system layers (Landlock, seccomp) are not built yet"
         return WorkersStatus(
             available=self._tasks is not None,
             workers=sum(process.alive for process in self._alive.values()),
-            sandbox=SandboxLevel(level="process", reason=reason),
+            sandbox=self._sandbox.level(),
             error=self._error,
         )
 
@@ -334,12 +425,14 @@ class WorkerPool:
         if death is not None and self.set_aside.note(read, death):
             self._log.warning("worker.set_aside", plugin=read.plugin, file=read.name, by=death)
 
-    async def _finished(self, plugin: Plugin, request: bytes, limits: CallLimits) -> FinishedCall:
+    async def _finished(
+        self, plugin: Plugin, request: bytes, limits: CallLimits, bounds: Bounds
+    ) -> FinishedCall:
         # Twice, for a zygote may die unnoticed between two calls.
         for _ in range(2):
             process = await self._process(plugin)
             try:
-                return await process.call(request, limits)
+                return await process.call(request, limits, bounds)
             except WorkerGone:
                 process.alive = False
         msg = f"the worker of plugin {plugin.name} dies as soon as it is started"
@@ -366,7 +459,7 @@ class WorkerPool:
             preload.append(ENTRY)
         try:
             process = await WorkerProcess.start(
-                plugin.package, preload, self._extra_paths, self._start_s
+                plugin.package, preload, self._extra_paths, self._start_s, self._private
             )
         except KbdError as fault:
             self._error = fault.message
@@ -383,20 +476,6 @@ class WorkerPool:
         self._alive[plugin.name] = process
         self._tasks.start_soon(process.serve)
         return process
-
-
-def _encoded(function: str, arguments: Mapping[str, Any], what: str) -> tuple[bytes, list[str]]:
-    """Return the bytes of a request, and the paths of the blobs that it would have read.
-
-    Raises:
-        ValidationFailed: The arguments cannot be sent.
-    """
-    paths: list[str] = []
-    try:
-        return encode(Request(function, dict(arguments)), paths), blob_paths(paths)
-    except (TypeError, OverflowError, RecursionError) as fault:
-        msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
-        raise ValidationFailed(msg) from None
 
 
 def _content_read(

@@ -15,6 +15,8 @@ import anyio
 import msgspec
 from anyio import to_thread
 
+from kbd.core.plugins.confinement.layers import Layers
+from kbd.core.plugins.confinement.process import CallReach
 from kbd.core.plugins.worker_messages import (
     LENGTH_BYTES,
     PACKET_BYTES,
@@ -28,16 +30,18 @@ from kbd.core.plugins.worker_messages import (
     StartFailed,
     encode,
 )
+from kbd.core.runtime.process_tree import kill_tree
 from kbd.core.runtime.secrets import inherited_environment
 from kbd.errors import ToolWorkerUnavailable
 from kbd.tools import CallLimits
 
-__all__ = ["FinishedCall", "WorkerGone", "WorkerProcess", "exchange"]
+__all__ = ["Bounds", "FinishedCall", "WorkerGone", "WorkerProcess", "exchange"]
 
 
-async def exchange(channel: socket.socket, request: bytes, limit: int) -> bytes | None:
-    """Send a request and return the answer, or None if the other side ends before it is whole."""
-    message = memoryview(len(request).to_bytes(LENGTH_BYTES) + request)
+async def exchange(channel: socket.socket, messages: Sequence[bytes], limit: int) -> bytes | None:
+    """Send messages and return the answer, or None if the other side ends before it is whole."""
+    framed = b"".join(len(each).to_bytes(LENGTH_BYTES) + each for each in messages)
+    message = memoryview(framed)
     try:
         while message:
             try:
@@ -99,11 +103,25 @@ class FinishedCall(msgspec.Struct, frozen=True):
         answer: The answer's bytes, or None if none came, or not all of it.
         status: The status of `waitpid`; None if the zygote died with the call.
         timed_out: Whether the wall limit passed.
+        peak_bytes: The most memory that it had at once, what it shares with its zygote included.
     """
 
     answer: bytes | None
     status: int | None
     timed_out: bool = False
+    peak_bytes: int = 0
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """Bounds of a call: what it may reach, and the layers of the system that hold it there."""
+
+    reach: CallReach
+    layers: Layers
+
+    @property
+    def spawns(self) -> bool:
+        """Whether it can start processes."""
+        return bool(self.reach.program) or not self.layers.seccomp
 
 
 class _PendingCall:
@@ -113,6 +131,7 @@ class _PendingCall:
         self.begun = False
         self.ended = anyio.Event()
         self.status: int | None = None
+        self.peak_bytes = 0
 
 
 # Not anyio.to_process: there what is printed breaks the protocol, `sys.exit()` in a worker raises
@@ -137,9 +156,21 @@ class WorkerProcess:
 
     @classmethod
     async def start(
-        cls, package: str, preload: Sequence[str], paths: Sequence[Path], start_s: float
+        cls,
+        package: str,
+        preload: Sequence[str],
+        paths: Sequence[Path],
+        start_s: float,
+        private: Path | None = None,
     ) -> "WorkerProcess":
         """Spawn a zygote and wait until it has imported its modules.
+
+        Args:
+            package: The plugin's package.
+            preload: Modules that it imports beside it.
+            paths: Folders that it looks for modules in first.
+            start_s: Seconds that it may take.
+            private: A folder of which no call may read anything but what it is given.
 
         Raises:
             ToolWorkerUnavailable: An import failed, or took too long, or the process died. The
@@ -164,7 +195,8 @@ class WorkerProcess:
         worker = cls(process, control, noise)
         try:
             with anyio.fail_after(start_s):
-                await worker._begin(package, preload, paths)
+                places = tuple(str(path) for path in paths)
+                await worker._begin(package, Start(places, tuple(preload), str(private or "")))
         except TimeoutError:
             await worker.stop()
             msg = f"the worker of {package} was not ready in {start_s:g} s"
@@ -174,8 +206,8 @@ class WorkerProcess:
             raise
         return worker
 
-    async def _begin(self, package: str, preload: Sequence[str], paths: Sequence[Path]) -> None:
-        await self._send(encode(Start(tuple(str(path) for path in paths), tuple(preload))))
+    async def _begin(self, package: str, start: Start) -> None:
+        await self._send(encode(start))
         match await self._report():
             case Ready(threads=threads):
                 self.threads = threads
@@ -203,16 +235,22 @@ class WorkerProcess:
         match report:
             case Begun(id=call_id) if call_id in self._pending:
                 self._pending[call_id].begun = True
-            case Ended(id=call_id, status=status) if call_id in self._pending:
-                self._pending[call_id].status = status
+            case Ended(id=call_id) if call_id in self._pending:
+                self._pending[call_id].status = report.status
+                self._pending[call_id].peak_bytes = report.peak_bytes
                 self._pending[call_id].ended.set()
             case Begun() | Ended() | Ready() | StartFailed():
                 pass
 
-    async def call(self, request: bytes, limits: CallLimits) -> FinishedCall:
+    async def call(self, request: bytes, limits: CallLimits, bounds: Bounds) -> FinishedCall:
         """Have one call made and wait until its process is reaped.
 
         Cancelling this kills the call's group, and returns when it is dead.
+
+        Args:
+            request: The packed `Request`.
+            limits: What it may use.
+            bounds: What it may reach.
 
         Raises:
             WorkerGone: The zygote died before it took the call.
@@ -228,16 +266,25 @@ class WorkerProcess:
         sent = False
         try:
             with anyio.move_on_after(limits.wall_s) as wall:
-                await self._send(encode(Call(call_id, limits)), theirs.fileno())
+                order = Call(call_id, limits, bounds.layers, bounds.spawns)
+                await self._send(encode(order), theirs.fileno())
                 sent = True
                 # With this end closed here, reading ends when the call's process does.
                 theirs.close()
-                answer = await exchange(ours, request, limits.result_bytes + OVERHEAD_BYTES)
+                messages = (encode(bounds.reach), request)
+                answer = await exchange(ours, messages, limits.result_bytes + OVERHEAD_BYTES)
                 await pending.ended.wait()
             # The zygote died and had not begun: nothing was done, so another one may take the call.
             if pending.status is None and not (pending.begun or wall.cancelled_caught):
                 raise WorkerGone
-            return FinishedCall(answer, pending.status, timed_out=wall.cancelled_caught)
+            if wall.cancelled_caught and sent and not pending.ended.is_set():
+                await self._kill(call_id, pending)
+            return FinishedCall(
+                answer,
+                pending.status,
+                timed_out=wall.cancelled_caught,
+                peak_bytes=pending.peak_bytes,
+            )
         finally:
             try:
                 if sent and not pending.ended.is_set():
@@ -271,7 +318,7 @@ class WorkerProcess:
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            kill_tree(self._process.pid)
             self._process.wait()
 
     async def _kill(self, call_id: int, pending: _PendingCall) -> None:
@@ -284,8 +331,9 @@ class WorkerProcess:
             with anyio.move_on_after(KILL_TIMEOUT_S):
                 await pending.ended.wait()
                 return
-            # It does not obey: its own death takes its calls along (PDEATHSIG).
-            self._process.kill()
+            # It does not obey: it goes, with all that is below it. In a thread, for all processes
+            # of the machine are looked through.
+            await to_thread.run_sync(kill_tree, self._process.pid)
 
     async def _report(self) -> Report | None:
         """Return the zygote's next report, or None when it has died."""

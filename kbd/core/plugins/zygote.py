@@ -5,7 +5,6 @@ one thread and runs none of the plugin's code after the imports.
 """
 
 import contextlib
-import ctypes
 import gc
 import importlib
 import os
@@ -14,10 +13,18 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Collection
 
 import msgspec
 
 from kbd.core.plugins import forked_call
+from kbd.core.plugins.confinement.process import (
+    Software,
+    find_filters,
+    find_software,
+    hide_process,
+    take_orphans,
+)
 from kbd.core.plugins.worker_messages import (
     PACKET_BYTES,
     Begun,
@@ -31,10 +38,10 @@ from kbd.core.plugins.worker_messages import (
     StartFailed,
     encode,
 )
+from kbd.core.runtime.process_tree import find_children
 
 __all__ = ["Zygote", "main"]
 
-PR_SET_CHILD_SUBREAPER = 36
 IMPORT_TIMEOUT_S = 300
 """Seconds after which an import that hangs ends the process, should the daemon be dead by then."""
 
@@ -54,6 +61,9 @@ class Zygote:
         self._woken, self._waker = socket.socketpair()
         self._pids: dict[int, int] = {}
         """The process of each call that has not ended."""
+        self._spawning: set[int] = set()
+        """The calls among them that can leave processes behind."""
+        self._workplace = forked_call.Workplace(package, Software(), None, os.getpid())
 
     def start(self) -> bool:
         """Import the modules of the first order and report; return whether to continue."""
@@ -77,9 +87,13 @@ class Zygote:
         # What is imported stays shared with every child: the collector does not touch it.
         gc.collect()
         gc.freeze()
-        with contextlib.suppress(AttributeError, OSError):
-            # Processes that leave a call's group become our children, and are found.
-            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # Processes that leave a call's group become our children, and are found.
+        take_orphans()
+        # As Python looks for modules by now: plugins may have added to it.
+        software = find_software(sys.path, order.private)
+        self._workplace = forked_call.Workplace(
+            self._package, software, find_filters(), os.getpid()
+        )
         self._report(Ready(threads=len(os.listdir("/proc/self/task"))))
         return True
 
@@ -104,6 +118,8 @@ class Zygote:
                 break
         for pid in self._pids.values():
             _kill_group(pid)
+        if self._spawning:
+            _end_strays(())
 
     def _obey(self) -> bool:
         """Take one order; return False when the daemon is gone."""
@@ -130,7 +146,7 @@ class Zygote:
             # (reliability F14).
             pid = os.fork()
         except OSError:
-            self._report(Ended(call.id, -1))
+            self._report(Ended(call.id, -1, 0))
             return
         finally:
             if os.getpid() == zygote:
@@ -142,8 +158,10 @@ class Zygote:
                 for mine in (self._control, self._woken, self._waker):
                     mine.close()
             finally:
-                forked_call.run_call(channel, self._package, call.limits, zygote)
+                forked_call.run_call(channel, call, self._workplace)
         self._pids[call.id] = pid
+        if call.spawns:
+            self._spawning.add(call.id)
 
     def _reap(self) -> None:
         calls = {pid: call_id for call_id, pid in self._pids.items()}
@@ -159,12 +177,13 @@ class Zygote:
             if pid in calls:
                 # Still a zombie, so that its number is nobody else's: the rest of its group goes.
                 _kill_group(pid)
-            _, status = os.waitpid(pid, 0)
+            _, status, used = os.wait4(pid, 0)
             if pid in calls:
                 self._pids.pop(calls[pid])
-                ended.append(Ended(calls[pid], status))
-        if not self._pids:
-            _reap_orphans()
+                ended.append(Ended(calls[pid], status, used.ru_maxrss * 1024))
+        if not self._spawning.isdisjoint(each.id for each in ended):
+            _end_strays(self._pids.values())
+        self._spawning &= self._pids.keys()
         for report in ended:
             self._report(report)
 
@@ -182,38 +201,22 @@ def _kill_group(pid: int) -> None:
             kill(pid, signal.SIGKILL)
 
 
-def _reap_orphans() -> None:
-    """Kill and reap processes that calls have left behind; called when no call is alive."""
-    while True:
-        try:
-            if os.waitpid(-1, os.WNOHANG)[0]:
-                continue
-        except ChildProcessError:
-            return
-        strays = _children()
-        if not strays:
-            return  # /proc is hidden; the group is dead, and more cannot be seen
+def _end_strays(calls: Collection[int]) -> None:
+    """Kill and reap all children that are no calls: what a call has left behind.
+
+    While a call lives, what leaves its parent below it is the call's child, not the zygote's.
+    """
+    while strays := [pid for pid in find_children(os.getpid()) if pid not in calls]:
         for pid in strays:
             _kill_group(pid)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
 
 
-def _children() -> list[int]:
-    """Return this process's children. Few kernels list them, so all of /proc is looked through."""
-    own = str(os.getpid())
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8") as stat:
-                # The name in parentheses may hold anything; behind it are state and parent.
-                if stat.read().rpartition(")")[2].split()[1] == own:
-                    found.append(int(name))
-    return found
-
-
 def main() -> None:
     """Run as a program."""
+    # What it imports, and what its calls read, is nobody else's.
+    hide_process()
     package, fd = sys.argv[1:]
     zygote = Zygote(socket.socket(fileno=int(fd)), package)
     if zygote.start():

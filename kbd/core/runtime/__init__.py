@@ -5,6 +5,7 @@
     settings       `settings.toml` and the environment
     secrets        API keys: where they come from, and how they stay hidden
     hosts          hosts and ports in one spelling
+    process_tree   processes below a process, found and killed
     diagnostics    the daemon's own log for its operator
     event_loop     readiness of descriptors and threads, a cheap condition, answers that come later
 

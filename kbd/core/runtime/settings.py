@@ -19,7 +19,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -34,6 +34,7 @@ __all__ = [
     "ModelSettings",
     "PreviewLimits",
     "RunLimits",
+    "SandboxMode",
     "SearchSettings",
     "Settings",
     "WatchSettings",
@@ -130,11 +131,18 @@ class RunLimits(msgspec.Struct, frozen=True):
     approval_s: Seconds = 600.0
 
 
+SandboxMode = Literal["required", "best_effort", "off"]
+
+
 class WorkerLimits(msgspec.Struct, frozen=True):
     """Limits of worker processes (reliability, section 4).
 
     Args:
         concurrency: Calls at once; 0 for twice the cores.
+        total_memory_bytes: What all calls at once may use together; 0 for three quarters of what is
+            free when the daemon starts.
+        sandbox: Whether calls are held by layers of the operating system: "best_effort" by all that
+            the system has, "required" by all or not at all, "off" by none.
         start_s: Seconds that a worker may take to import its plugin.
         wall_s: Seconds of one call of a format.
         cpu_s: Processor seconds of one call.
@@ -144,6 +152,8 @@ class WorkerLimits(msgspec.Struct, frozen=True):
     """
 
     concurrency: Annotated[int, msgspec.Meta(ge=0)] = 0
+    total_memory_bytes: Annotated[int, msgspec.Meta(ge=0)] = 0
+    sandbox: SandboxMode = "best_effort"
     start_s: Seconds = 30.0
     wall_s: Seconds = 30.0
     cpu_s: Count = 30

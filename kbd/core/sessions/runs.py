@@ -3,6 +3,7 @@
 A task starts because the log says that the run began, and ends with it.
 """
 
+import contextlib
 import random
 from typing import assert_never
 
@@ -31,9 +32,15 @@ from kbd.core.sessions.search_access import open_lookup
 from kbd.core.store.keeper import Observer
 from kbd.core.workbench.call_files import CallFiles, LogRecall, describe_file
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import KbdError
+from kbd.errors import KbdError, ToolWorkerUnavailable
 from kbd.events.base import Recorded
-from kbd.events.runs import RunCancelRequested, RunFailed, RunResumed, RunStarted
+from kbd.events.runs import (
+    NoticeGiven,
+    RunCancelRequested,
+    RunFailed,
+    RunResumed,
+    RunStarted,
+)
 from kbd.events.workbenches import RequestSent
 from kbd.providers import Emit, ModelReply, ModelRequest
 from kbd.requests import notifications as wire
@@ -183,6 +190,7 @@ class RunTasks:
     def __init__(self, context: ApiContext, tasks: TaskGroup) -> None:
         self._context, self._tasks = context, tasks
         self.is_stopping = False
+        self._sandbox_told = False
         self._under_way: dict[tuple[WorkbenchId, int], _RunTask] = {}
 
     def watch(self, workbench: OpenWorkbench) -> Observer:
@@ -223,6 +231,7 @@ class RunTasks:
             with task.scope:
                 if task.before is not None:
                     await task.before.ended.wait()
+                await self._tell_sandbox(workbench, run)
                 await run_agent(run_context(self._context, workbench, run))
         finally:
             with anyio.CancelScope(shield=True):
@@ -236,6 +245,18 @@ class RunTasks:
             if self._under_way[key] is task:
                 del self._under_way[key]
             task.ended.set()
+
+    async def _tell_sandbox(self, workbench: OpenWorkbench, run: int) -> None:
+        """Tell with the first run that a layer of the sandbox is missing, if one is."""
+        reason = self._context.workers.status().sandbox.reason
+        if reason is None or self._sandbox_told:
+            return
+        self._sandbox_told = True
+        text = f"files are opened without a layer of the sandbox ({reason}); see kbd doctor"
+        notice = NoticeGiven(ToolWorkerUnavailable.code, text)
+        # A run that was canceled by now needs none.
+        with contextlib.suppress(KbdError):
+            await workbench.keeper.submit(RecordRun(run, (notice,)))
 
     async def _close(self, workbench: OpenWorkbench, run: int, *, canceled: bool) -> None:
         """Record the end of a run whose agent did not: it was canceled, or failed at the end."""

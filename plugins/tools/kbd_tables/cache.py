@@ -64,7 +64,7 @@ class OpenTable(msgspec.Struct, frozen=True):
 
     name: FileName
     record: TableRecord
-    parquet: str
+    parquet: Path
     size_bytes: int
 
 
@@ -123,7 +123,7 @@ async def open_table(context: ToolContext, path: str, sheet: str | None) -> Open
         await _make(context, file, sheet, parquet, beside)
     record = msgspec.msgpack.decode(await anyio.Path(beside).read_bytes(), type=TableRecord)
     size = (await anyio.Path(parquet).stat()).st_size
-    return OpenTable(name=file.name, record=record, parquet=str(parquet), size_bytes=size)
+    return OpenTable(name=file.name, record=record, parquet=parquet, size_bytes=size)
 
 
 def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:

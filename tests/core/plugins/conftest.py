@@ -9,7 +9,7 @@ import pytest
 from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
-from kbd.core.runtime.settings import Settings
+from kbd.core.runtime.settings import Settings, WorkerLimits
 
 PACKAGES = Path(__file__).with_name("packages")
 
@@ -20,6 +20,14 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Plugins:
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
     settings = Settings(plugins={"faults": {"motto": "slow and steady"}})
     return Plugins.discover(settings, found=[EntryPoint("faults", "kbd_faults")])
+
+
+@pytest.fixture
+async def loose_workers(faulty: Plugins, anyio_backend: str) -> AsyncIterator[WorkerPool]:
+    """Workers without a layer of the operating system: their calls do what a call must not do."""
+    settings = Settings(workers=WorkerLimits(sandbox="off"))
+    async with WorkerPool(faulty, settings, extra_paths=[PACKAGES]) as running:
+        yield running
 
 
 @pytest.fixture

@@ -22,6 +22,13 @@ from kbd.tools import CallLimits
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def workers(loose_workers: WorkerPool) -> WorkerPool:
+    """Workers that are confined by nothing: all of this holds on a system without layers, too."""
+    return loose_workers
+
+
 LIMITS = CallLimits(
     wall_s=60, cpu_s=1, memory_bytes=1 << 30, file_bytes=1 << 20, result_bytes=1 << 20
 )
@@ -127,6 +134,26 @@ async def test_a_timeout_leaves_no_process(
     assert not lives(note)
 
 
+@pytest.mark.full
+async def test_a_stopped_zygote_is_killed_with_all_below_it(
+    workers: WorkerPool, tmp_path: Path
+) -> None:
+    """Also what fled into a session of its own: it is found below the zygote while that lives."""
+    note = tmp_path / "pid"
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: call(workers, "linger", pids=str(note), apart=True))
+        while not written(note):  # noqa: ASYNC110 - another process writes it
+            await anyio.sleep(0.01)
+        os.kill(workers._alive["faults"]._process.pid, signal.SIGSTOP)
+        tasks.cancel_scope.cancel()
+
+    with anyio.fail_after(20):
+        # It was orphaned, so nobody here hears of its end.
+        while lives(note):  # noqa: ASYNC110 - likewise
+            await anyio.sleep(0.01)
+    assert await call(workers, "echo", value=1) == 1
+
+
 async def test_cancelling_kills(workers: WorkerPool, tmp_path: Path) -> None:
     """When a cancelled call has returned, nothing that it started is alive."""
     note = tmp_path / "pid"
@@ -146,5 +173,9 @@ def written(note: Path) -> bool:
 
 
 def lives(note: Path) -> bool:
-    """Return whether the process whose number was noted is there."""
-    return Path(f"/proc/{note.read_text()}").exists()
+    """Return whether the process whose number was noted is there; one that nobody reaped is not."""
+    try:
+        stat = Path(f"/proc/{note.read_text()}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

@@ -27,6 +27,12 @@ def blob(folder: Path, text: str, name: str = "a.note") -> FileRef:
 
 
 @pytest.fixture
+def workers(loose_workers: WorkerPool) -> WorkerPool:
+    """Workers whose calls may mark what they did beside the file, which no sandbox lets them."""
+    return loose_workers
+
+
+@pytest.fixture
 def formats(faulty: Plugins, workers: WorkerPool, tmp_path: Path) -> FormatCalls:
     """The one format of the plugin for tests."""
     return FormatCalls(Catalog(faulty), workers, tmp_path / "cache")
@@ -97,7 +103,7 @@ async def test_a_damaged_cache_is_made_anew(formats: FormatCalls, tmp_path: Path
     """A cache is never believed more than the file."""
     file = blob(tmp_path, "one")
     await formats.map(file)
-    for kept in (tmp_path / "cache").iterdir():
+    for kept in (tmp_path / "cache").glob("map-*"):
         kept.write_bytes(b"\xc1")
     formats._derived.clear()
 

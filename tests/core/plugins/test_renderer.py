@@ -19,7 +19,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.print_job import PROFILE
 from kbd.core.plugins.renderer import PrintedDocuments, Renderer, _socket_name
 from kbd.core.plugins.worker_pool import WorkerPool
-from kbd.core.runtime.settings import PreviewLimits, Settings
+from kbd.core.runtime.settings import PreviewLimits, Settings, WorkerLimits
 from kbd.errors import (
     FileReadFailed,
     KbdError,
@@ -96,8 +96,12 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> Plugins:
 
 @pytest.fixture
 async def desk(plugins: Plugins, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Desk]:
-    """A workbench whose documents are printed by the program for tests."""
-    async with WorkerPool(plugins, Settings(), extra_paths=[PACKAGES]) as workers:
+    """A workbench whose documents are printed by the program for tests.
+
+    Without layers of the operating system, for that program keeps a diary in its own folder.
+    """
+    settings = Settings(workers=WorkerLimits(sandbox="off"))
+    async with WorkerPool(plugins, settings, extra_paths=[PACKAGES]) as workers:
         yield Desk(tmp_path, plugins, workers)
 
 

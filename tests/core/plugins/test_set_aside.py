@@ -2,6 +2,7 @@
 
 import hashlib
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.set_aside import MOST_DEATHS, ContentRead, SetAsideFiles, death_of
 from kbd.core.plugins.worker_messages import Exceeded, Returned, encode
 from kbd.core.plugins.worker_pool import WorkerPool
+from kbd.core.plugins.worker_process import FinishedCall
 from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.errors import FileReadFailed, KbdError, ToolTimeout
 from kbd.formats import Region
@@ -31,10 +33,27 @@ def stored(folder: Path, text: str, name: str = "a.note") -> FileRef:
     return FileRef(FileName(name), BlobHash(digest), len(text), path)
 
 
+class CountedPool(WorkerPool):
+    """Workers that count the calls for which a process was asked."""
+
+    begun = 0
+
+    async def _finished(self, *call: Any) -> FinishedCall:
+        self.begun += 1
+        return await super()._finished(*call)
+
+
 @pytest.fixture
-def formats(faulty: Plugins, workers: WorkerPool) -> FormatCalls:
+async def counted(faulty: Plugins, anyio_backend: str) -> AsyncIterator[CountedPool]:
+    """Workers that can import the plugin."""
+    async with CountedPool(faulty, Settings(), extra_paths=[PACKAGES]) as running:
+        yield running
+
+
+@pytest.fixture
+def formats(faulty: Plugins, counted: CountedPool) -> FormatCalls:
     """The one format of the plugin for tests."""
-    return FormatCalls(Catalog(faulty), workers)
+    return FormatCalls(Catalog(faulty), counted)
 
 
 async def fault(formats: FormatCalls, file: FileRef, deed: str = "info") -> KbdError:
@@ -49,7 +68,7 @@ async def fault(formats: FormatCalls, file: FileRef, deed: str = "info") -> KbdE
     "how", [f"signal {signal.SIGSEGV:d}", f"signal {signal.SIGABRT:d}", "exit 3"]
 )
 async def test_the_fourth_read_of_a_deadly_file_starts_no_process(
-    formats: FormatCalls, workers: WorkerPool, tmp_path: Path, how: str
+    formats: FormatCalls, counted: CountedPool, tmp_path: Path, how: str
 ) -> None:
     """Three deaths are told as the file's fault; then it is named, whatever is asked of it."""
     file = stored(tmp_path / "one", f"{how} times")
@@ -67,10 +86,9 @@ async def test_the_fourth_read_of_a_deadly_file_starts_no_process(
         assert isinstance(found, FileReadFailed)
         assert found.message.startswith("b.note is set aside until kbd is restarted")
         assert found.detail == {"set_aside": True, "path": "b.note", "deaths": MOST_DEATHS}
-    assert file.path.with_suffix(".begun").read_text() == "xxx"
-    assert not again.path.with_suffix(".begun").exists()
-    assert [(each.path, each.deaths) for each in workers.set_aside.files()] == [("a.note", 3)]
-    assert workers.set_aside.reason("b.note", file.blob) is not None
+    assert counted.begun == MOST_DEATHS
+    assert [(each.path, each.deaths) for each in counted.set_aside.files()] == [("a.note", 3)]
+    assert counted.set_aside.reason("b.note", file.blob) is not None
     assert (await formats.info(stored(tmp_path, "sound")))["length"] == 5
 
 
@@ -100,7 +118,7 @@ async def test_a_limit_counts_for_what_was_asked_alone(
 
 @pytest.mark.anyio
 async def test_what_does_not_kill_is_never_set_aside(
-    formats: FormatCalls, workers: WorkerPool, tmp_path: Path
+    formats: FormatCalls, counted: CountedPool, tmp_path: Path
 ) -> None:
     """Errors, and signals from outside, are no deaths by the file."""
     for text in ("broken", f"signal {signal.SIGTERM:d}", "exit 0"):
@@ -109,7 +127,7 @@ async def test_what_does_not_kill_is_never_set_aside(
             with pytest.raises(KbdError) as raised:
                 await (formats.read(file, Region()) if text == "broken" else formats.info(file))
             assert "set aside" not in raised.value.message
-    assert workers.set_aside.files() == ()
+    assert counted.set_aside.files() == ()
 
 
 def read(*blobs: str, function: str = "w:info", plugin: str = "p 1") -> ContentRead:

@@ -7,7 +7,7 @@ from typing import Any, Union
 import msgspec
 import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from openpyxl.utils import get_column_letter
 from python_calamine import CalamineWorkbook
@@ -177,6 +177,15 @@ operations = st.one_of(
 )
 
 
+@example(
+    calls=[
+        [
+            {"op": "ensure_sheet", "sheet": "Two"},
+            {"op": "ensure_sheet", "sheet": "Base"},
+            {"op": "delete_sheet", "sheet": "base"},
+        ]
+    ]
+)
 @given(calls=st.lists(st.lists(operations, min_size=1, max_size=5), min_size=1, max_size=3))
 def test_operations_do_what_the_model_does(calls: list[list[dict[str, Any]]]) -> None:
     """Call upon call, the workbook is what the model says, or the call is refused as a whole."""

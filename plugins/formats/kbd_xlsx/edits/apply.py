@@ -91,7 +91,7 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
             ):
                 found = parse_area(area, Area(1, 1, 1, 1))
                 hint = FocusHint(sheet=sheet, row_start=found.top - 1, col_start=found.left - 1)
-            case DeleteSheet(sheet=sheet) if hint is not None and hint.sheet == sheet:
+            case DeleteSheet(sheet=sheet) if hint is not None and _is_same(hint.sheet, sheet):
                 hint = None
             case (
                 EnsureSheet(sheet=sheet)
@@ -99,11 +99,16 @@ def _focus(operations: tuple[msgspec.Struct, ...]) -> FocusHint | None:
                 | SetRowHeights(sheet=sheet)
                 | FreezePanes(sheet=sheet)
                 | SummarizeByCategory(sheet=sheet)
-            ) if hint is None or hint.row_start is None or hint.sheet != sheet:
+            ) if hint is None or hint.row_start is None or not _is_same(hint.sheet, sheet):
                 hint = FocusHint(sheet=sheet)
             case _:
                 continue
     return hint
+
+
+def _is_same(one: str | None, other: str) -> bool:
+    # A workbook has no two sheets whose names differ in capitals only, so operations may.
+    return one is not None and one.casefold() == other.casefold()
 
 
 def _cell_focus(sheet: str, cell: str) -> FocusHint:

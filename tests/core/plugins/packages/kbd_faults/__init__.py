@@ -39,10 +39,8 @@ class Wipe(msgspec.Struct, frozen=True, tag="wipe", tag_field="op", forbid_unkno
 
 
 def deadly(source: Source) -> None:
-    """Do to this process what a file says, as a file does that breaks its parser; leave a mark."""
+    """Do to this process what a file says, as a file does that breaks its parser."""
     text = source.path.read_text()
-    with source.path.with_suffix(".begun").open("a") as marks:
-        marks.write("x")
     match text.split(" ")[:2]:
         case ["signal", number]:
             os.kill(os.getpid(), int(number))

@@ -110,6 +110,11 @@ def missing() -> None:
     raise NotFound(msg, actions=("look elsewhere",), detail={"name": "thing"})
 
 
+def read(path: str) -> str:
+    """Return a file's text."""
+    return Path(path).read_text()
+
+
 def write(target: str, size: int) -> None:
     """Write a file of some size."""
     Path(target).write_bytes(b"x" * size)

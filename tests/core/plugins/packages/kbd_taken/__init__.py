@@ -1,0 +1,28 @@
+"""A plugin whose worker a hostile file has taken over; not installed, only for tests."""
+
+from typing import Any, ClassVar
+
+from kbd import hookimpl
+from kbd.formats import FormatHandler, Source
+
+__all__ = ["kbd_register_formats"]
+
+
+class Taken(FormatHandler):
+    """The format of the hostile file."""
+
+    name = "taken"
+    wire_name = "Taken"
+    kind = "taken"
+    suffixes: ClassVar = {".taken": "application/x-taken"}
+
+    def info(self, source: Source) -> dict[str, Any]:
+        """Return nothing: the acts are called by name."""
+        del source
+        return {}
+
+
+@hookimpl
+def kbd_register_formats() -> list[FormatHandler]:
+    """Declare the format."""
+    return [Taken()]

@@ -1,0 +1,81 @@
+"""Worker calls wait for a slot: by number, by memory, first come first served."""
+
+import anyio
+import pytest
+from anyio.abc import TaskStatus
+
+from kbd.core.plugins.call_slots import CallSlots, find_memory
+
+pytestmark = pytest.mark.anyio
+
+GIB = 1 << 30
+
+
+async def run_calls(slots: CallSlots, needs: list[int]) -> tuple[list[int], int]:
+    """Run calls that ask in this order; return the order of their slots, and the most at once."""
+    order: list[int] = []
+    under_way = most = 0
+
+    async def call(index: int, need: int, *, task_status: TaskStatus[None]) -> None:
+        nonlocal under_way, most
+        # It asks for its slot before anybody else gets a turn.
+        task_status.started()
+        async with slots.hold(need):
+            order.append(index)
+            under_way += 1
+            most = max(most, under_way)
+            await anyio.sleep(0.05)
+            under_way -= 1
+
+    async with anyio.create_task_group() as tasks:
+        for index, need in enumerate(needs):
+            await tasks.start(call, index, need)
+    return order, most
+
+
+async def test_as_many_calls_as_there_are_slots() -> None:
+    """One more waits."""
+    order, most = await run_calls(CallSlots(2, 100 * GIB), [GIB] * 5)
+
+    assert (order, most) == ([0, 1, 2, 3, 4], 2)
+
+
+async def test_as_many_calls_as_memory_allows() -> None:
+    """Calls that together may use more than there is do not run together."""
+    _, most = await run_calls(CallSlots(8, 3 * GIB), [GIB, 2 * GIB, 2 * GIB, GIB])
+
+    assert most == 2
+
+
+async def test_who_needs_much_is_not_overtaken() -> None:
+    """It would wait for ever behind many that need little."""
+    order, _ = await run_calls(CallSlots(8, 3 * GIB), [2 * GIB, 3 * GIB, GIB, GIB])
+
+    assert order[:2] == [0, 1]
+
+
+async def test_who_needs_more_than_there_is_runs_alone() -> None:
+    """It is not refused: what a call may use is a limit, not what it does use."""
+    order, most = await run_calls(CallSlots(8, GIB), [3 * GIB, 3 * GIB])
+
+    assert (order, most) == ([0, 1], 1)
+
+
+async def test_who_is_canceled_gives_its_place_away() -> None:
+    """Also one that waits before another which has room."""
+    slots = CallSlots(8, 3 * GIB)
+    async with slots.hold(2 * GIB):
+        with anyio.move_on_after(0.01):
+            async with slots.hold(3 * GIB):
+                pass
+        with anyio.fail_after(5):
+            async with slots.hold(GIB):
+                pass
+    with anyio.fail_after(5):
+        async with slots.hold(3 * GIB):
+            pass
+
+
+def test_the_machines_memory_is_found() -> None:
+    """It is a part of what is free, and not nothing."""
+    assert 1 << 20 < find_memory() < 1 << 61
