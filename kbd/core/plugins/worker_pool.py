@@ -335,8 +335,7 @@ class WorkerPool:
 
         Args:
             plugin: The plugin's entry-point name.
-            function: `module:qualname` in the plugin's package, or one of
-                `kbd.core.plugins.worker_entry`.
+            function: `module:qualname` of the plugin's package, or of `worker_entry`.
             arguments: What it is called with, by keyword: plain values, records and paths. It can
                 open what is named by a path, and nothing else; see `kbd.core.plugins.call_paths`.
             limits: What it may use; those of the settings if None.
@@ -347,8 +346,7 @@ class WorkerPool:
         Raises:
             NotFound: There is no such plugin.
             ToolTimeout: It passed a limit.
-            ToolWorkerUnavailable: Its process was ended from outside or could not be started, or
-                the sandbox that the settings require is not to be had.
+            ToolWorkerUnavailable: Its process was ended from outside, or not started as required.
             FileReadFailed: A file that it would read is set aside.
             ValidationFailed: The arguments cannot be sent, or the result is too large.
             BlobDamaged: A file that the function would read is not what its name says.
@@ -362,11 +360,9 @@ class WorkerPool:
             paths = CallPaths()
             try:
                 request = await self._pack(Request(function, dict(arguments)), paths, what)
-                brought = self._plugin(plugin)
-                read = _content_read(brought, function, arguments, paths.blobs)
-                self.set_aside.check(read)
+                read = self._admit(plugin, function, arguments, paths.blobs)
                 bounds = Bounds(paths.reach(str(program or "")), layers)
-                finished = await self._finished(brought, request, limits, bounds)
+                finished = await self._finished(self._plugin(plugin), request, limits, bounds)
                 self._note_death(read, finished)
             except BaseException:
                 with anyio.CancelScope(shield=True):
@@ -419,6 +415,24 @@ class WorkerPool:
         except KeyError:
             msg = f"there is no plugin {name}"
             raise NotFound(msg) from None
+
+    def _admit(
+        self, plugin: str, function: str, arguments: Mapping[str, Any], blobs: Sequence[str]
+    ) -> ContentRead:
+        """Return what a call of a format reads; raises FileReadFailed if that is set aside."""
+        brought, name = self._plugin(plugin), arguments.get("name")
+        # A tool's own function takes what a model made up, such as a statement of SQL, and of that
+        # it may die as well.
+        read = ContentRead(
+            plugin=f"{brought.name} {brought.version}",
+            function=function,
+            blobs=frozenset(
+                path.rpartition("/")[2] for path in blobs if function.partition(":")[0] == ENTRY
+            ),
+            name=name if isinstance(name, str) else "",
+        )
+        self.set_aside.check(read)
+        return read
 
     def _note_death(self, read: ContentRead, finished: FinishedCall) -> None:
         # What the daemon itself stopped may have waited for a busy machine.
@@ -477,21 +491,6 @@ class WorkerPool:
         self._alive[plugin.name] = process
         self._tasks.start_soon(process.serve)
         return process
-
-
-def _content_read(
-    plugin: Plugin, function: str, arguments: Mapping[str, Any], blobs: Sequence[str]
-) -> ContentRead:
-    """Return what a call of a format reads; no content for others, whose arguments may kill."""
-    # A tool's own function takes what a model made up, such as a statement of SQL.
-    read = blobs if function.partition(":")[0] == ENTRY else ()
-    name = arguments.get("name")
-    return ContentRead(
-        f"{plugin.name} {plugin.version}",
-        function,
-        frozenset(path.rpartition("/")[2] for path in read),
-        name if isinstance(name, str) else "",
-    )
 
 
 def function_name(function: Callable[..., Any]) -> str:
