@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import anyio
@@ -25,6 +26,7 @@ from kbd.core.domain.watch_decisions import (
 )
 from kbd.core.domain.watch_state import Watch, WatchStatus, carries_consent
 from kbd.core.gateway.gateway import Egress
+from kbd.core.runtime.held_folder import hold_named, lies_within, real_path
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
@@ -32,6 +34,13 @@ from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
 from kbd.core.watch.tree import NamePatterns, WatchedTree
 from kbd.core.watch.watcher import Watcher
+from kbd.core.workbench.destination import (
+    check_path_text,
+    describe_error,
+    hold_destination,
+    is_folder_path,
+    resolve_destination,
+)
 from kbd.core.workbench.rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (
@@ -129,16 +138,23 @@ def resolve_watched_folder(folder: str, home: Home) -> str:
             watch itself work.
         NotFound: It is not there.
     """
-    real = _resolve_path(folder, "folder")
-    if not os.path.exists(real):
-        msg = "the folder to be watched is not there, or cannot be reached: make it first"
-        raise NotFound(msg)
-    if not os.path.isdir(real):
-        msg = "what is to be watched is not a folder"
+    if not is_folder_path(folder):
+        msg = "folder must be an absolute path"
         raise ValidationFailed(msg)
-    # Compared without links: by a link the home could be watched under another name.
-    own = os.path.realpath(home.folder)
-    if _is_within(real, own) or _is_within(own, real):
+    try:
+        with hold_named(folder) as held:
+            real = check_path_text(real_path(held, folder), "folder")
+            # Compared by what they are, not by how they are called: the home could be watched
+            # under another name.
+            with hold_named(str(home.folder)) as own:
+                is_near = lies_within(held, home.folder) or lies_within(own, Path(real))
+    except NotADirectoryError:
+        msg = "what is to be watched is not a folder"
+        raise ValidationFailed(msg) from None
+    except OSError:
+        msg = "the folder to be watched is not there, or cannot be reached: make it first"
+        raise NotFound(msg) from None
+    if is_near:
         msg = "the home of kbd and a watched folder must lie beside each other: name another folder"
         raise ValidationFailed(msg)
     return real
@@ -204,16 +220,14 @@ def validate_consent(
 
 
 def _resolve_results_folder(asked: str, home: Home) -> str:
-    real = _resolve_path(asked, "deliver_to")
-    if _is_within(real, os.path.realpath(home.folder)):
-        msg = "results cannot go into the home of kbd: name another folder"
-        raise ValidationFailed(msg)
+    real = resolve_destination(asked, home.folder, "deliver_to").real
     try:
-        os.makedirs(real, exist_ok=True)
+        with hold_destination(real, "", home.folder, make=True) as held:
+            is_writable = os.access(".", os.W_OK | os.X_OK, dir_fd=held)
     except OSError as error:
-        msg = f"deliver_to is not a folder and cannot be made one: {error.strerror}"
+        msg = f"deliver_to is not a folder and cannot be made one: {describe_error(error)}"
         raise ValidationFailed(msg) from None
-    if not os.access(real, os.W_OK | os.X_OK):
+    if not is_writable:
         msg = "deliver_to cannot be written to: name another folder, or change its permissions"
         raise ValidationFailed(msg)
     return real
@@ -234,27 +248,6 @@ def _check_program(command: tuple[str, ...]) -> None:
             "looks for names in its own PATH"
         )
         raise ValidationFailed(msg)
-
-
-def _resolve_path(folder: str, parameter: str) -> str:
-    """Return an absolute path without links in it."""
-    if not os.path.isabs(folder) or "\0" in folder:
-        msg = f"{parameter} must be an absolute path"
-        raise ValidationFailed(msg)
-    real = os.path.realpath(folder)
-    # Neither JSON nor msgpack can hold a name that is no UTF-8 (reliability, A33).
-    try:
-        real.encode()
-    except UnicodeEncodeError:
-        msg = f"{parameter} leads to a folder whose name is no Unicode text: rename it"
-        raise ValidationFailed(msg) from None
-    return real
-
-
-def _is_within(folder: str, other: str) -> bool:
-    """Return whether a folder is another one, or below it."""
-    # By whole parts of the path: /data/in2 is not within /data/in.
-    return os.path.commonpath((folder, other)) == other
 
 
 def _as_added(rule: WatchRule) -> WatchAdd:

@@ -21,7 +21,7 @@ from kbd.core.audit.backup_inventory import (
 from kbd.core.audit.case_file import CheckResult
 from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.runtime.paths import Home
-from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt, ValidationFailed
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full
 from kbd.events.segment import segment_names
@@ -66,11 +66,8 @@ class Backup:
         self, home: Home, target: Path, tick: Callable[[], None] = lambda: None, disk: Disk = DISK
     ) -> None:
         self._home, self._disk = home, disk
-        place = resolve_new_folder(target, "the backup")
-        inside = home.folder.resolve()
         # In the home it would copy itself, and go with the home that it is to outlive.
-        if place == inside or inside in place.parents:
-            raise ValidationFailed("a backup cannot be in the home that it is of")
+        place = resolve_new_folder(target, "the backup", home.folder)
         with _translate_errors():
             self._new = NewFolder(place, disk)
         self._copier = BackupCopier(self._new.folder, disk, tick)

@@ -255,10 +255,9 @@ class WorkerPool:
         workers = settings.workers
         self._limits = workers.call_limits()
         self._start_s = workers.start_s
-        self._slots = CallSlots(
-            workers.concurrency or 2 * (os.cpu_count() or 1),
-            workers.total_memory_bytes or find_memory(),
-        )
+        self._concurrency = workers.concurrency or 2 * (os.cpu_count() or 1)
+        self._memory_bytes = workers.total_memory_bytes
+        self._slots = CallSlots(self._concurrency, self._memory_bytes)
         self._sandbox = Sandbox(workers.sandbox, find_layers())
         self._extra_paths, self._private = tuple(extra_paths), private
         self._alive: dict[str, WorkerProcess] = {}
@@ -269,6 +268,8 @@ class WorkerPool:
         self._checked = CheckedBlobs()
 
     async def __aenter__(self) -> Self:
+        memory_bytes = self._memory_bytes or await to_thread.run_sync(find_memory)
+        self._slots = CallSlots(self._concurrency, memory_bytes)
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         return self

@@ -55,6 +55,10 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
     id: WorkbenchId
     root: Path
 
+    def find_home(self) -> Path:
+        """Return the home that it lies in."""
+        return self.root.parent.parent
+
     @property
     def log(self) -> Path:
         """The segments of its log."""

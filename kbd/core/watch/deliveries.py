@@ -78,7 +78,6 @@ class Deliveries:
                 missing,
                 watch_id=job.watch_id,
                 depth=job.depth,
-                threads=self._threads,
             )
             for file in missing:
                 await self._deliver(workbench, directory, file)
@@ -110,7 +109,9 @@ class Deliveries:
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
         await workbench.keeper.submit(RecordFacts((effect,)))
         try:
-            made = await self._in_thread(copy_to_folder, effect, workbench.blobs.store)
+            made = await self._in_thread(
+                copy_to_folder, effect, workbench.blobs.store, workbench.folders.find_home()
+            )
         except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.
             raise

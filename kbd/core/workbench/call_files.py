@@ -21,8 +21,8 @@ from kbd.core.plugins.catalog import Catalog
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.change_set import find_renames
 from kbd.core.workbench.file_store import Blobs
-from kbd.core.workbench.sandbox import file_name
-from kbd.errors import NotFound, ValidationFailed
+from kbd.core.workbench.sandbox import check_visible, file_name
+from kbd.errors import NotFound, SandboxViolation, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
@@ -80,6 +80,7 @@ class CallFiles:
     ) -> None:
         files = map(state.published, state.files) if published else state.current_files()
         self._files: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
+        self._added = frozenset(name for name, file in state.files.items() if file.origin)
         # What is published is where every draft begins.
         self._earlier: dict[Moment, _Earlier] = (
             {"draft": {}} if published else _earlier_versions(state)
@@ -149,10 +150,11 @@ class CallFiles:
         """Return the name under which a new file may be written.
 
         Raises:
-            SandboxViolation: The path would leave the workbench.
+            SandboxViolation: The path would leave the workbench, or be hidden.
             ValidationFailed: The file, or one that differs only in case or spelling, exists.
         """
         name = file_name(path)
+        check_visible(name, self._added)
         # Folded, for names that differ in case or normal form are one file on other machines.
         folded = folded_name(name)
         for taken in self._files:
@@ -194,7 +196,15 @@ class CallFiles:
         What it reaches out to is added to what remains of what the draft's version reached out to
         already: an edit cannot hide what an earlier one brought, but take it out. Of notes the last
         ones are kept.
+
+        Raises:
+            SandboxViolation: A tool made the name up without `new`, and it may not be made.
         """
+        if name not in self._files:
+            if file_name(name) != name:
+                msg = f"{name!r} is no name of a file"
+                raise SandboxViolation(msg)
+            check_visible(name, self._added)
         left = None if remaining is None else tuple(remaining)
         version = _StagedVersion(staged, tuple(external), left, tuple(notes), focus)
         self._written[name] = version
