@@ -82,6 +82,7 @@ class Backed:
         assert self.again.ask("UserGetConsentMode")["mode"] == "ask"
         watch = self.watch()
         assert (watch["status"], watch["restored"], watch["running"]) == ("paused", True, 0)
+        assert watch["landed"] == 1, "a folder that only a backup names was looked at"
         refused = refusal(self.again, "WorkshopRunAgent", workbench_id=self.workbench_id, wait=True)
         assert refused["error_code"] == "EGRESS_CONSENT_REQUIRED"
         self.nothing_done()
@@ -160,7 +161,6 @@ def test_nothing_of_a_backup_is_in_force_without_a_yes(backed: Backed) -> None:
         wrong = [n for n in acts if confirm.get("confirm", {}).get(n) != acts[n]]
         assert refused["detail"]["unconfirmed"] == {name: acts[name] for name in wrong}
     backed.is_still()
-    assert backed.watch()["landed"] == 1, "a folder that only a backup names was looked at"
 
 
 def test_the_command_line_asks_for_each_by_name(backed: Backed) -> None:
