@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.types import CallId
 
-__all__ = ["UNREADABLE", "Message", "ToolCall", "Usage"]
+__all__ = ["MAX_TOKENS", "UNREADABLE", "Message", "ToolCall", "Usage"]
 
 UNREADABLE = "(unreadable)"
 """The name of a call that does not tell which tool it is for; no tool can have it."""
@@ -45,11 +45,21 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     tool_call_id: CallId | None = None
 
 
+MAX_TOKENS = 100_000_000
+"""Ten times the largest window that a model has (2026); who says more has not counted."""
+
+
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one model call consumed, in tokens."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether this can be what one call consumed: two counts, whoever made the record."""
+        numbers = (self.input_tokens, self.output_tokens)
+        return all(type(number) is int and 0 <= number <= MAX_TOKENS for number in numbers)
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(

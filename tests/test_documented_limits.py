@@ -9,11 +9,12 @@ import kbd_tables.read_tools
 from documentation import table, tables
 from kbd.cli import start
 from kbd.cli.chat import prompt
+from kbd.core.agent.deltas import MAX_TEXT_CHARS
 from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
 from kbd.core.audit.review_page import file_view, gather
 from kbd.core.domain import watch_decisions
-from kbd.core.plugins import renderer
+from kbd.core.plugins import deadlines, faults, renderer
 from kbd.core.runtime import paths
 from kbd.core.runtime.held_folder import MAX_LEVELS, MAX_MADE_LEVELS
 from kbd.core.server.dispatch import ServerLimits
@@ -22,8 +23,10 @@ from kbd.core.watch.tree import MAX_DEPTH
 from kbd.core.workbench.sandbox import MAX_COMPONENT_BYTES, MAX_COMPONENTS
 from kbd.events import log
 from kbd.events.frame import FRAME_LIMIT
+from kbd.messages import MAX_TOKENS
 from kbd.opc import guard
 from kbd.requests.watches import WatchAdd
+from kbd_openai import assembly, client_calls, event_stream
 
 
 def places(kind: type[msgspec.Struct], of: msgspec.Struct) -> set[Path]:
@@ -51,8 +54,8 @@ UNITS = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
 
 def figures(cell: str) -> list[float]:
     """The numbers in a cell, sizes in bytes."""
-    found = re.findall(r"(\d[\d,]*)(?: (KiB|MiB|GiB))?", cell)
-    return [int(number.replace(",", "")) * UNITS.get(unit, 1) for number, unit in found]
+    found = re.findall(r"(\d[\d,]*(?:\.\d+)?)(?: (KiB|MiB|GiB))?", cell)
+    return [float(number.replace(",", "")) * UNITS.get(unit, 1) for number, unit in found]
 
 
 def test_limits_are_documented() -> None:
@@ -60,6 +63,20 @@ def test_limits_are_documented() -> None:
     most_patterns = msgspec.json.schema(WatchAdd)["$defs"]["WatchAdd"]["properties"]["patterns"]
     limits = {
         "unanswered requests of one client": [ServerLimits().in_flight],
+        "one reply of a model": [assembly.MAX_REPLY_BYTES, assembly.MAX_CALLS],
+        "text of a reply that is recorded, and streamed to clients": [MAX_TEXT_CHARS],
+        "one event of a provider's stream": [
+            event_stream.MAX_EVENT_BYTES,
+            event_stream.MAX_OBJECTS,
+        ],
+        "answer of a provider with vectors, with its list of models": [
+            client_calls.MAX_EMBEDDINGS_BYTES,
+            client_calls.MAX_LISTING_BYTES,
+        ],
+        "import of a plugin's package, one hook": [deadlines.LOAD_S, deadlines.HOOK_S],
+        "faults of a plugin until it is left out": [faults.MAX_FAULTS],
+        "one step of a plugin in the event loop": [faults.STALL_S, faults.BLOCK_S],
+        "tokens that a provider may say a call consumed": [MAX_TOKENS],
         "time to complete a message that was begun": [ServerLimits().partial_s],
         "workbenches whose notifications one client gets": [ServerLimits().names],
         "arguments of a tool call": [MAX_ARGUMENT_BYTES],

@@ -51,7 +51,8 @@ examples:
   kbd receipt verify receipt.json OLD NEW    with the file before and after
 
 `verify` takes receipts, files and folders; versions are found by their hashes. It uses none of the
-code that edits files. In a saved folder `python3 verify.pyz` does the same without kbd.
+code that edits files, and runs nothing that lies in a folder. In one of your own `python3
+verify.pyz` does the same without kbd: Python runs what it is given, so not in a stranger's.
 Its exit codes: 0 all that is claimed was checked and is true, 1 something is false, 2 usage,
 5 nothing is false, but something could not be checked, because a version is not at hand."""
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))

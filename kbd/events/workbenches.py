@@ -340,7 +340,12 @@ class PluginLoaded(Fact):
 
 
 class PluginLeftOut(Fact):
-    """A plugin could not be used, for the reason given."""
+    """A plugin could not be used when the daemon started, or was left out after its faults.
+
+    Args:
+        name: Its entry point's name.
+        reason: What was wrong, or how many faults there were and what the last one was.
+    """
 
     name: str
     reason: str

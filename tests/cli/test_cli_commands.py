@@ -229,6 +229,7 @@ def test_doctor_asks_the_daemon(
             "workers": 2,
             "sandbox": sandbox,
             "renderer": {"program": "/opt/soffice"},
+            "set_aside": [{"path": "a.pdf", "reason": "a.pdf is set aside: it crashed"}],
         },
     )
 
@@ -243,6 +244,7 @@ def test_doctor_asks_the_daemon(
     assert "-     sandbox   landlock is missing: no Landlock" in told
     assert "ok    sandbox   seccomp holds: a filter" in told
     assert "ok    previews  documents are printed by /opt/soffice" in told
+    assert "-     set aside a.pdf is set aside: it crashed" in told
     assert "ok    home" in told
 
 

@@ -3,6 +3,7 @@
     run                the phases, one after the other, each step read from the log's state
     tool_loop          loop of model turns and tool calls, until the model answers with text
     model_calls        one turn requested of a provider: retries, usage and cost, record
+    deltas             a model's text as clients are told of it, at a pace that they can take
     tool_execution     execution of one tool call, of a run or of a proof
     run_context        the parts that one run works with, and its progress notices
     prompt_messages    the opening messages of a phase, with what every opening says

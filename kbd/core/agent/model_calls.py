@@ -15,8 +15,10 @@ import msgspec
 
 from kbd.core.agent.budget import cost_of, retry_wait_s, worst_cost
 from kbd.core.agent.context_window import reply_tokens
+from kbd.core.agent.deltas import MAX_TEXT_CHARS, TextDeltas
 from kbd.core.agent.run_context import RateLimited, RunContext, TextDelta
 from kbd.core.domain.commands import RecordRun
+from kbd.core.plugins.guards import ProviderBroken
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.file_store import Blobs
 from kbd.errors import (
@@ -34,7 +36,6 @@ from kbd.types import CallId, Phase
 
 __all__ = [
     "MAX_ARGUMENT_BYTES",
-    "MAX_TEXT_CHARS",
     "TurnUsage",
     "call_model",
     "recorded_calls",
@@ -84,10 +85,16 @@ MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
 """Arguments beyond this are not even kept: no file of office work is written in one call of it."""
 
 MAX_INLINE_BYTES = 64 * 1024
-MAX_TEXT_CHARS = 1_000_000
+
+MAX_INLINE_REPLY_BYTES = 256 * 1024
+"""Of all arguments of one reply; those of further calls are kept beside its event, not in it."""
+
 MAX_NAME_CHARS = 120
 MAX_ID_CHARS = 120
 MAX_FAULT_CHARS = 1000
+
+
+NO_ARGUMENTS = "{}"
 
 
 def recorded_text(text: str) -> str:
@@ -107,20 +114,35 @@ async def recorded_calls(
     """
     new_ids: set[CallId] = set()
     recorded: list[ReplyCall] = []
+    inline_bytes = 0
     for call in calls:
         call_id = _unique_id(call.id, used_ids, new_ids)
         new_ids.add(call_id)
         name = _replace_surrogates(call.name)[:MAX_NAME_CHARS]
         fault = _replace_surrogates(call.fault)[:MAX_FAULT_CHARS]
         # Some servers send an empty text for a call without arguments.
-        recorded.append(await _recorded_call(call_id, name, call.arguments or "{}", fault, blobs))
+        room = min(MAX_INLINE_BYTES, MAX_INLINE_REPLY_BYTES - inline_bytes)
+        kept = await _recorded_call(
+            call_id, name, call.arguments or NO_ARGUMENTS, fault, blobs, room
+        )
+        inline_bytes += len(kept.arguments)
+        recorded.append(kept)
     return tuple(recorded)
 
 
 async def _recorded_call(
-    call_id: CallId, name: str, arguments: str, provider_fault: str, blobs: Blobs
+    call_id: CallId, name: str, arguments: str, provider_fault: str, blobs: Blobs, room: int
 ) -> ReplyCall:
-    """Return one call as it is recorded; `provider_fault` is the fault that its provider found."""
+    """Return one call as it is recorded.
+
+    Args:
+        call_id: Its id.
+        name: Its tool.
+        arguments: What the model wrote.
+        provider_fault: The fault that its provider found, if any.
+        blobs: Where arguments are kept that are long or ill-formed.
+        room: Longer ones are kept there; those of most calls without arguments are not.
+    """
     data = arguments.encode("utf-8", "replace")
     if len(data) > MAX_ARGUMENT_BYTES:
         large = f"the arguments have {len(data):,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken"
@@ -129,7 +151,7 @@ async def _recorded_call(
     if fault is not None:
         # Not sent back: some servers answer 500 for ever to a history with broken arguments.
         return ReplyCall(call_id, name, "{}", blob=await blobs.put(data), fault=fault)
-    if len(data) > MAX_INLINE_BYTES:
+    if len(data) > max(room, len(NO_ARGUMENTS)):
         return ReplyCall(call_id, name, "", blob=await blobs.put(data))
     return ReplyCall(call_id, name, data.decode())
 
@@ -197,6 +219,9 @@ async def call_model(
         partial = _PartialReply(usage)
         try:
             return await _attempt(context, model_id, request, partial)
+        except ProviderBroken as error:
+            await _record_attempt(context, error, partial)
+            raise
         # MalformedReply is a ProviderUnavailable: a reply that makes no sense is asked for again.
         except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
             if wait_s is None:
@@ -238,21 +263,30 @@ async def _attempt(
     """
     message_id = context.answer_id
 
+    def announce(piece: str) -> None:
+        context.announce(TextDelta(context.run, request.phase, message_id, piece))
+
+    deltas = TextDeltas(announce, context.clock)
+
     def emit(piece: str) -> None:
         partial.append(piece)
-        context.announce(TextDelta(context.run, request.phase, message_id, piece))
+        deltas.append(piece)
 
     # Before the turn's time begins: how long a person thinks is no fault of the server's.
     await context.permit(model_id)
     try:
         # The client's own limit is one for each read: an endless trickle never reaches it.
+        reply: ModelReply | None = None
         with anyio.move_on_after(context.limits.turn_s):
             reply = await context.complete(model_id, request, emit)
             partial.turn_usage.add(reply.usage)
-            return reply
     except BaseException:
         partial.interrupt()  # Also when the run is canceled: what came was paid for.
         raise
+    if reply is not None:
+        # Outside of the turn's time, which is the server's.
+        await deltas.finish()
+        return reply
     partial.interrupt()
     msg = f"the answer was not complete after {context.limits.turn_s:g} s (setting run.turn_s)"
     raise ProviderUnavailable(msg)

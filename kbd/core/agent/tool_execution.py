@@ -16,7 +16,9 @@ from kbd.arguments import record_of
 from kbd.core.agent.budget import LOOP_NOTE, LoopVerdict, loop_verdict
 from kbd.core.agent.context_window import truncate_result
 from kbd.core.plugins.catalog import Catalog, ToolEntry
+from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.plugins.guards import PluginFailed, guarded
 from kbd.core.plugins.host import Plugin
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
 from kbd.core.runtime.diagnostics import get_logger
@@ -110,6 +112,11 @@ class ToolExecution:
         self.worked: list[Plugin] = []
 
     @property
+    def faults(self) -> PluginFaults:
+        """Where faults of the tool's plugin are noted."""
+        return self._workers.faults
+
+    @property
     def files(self) -> CallFiles:
         """The workbench's files."""
         return self._files
@@ -159,6 +166,10 @@ class ToolExecution:
             what=tool.name,
             failure=_failure_type(tool),
         )
+
+    async def inspect(self) -> tuple[str, ...]:
+        """Look into what the tool put for active content; see `CallFiles.inspect`."""
+        return await self._files.inspect(self._formats)
 
     def _add_plugin(self, plugin: Plugin) -> None:
         if plugin not in self.worked:
@@ -227,10 +238,12 @@ def find_tool(catalog: Catalog, name: str) -> ToolEntry:
 
     Raises:
         NotFound: There is no such tool; the message names near matches.
+        PluginGone: Its plugin was left out for its faults.
     """
     known = {entry.tool.name: entry for entry in catalog.tools()}
     entry = known.get(name)
     if entry is None:
+        catalog.check_left_out(name)
         near = difflib.get_close_matches(name, known, 3)
         hint = f"; did you mean {', '.join(near)}?" if near else ""
         msg = f"there is no tool {name[:80]!r}{hint}"
@@ -283,10 +296,14 @@ async def execute_tool(
         DiskFull: There is no room to write.
         UserCanceled: The run was asked to stop.
     """
-    tool, plugin = call.entry.tool, call.entry.plugin
+    tool, plugin, faults = call.entry.tool, call.entry.plugin, call.faults
     try:
+        faults.check(plugin.name)
         with anyio.fail_after(limit_s):
-            result: ToolResult = await tool.run(call, arguments)
+            returned: object = await guarded(
+                faults, plugin.name, f"tool {tool.name}", lambda: tool.run(call, arguments)
+            )
+            result = _with_warnings(_checked_result(tool, returned), await call.inspect())
         # Before anything lands: a result that is no JSON fails the call with all that it wrote.
         text = msgspec.json.encode(result.value).decode()
         changes = await call.files.land(call_id)
@@ -297,12 +314,33 @@ async def execute_tool(
         error = fault
     except TimeoutError:
         error = ToolTimeout(f"{tool.name} took more than {limit_s:g} s and was ended")
+        faults.note(plugin.name, f"tool {tool.name} took more than {limit_s:g} s")
+    except PluginFailed as failed:
+        error = _failure_type(tool)(f"{tool.name} failed inside ({failed.kind})")
     except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
-        _log.warning("tool_failed", tool=tool.name, plugin=plugin.name, exc_info=fault)
-        error = _failure_type(tool)(f"{tool.name} failed inside ({type(fault).__name__})")
+        kind = type(fault).__name__
+        faults.note(plugin.name, f"tool {tool.name} returned what is no result ({kind})", fault)
+        error = _failure_type(tool)(f"{tool.name} failed inside ({kind})")
     else:
         return ToolOutcome(result, text, None, changes, tuple(call.worked), call.outside)
     return ToolOutcome(error=error, worked=tuple(call.worked), outside=call.outside)
+
+
+def _with_warnings(result: ToolResult, texts: tuple[str, ...]) -> ToolResult:
+    """Return a result whose `warnings` have some more texts, if it is an object."""
+    if not texts or not isinstance(result.value, dict):
+        return result
+    known = result.value.get("warnings") or ()
+    warnings = list(dict.fromkeys((*known, *texts)))
+    return msgspec.structs.replace(result, value={**result.value, "warnings": warnings})
+
+
+def _checked_result(tool: Tool, returned: object) -> ToolResult:
+    """Return what a tool returned; raises TypeError where that is no result."""
+    if isinstance(returned, ToolResult) and isinstance(returned.summary, Mapping | None):
+        return returned
+    msg = f"{tool.name} returned {type(returned).__name__} where a ToolResult is due"
+    raise TypeError(msg)
 
 
 def render_result(

@@ -35,15 +35,14 @@ from kbd.core.agent.transcript import Objection, Transcript, find_fault, is_cut_
 from kbd.core.domain.commands import FinishCall, RecordRun, StartCall
 from kbd.core.domain.run_state import Chain, Run, Turn
 from kbd.core.plugins.catalog import ToolEntry
+from kbd.core.plugins.guards import answer_of
 from kbd.core.plugins.host import Plugin
-from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.settings import RunLimits
 from kbd.errors import AgentLoopDetected, KbdError, TurnLimit, ValidationFailed
 from kbd.events.base import PluginUsed, ReplyCall
 from kbd.events.runs import ModelReplied, ModelRequested, ToolCalled, ToolRefused, ToolReturned
 from kbd.messages import Message
 from kbd.providers import OPTIONS, MalformedReply, ModelInfo, ModelRequest
-from kbd.tools import Tool
 from kbd.types import BlobHash, Phase, Seq
 
 __all__ = [
@@ -291,9 +290,6 @@ async def _opening_messages(
     return known
 
 
-_log = get_logger(__name__)
-
-
 async def answer_call(context: RunContext, phase: Phase, call: ReplyCall) -> None:
     """Answer one call of a model: refuse it or run it, and record the outcome.
 
@@ -349,7 +345,7 @@ async def _run_call(
     outcome = await context.keeper.submit(started)
     entry_id = next(e.entry_id for e in outcome.events if isinstance(e, ToolCalled))
     context.announce(
-        ToolStarted(context.run, call.id, call.name, _progress_path(entry.tool, arguments))
+        ToolStarted(context.run, call.id, call.name, _progress_path(context, entry, arguments))
     )
     began = context.clock.monotonic_s()
     # No await between the two: the files are just as that event left them.
@@ -414,13 +410,14 @@ async def _build_returned(
     )
 
 
-def _progress_path(tool: Tool, arguments: Any) -> str | None:
+def _progress_path(context: RunContext, entry: ToolEntry, arguments: Any) -> str | None:
     """Return the path that progress shows; a fault of the plugin there stops nothing."""
-    try:
-        return tool.path_of(arguments)
-    except Exception as fault:  # noqa: BLE001 - a plugin's fault must not end the run
-        _log.warning("path_not_told", tool=tool.name, exc_info=fault)
-        return None
+    tool, faults = entry.tool, context.workers.faults
+    what = f"tool {tool.name}"
+    path = answer_of(
+        faults, entry.plugin.name, what, lambda: tool.path_of(arguments) or "", str, lambda _: ""
+    )
+    return path or None
 
 
 def _add_repeat_note(context: RunContext, tool: str, fingerprint: str, text: str) -> str:

@@ -107,7 +107,9 @@ class FileMethods:
         """List the files as runs see them."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        return wire.FilesFound(files=file_rows(workbench, self._context.catalog))
+        return wire.FilesFound(
+            files=file_rows(workbench, self._context.catalog, self._context.workers.set_aside)
+        )
 
     async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:
         """Add files by copying them; each that cannot be added is reported with its reason."""

@@ -22,6 +22,7 @@ from kbd.core.domain.watch_decisions import (
     RemoveWatch,
     ResumeWatch,
     RetryLandings,
+    unconfirmed,
 )
 from kbd.core.domain.watch_state import Watch, WatchStatus, carries_consent
 from kbd.core.gateway.gateway import Egress
@@ -47,13 +48,14 @@ from kbd.events.watches import (
     LandingsDismissed,
     LandingsRetried,
     PassedFile,
+    RuleConfirmation,
     RuleLimits,
     WatchConsent,
     WatchRule,
 )
 from kbd.requests import watches as wire
 from kbd.requests.base import Request, Unset
-from kbd.requests.watches import WatchAdd, WatchConsentParam, WatchRow
+from kbd.requests.watches import WatchAdd, WatchConfirmParam, WatchConsentParam, WatchRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = [
@@ -248,6 +250,33 @@ def _check_program(command: tuple[str, ...]) -> None:
         raise ValidationFailed(msg)
 
 
+def _as_added(rule: WatchRule) -> WatchAdd:
+    """Return the request that would make a rule: it has the limits that each part must keep.
+
+    Raises:
+        ValidationFailed: No request makes such a rule.
+    """
+    given = msgspec.to_builtins(rule)
+    # Which consent holds, the request says that resumes it.
+    fields = {name: value for name, value in given.items() if name != "consent"}
+    fields = {name: value for name, value in fields.items() if value is not None}
+    try:
+        return msgspec.convert(fields, WatchAdd)
+    except msgspec.ValidationError as error:
+        msg = f"the rule of the backup is none that can be made: {error}"
+        raise ValidationFailed(msg) from None
+
+
+def _confirmation(asked: WatchConfirmParam | Unset) -> RuleConfirmation:
+    if isinstance(asked, msgspec.UnsetType):
+        return RuleConfirmation()
+    return RuleConfirmation(
+        on_outcome=asked.on_outcome,
+        publish=_none_if_unset(asked.publish) or "",
+        deliver_to=_none_if_unset(asked.deliver_to),
+    )
+
+
 def _none_if_unset(value: _T | Unset) -> _T | None:
     return None if isinstance(value, msgspec.UnsetType) else value
 
@@ -316,11 +345,19 @@ class WatchMethods:
         return self._watch_found(request.watch_id)
 
     async def resume(self, request: wire.WatchResume, session: Session) -> wire.WatchFound:
-        """Start runs again."""
+        """Start runs again; the rule of a restored watch is checked as if it were added now."""
         session.name(DAEMON_LOG)
-        model_id = self._watch(request.watch_id).rule.model_id
-        consent = validate_consent(self._context.egress, request.consent, model_id)
-        await self._workbenches.daemon.submit(ResumeWatch(request.watch_id, consent), session.actor)
+        watch, confirmed = self._watch(request.watch_id), _confirmation(request.confirm)
+        consent = validate_consent(self._context.egress, request.consent, watch.rule.model_id)
+        # What nobody confirmed is told first: until then no folder that it names is touched.
+        if watch.restored and not unconfirmed(watch.rule, confirmed):
+            asked = parse_rule(_as_added(watch.rule), self._context.egress)
+            rule = await self._in_thread(partial(resolve_rule, asked, self._context.home))
+            if (rule.folder, rule.deliver_to) != (watch.rule.folder, watch.rule.deliver_to):
+                msg = "a folder of this rule is a link by now: remove the watch, and add it anew"
+                raise ValidationFailed(msg)
+        command = ResumeWatch(request.watch_id, consent, confirmed)
+        await self._workbenches.daemon.submit(command, session.actor)
         return self._watch_found(request.watch_id)
 
     async def remove(self, request: wire.WatchRemove, session: Session) -> wire.WatchRemoved:
@@ -393,7 +430,8 @@ class WatchMethods:
         """Return the watch and its rule, or none and the rule that is only tried."""
         if not isinstance(request.watch_id, msgspec.UnsetType):
             watch = self._watch(request.watch_id)
-            return watch, watch.rule
+            rule = watch.rule
+            return watch, msgspec.structs.replace(rule, consent=None) if watch.restored else rule
         if isinstance(request.folder, msgspec.UnsetType):
             msg = "name what is to be tried: a watch by its watch_id, or a folder"
             raise ValidationFailed(msg)

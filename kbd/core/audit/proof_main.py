@@ -112,14 +112,20 @@ def _load_plugins(order: ProofOrder, scratch: Path) -> tuple[Plugins, list[Path]
     """
     points = installed_entry_points(GROUP, sys.path)
     if order.with_plugin is None:
-        return Plugins.discover(order.settings, found=points), []
+        return _forgiven(Plugins.discover(order.settings, found=points)), []
     taken = copy_package(Path(order.with_plugin), scratch / "plugin", plugin_packages(points))
     # Before the installed version, whose package has the same name.
     sys.path.insert(0, str(taken.folder))
     points = with_replaced_version(points, taken)
     plugins = Plugins.discover(order.settings, found=points)
     check_loaded(plugins, points, taken)
-    return plugins, [taken.folder]
+    return _forgiven(plugins), [taken.folder]
+
+
+def _forgiven(plugins: Plugins) -> Plugins:
+    """Have no plugin left out: each call that failed is to fail as it did, the fourth as well."""
+    plugins.faults.exempt = {status.name for status in plugins.statuses}
+    return plugins
 
 
 async def _stop_on_signal(scope: anyio.CancelScope) -> None:

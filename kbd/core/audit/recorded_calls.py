@@ -262,7 +262,9 @@ def skip_reason(call: RecordedCall) -> str | None:
     """Return why doing a call again would prove nothing, or None."""
     end = call.end
     if isinstance(end, ToolRefused):
-        return None
+        # Nothing else that is refused is a worker's affair.
+        is_gone = end.code == ToolWorkerUnavailable.code
+        return "its plugin was left out for its faults" if is_gone else None
     if end.outside is not None:
         return f"{end.outside.model_id} had a part in it, which may answer otherwise each time"
     if end.error_code in _LIMIT_CODES:

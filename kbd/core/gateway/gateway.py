@@ -24,6 +24,7 @@ from kbd.core.gateway.outbound_call import (
     RequestPurpose,
     redact_reply,
 )
+from kbd.core.gateway.replies import checked_reply, checked_vectors
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.diagnostics import get_logger
@@ -47,7 +48,6 @@ from kbd.providers import (
     Embeddings,
     EmbedRequest,
     Emit,
-    MalformedReply,
     ModelReply,
     ModelRequest,
     Provider,
@@ -91,7 +91,12 @@ class Egress:
         self.redaction = Redaction(secrets)
         self._allowed: tuple[Host, ...] = tuple(map(parse_host, settings.egress.hosts))
         self._outbound = OutboundCalls(
-            of_plugin, secrets, self.redaction, self._allowed, settings.run.provider_s
+            of_plugin,
+            secrets,
+            self.redaction,
+            self._allowed,
+            settings.run.provider_s,
+            settings.egress,
         )
         self.models = Models(catalog, settings, of_plugin, lambda: daemon.state)
         self.embedders = Embedders(catalog, settings, self.models, self._check_host)
@@ -242,7 +247,8 @@ class Egress:
         owner = self._catalog.provider(provider.name)
         reply = await self._outbound.call(owner, RequestPurpose(asked, purpose, record), work)
         stream.finish()
-        return redact_reply(reply, self.redaction)
+        name = provider.name if wrapper is None else wrapper.name
+        return redact_reply(checked_reply(reply, request, name), self.redaction)
 
     async def fingerprint(self, model_id: str = "") -> str:
         """Return the key under which vectors of `embedder()` are stored.
@@ -288,8 +294,7 @@ class Egress:
         made = await self._outbound.call(
             owned, RequestPurpose(chosen.model_id, "embed", record), work
         )
-        _check_vectors(made, len(asked.texts), chosen.model_id)
-        return made
+        return checked_vectors(made, len(asked.texts), chosen.model_id)
 
     async def validate(self, provider_id: str, actor: Actor | None = None) -> None:
         """Find out whether a provider or embedder can be called; no file content is sent.
@@ -320,7 +325,7 @@ class Egress:
             else:
                 with _contain_faults(party):
                     made = await party.embed(EmbedRequest("", ("word",), "query"), access)
-                _check_vectors(made, 1, party.name)
+                checked_vectors(made, 1, party.name)
 
         async def record(sent: RequestSent) -> None:
             await self._daemon.submit(RecordDaemon((sent,)), actor)
@@ -391,14 +396,6 @@ class Egress:
         if not any(host.allows(asked) for host in self._allowed):
             msg = f"setting egress.hosts does not name the provider's address, {endpoint}"
             raise EgressBlockedByPolicy(msg)
-
-
-def _check_vectors(made: Embeddings, count: int, name: str) -> None:
-    """Raise MalformedReply unless there are so many vectors; a plugin made them."""
-    # Four bytes a number.
-    if made.size < 1 or len(made.data) != 4 * made.size * count:
-        msg = f"{name} returned other vectors than were asked for"
-        raise MalformedReply(msg)
 
 
 @contextmanager

@@ -2,19 +2,22 @@
 
 A client is lent for one call. It reaches one host and port and no other, follows no redirect,
 looks for no proxy and no password in the environment, keeps no cookie for the next call, and tells
-of each request before a byte of it leaves: what cannot be recorded is not sent.
+of each request before a byte of it leaves: what cannot be recorded is not sent. What comes back is
+limited by `answer_body` and, byte by byte, by the connections of `connection_pool`.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 import httpx2
 import msgspec
 
+from kbd.core.gateway.answer_body import limited_answer
 from kbd.core.runtime.hosts import Host, parse_host
+from kbd.core.runtime.settings import EgressSettings
 from kbd.errors import EgressBlockedByPolicy, KbdError, ValidationFailed
 
-__all__ = ["ConfinedClient", "OutboundRequest", "RecordRequest", "connections"]
+__all__ = ["ConfinedClient", "OutboundRequest", "RecordRequest"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _VERSION = b"HTTP/1.1"
@@ -40,12 +43,6 @@ RecordRequest = Callable[[OutboundRequest], Awaitable[None]]
 """Makes durable that a request is about to leave, or raises."""
 
 
-def connections() -> httpx2.AsyncHTTPTransport:
-    """Return a pool of connections, for all calls of one provider; close it with `aclose`."""
-    # Without retries of its own: each attempt is kbd's, and an event.
-    return httpx2.AsyncHTTPTransport(retries=0)
-
-
 class ConfinedClient:
     """HTTP client of one call, confined to the provider's address.
 
@@ -55,10 +52,12 @@ class ConfinedClient:
         allowed: The hosts that settings name; all if there are none.
         record: Makes each request durable before it leaves.
         timeout_s: The longest pause between two pieces of an answer.
+        limits: What an answer may hold.
 
     Attributes:
         client: What is lent.
-        refusal: Why a request was not sent, the first time, whoever hid that.
+        refusal: Why a request was not sent, or its answer not read on, the first time, whoever hid
+            that.
     """
 
     def __init__(
@@ -68,10 +67,11 @@ class ConfinedClient:
         allowed: Sequence[Host],
         record: RecordRequest,
         timeout_s: float,
+        limits: EgressSettings,
     ) -> None:
         self.refusal: KbdError | None = None
         self.client = httpx2.AsyncClient(
-            transport=_ConfinedTransport(self, pool, endpoint, allowed, record),
+            transport=_ConfinedTransport(self, pool, endpoint, allowed, record, limits),
             # A redirect names another address, and takes key and contents along.
             follow_redirects=False,
             # A proxy of the environment would see every request, and .netrc would add a password.
@@ -80,6 +80,10 @@ class ConfinedClient:
             # that is a refusal, the transport ends that; an answer itself is its reader's to end.
             timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 30.0)),
         )
+
+    def refuse(self, refusal: KbdError) -> None:
+        """Note why a request or its answer was refused; the first reason stays."""
+        self.refusal = self.refusal or refusal
 
 
 class _ConfinedTransport(httpx2.AsyncBaseTransport):
@@ -92,8 +96,10 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
         endpoint: str,
         allowed: Sequence[Host],
         record: RecordRequest,
+        limits: EgressSettings,
     ) -> None:
         self._crossing, self._pool, self._record = crossing, pool, record
+        self._limits = limits
         self._endpoint, self._allowed = endpoint, tuple(allowed)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -101,6 +107,7 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
 
         Raises:
             EgressBlockedByPolicy: It does not.
+            MalformedReply: Its answer passed a limit, or is encoded.
             KbdError: It cannot be recorded.
         """
         try:
@@ -110,13 +117,15 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
             await self._record(
                 OutboundRequest(str(asked), plain.method, plain.url.path, _size_bytes(plain))
             )
+            response = await _answered(self._pool, plain)
+            # Whoever has the raw connection could send on it what nobody recorded.
+            response.extensions.pop("network_stream", None)
+            return await limited_answer(
+                response, self._limits, _read_limit_s(plain), self._crossing.refuse
+            )
         except KbdError as refusal:
-            self._crossing.refusal = self._crossing.refusal or refusal
+            self._crossing.refuse(refusal)
             raise
-        response = await _answered(self._pool, plain)
-        # Whoever has the raw connection could send on it what nobody recorded.
-        response.extensions.pop("network_stream", None)
-        return response
 
     def _checked(self, request: httpx2.Request) -> Host:
         """Return where a request goes, if it may go there."""
@@ -135,43 +144,13 @@ class _ConfinedTransport(httpx2.AsyncBaseTransport):
         return asked
 
 
-class _LimitedBody(httpx2.AsyncByteStream):
-    """Body that must be whole within a time, however fast it trickles.
-
-    Args:
-        body: The body.
-        limit_s: The time, from the first read.
-    """
-
-    def __init__(self, body: httpx2.AsyncByteStream, limit_s: float) -> None:
-        self._body, self._limit_s = body, limit_s
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield its pieces; raises ReadTimeout."""
-        deadline, pieces = anyio.current_time() + self._limit_s, aiter(self._body)
-        while True:
-            piece: bytes | None = None
-            # Around each read alone: no scope may be open while a piece is with the reader.
-            with anyio.CancelScope(deadline=deadline) as reading:
-                piece = await anext(pieces, None)
-            if reading.cancelled_caught:
-                raise httpx2.ReadTimeout("the answer's body did not come to its end in time")
-            if piece is None:
-                return
-            yield piece
-
-    async def aclose(self) -> None:
-        """Close the body."""
-        await self._body.aclose()
-
-
 async def _answered(pool: httpx2.AsyncBaseTransport, request: httpx2.Request) -> httpx2.Response:
     """Send a request and return its answer, which began within the time for one read.
 
     If it did not, for its head came by the byte or other heads came before it, that is a time-out
     as silence is one.
     """
-    limit_s: float | None = request.extensions.get("timeout", {}).get("read")
+    limit_s = _read_limit_s(request)
     if limit_s is None:
         return await pool.handle_async_request(request)
     with anyio.CancelScope() as waiting:
@@ -185,11 +164,13 @@ async def _answered(pool: httpx2.AsyncBaseTransport, request: httpx2.Request) ->
         response = await pool.handle_async_request(request)
     if waiting.cancelled_caught:
         raise httpx2.ReadTimeout("the answer did not begin in time", request=request)
-    # Of a refusal the client's library reads all before it tells of it.
-    if not response.is_success:
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _LimitedBody(response.stream, limit_s)
     return response
+
+
+def _read_limit_s(request: httpx2.Request) -> float | None:
+    """Return the longest pause between two pieces of a request's answer; None for any."""
+    limit_s: float | None = request.extensions.get("timeout", {}).get("read")
+    return limit_s
 
 
 async def _buffered(request: httpx2.Request) -> httpx2.Request:
@@ -198,8 +179,10 @@ async def _buffered(request: httpx2.Request) -> httpx2.Request:
     Of the extensions only the time-outs stay; others name another target or another host.
     """
     body = await request.aread()
-    skipped = {"transfer-encoding", "content-length"}
+    skipped = {"transfer-encoding", "content-length", "accept-encoding"}
     headers = [(name, value) for name, value in request.headers.raw if _lower(name) not in skipped]
+    # What is compressed is not read: some kilobytes can be hundreds of megabytes.
+    headers.append((b"accept-encoding", b"identity"))
     timeout = {k: v for k, v in request.extensions.items() if k == "timeout"}
     return httpx2.Request(
         request.method, request.url, headers=headers, content=body, extensions=timeout

@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 from kbd.core.plugins.host import Owned
 from kbd.core.runtime.hosts import Host
 from kbd.core.runtime.secrets import Secrets
+from kbd.core.runtime.settings import EgressSettings
 from kbd.core.store.redaction import Redaction
 from kbd.errors import KbdError, ProviderAuthFailed
 from kbd.events.workbenches import RequestSent
@@ -129,6 +130,7 @@ class OutboundCalls:
         redaction: What keeps known keys out of what is kept.
         allowed: The hosts that settings name; all if there are none.
         timeout_s: The longest pause between two pieces of an answer.
+        limits: What an answer may hold.
     """
 
     def __init__(
@@ -138,7 +140,9 @@ class OutboundCalls:
         redaction: Redaction,
         allowed: tuple[Host, ...],
         timeout_s: float,
+        limits: EgressSettings,
     ) -> None:
+        self._limits = limits
         self._of_plugin, self._secrets, self._redaction = of_plugin, secrets, redaction
         self._allowed, self._timeout_s = allowed, timeout_s
         self._pools: dict[str, Any] = {}
@@ -198,15 +202,20 @@ class OutboundCalls:
 
     async def _confined_client(self, provider_id: str, endpoint: str, record: Any) -> Any:
         # In a thread the first time: the client and its certificates take some 100 ms.
-        http_client = await run_sync(_http_client)
+        http_client, connection_pool = await run_sync(_http_client)
         if provider_id not in self._pools:
-            made = await run_sync(http_client.connections)
+            made = await run_sync(connection_pool.ConnectionPool, self._limits.answer_bytes)
             self._pools.setdefault(provider_id, made)
         pool = self._pools[provider_id]
-        return http_client.ConfinedClient(pool, endpoint, self._allowed, record, self._timeout_s)
+        return http_client.ConfinedClient(
+            pool, endpoint, self._allowed, record, self._timeout_s, self._limits
+        )
 
 
-def _http_client() -> Any:
-    from kbd.core.gateway import http_client  # noqa: PLC0415 - 92 ms that offline need not pay
+def _http_client() -> tuple[Any, Any]:
+    from kbd.core.gateway import (  # noqa: PLC0415 - 92 ms that offline need not pay
+        connection_pool,
+        http_client,
+    )
 
-    return http_client
+    return http_client, connection_pool

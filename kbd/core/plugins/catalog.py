@@ -70,9 +70,17 @@ class ToolEntry(msgspec.Struct, frozen=True):
 
 
 class Catalog(FormatCatalog):
-    """The formats, tools, providers and embedders of all plugins."""
+    """The formats, tools, providers and embedders of all plugins.
+
+    Args:
+        plugins: They.
+
+    Attributes:
+        faults: What plugins do wrong, and which are left out for it.
+    """
 
     def __init__(self, plugins: Plugins) -> None:
+        self.faults = plugins.faults
         self._formats = FormatsByName(each.item for each in plugins.formats)
         self._format_owners = {each.item.name: each for each in plugins.formats}
         self._providers = {each.item.name: each for each in plugins.providers}
@@ -152,8 +160,14 @@ class Catalog(FormatCatalog):
         return _find(self._tools, name, "tool")
 
     def tools(self) -> tuple[ToolEntry, ...]:
-        """Return all tools, sorted by name."""
-        return tuple(self._tools.values())
+        """Return all tools, sorted by name, but those of plugins that were left out."""
+        gone = self.faults.reason
+        return tuple(each for each in self._tools.values() if gone(each.plugin.name) is None)
+
+    def check_left_out(self, tool: str) -> None:
+        """Raise PluginGone if a tool is there no more because its plugin was left out."""
+        if tool in self._tools:
+            self.faults.check(self._tools[tool].plugin.name)
 
     def tools_for(self, phase: Phase) -> tuple[ToolEntry, ...]:
         """Return the tools that may be called in a phase (contract, section 4)."""

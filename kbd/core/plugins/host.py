@@ -10,12 +10,16 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from kbd.core.plugins.deadlines import HOOK_S, LOAD_S, call_within
+from kbd.core.plugins.faults import PluginFaults
+from kbd.core.plugins.guards import GuardedEmbedder, GuardedProvider
 from kbd.core.plugins.hooks import (
     EntryPoint,
     PluginError,
@@ -206,6 +210,9 @@ def _require(item: object, attribute: str, fine: bool) -> None:  # noqa: FBT001 
 GROUP = "kbd"
 """The group of entry points in which plugins are found."""
 
+OURS = "kbd"
+"""The distribution of the built-in plugins."""
+
 T = TypeVar("T")
 FoundState = Literal["loaded", "left_out", "blocked"]
 
@@ -268,13 +275,17 @@ class _PluginEntry:
         self.module: ModuleType | None = None
         self.plugin: Plugin | None = None
         self.blocked = False
+        # Those of kbd itself are its own code.
+        self.is_ours = point.source == OURS
         self.faults: list[str] = []
         self.contributions: list[tuple[str, str]] = []
 
-    def status(self) -> PluginStatus:
-        """Return its status for clients."""
+    def status(self, gone: str | None = None) -> PluginStatus:
+        """Return its status for clients; `gone` is why it was left out after it was loaded."""
         state: FoundState = "loaded" if self.contributions else "left_out"
         faults = self.faults
+        if gone is not None:
+            state, faults = "left_out", [*faults, gone]
         if self.blocked:
             state, faults = "blocked", ["the setting blocked_plugins names it"]
         elif not self.contributions and not faults:
@@ -294,7 +305,7 @@ class Plugins:
     """The plugins of one daemon, as they were found at start. `discover` makes it.
 
     Attributes:
-        statuses: Every entry point that was found, in the order of loading.
+        faults: What plugins did wrong since, and which are left out for it.
         formats: The handlers with their owners, in that order.
         providers: The providers likewise.
         embedders: The embedders likewise.
@@ -305,7 +316,7 @@ class Plugins:
     def __init__(self) -> None:
         self._registry = new_registry()
         self._entries: list[_PluginEntry] = []
-        self.statuses: tuple[PluginStatus, ...] = ()
+        self.faults = PluginFaults()
         self.formats: tuple[Owned[FormatHandler], ...] = ()
         self.providers: tuple[Owned[Provider], ...] = ()
         self.embedders: tuple[Owned[Embedder], ...] = ()
@@ -331,6 +342,7 @@ class Plugins:
         points = installed_entry_points(GROUP, sys.path) if found is None else found
         for point in sorted(points, key=_order):
             plugins._load(point, settings, environment or {})
+        plugins.faults.exempt = {entry.name for entry in plugins._entries if entry.is_ours}
         plugins.formats = plugins._collect("kbd_register_formats", "format", check_format)
         plugins.methods = plugins._collect_methods()
         plugins.providers = plugins._collect("kbd_register_providers", "provider", check_provider)
@@ -340,8 +352,12 @@ class Plugins:
         )
         catalog = FormatsByName(each.item for each in plugins.formats)
         plugins.tools = plugins._collect("kbd_register_tools", "tool", check_tool, formats=catalog)
-        plugins.statuses = tuple(entry.status() for entry in plugins._entries)
         return plugins
+
+    @property
+    def statuses(self) -> tuple[PluginStatus, ...]:
+        """Every entry point that was found, in the order of loading."""
+        return tuple(entry.status(self.faults.reason(entry.name)) for entry in self._entries)
 
     def loaded(self) -> tuple[Plugin, ...]:
         """Return the loaded plugins in the order of loading."""
@@ -375,7 +391,7 @@ class Plugins:
             if any(other.plugin and other.name == point.name for other in self._entries):
                 msg = f"another plugin is called {point.name}"
                 raise PluginError(msg)
-            module = point.load()
+            module = _call(entry, LOAD_S, point.load)
             if not isinstance(module, ModuleType):
                 msg = f"the entry point names {point.value}, which is not a module"
                 raise PluginError(msg)
@@ -417,7 +433,8 @@ class Plugins:
                 continue
             for item in self._declarations(entry, hook, offered):
                 try:
-                    name = check(item)
+                    # Its attributes may be code of the plugin, too.
+                    name = _call(entry, HOOK_S, check, item)
                     if name in taken:
                         owner = taken[name].plugin.name
                         msg = f"{kind} {name} is left out: plugin {owner} brings one, too"
@@ -425,19 +442,35 @@ class Plugins:
                     if (held := (owners or {}).get(name, entry.plugin)) is not entry.plugin:
                         msg = f"{kind} {name} is left out: that is a name of plugin {held.name}'s"
                         raise PluginError(msg)
+                    kept = item if entry.is_ours else self._guard(entry.plugin, item, name)
                 except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
                     entry.faults.append(_fault_line(fault))
                     continue
-                taken[name] = Owned(plugin=entry.plugin, item=item)
+                taken[name] = Owned(plugin=entry.plugin, item=kept)
                 entry.contributions.append((kind, name))
         return tuple(taken.values())
+
+    def _guard(self, plugin: Plugin, item: T, name: str) -> T | GuardedProvider | GuardedEmbedder:
+        """Return what is handed out in the place of something that a stranger's plugin brings."""
+        match item:
+            case Provider():
+                return GuardedProvider(self.faults, plugin.name, item, name)
+            case Embedder():
+                return GuardedEmbedder(self.faults, plugin.name, item, name)
+            case _:
+                return item
 
     def _collect_methods(self) -> tuple[Owned[WireMethod], ...]:
         """Return the wire methods of all formats; of two of one name the second is left out."""
         taken: dict[str, Owned[WireMethod]] = {}
         for owned in self.formats:
             faults = next(each.faults for each in self._entries if each.plugin is owned.plugin)
-            for method in wire_methods_of(owned.item):
+            try:
+                methods = wire_methods_of(owned.item)
+            except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
+                faults.append(_fault_line(fault))
+                continue
+            for method in methods:
                 name = method.kind.method
                 # Else a plugin would answer what clients ask of kbd itself.
                 if name in METHODS:
@@ -455,14 +488,20 @@ class Plugins:
         if entry.module is None or entry.plugin is None:
             return ()
         try:
-            return call_hook(self._registry, entry.module, hook, entry.plugin.settings, **offered)
+            call = partial(call_hook, self._registry, entry.module, hook, entry.plugin.settings)
+            return _call(entry, HOOK_S, partial(call, **offered))
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
             entry.faults.append(f"{hook}: {_fault_line(fault)}")
             return ()
 
 
+def _call(entry: _PluginEntry, limit_s: float, function: Callable[..., T], *args: Any) -> T:
+    """Call a plugin's code; that of a stranger within a time."""
+    return function(*args) if entry.is_ours else call_within(limit_s, function, *args)
+
+
 def _order(point: EntryPoint) -> tuple[bool, str, str]:
-    return (point.source != "kbd", point.name, point.source)
+    return (point.source != OURS, point.name, point.source)
 
 
 def _fault_line(fault: BaseException) -> str:

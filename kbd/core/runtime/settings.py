@@ -218,13 +218,22 @@ class WatchSettings(msgspec.Struct, frozen=True):
 
 
 class EgressSettings(msgspec.Struct, frozen=True):
-    """Settings of egress: the addresses that kbd may connect to.
+    """Settings of egress: the addresses that kbd may connect to, and what may come back.
+
+    A long turn of a model is some 40 MB of events with one token each; what it says is about a
+    megabyte. Limits of an answer are for each attempt.
 
     Args:
         hosts: If any are named, only these (host, or host:port), whatever providers are set up.
+        answer_bytes: The most that may arrive for one request, heads and framing included.
+        line_bytes: The longest line of an answer; vectors and whole turns come as one.
+        error_bytes: As much is read of the body of a refusal.
     """
 
     hosts: tuple[str, ...] = ()
+    answer_bytes: Count = 128 * MIB
+    line_bytes: Count = 8 * MIB
+    error_bytes: Count = 64 * 1024
 
 
 class SearchSettings(msgspec.Struct, frozen=True):
@@ -270,7 +279,7 @@ class Settings(msgspec.Struct, frozen=True):
         workers: For worker processes.
         preview: For the program that prints documents for previews.
         watch: For watched folders.
-        egress: Settings of egress: the addresses that kbd may connect to.
+        egress: Settings of egress: the addresses that kbd may connect to, and what may come back.
         search: Settings of the search.
         models: What models are like, by `provider:model`.
         plugins: Each plugin's own table, by entry-point name, without keys.

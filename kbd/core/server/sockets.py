@@ -248,7 +248,8 @@ class Outbox:
     def push(self, line: bytes, mark: SentCursor | None = None) -> bool:
         """Queue a notification; False if more of them wait than may.
 
-        Answers do not count: a client may ask for much at once and read it in its time.
+        Answers do not count: a client may ask for much at once and read it in its time. One
+        notification alone may be of any length, or a long one would drop whoever keeps up.
         """
         if not self._is_last:
             framed = self._framer.frame(line)
@@ -258,7 +259,7 @@ class Outbox:
             self._pushed_bytes += len(framed)
             self.post()
         limits = self._limits
-        return (
+        return self._pushed <= min(1, limits.outbound_messages) or (
             self._pushed <= limits.outbound_messages and self._pushed_bytes <= limits.outbound_bytes
         )
 

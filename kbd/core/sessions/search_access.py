@@ -22,6 +22,7 @@ from kbd.core.domain.commands import RecordFacts, RecordRun
 from kbd.core.gateway.models import NO_EMBEDDER
 from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.plugins.guards import ProviderBroken
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.engine_pool import PooledEngine
 from kbd.core.search.lookup import CallReader, DocumentLookup
@@ -140,7 +141,7 @@ async def _embed_with_retries(
             try:
                 return await context.egress.embed(workbench.state, request, record, model_id)
             except (ProviderRateLimited, ProviderUnavailable, NetworkUnavailable) as error:
-                if wait_s is None:
+                if wait_s is None or isinstance(error, ProviderBroken):
                     raise
                 named_s = None if isinstance(error, NetworkUnavailable) else error.retry_after_s
                 pause_s = retry_wait_s(wait_s, named_s, random.random())

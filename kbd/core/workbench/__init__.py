@@ -5,6 +5,7 @@ sandbox        relative file names, and the confined root below which they are o
 sources        files of a client's own that are copied in
 file_store     `published/` and `draft/`: projections of the log that people look into; blobs
 call_files     the files that one tool call sees, and what it writes
+active_content what of that runs or fetches, and no person added
 destination    folders of a user's that something is led out to
 extraction     copies of published files into a folder of the user's
 change_set     what a draft changes, file by file

@@ -22,11 +22,14 @@ from kbd.types import CallId
 
 __all__ = ["MAX_CALLS", "Assembly", "PartialCall"]
 
-MAX_REPLY_CHARACTERS = 32 * 1024 * 1024
-"""Far above what a model writes in one turn; a server that never stops must not fill memory."""
+MAX_REPLY_BYTES = 10 * 1024 * 1024
+"""Ten times what a model can write in one turn (2026), texts, calls and their names together."""
 
 MAX_CALLS = 1_000
 """Dozens of calls in one turn are real."""
+
+MAX_REASON_CHARACTERS = 100
+"""Of the reason why a turn ended; those of real servers are a word."""
 
 CHARACTERS_PER_TOKEN = 4
 """The usual rule of thumb for English text, used only where the server gives no usage."""
@@ -43,7 +46,8 @@ class PartialCall:
         self.place = place
         self.id = ""
         self.name = ""
-        self.pieces: list[str] = []
+        # In UTF-8: a text takes four bytes a character for the sake of one that needs them.
+        self.arguments = bytearray()
 
 
 class Assembly:
@@ -64,9 +68,10 @@ class Assembly:
     def __init__(self, request: ModelRequest, emit: Emit) -> None:
         self._request = request
         self._emit = emit
-        self._text: list[str] = []
-        self._characters = 0
+        self._text = bytearray()
+        self._size_bytes = 0
         self.calls: list[PartialCall] = []
+        self._calls_by_place: dict[int | str | None, PartialCall] = {}
         self.progress = 0
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
@@ -78,8 +83,7 @@ class Assembly:
             MalformedReply: The reply is far too long.
         """
         if text:
-            self._count(text)
-            self._text.append(text)
+            self._text += self._counted(text)
             self._emit(text)
 
     def begin_call(self, place: int | str | None) -> PartialCall:
@@ -91,8 +95,26 @@ class Assembly:
         if len(self.calls) >= MAX_CALLS:
             raise MalformedReply("the answer does not end: it makes ever more calls")
         self.progress += 1
-        self.calls.append(PartialCall(place))
-        return self.calls[-1]
+        call = self._calls_by_place[place] = PartialCall(place)
+        self.calls.append(call)
+        return call
+
+    def call_at(self, place: int | str | None) -> PartialCall | None:
+        """Return the call that was begun last under a place."""
+        return self._calls_by_place.get(place)
+
+    def name_call(self, call: PartialCall, call_id: str | None, name: str | None) -> None:
+        """Set a call's id and name, where it has none yet.
+
+        Raises:
+            MalformedReply: The reply is far too long.
+        """
+        if call_id and not call.id:
+            self._counted(call_id)
+            call.id = call_id
+        if name and not call.name:
+            self._counted(name)
+            call.name = name
 
     def add_arguments(self, call: PartialCall, arguments: str | None) -> None:
         """Add a piece of a call's arguments.
@@ -101,8 +123,7 @@ class Assembly:
             MalformedReply: The reply is far too long.
         """
         if arguments:
-            self._count(arguments)
-            call.pieces.append(arguments)
+            call.arguments += self._counted(arguments)
 
     def note_thinking(self) -> None:
         """Note that a piece has come of what a model thinks: no part of the text, but progress."""
@@ -111,7 +132,7 @@ class Assembly:
     def finish(self, reason: str) -> None:
         """Set why the turn ended; told again it is no progress."""
         self.progress += self.finish_reason is None
-        self.finish_reason = reason
+        self.finish_reason = reason[:MAX_REASON_CHARACTERS]
 
     def reply(self) -> ModelReply:
         """Return the reply once the stream has ended.
@@ -124,7 +145,7 @@ class Assembly:
         if self.finish_reason == "error":
             raise ProviderUnavailable("the provider failed in the middle of its answer")
         return ModelReply(
-            text="".join(self._text),
+            text=self._text.decode(),
             tool_calls=self._finished_calls(),
             finish_reason=self.finish_reason,
             usage=self.usage or self._estimate(),
@@ -142,7 +163,7 @@ class Assembly:
             if not name or name in taken:
                 name = self._made_up_id(position, call.id)
             taken.add(name)
-            arguments = "".join(call.pieces)
+            arguments = call.arguments.decode()
             finished.append(ToolCall(name, call.name, arguments if arguments.strip() else "{}"))
         return tuple(finished)
 
@@ -154,10 +175,14 @@ class Assembly:
     def _estimate(self) -> Usage:
         tools = [(tool.name, tool.description, tool.parameters) for tool in self._request.tools]
         sent = len(msgspec.json.encode((self._request.messages, tools)))
-        return Usage(sent // CHARACTERS_PER_TOKEN, -(-self._characters // CHARACTERS_PER_TOKEN))
+        return Usage(sent // CHARACTERS_PER_TOKEN, -(-self._size_bytes // CHARACTERS_PER_TOKEN))
 
-    def _count(self, text: str) -> None:
+    def _counted(self, text: str) -> bytes:
+        """Return a piece of the reply in UTF-8; lone surrogates, which it has not, are replaced."""
         self.progress += 1
-        self._characters += len(text)
-        if self._characters > MAX_REPLY_CHARACTERS:
-            raise MalformedReply("the answer does not end")
+        data = text.encode("utf-8", "replace")
+        self._size_bytes += len(data)
+        if self._size_bytes > MAX_REPLY_BYTES:
+            msg = f"the answer does not end: it says more than {MAX_REPLY_BYTES:,} bytes"
+            raise MalformedReply(msg)
+        return data

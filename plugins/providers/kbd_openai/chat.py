@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
-from kbd.messages import Message, ToolCall, Usage
+from kbd.messages import Message, ToolCall
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
 from kbd_openai.assembly import Assembly, PartialCall
+from kbd_openai.event_stream import decoded_event, is_told, read_usage, small_value
 from kbd_openai.faults import ServerFault
 from kbd_openai.request_body import effort_of, is_sent, is_strict, repaired_history
 
@@ -74,9 +75,13 @@ def _tool(tool: ToolSchema, request: ModelRequest) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
+_ABSENT = msgspec.Raw()
+
+
 class _Function(msgspec.Struct):
     name: str | None = None
-    arguments: str | dict[str, Any] | None = None
+    # A text, or an object as it stands.
+    arguments: msgspec.Raw = _ABSENT
 
 
 class _CallPiece(msgspec.Struct):
@@ -90,10 +95,10 @@ class _Delta(msgspec.Struct):
     refusal: str | None = None
     tool_calls: list[_CallPiece] | None = None
     # What a model thinks, as DeepSeek, vLLM and llama.cpp name it; Ollama and OpenRouter; others.
-    reasoning_content: Any = None
-    reasoning: Any = None
-    reasoning_details: Any = None
-    thinking: Any = None
+    reasoning_content: msgspec.Raw = _ABSENT
+    reasoning: msgspec.Raw = _ABSENT
+    reasoning_details: msgspec.Raw = _ABSENT
+    thinking: msgspec.Raw = _ABSENT
 
 
 class _Choice(msgspec.Struct):
@@ -102,15 +107,10 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = 0
-    completion_tokens: int | None = 0
-
-
 class _Chunk(msgspec.Struct):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-    error: Any = None
+    usage: msgspec.Raw = _ABSENT
+    error: msgspec.Raw = _ABSENT
 
 
 class ChatReader:
@@ -123,24 +123,20 @@ class ChatReader:
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
 
-    def feed(self, chunk: object) -> None:
-        """Take a chunk, as plain JSON values.
+    def feed(self, data: bytes) -> None:
+        """Take the data of an event.
 
         Raises:
             MalformedReply: Its shape makes no sense, or the reply is far too long.
             ServerFault: It tells that the server failed.
+            msgspec.DecodeError: It is no JSON; see `decoded_event`.
         """
-        try:
-            piece = msgspec.convert(chunk, _Chunk)
-        except msgspec.ValidationError as error:
-            msg = f"the answer has a shape that makes no sense ({error})"
-            raise MalformedReply(msg) from None
-        if piece.error:
-            raise ServerFault(piece.error)
+        piece = decoded_event(data, _Chunk)
+        if is_told(piece.error):
+            raise ServerFault(small_value(piece.error))
         # With `include_usage` it comes last, in a chunk that has no choices.
-        if piece.usage:
-            spent = Usage(piece.usage.prompt_tokens or 0, piece.usage.completion_tokens or 0)
-            self._assembly.usage = spent
+        usage = read_usage(piece.usage, "prompt_tokens", "completion_tokens")
+        self._assembly.usage = usage or self._assembly.usage
         for choice in piece.choices or ():
             # One choice was asked for; a further one would be mixed into its text.
             if not choice.index:
@@ -149,13 +145,15 @@ class ChatReader:
     def _take(self, choice: _Choice) -> None:
         delta = choice.delta or _Delta()
         self._assembly.add_text((delta.content or "") + (delta.refusal or ""))
-        if delta.reasoning_content or delta.reasoning or delta.reasoning_details or delta.thinking:
+        thoughts = (
+            delta.reasoning_content, delta.reasoning, delta.reasoning_details, delta.thinking
+        )  # fmt: skip
+        if any(map(is_told, thoughts)):
             self._assembly.note_thinking()
         for piece in delta.tool_calls or ():
             function = piece.function or _Function()
             call = self._call_for(piece, function)
-            call.id = call.id or piece.id or ""
-            call.name = call.name or function.name or ""
+            self._assembly.name_call(call, piece.id, function.name)
             self._assembly.add_arguments(call, _text_of(function.arguments))
         # A later chunk without a reason does not take it back.
         if choice.finish_reason:
@@ -164,7 +162,7 @@ class ChatReader:
     def _call_for(self, piece: _CallPiece, function: _Function) -> PartialCall:
         calls = self._assembly.calls
         if piece.index is not None:
-            known = next((call for call in reversed(calls) if call.place == piece.index), None)
+            known = self._assembly.call_at(piece.index)
             begins = known is None or bool(piece.id and known.id and piece.id != known.id)
         else:
             known = calls[-1] if calls else None
@@ -174,5 +172,13 @@ class ChatReader:
         return self._assembly.begin_call(piece.index) if known is None or begins else known
 
 
-def _text_of(arguments: str | dict[str, Any] | None) -> str | None:
-    return msgspec.json.encode(arguments).decode() if isinstance(arguments, dict) else arguments
+def _text_of(arguments: msgspec.Raw) -> str | None:
+    """Return arguments as the text that they are, or are written as."""
+    data = bytes(arguments)
+    if not data.startswith(b'"'):
+        if data.startswith(b"{"):
+            return msgspec.json.format(data, indent=-1).decode()
+        if data in (b"", b"null"):
+            return None
+        raise MalformedReply("the answer has a shape that makes no sense (arguments are no text)")
+    return decoded_event(data, str)

@@ -1,10 +1,11 @@
 """Calls of a server with the client library. Imported on the first call only."""
 
-from collections.abc import Mapping, Sequence
-from json import JSONDecodeError
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx2
 import openai
 
@@ -26,6 +27,7 @@ from kbd.providers import (
 )
 from kbd_openai.assembly import Assembly
 from kbd_openai.chat import ChatReader, chat_body
+from kbd_openai.event_stream import DONE, NO_EVENT, EventDecoder
 from kbd_openai.faults import (
     ServerFault,
     clean,
@@ -41,23 +43,29 @@ from kbd_openai.responses import ResponsesReader, responses_body
 __all__ = ["Caller"]
 
 PLAIN = openai.AsyncStream[object]
-"""A stream of plain JSON values: the library's records are not checked, so they help nobody."""
+"""A stream that is read by its bytes: the library puts no limit on what it makes values of."""
 
 CHECK_S = 20.0
 """The longest pause of a check: somebody waits for it."""
 
-MAX_EMBEDDINGS_BYTES = 64 * 1024 * 1024
-"""Ten times what 32 of the longest vectors there are take as JSON."""
+MAX_EMBEDDINGS_BYTES = 16 * 1024 * 1024
+"""Twice what 32 of the longest vectors there are take as JSON, indented."""
 
-MAX_LISTING_BYTES = 16 * 1024 * 1024
-"""Thirty times what the longest list of models takes."""
+MAX_LISTING_BYTES = 2 * 1024 * 1024
+"""Four times what the longest list of models takes."""
+
+EVENTS_A_TURN = 64
+"""After so many events the event loop has a turn: a piece may hold thousands of small ones."""
+
+DRAIN_S = 0.1
+"""As long an answer's end is waited for after its end mark, so that the connection can be used
+again."""
 
 _BROKEN = (
     openai.APIConnectionError,
     httpx2.HTTPError,
     httpx2.StreamError,
-    JSONDecodeError,
-    UnicodeDecodeError,
+    *NO_EVENT,
 )
 """Errors of an answer that breaks off; the others say what went wrong."""
 
@@ -171,7 +179,7 @@ class Caller:
                 path, body=body, cast_to=object, stream=True, stream_cls=PLAIN
             )
             async with stream:
-                await self._feed(stream, reader, assembly)
+                await self._feed(stream.response, reader, assembly)
         # No cause is kept: the library's errors quote the server's answer, which may quote the key.
         except _FAULTS as error:
             # What was said to its end stands, though the usage or the end mark did not come.
@@ -181,7 +189,7 @@ class Caller:
 
     async def _feed(
         self,
-        stream: openai.AsyncStream[object],
+        response: httpx2.Response,
         reader: ChatReader | ResponsesReader,
         assembly: Assembly,
     ) -> None:
@@ -194,13 +202,19 @@ class Caller:
             ProviderUnavailable: Nothing of the answer came for too long, before it was told whole.
         """
         limit_s, seen = self._access.timeout_s, assembly.progress
+        events, is_done = EventDecoder(), False
         with anyio.move_on_after(limit_s) as pause:
-            async for piece in stream:
-                reader.feed(piece)
-                if assembly.progress != seen:
-                    seen = assembly.progress
-                    pause.deadline = anyio.current_time() + limit_s
-        if pause.cancelled_caught and assembly.finish_reason is None:
+            async with aclosing(response.aiter_bytes()) as pieces:
+                async for piece in pieces:
+                    if is_done:
+                        continue
+                    is_done = await _feed_events(events.feed(piece), reader)
+                    if is_done:
+                        pause.deadline = anyio.current_time() + DRAIN_S
+                    elif assembly.progress != seen:
+                        seen = assembly.progress
+                        pause.deadline = anyio.current_time() + limit_s
+        if pause.cancelled_caught and not is_done and assembly.finish_reason is None:
             msg = (
                 f"the provider kept the connection open, but sent nothing of an answer for "
                 f"{limit_s:g} s (setting run.provider_s)"
@@ -247,6 +261,17 @@ class Caller:
             msg = f"the provider sent nothing of an answer for {self._access.timeout_s:g} s"
             return ProviderUnavailable(msg)
         return NetworkUnavailable("the connection to the provider could not be made, or it broke")
+
+
+async def _feed_events(events: Iterator[bytes], reader: ChatReader | ResponsesReader) -> bool:
+    """Take events; True after the end mark."""
+    for number, data in enumerate(events, 1):
+        if data.startswith(DONE):
+            return True
+        reader.feed(data)
+        if number % EVENTS_A_TURN == 0:
+            await anyio.lowlevel.checkpoint()
+    return False
 
 
 async def _whole_body(stream: openai.AsyncStream[object], max_bytes: int) -> bytes:

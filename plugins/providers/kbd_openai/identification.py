@@ -25,6 +25,9 @@ __all__ = ["NOT_LISTED", "check_listing", "check_refusal", "foreign"]
 NOT_LISTED = frozenset({404, 405, 501})
 """Statuses of servers that list no models, and of whatever else has no such path."""
 
+MAX_VALUES = 100_000
+"""Of a list of models, by brackets and commas; the longest there is has some 20,000 (2026)."""
+
 _REFUSALS = frozenset({400, 422})
 """Statuses of an empty turn, which names neither a model nor messages."""
 
@@ -48,6 +51,9 @@ def check_listing(body: bytes, api_key: str | None) -> None:
         MalformedReply: It is something else; the message says what.
         KbdError: It is an error with a status of success; the error that it stands for.
     """
+    # Before it is decoded: an object takes a hundred bytes of memory, and two of JSON.
+    if body.count(b"{") + body.count(b"[") + body.count(b",") > MAX_VALUES:
+        raise foreign("its list of models holds far too much")
     answer = _decoded(body)
     rows = answer
     if isinstance(answer, dict):

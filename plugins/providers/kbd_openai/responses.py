@@ -5,19 +5,18 @@ as items. A turn is complete when its response is reported as completed or incom
 did not come in pieces is taken when it comes whole, at the latest with the end.
 """
 
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from kbd.messages import Message, Usage
+from kbd.messages import Message
 from kbd.providers import MalformedReply, ModelRequest, ToolSchema
 from kbd_openai.assembly import MAX_CALLS, Assembly, PartialCall
+from kbd_openai.event_stream import decoded_event, is_told, read_usage, small_value
 from kbd_openai.faults import ServerFault
 from kbd_openai.request_body import effort_of, is_sent, is_strict, repaired_history
 
 __all__ = ["ResponsesReader", "responses_body"]
-
-T = TypeVar("T")
 
 
 def responses_body(request: ModelRequest) -> dict[str, Any]:
@@ -72,6 +71,9 @@ def _tool(tool: ToolSchema, request: ModelRequest) -> dict[str, Any]:
     return fields if "strict" in request.without else fields | {"strict": False}
 
 
+_ABSENT = msgspec.Raw()
+
+
 class _Part(msgspec.Struct):
     text: str | None = None
     refusal: str | None = None
@@ -86,11 +88,6 @@ class _Item(msgspec.Struct):
     content: list[_Part] | None = None
 
 
-class _Usage(msgspec.Struct):
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-
-
 class _Reason(msgspec.Struct):
     reason: str | None = None
 
@@ -98,14 +95,15 @@ class _Reason(msgspec.Struct):
 class _Response(msgspec.Struct):
     status: str | None = None
     output: list[_Item] | None = None
-    usage: _Usage | None = None
+    usage: msgspec.Raw = _ABSENT
     incomplete_details: _Reason | None = None
-    error: Any = None
+    error: msgspec.Raw = _ABSENT
 
 
 class _Kind(msgspec.Struct):
     type: str | None = None
-    error: Any = None
+    error: msgspec.Raw = _ABSENT
+    delta: msgspec.Raw = _ABSENT
 
 
 class _Delta(msgspec.Struct):
@@ -137,43 +135,44 @@ class ResponsesReader:
         self._refused = False
         self._items: set[tuple[str, int | str | None]] = set()
 
-    def feed(self, event: object) -> None:
-        """Take an event, as plain JSON values.
+    def feed(self, data: bytes) -> None:
+        """Take the data of an event.
 
         Raises:
             MalformedReply: Its shape makes no sense, or the reply is far too long.
             ServerFault: It tells that the server failed.
+            msgspec.DecodeError: It is no JSON; see `decoded_event`.
         """
-        header = _converted(event, _Kind)
+        header = decoded_event(data, _Kind)
         # Before the type is looked at: servers send an error with any event, or without a type.
-        if header.error:
-            raise ServerFault(header.error)
+        if is_told(header.error):
+            raise ServerFault(small_value(header.error))
         match header.type:
             case "response.output_text.delta" | "response.refusal.delta":
-                delta = _converted(event, _Delta)
+                delta = decoded_event(data, _Delta)
                 self._refused = self._refused or header.type == "response.refusal.delta"
-                self._text_places.add(_place(delta.output_index, delta.item_id))
+                self._add_place(_place(delta.output_index, delta.item_id))
                 self._assembly.add_text(delta.delta)
             case "response.function_call_arguments.delta":
-                delta = _converted(event, _Delta)
+                delta = decoded_event(data, _Delta)
                 call = self._call(_place(delta.output_index, delta.item_id))
                 self._assembly.add_arguments(call, delta.delta)
             case "response.function_call_arguments.done":
-                delta = _converted(event, _Delta)
+                delta = decoded_event(data, _Delta)
                 call = self._call(_place(delta.output_index, delta.item_id))
                 self._rewrite(call, delta.arguments)
             case "response.output_item.added" | "response.output_item.done":
-                whole = _converted(event, _ItemEvent)
+                whole = decoded_event(data, _ItemEvent)
                 place = _place(whole.output_index, whole.item.id)
                 self._note_item(header.type, place)
                 self._take(whole.item, place)
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._end(_converted(event, _End).response, header.type.partition(".")[2])
+                self._end(decoded_event(data, _End).response, header.type.partition(".")[2])
             case "error":
-                raise ServerFault(event)
+                raise ServerFault(small_value(data))
             case _:
                 # Reasoning, progress, tools of the server's own: no part of the answer.
-                if isinstance(event, dict) and event.get("delta"):
+                if is_told(header.delta):
                     self._assembly.note_thinking()
 
     def _note_item(self, kind: str, place: int | str | None) -> None:
@@ -191,37 +190,41 @@ class ResponsesReader:
             call = self._call(place)
             # The first one counts: an item is told when it begins, when it is done, and with the
             # end.
-            call.id = call.id or item.call_id or ""
-            call.name = call.name or item.name or ""
+            self._assembly.name_call(call, item.call_id, item.name)
             self._rewrite(call, item.arguments)
         elif item.type == "message" and place not in self._text_places and item.content:
-            self._text_places.add(place)
+            self._add_place(place)
             for part in item.content:
                 self._refused = self._refused or bool(part.refusal)
                 self._assembly.add_text(part.text or part.refusal)
 
     def _call(self, place: int | str | None) -> PartialCall:
-        calls = reversed(self._assembly.calls)
-        known = next((call for call in calls if call.place == place), None)
-        return known or self._assembly.begin_call(place)
+        return self._assembly.call_at(place) or self._assembly.begin_call(place)
 
     def _rewrite(self, call: PartialCall, arguments: str | None) -> None:
         """Replace the pieces of a call's arguments by the arguments as a whole."""
-        if arguments and arguments != "".join(call.pieces):
-            call.pieces.clear()
+        if arguments and call.arguments != arguments.encode("utf-8", "replace"):
+            call.arguments.clear()
             self._assembly.add_arguments(call, arguments)
+
+    def _add_place(self, place: int | str | None) -> None:
+        """Note a place that has a text; there are as many at most as there may be calls."""
+        if place not in self._text_places and len(self._text_places) >= MAX_CALLS:
+            raise MalformedReply("the answer does not end: it begins ever more texts")
+        self._text_places.add(place)
 
     def _end(self, response: _Response, kind: str) -> None:
         status = response.status or kind
         if status in ("failed", "cancelled"):
-            raise ServerFault(response.error or {"message": f"the response was {status}"})
+            raise ServerFault(
+                small_value(response.error) or {"message": f"the response was {status}"}
+            )
         known_places = {*self._text_places, *(call.place for call in self._assembly.calls)}
         for place, item in enumerate(response.output or ()):
             # A server that counts no places before has its items told by their ids.
             self._take(item, item.id if item.id in known_places else place)
-        if response.usage:
-            spent = Usage(response.usage.input_tokens or 0, response.usage.output_tokens or 0)
-            self._assembly.usage = spent
+        usage = read_usage(response.usage, "input_tokens", "output_tokens")
+        self._assembly.usage = usage or self._assembly.usage
         if status == "incomplete":
             reason = (response.incomplete_details or _Reason()).reason
             cut = reason in (None, "max_output_tokens", "max_tokens")
@@ -235,11 +238,3 @@ class ResponsesReader:
 def _place(output_index: int | None, item_id: str | None) -> int | str | None:
     """Name an item by its place, or by its id where a server counts no places."""
     return item_id if output_index is None else output_index
-
-
-def _converted(event: object, kind: type[T]) -> T:
-    try:
-        return msgspec.convert(event, kind)
-    except msgspec.ValidationError as error:
-        msg = f"the answer has a shape that makes no sense ({error})"
-        raise MalformedReply(msg) from None

@@ -8,14 +8,13 @@ What real servers send and what is made of it:
     vectors of any length              brought to length 1
     too few, too many, of two sizes    refused: what belongs to which text is not known
     not a number, or all zeros         refused: it points nowhere
-    no usage                           estimated
+    no usage, or one that cannot be    estimated
     an error in the place of data      raised as such
 """
 
 import binascii
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -24,6 +23,7 @@ import numpy.typing as npt
 from kbd.messages import Usage
 from kbd.providers import Embeddings, MalformedReply
 from kbd_openai.assembly import CHARACTERS_PER_TOKEN
+from kbd_openai.event_stream import NO_EVENT, decoded_event, is_told, read_usage, small_value
 from kbd_openai.faults import fault_of_stream
 
 __all__ = ["read_embeddings"]
@@ -36,15 +36,16 @@ class _Row(msgspec.Struct):
     index: int | None = None
 
 
-class _Counted(msgspec.Struct):
-    prompt_tokens: int | None = None
-    total_tokens: int | None = None
+_ABSENT = msgspec.Raw()
+
+MAX_DIMENSIONS = 16_384
+"""Four times those of the longest vectors there are (2026)."""
 
 
 class _Answer(msgspec.Struct):
     data: list[_Row] | None = None
-    usage: _Counted | None = None
-    error: Any = None
+    usage: msgspec.Raw = _ABSENT
+    error: msgspec.Raw = _ABSENT
 
 
 def read_embeddings(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -> Embeddings:
@@ -58,7 +59,7 @@ def read_embeddings(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -
         MalformedReply: They make no sense.
         KbdError: One of them tells of an error.
     """
-    answers = [(_answer(body), count) for body, count in bodies]
+    answers = [(_answer(body, count), count) for body, count in bodies]
     rows = [_decoded_vector(row) for answer, count in answers for row in _ordered(answer, count)]
     sizes = {len(row) for row in rows}
     if len(sizes) != 1 or 0 in sizes:
@@ -75,16 +76,16 @@ def read_embeddings(bodies: Sequence[tuple[bytes, int]], texts: Sequence[str]) -
     return Embeddings(data, sizes.pop(), Usage(tokens, 0))
 
 
-def _answer(body: bytes) -> _Answer:
+def _answer(body: bytes, count: int) -> _Answer:
+    # Before it is decoded: a number takes thirty bytes of memory, and one of JSON.
+    if body.count(b",") > (count + 1) * MAX_DIMENSIONS:
+        raise MalformedReply("the answer holds far more numbers than were asked for")
     try:
-        answer = msgspec.json.decode(body, type=_Answer)
-    except msgspec.ValidationError as error:
-        msg = f"the answer has a shape that makes no sense ({error})"
-        raise MalformedReply(msg) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        answer = decoded_event(body, _Answer)
+    except NO_EVENT:
         raise MalformedReply("the answer was not JSON") from None
-    if answer.error:
-        raise fault_of_stream(answer.error, "the provider failed", None)
+    if is_told(answer.error):
+        raise fault_of_stream(small_value(answer.error), "the provider failed", None)
     return answer
 
 
@@ -111,5 +112,7 @@ def _decoded_vector(row: _Row) -> Vectors:
         raise MalformedReply("the answer holds a vector that is no base64 of numbers") from None
 
 
-def _tokens(usage: _Counted | None) -> int:
-    return (usage.prompt_tokens or usage.total_tokens or 0) if usage else 0
+def _tokens(told: msgspec.Raw) -> int:
+    """Return how many tokens were counted, 0 if nobody says, or nobody can have."""
+    usage = read_usage(told, "prompt_tokens", "") or read_usage(told, "total_tokens", "")
+    return usage.input_tokens if usage else 0

@@ -29,6 +29,18 @@ async def test_no_arguments_are_an_empty_object(tmp_path: Path) -> None:
     assert (kept[0].arguments, kept[0].fault) == ("{}", None)
 
 
+async def test_a_reply_is_no_giant_record(tmp_path: Path) -> None:
+    """Arguments of many calls are kept beside the event once a quarter of a megabyte is in it."""
+    calls = [
+        ToolCall(CallId(f"c{number}"), "t", f'{{"x": "{"a" * 60_000}"}}') for number in range(50)
+    ] + [ToolCall(CallId("last"), "t", "{}")]
+
+    kept = await recorded_calls(calls, set(), Blobs(BlobStore(tmp_path)))
+
+    assert sum(len(call.arguments) for call in kept) <= 256 * 1024 + 2
+    assert [call.blob is None for call in kept] == [True] * 4 + [False] * 46 + [True]
+
+
 async def test_what_no_file_can_hold_is_replaced(tmp_path: Path) -> None:
     """A lone surrogate does not reach the log."""
     call = ToolCall(CallId("a\ud800"), "t\ud800", '{"x": "\ud800"}')

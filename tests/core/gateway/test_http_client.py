@@ -1,6 +1,7 @@
 """The one HTTP client: where it goes, what it tells before, and what it never does."""
 
 import socket
+import ssl
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -13,8 +14,10 @@ from anyio import BrokenResourceError
 from anyio.abc import SocketAttribute, SocketStream
 
 from backends import on_asyncio, on_trio
+from kbd.core.gateway.connection_pool import ConnectionPool
 from kbd.core.gateway.http_client import ConfinedClient, OutboundRequest
 from kbd.core.runtime.hosts import Host, parse_host
+from kbd.core.runtime.settings import EgressSettings
 from kbd.errors import DiskFull, EgressBlockedByPolicy, ValidationFailed
 
 
@@ -83,6 +86,9 @@ def server() -> Iterator[Counting]:
     counting.stop()
 
 
+LIMITS = EgressSettings()
+
+
 @asynccontextmanager
 async def crossing(
     endpoint: str,
@@ -90,6 +96,7 @@ async def crossing(
     *hosts: str,
     fails: bool = False,
     timeout_s: float = 5.0,
+    limits: EgressSettings = LIMITS,
 ) -> AsyncIterator[ConfinedClient]:
     """Lend a client for one call."""
 
@@ -98,9 +105,10 @@ async def crossing(
             raise DiskFull("no space is left")
         told.append(leaving)
 
-    # As `connections` makes it, less the certificates, which take 80 ms to read.
-    pool = httpx2.AsyncHTTPTransport(verify=False)
-    lent = ConfinedClient(pool, endpoint, [parse_host(host) for host in hosts], record, timeout_s)
+    # Less the certificates, which take 80 ms to read.
+    pool = ConnectionPool(limits.answer_bytes, ssl.create_default_context())
+    allowed = [parse_host(host) for host in hosts]
+    lent = ConfinedClient(pool, endpoint, allowed, record, timeout_s, limits)
     try:
         yield lent
     finally:

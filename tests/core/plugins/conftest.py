@@ -19,7 +19,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Plugins:
     """The plugin kbd_faults, loaded as an installed one would be."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
     settings = Settings(plugins={"faults": {"motto": "slow and steady"}})
-    return Plugins.discover(settings, found=[EntryPoint("faults", "kbd_faults")])
+    return Plugins.discover(settings, found=[EntryPoint("faults", "kbd_faults", source="kbd")])
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from kbd.core.server.dispatch import ServerLimits
-from kbd.requests.notifications import WorkshopPhaseStarted
+from kbd.requests.notifications import WorkshopAssistantMessageComplete, WorkshopPhaseStarted
 from kbd.types import Phase
 from served import OTHER, WORKBENCH, Raw, Served, connected, serving, until
 
@@ -187,6 +187,25 @@ async def test_who_is_slow_but_reads_at_last_is_told_where_to_go_on(short_dir: P
         assert last["params"]["reason"] == "slow_consumer"
         sent = [m["params"]["last_seq"] for m in messages if m["method"] == "EventsAppended"]
         assert last["params"]["cursors"] == {WORKBENCH: sent[-1]}
+
+
+async def test_a_long_notification_drops_nobody(short_dir: Path) -> None:
+    """One that is longer than all that may wait reaches who reads; a second one beside it may not.
+
+    A model's answer is up to a million characters, in UTF-8 up to four million bytes.
+    """
+    text = "ä" * SMALL.outbound_bytes
+    complete = WorkshopAssistantMessageComplete(workbench_id=WORKBENCH, message_id="m", text=text)
+    async with serving(short_dir, SMALL) as served, connected(served) as client:
+        await client.ask("WorkshopCancelRun", workbench_id=WORKBENCH)
+        await client.line()
+        for _ in range(3):
+            served.hub.announce(complete)
+            assert (await client.line())["params"]["text"] == text
+        (connection,) = served.server._connections
+        for _ in range(3):
+            served.hub.announce(complete)
+        assert connection._is_dropped
 
 
 async def test_what_gathers_is_sent_together(short_dir: Path) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from backends import on_asyncio, on_trio
@@ -36,7 +37,7 @@ def told(*events: Event) -> tuple[ModelReply, list[str]]:
     assembly = Assembly(asking("m"), heard.append)
     reader = ResponsesReader(assembly)
     for event in events:
-        reader.feed(event)
+        reader.feed(msgspec.json.encode(event))
     return assembly.reply(), heard
 
 
