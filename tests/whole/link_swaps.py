@@ -20,6 +20,7 @@ SWAPS_AT_ONCE = 5
 """So often each is swapped before a pause, in which it is looked whether to end."""
 
 PAUSE_S = 0.0005
+"""How long a pause is."""
 
 
 class LinkSwaps:

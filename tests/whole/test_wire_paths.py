@@ -131,6 +131,7 @@ def test_every_text_of_every_method_may_be_a_hostile_path(wire: Wired) -> None:
     assert wire.ask("LogVerify", workbench_id=workbench_id)["ok"]
 
 
+@pytest.mark.full
 def test_every_text_of_every_tool_may_be_a_hostile_path(wire: Wired) -> None:
     """The same for tools, whose paths are names in a workbench."""
     workbench_id = wire.workbench(t__csv="a,b\n1,2\n")
