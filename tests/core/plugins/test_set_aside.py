@@ -130,6 +130,19 @@ async def test_what_does_not_kill_is_never_set_aside(
     assert counted.set_aside.files() == ()
 
 
+@pytest.mark.anyio
+async def test_what_a_models_statement_kills_is_not_the_files_fault(
+    counted: CountedPool, tmp_path: Path
+) -> None:
+    """A tool's own function may die of its other arguments: the file stays for others to read."""
+    arguments = {"path": stored(tmp_path, "sound").path, "statement": "SELECT"}
+    for _ in range(MOST_DEATHS + 1):
+        with pytest.raises(FileReadFailed, match="SIGABRT"):
+            await counted.call("faults", "kbd_faults.work:die_of", arguments)
+    assert counted.set_aside.files() == ()
+    assert counted.begun == MOST_DEATHS + 1
+
+
 def read(*blobs: str, function: str = "w:info", plugin: str = "p 1") -> ContentRead:
     return ContentRead(plugin, function, frozenset(blobs), "a.x")
 
