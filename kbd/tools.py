@@ -122,7 +122,8 @@ class Files(Protocol):
         """Return the name under which a new file may be written.
 
         Raises:
-            SandboxViolation: As for `find`.
+            SandboxViolation: As for `find`; or a part of the name begins with a dot, and no person
+                added such a file.
             ValidationFailed: The file exists already, also under another case or spelling.
         """
 

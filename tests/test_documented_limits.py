@@ -16,6 +16,7 @@ from kbd.core.audit.review_page import file_view, gather
 from kbd.core.domain import watch_decisions
 from kbd.core.plugins import deadlines, faults, renderer
 from kbd.core.runtime import paths
+from kbd.core.runtime.held_folder import MAX_LEVELS, MAX_MADE_LEVELS
 from kbd.core.server.dispatch import ServerLimits
 from kbd.core.watch import dry_run
 from kbd.core.watch.tree import MAX_DEPTH
@@ -82,6 +83,7 @@ def test_limits_are_documented() -> None:
         "rows of a window of rows": [kbd_tables.read_tools._MAX_ROWS],
         "rows of a query": [kbd_tables.read_tools._MAX_WINDOW_ROWS],
         "name of a file": [MAX_COMPONENTS, MAX_COMPONENT_BYTES],
+        "path of a folder that results go to": [MAX_LEVELS, MAX_MADE_LEVELS],
         "package (workbook, document, deck), unpacked": [
             guard.MAX_PART_BYTES,
             guard.MAX_TOTAL_BYTES,

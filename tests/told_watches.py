@@ -16,6 +16,10 @@ ROW: dict[str, Any] = {
     "running": 1,
     "failed": 1,
     "outcomes": {"published": 8, "failed": 2},
+    "publish": "auto",
+    "deliver_to": "/data/out",
+    "on_outcome": [],
+    "restored": False,
 }
 
 RULE: dict[str, Any] = {

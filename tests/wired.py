@@ -87,9 +87,13 @@ class Wired:
         folder: A folder for the user's files.
         script: What the model does.
         server: Where it does it; `wired` sets it.
+        environment: What the daemon's environment has beside the test's own; `wired` sets it.
+        preface: Python that the daemon's process runs first; the same.
     """
 
     server: ModelServer
+    environment: Mapping[str, str]
+    preface: str
 
     def __init__(self, daemon: RealDaemon, folder: Path, script: Script) -> None:
         self.daemon, self.folder, self.script = daemon, folder, script
@@ -191,7 +195,7 @@ def wired(
         daemon.start()
         try:
             running = Wired(daemon, folder / "user", script)
-            running.server = server
+            running.server, running.environment, running.preface = server, environment, found
             yield running
         finally:
             daemon.stop()

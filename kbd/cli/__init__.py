@@ -18,6 +18,7 @@ Shared modules:
     diff_view     text of what a draft changes inside a file
     pager         styled lines on stdout, through the user's pager
     log_reader    pages through a log, so that it may be longer than the memory
+    rule_confirmation  what a restored rule does by itself, confirmed by name
     watch_rules   arguments and consent of watch rules
 
 A walk through a run: `run_steps` (its steps, read on demand), `step_text` (text of a step, and of

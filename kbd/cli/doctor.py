@@ -148,6 +148,8 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
     error = f": {workers['error']}" if workers.get("error") else ""
     text = "files can be opened" if workers["available"] else "no file can be opened"
     yield _Finding(_mark(workers["available"]), "workers", f"{text}{error}")
+    for file in workers.get("set_aside", ()):
+        yield _Finding(KNOWN, "set aside", file["reason"])
     yield from _sandbox_findings(workers["sandbox"])
     # One that was started by an older kbd tells nothing of it.
     if renderer := workers.get("renderer"):

@@ -19,11 +19,13 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
 examples:
   kbd export taxes                     the newest run of a workbench
   kbd export taxes-2 --out evidence.zip
-  python3 evidence.zip                 checks itself, with nothing but Python
+  python3 evidence.zip                 one of your own checks itself, with nothing but Python
+  kbd verify theirs.zip                one that you were given: nothing in it is run
 
 The file holds the log up to the end of the run, every file version that it names, a report to open
 in a browser, and a verifier. It is written anew: nothing is overwritten, and the log stays as it
-is. Keep the head that is printed elsewhere: it tells a rewritten copy from this one."""
+is. Keep the head that is printed elsewhere: it tells a rewritten copy from this one. Python runs
+what is in a zip that it is given: check a stranger's with `kbd verify`, or a case file of yours."""
     parser.add_argument("run", metavar="RUN", help="a run's id, or a workbench: its newest run")
     parser.add_argument("--out", metavar="FILE", help="where to (case-<run id>.zip)")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -46,5 +48,6 @@ def _export(arguments: argparse.Namespace) -> int:
     if run["status"] == "running":
         note("The run is under way: the file holds what was recorded by now.")
     say(f"head {made['seq']}:{made['head']}")
-    say(f"Keep the head elsewhere. To verify: python3 {target.name}, or kbd verify {target.name}")
+    name = target.name
+    say(f"Keep the head elsewhere. To verify: kbd verify {name}, or python3 {name}, which runs it")
     return OK

@@ -48,17 +48,11 @@ def extract(
     """Copy published files to a folder, which is made if need be, and return where they are.
 
     Raises:
-        Stop: The folder cannot be made, or a file was not extracted.
+        Stop: A file was not extracted.
+        RequestRefused: The folder is kbd's own, or cannot be one.
     """
+    # The daemon makes the folder: it refuses one that lies in its home, and follows no link below.
     directory = os.path.abspath(directory)
-    try:
-        os.makedirs(directory, exist_ok=True)
-    except OSError as error:
-        msg = (
-            f"{directory} cannot be made: {error.strerror}; the files are in the workbench: "
-            f"kbd wb extract {workbench_id} --out DIR"
-        )
-        raise Stop(msg, FAILED) from error
     params: dict[str, Any] = {"workbench_id": workbench_id, "destination_dir": directory}
     if paths is not None:
         params["workbench_paths"] = list(paths)
@@ -67,5 +61,9 @@ def extract(
     for each in failed:
         note(f"{each['workbench_path']} was not extracted: {each.get('reason', each['status'])}")
     if failed:
-        raise Stop(f"{len(failed)} of {len(results)} files were not extracted", FAILED)
+        msg = (
+            f"{len(failed)} of {len(results)} files were not extracted; they are in the workbench: "
+            f"kbd wb extract {workbench_id} --out DIR"
+        )
+        raise Stop(msg, FAILED)
     return [str(each["final_path"]) for each in results]

@@ -1,10 +1,11 @@
 """New files that commands write: whole or not at all, and never over another one."""
 
 import os
+from contextlib import suppress
 
 from kbd.cli.exits import FAILED, USAGE, Stop
 
-__all__ = ["check_new_file", "write_new_file"]
+__all__ = ["check_new_file", "write_below", "write_new_file"]
 
 
 def check_new_file(path: str) -> None:
@@ -26,22 +27,38 @@ def write_new_file(path: str, page: bytes) -> None:
     Raises:
         Stop: It exists by now, or cannot be written.
     """
-    beside = f"{path}.{os.getpid()}.part"
+    from kbd.core.runtime.held_folder import hold_named  # noqa: PLC0415 - 9 ms, to write only
+
+    folder, name = os.path.split(os.path.abspath(path))
     try:
-        try:
-            with open(beside, "xb") as file:
-                file.write(page)
-                file.flush()
-                # Before it gets its name: after a crash the name stands for the whole page.
-                os.fsync(file.fileno())
-            # The name is taken before it is replaced: it may no longer be free.
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            os.replace(beside, path)
-        except BaseException:
-            if os.path.lexists(beside):
-                os.unlink(beside)
-            raise
+        with hold_named(folder) as held:
+            write_below(held, name, page)
     except FileExistsError as error:
-        raise Stop(f"{error.filename} exists; nothing is overwritten", USAGE) from error
+        raise Stop(f"{path} exists; nothing is overwritten", USAGE) from error
     except OSError as error:
         raise Stop(f"{path} cannot be written: {error.strerror}", FAILED) from error
+
+
+def write_below(folder: int, name: str, page: bytes) -> None:
+    """Make a file in a held folder: written beside its name, and moved there if that is free.
+
+    Raises:
+        FileExistsError: It exists by now.
+        OSError: It cannot be written; nothing of it is left.
+    """
+    from kbd.core.runtime.held_folder import open_below  # noqa: PLC0415 - as above
+    from kbd.events.disk import DISK  # noqa: PLC0415 - as above
+
+    beside = f"{name}.{os.getpid()}.part"
+    made = open_below(folder, beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(made, "wb") as file:
+            file.write(page)
+            file.flush()
+            # Before it gets its name: after a crash the name stands for the whole page.
+            os.fsync(file.fileno())
+        DISK.move_new((folder, beside), (folder, name))
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(beside, dir_fd=folder)
+        raise

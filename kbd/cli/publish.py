@@ -31,7 +31,9 @@ Files that you added from elsewhere are never written; `kbd wb extract` copies r
     parser.add_argument("paths", nargs="*", default=[], metavar="PATH", help="only these files")
     parser.add_argument("--keep-both", action="store_true", help="on a conflict, keep both files")
     parser.add_argument(
-        "--accept-external", action="store_true", help="also files with new external references"
+        "--accept-external",
+        action="store_true",
+        help="also files with new external references or active content",
     )
     parser.add_argument("--yes", action="store_true", help="confirm deletions")
     parser.add_argument(

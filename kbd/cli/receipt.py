@@ -7,12 +7,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
-from kbd.cli.link import call, connect
+from kbd.cli.link import call, connect, resolve_home
 from kbd.cli.names import find_workbench
-from kbd.cli.new_file import write_new_file
+from kbd.cli.new_file import write_below
 from kbd.cli.terminal import line, note, say, size
 from kbd.client.blocking import Client
 
@@ -50,7 +51,8 @@ examples:
   kbd receipt verify receipt.json OLD NEW    with the file before and after
 
 `verify` takes receipts, files and folders; versions are found by their hashes. It uses none of the
-code that edits files. In a saved folder `python3 verify.pyz` does the same without kbd.
+code that edits files, and runs nothing that lies in a folder. In one of your own `python3
+verify.pyz` does the same without kbd: Python runs what it is given, so not in a stranger's.
 Its exit codes: 0 all that is claimed was checked and is true, 1 something is false, 2 usage,
 5 nothing is false, but something could not be checked, because a version is not at hand."""
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
@@ -79,7 +81,7 @@ def _receipt(arguments: argparse.Namespace) -> int:
         data = _read_blob(client, workbench_id, found["hash"])
         receipt = json.loads(data)
         if arguments.action == "save":
-            _save(client, workbench_id, receipt, data, arguments.to)
+            _save(client, workbench_id, receipt, data, arguments.to, resolve_home(arguments.home))
             return OK
     if arguments.json:
         say(data.decode().rstrip("\n"))
@@ -135,14 +137,19 @@ def _read_blob(client: Client, workbench_id: str, sha256: str) -> bytes:
 
 
 def _save(
-    client: Client, workbench_id: str, receipt: dict[str, Any], data: bytes, folder: str
+    client: Client,
+    workbench_id: str,
+    receipt: dict[str, Any],
+    data: bytes,
+    folder: str,
+    home: str,
 ) -> None:
-    """Write a receipt with all versions that it tells of to a new folder.
+    """Write a receipt with all versions that it tells of to a new folder, not in kbd's home.
 
     Raises:
         Stop: The folder is there, or cannot be written.
     """
-    from kbd.core.audit.receipt_folder import checker_file  # noqa: PLC0415 - 20 ms, for `save` only
+    from kbd.core.runtime.held_folder import hold_named, lies_within  # noqa: PLC0415 - as below
 
     try:
         os.makedirs(folder)
@@ -150,25 +157,11 @@ def _save(
         raise Stop(f"{folder} exists; nothing is overwritten", USAGE) from error
     except OSError as error:
         raise Stop(f"{folder} cannot be made: {error.strerror}", FAILED) from error
-    count = 0
     try:
-        for sha256, name in _versions(receipt):
-            path = os.path.join(folder, *name.split("/"))
-            try:
-                version = _read_blob(client, workbench_id, sha256)
-            except Stop as fault:
-                # A connection that broke is no fault of the version's.
-                if fault.code != FAILED or not name.startswith("between/"):
-                    raise
-                # Without it nothing proves which call changed what; the changes are proven.
-                note(f"{name} is left out: {fault.message}")
-                continue
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            write_new_file(path, version)
-            count += 1
-        write_new_file(os.path.join(folder, "verify.pyz"), checker_file())
-        # Last: a folder that holds a receipt is whole.
-        write_new_file(os.path.join(folder, "receipt.json"), data)
+        with hold_named(os.path.abspath(folder)) as held:
+            if lies_within(held, Path(home)):
+                raise Stop(f"{folder} lies in the home of kbd: name another folder", USAGE)
+            count = _save_versions(client, workbench_id, receipt, data, held)
     except BaseException as error:
         # It was made here, a moment ago: with half of it in the way nobody could try again.
         shutil.rmtree(folder, ignore_errors=True)
@@ -177,6 +170,37 @@ def _save(
         raise
     say(f"{folder}: receipt.json, {count} file versions, verify.pyz")
     say(f"To verify: kbd receipt verify {folder}, or python3 {os.path.join(folder, 'verify.pyz')}")
+
+
+def _save_versions(
+    client: Client, workbench_id: str, receipt: dict[str, Any], data: bytes, folder: int
+) -> int:
+    """Write a receipt into a held folder, and return how many versions lie beside it."""
+    from kbd.core.audit.receipt_folder import checker_file  # noqa: PLC0415 - 20 ms, for `save` only
+    from kbd.core.runtime.held_folder import make_below  # noqa: PLC0415 - likewise
+
+    count = 0
+    for sha256, name in _versions(receipt):
+        try:
+            version = _read_blob(client, workbench_id, sha256)
+        except Stop as fault:
+            # A connection that broke is no fault of the version's.
+            if fault.code != FAILED or not name.startswith("between/"):
+                raise
+            # Without it nothing proves which call changed what; the changes are proven.
+            note(f"{name} is left out: {fault.message}")
+            continue
+        below, _, last = name.rpartition("/")
+        place = make_below(folder, below, lambda each, within: os.mkdir(each, dir_fd=within))
+        try:
+            write_below(place, last, version)
+        finally:
+            os.close(place)
+        count += 1
+    write_below(folder, "verify.pyz", checker_file())
+    # Last: a folder that holds a receipt is whole.
+    write_below(folder, "receipt.json", data)
+    return count
 
 
 def _versions(receipt: dict[str, Any]) -> Iterator[tuple[str, str]]:

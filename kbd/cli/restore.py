@@ -4,18 +4,27 @@ import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kbd.cli.exits import FAILED, OK, Stop
 from kbd.cli.link import resolve_home
-from kbd.cli.terminal import line, note, say
+from kbd.cli.rule_confirmation import render_acts
+from kbd.cli.terminal import counted, line, note, say
 from kbd.errors import KbdError
+
+if TYPE_CHECKING:
+    from kbd.core.audit.restore import NewHome
+    from kbd.events.watches import WatchRule
 
 __all__ = ["command"]
 
 _WATCHES = """\
-Watched folders are paused: if the kbd that the backup is of still works, both would do each job.
-`kbd watch list` shows them, `kbd watch resume` has them go on. What was under way when the backup
-was made is put aside: `kbd watch failed`."""
+Watched folders are paused, and nothing of their rules is in force: if the kbd that the backup is of
+still works, both would do each job, and a backup that is not yours may name any command. `kbd watch
+resume` has one go on, after you confirmed what its rule does by itself. What was under way when the
+backup was made is put aside: `kbd watch failed`."""
+
+_CONSENT = "Consent is asked for again: what people had agreed to in the backup"
 
 
 def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
@@ -26,7 +35,9 @@ examples:
   kbd --home ~/kbd-again up
 
 The backup is checked first, byte for byte; what is wrong with it is said, and then nothing is made.
-The home must not exist, or be empty. Put your settings.toml into it yourself."""
+The home must not exist, or be empty. Put your settings.toml into it yourself. No consent, no
+consent mode and no command, publishing or delivery of a watch is in force before you say so again.
+A home that is merely copied is taken for your own: restore what you were given from a backup."""
     parser.add_argument("backup", metavar="BACKUP", help="the folder that `kbd backup` wrote")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return _restore
@@ -51,9 +62,7 @@ def _restore(arguments: argparse.Namespace) -> int:
         raise Stop(f"{error.code}: {error.message}", FAILED) from error
     inventory = made.inventory
     if arguments.json:
-        logs = [{"workbench_id": log.workbench_id, "seq": log.seq} for log in inventory.logs]
-        facts = {"home": str(home), "created_at": inventory.created_at, "logs": logs}
-        say(json.dumps({**facts, "watches_paused": made.watches}))
+        say(json.dumps({"home": str(home), **_facts(made)}))
         return OK
     for log in inventory.logs:
         if log.damage:
@@ -62,7 +71,30 @@ def _restore(arguments: argparse.Namespace) -> int:
         f"{home}: {checked.logs} logs, {checked.events} events, {checked.blobs} file versions, "
         f"as of {inventory.created_at[:16].replace('T', ' ')} UTC"
     )
-    if made.watches:
+    if made.rules:
+        note("\n".join(text for rule in made.rules for text in render_acts(_row(rule))))
         note(_WATCHES)
+    if made.consents or made.consent_mode != "ask":
+        mode = f", the mode {line(made.consent_mode, 40)}" if made.consent_mode != "ask" else ""
+        note(f"{_CONSENT} ({counted(made.consents, 'consent')}{mode}) does not hold here.")
     say(f"Start it with: kbd --home {home} up")
     return OK
+
+
+def _facts(made: "NewHome") -> dict[str, Any]:
+    """Return what was restored, for programs."""
+    logs = [{"workbench_id": log.workbench_id, "seq": log.seq} for log in made.inventory.logs]
+    return {
+        "created_at": made.inventory.created_at,
+        "logs": logs,
+        "watches_paused": len(made.rules),
+        "watches": [_row(rule) for rule in made.rules],
+        "dropped": {"consents": made.consents, "consent_mode": made.consent_mode},
+    }
+
+
+def _row(rule: "WatchRule") -> dict[str, Any]:
+    """Return what a rule does, as a row of `WatchList` names it."""
+    row = {"name": rule.name, "folder": rule.folder, "publish": rule.publish}
+    results = {"deliver_to": rule.deliver_to} if rule.deliver_to is not None else {}
+    return {**row, **results, "on_outcome": list(rule.on_outcome)}

@@ -53,6 +53,7 @@ examples:
                                        one that `kbd export` printed
   kbd verify ./backup-2026-11          a backup
 
+No program is run that a file or a backup brings: check a stranger's so, not with python3.
 Reads everything again and compares checksums, sequence, hash chain, anchor and file versions.
 Exits with 1 if something is wrong, and says what sort of harm it is, in which file, at which byte
 and event. With --head it also finds a history that somebody wrote anew.

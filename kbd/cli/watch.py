@@ -9,6 +9,7 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
+from kbd.cli.rule_confirmation import confirm_rule, render_acts
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import format_time, line, note, render_table, say, size
 from kbd.cli.watch_rules import add_watch, consent_for, dry_run, find_watch, select_failed
@@ -37,6 +38,7 @@ examples:
   kbd watch failed                             what failed, why, and what helps
   kbd watch failed inbox --retry all
   kbd watch pause inbox; kbd watch resume inbox
+  kbd watch resume inbox --confirm 'command=notify-send kbd'   of a restored home
   kbd watch rm inbox                           what was made stays
 
 A watch is named by its id, the beginning of its id, its name, or its folder."""
@@ -52,6 +54,10 @@ def command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], i
     parser.add_argument(
         "--consent", action="store_true", help="add, resume: what lands may go to the model"
     )
+    parser.add_argument(
+        "--confirm", action="append", metavar="ACT",
+        help="resume, in a restored home: command=CMD, publish=auto, deliver-to=DIR",
+    )  # fmt: skip
     _add_rule(parser.add_argument_group("options of add"))
     failed = parser.add_argument_group("options of failed")
     failed.add_argument("--retry", metavar="N", help="work on file N after all; N,N or all")
@@ -146,8 +152,9 @@ def _run_action(client: Client, watch: dict[str, Any], arguments: argparse.Names
             call(client, "WatchPause", meant)
             say(f"Paused {name}. What lands is recorded and waits.")
         case "resume":
-            consent = consent_for(client, watch) if arguments.consent else {}
-            resumed = call(client, "WatchResume", {**meant, **consent})["watch"]
+            confirmed = confirm_rule(watch, arguments) if watch["restored"] else {}
+            consent = consent_for(client, watch, given=arguments.consent)
+            resumed = call(client, "WatchResume", {**meant, **consent, **confirmed})["watch"]
             say(f"Resumed {name}; {resumed['waiting']} waiting, {resumed['failed']} failed.")
             if resumed["failed"]:
                 note(f"Work on what failed: kbd watch failed {watch['watch_id']} --retry all")
@@ -213,7 +220,7 @@ _FAILED_OPTIONS = ("--retry", "--dismiss")
 
 
 def render_list(watches: list[dict[str, Any]]) -> str:
-    """Return a line a watch."""
+    """Return a line a watch, and what each does by itself."""
     rows = [
         (
             each["watch_id"],
@@ -225,7 +232,8 @@ def render_list(watches: list[dict[str, Any]]) -> str:
         )
         for each in watches
     ]
-    return render_table(("id", "name", "status", "landed", "open", "failed"), rows)
+    table = render_table(("id", "name", "status", "landed", "open", "failed"), rows)
+    return "\n".join((table, *(text for each in watches for text in ("", *render_acts(each)))))
 
 
 def render_watch(watch: dict[str, Any]) -> str:
@@ -319,7 +327,6 @@ def _render_rule(watch: dict[str, Any]) -> list[str]:
     results = "wait for review" if rule["publish"] == "review" else "are published by the run"
     again = f"tried again: {failure['retries']}, from {failure['wait_s']:g} s on; then "
     again, pauses = again if failure["retries"] else "", failure["then"] == "pause"
-    consent = rule.get("consent")
     fields = {
         "folder": rule["folder"] + noticed[watch["hints"]],
         "files": " ".join(rule["patterns"]),
@@ -332,11 +339,19 @@ def _render_rule(watch: dict[str, Any]) -> list[str]:
         f"{limits['runs_per_path_hour']}; rules in a chain: {limits['chain_depth']}",
         "failure": f"{again}put aside{', and the watch paused' if pauses else ''}",
         "command": shlex.join(rule["on_outcome"]) or "none",
-        "consent": f"what lands may go to {consent['model_id']}" if consent else "none",
+        "consent": _render_consent(watch),
         "status": _render_status(watch),
         "landed": f"{watch['landed']}{_render_counts(watch['outcomes'])}",
     }
     return [_wrap(text, f"  {name:<8} ") for name, text in fields.items()]
+
+
+def _render_consent(watch: dict[str, Any]) -> str:
+    consent = watch["rule"].get("consent")
+    if consent is None:
+        return "none"
+    agreed = f"what lands may go to {consent['model_id']}"
+    return f"none; the backup's ({agreed}) does not hold" if watch["restored"] else agreed
 
 
 def _render_status(watch: dict[str, Any]) -> str:

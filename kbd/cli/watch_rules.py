@@ -57,10 +57,24 @@ def add_watch(client: Client, arguments: argparse.Namespace) -> str:
     return str(added["watch_id"])
 
 
-def consent_for(client: Client, watch: dict[str, Any]) -> dict[str, Any]:
-    """Return the consent to what a watch's next run would use, after telling what that is."""
+def consent_for(client: Client, watch: dict[str, Any], *, given: bool) -> dict[str, Any]:
+    """Return the consent to what a watch's next run would use, after telling what that is.
+
+    Args:
+        client: The daemon.
+        watch: Its row of `WatchList`.
+        given: Whether it was given beforehand. If not, it is asked for where a restored rule had
+            one, for that holds no more.
+
+    Raises:
+        Stop: Nobody gave it.
+    """
+    if not given and not watch["restored"]:
+        return {}
     rule = call(client, "WatchGet", {"watch_id": watch["watch_id"]})["watch"]["rule"]
-    return _consent_param(client, rule, yes=True)
+    if not given and "consent" not in rule:
+        return {}
+    return _consent_param(client, rule, yes=given)
 
 
 def select_failed(client: Client, watch: dict[str, Any] | None, asked: str) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ of one leaves the other: `magic 8 bytes, seq u64, chain 32 bytes, crc32 u32`, li
 zeros. The valid slot with the higher number counts.
 """
 
+import errno
 import os
 import struct
 from pathlib import Path
@@ -64,9 +65,19 @@ def _newest(data: bytes) -> tuple[Anchor, int] | None:
 def read_anchor(directory: Path) -> Anchor | None:
     """Read the anchor of a log; None if there is none or both slots are damaged."""
     try:
-        newest = _newest((directory / ANCHOR_NAME).read_bytes())
+        # O_NONBLOCK: a pipe in its place, in a log from elsewhere, must not hang.
+        held = os.open(directory / ANCHOR_NAME, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    try:
+        newest = _newest(os.pread(held, 2 * _SLOT_BYTES, 0))
+    except OSError as error:
+        # A pipe has no places to read at.
+        if error.errno != errno.ESPIPE:
+            raise
+        return None
+    finally:
+        os.close(held)
     return newest and newest[0]
 
 

@@ -30,7 +30,7 @@ class AskedFile(msgspec.Struct, frozen=True, omit_defaults=True):
         name: The file.
         base: What the draft started from, or None for a new file.
         blob: What would be published, or None for a deletion.
-        references: Its new external references.
+        references: Its new active content, external references among it.
     """
 
     name: FileName

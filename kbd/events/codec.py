@@ -24,7 +24,7 @@ import msgspec
 
 from kbd.errors import LogCorrupt, ValidationFailed
 from kbd.events.base import MUST_UNDERSTAND, Actor, Recorded
-from kbd.events.vocabulary import VERSIONS, Event
+from kbd.events.vocabulary import MUST_BE_UNDERSTOOD, VERSIONS, Event
 from kbd.types import Seq
 
 __all__ = [
@@ -188,7 +188,8 @@ def wrap_event(
         actor: The client that asked for it, if one did.
     """
     kind = type(event)
-    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, 0, actor)
+    flags = MUST_UNDERSTAND if kind in MUST_BE_UNDERSTOOD else 0
+    return _WRAPPERS[kind](VERSIONS[kind], event, ts_us, run, cause, flags, actor)
 
 
 def encode(records: Sequence[Recorded]) -> bytes:

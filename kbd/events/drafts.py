@@ -49,7 +49,7 @@ class FileChanged(Fact):
         cause: "edit"; "rollback" for what a failed attempt had written; "removal" by a person;
             "rebase" for an edit that was applied again to what is published now.
         warnings: What the review should show of the file as it is now, whichever edit of the draft
-            brought it: external references, formulas that fetch.
+            brought it: external references and other active content.
         before_warnings: What it should have shown before.
         notes: What edits of the draft noticed that the review may show, and nothing waits for.
         before_notes: The same before.
@@ -160,8 +160,8 @@ class PublishIntended(Fact):
         rewind: What is recorded when published/ is again as it was then: an undo that reaches
             behind a publish. The draft is not what is published.
         restores: The checkpoint that published/ is brought back to, or "".
-        accepted: The files with new external references that were published all the same, because
-            who asked accepted them; each with what was warned of.
+        accepted: The files with new active content that were published all the same, because who
+            asked accepted it; each with what was warned of.
     """
 
     publish_id: str

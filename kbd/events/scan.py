@@ -210,7 +210,7 @@ class _Walker:
     def _walk(self, segment: Segment, *, last: bool) -> None:
         """Walk one segment; what is no frame in it is torn or damaged."""
         found = self._found
-        fd = os.open(segment.path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(segment.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             # The size of now: what is appended meanwhile is not looked at.
             size, seen, rest = os.fstat(fd).st_size, -1, b""
@@ -316,7 +316,7 @@ def _before_last(path: Path) -> int:
         segment = open_segment(path)
     except LogCorrupt:
         return 0
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         blocks = walk_blocks(fd, segment.seed, segment.start, os.fstat(fd).st_size)
         return max((block.base + block.last for block in blocks if block.frames), default=0)

@@ -156,7 +156,8 @@ def open_segment(path: Path) -> Segment:
     Raises:
         LogCorrupt: It is damaged, or a newer kbd must read it.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    # O_NONBLOCK: a pipe in its place, in a log from elsewhere, must not hang.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         header = read_segment(os.pread(fd, SEGMENT_BYTES, 0))
     finally:

@@ -21,18 +21,22 @@ from kbd.events.drafts import (
     PublishIntended,
     ReceiptMade,
 )
+from kbd.events.restores import HomeRestored, RestoreEvent, WorkbenchRestored
 from kbd.events.runs import ModelReplied, ModelRequested, RunEvent, ToolCalled, ToolReturned
 from kbd.events.watches import WatchEvent
 from kbd.events.workbenches import ConversationRewound, DraftThen, FileAdded, WorkbenchEvent
 from kbd.types import BlobHash
 
-__all__ = ["VERSIONS", "Event", "named_blobs"]
+__all__ = ["MUST_BE_UNDERSTOOD", "VERSIONS", "Event", "named_blobs"]
 
-Event = WorkbenchEvent | RunEvent | DraftEvent | ApprovalEvent | WatchEvent
+Event = WorkbenchEvent | RunEvent | DraftEvent | ApprovalEvent | WatchEvent | RestoreEvent
 """Everything that can be recorded."""
 
 VERSIONS: dict[type, int] = dict.fromkeys(Event.__args__, 1)
 """The version in which each type is written today; what is older is lifted when it is read."""
+
+MUST_BE_UNDERSTOOD: frozenset[type] = frozenset({HomeRestored, WorkbenchRestored})
+"""The types that a reader which does not know them must not pass over: they take back consent."""
 
 
 def _rewound_blobs(event: ConversationRewound) -> Iterable[BlobHash | None]:

@@ -20,6 +20,7 @@ __all__ = [
     "LandingsParked",
     "LandingsRetried",
     "PassedFile",
+    "RuleConfirmation",
     "RuleLimits",
     "WatchAdded",
     "WatchCommandEnded",
@@ -123,6 +124,20 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     consent: WatchConsent | None = None
 
 
+class RuleConfirmation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a person confirmed of a rule that came with a restored home, word for word.
+
+    Args:
+        on_outcome: The program and its arguments that may be run; () for none.
+        publish: "auto" if its runs may publish.
+        deliver_to: Where its results may go, or None.
+    """
+
+    on_outcome: tuple[str, ...] = ()
+    publish: str = ""
+    deliver_to: str | None = None
+
+
 class WatchAdded(Fact):
     """A folder is watched from now on."""
 
@@ -171,10 +186,18 @@ class WatchSuspended(Fact):
 
 
 class WatchResumed(Fact):
-    """A person resumed a watch, and may have agreed to what was missing."""
+    """A person resumed a watch, and may have agreed to what was missing.
+
+    Args:
+        watch_id: Which.
+        consent: What may be sent from now on; None changes nothing, but for a watch of a restored
+            home: what its rule said before is not in force any more.
+        confirmed: What the rule of such a watch does by itself, as the person confirmed it.
+    """
 
     watch_id: WatchId
     consent: WatchConsent | None = None
+    confirmed: RuleConfirmation | None = None
 
 
 class FileLanded(Fact):

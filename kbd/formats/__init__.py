@@ -15,6 +15,7 @@ can do is told by the capabilities it inherits:
     Mergeable  merge()                     two sets of changed lines in one file
     Comparable compare(), trace(), locate()  what differs between two versions of a file, and where
     Receiptable receipt_facts()            what differs inside, in facts that others can recompute
+    Inspectable active_content()           what its files run, fetch or start when they are opened
     Editable   operations, apply()         typed operations on a new or an existing file
     Tabular    read_table(), write_table() a file or sheet as rows with named, typed columns
     Styled     get_styles(), copy_assets() how a file looks, and what of it another one can take
@@ -24,6 +25,7 @@ modules: those named in `preload` are imported once in the worker's zygote, the 
 imports them. Handlers raise `kbd.errors.KbdError`; anything else they raise is reported as
 FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
 
+    active         active content of files, compared with what is known
     records        what is handed to a handler, and what it hands back
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
@@ -44,6 +46,7 @@ from kbd.formats.capabilities import (
     Editable,
     FormatHandler,
     Gridded,
+    Inspectable,
     Mappable,
     Previewable,
     Printable,
@@ -112,6 +115,7 @@ __all__ = [
     "Gridded",
     "Hunk",
     "HunkLine",
+    "Inspectable",
     "Mappable",
     "MergeClash",
     "Mergeable",

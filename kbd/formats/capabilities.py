@@ -30,6 +30,7 @@ __all__ = [
     "Editable",
     "FormatHandler",
     "Gridded",
+    "Inspectable",
     "Mappable",
     "Previewable",
     "Printable",
@@ -286,6 +287,32 @@ class Receiptable(ABC):
 
         Raises:
             FileReadFailed: A version cannot be read.
+        """
+
+
+class Inspectable(ABC):
+    """A format that can tell what active content its files carry.
+
+    Active content is what a program does that opens the file, beside showing it: it runs code,
+    evaluates, fetches from elsewhere, sends on, or starts what is embedded.
+    """
+
+    @abstractmethod
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return the active content of a file that none of some others carries.
+
+        `kbd.formats.active.ActiveContent` makes the texts and finds what is new.
+
+        Args:
+            source: The file.
+            known: Files of the format whose active content is no news: what the file was made
+                from, what else a person added.
+
+        Returns:
+            A text each, the same for the same bytes, what it is first ("script: alert(1)").
+
+        Raises:
+            FileReadFailed: A file cannot be read.
         """
 
 

@@ -5,6 +5,7 @@
     suffixes     what a suffix promises: macros, a template
     assets       what a call names to be copied; parts copied with all that they are related to
     formatting   lenient reader of fonts, sizes, colors and alignments in operations
+    active_content  what a package refers to, runs, fetches or embeds
     reach        what a package still reaches out to after an edit
     receipts     facts for receipts: parts by their hashes, changed ones by what they hold
     theme        colors and fonts of themes, and what a color of a drawing comes to

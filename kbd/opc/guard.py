@@ -48,7 +48,8 @@ def check_magic(name: str, file: IO[bytes]) -> None:
         if encrypted:
             raise FileReadFailed(
                 f"{name} is encrypted with a password; open it with the password, remove that, and "
-                "save it"
+                "save it",
+                detail={"encrypted": True},
             )
         raise FileReadFailed(f"{name} is an old binary Office file; {save}")
     # An empty zip is its last record alone, which begins with the same letters (APPNOTE 4.3.16).
@@ -161,7 +162,9 @@ def _data_offset(name: str, file: IO[bytes], info: ZipInfo) -> int:
     _, _, flags, method, _, _, crc, packed, size, names, extra = _LOCAL.unpack(fixed)
     after = info.header_offset + _LOCAL.size
     if (flags | info.flag_bits) & _ENCRYPTED:
-        raise FileReadFailed(f"{name} is encrypted; remove the encryption, and save it")
+        raise FileReadFailed(
+            f"{name} is encrypted; remove the encryption, and save it", detail={"encrypted": True}
+        )
     # Some readers go by the entry's own header, others by the directory: both must agree.
     if os.pread(file.fileno(), names, after) != raw_name(info) or method != info.compress_type:
         _damaged(name, "a part is described in two ways")
@@ -187,7 +190,10 @@ def _count_entries(name: str, file: IO[bytes]) -> int:
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < _END.size:
         _damaged(name, "it ends too early")
-    _, disk, first, here, count, size, offset, _ = _END.unpack_from(tail, at)
+    _, disk, first, here, count, size, offset, comment = _END.unpack_from(tail, at)
+    # Blanks do no harm, and some programs end a file with one; another file may stand there, too.
+    if tail[at + _END.size + comment :].strip(b"\0 \t\r\n"):
+        _damaged(name, "something else follows its end")
     end = start + at
     # A locator before it makes it a zip64: the record that it leads to counts (APPNOTE 4.3.15).
     if at >= _LOCATOR.size and tail.startswith(b"PK\x06\x07", at - _LOCATOR.size):

@@ -228,13 +228,13 @@ def library_errors(name: str) -> Iterator[None]:
     """Turn what a library raises on a package that it does not understand into ValidationFailed."""
     try:
         yield
-    except KbdError:
+    # Of the process and the disk, not of the file.
+    except (KbdError, MemoryError, OSError):
         raise
     except etree.LxmlError as error:
         raise FileReadFailed(f"{name} is damaged: a part is not valid XML") from error
-    except (
-        AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
-    ) as error:  # fmt: skip
+    # Python's own errors most often, at times one that the library has for this.
+    except Exception as error:
         msg = f"{name} is not built as its kind of file should be; it cannot be changed safely"
         raise ValidationFailed(msg) from error
 

@@ -3,8 +3,10 @@
 `encodings` finds out how bytes are text; `lines` counts a text's lines, notes where they begin and
 reads a text by them. For comparisons `differences` finds the parts in which two files differ,
 `stretches` collects them within bounds, and `versions` compares what no line shows; for receipts,
-`receipts` tells which lines differ. All stream: no file is held in memory. Only `merge` holds
-three, to put two sets of changed lines together. Only modules that a worker preloads import them.
+`receipts` tells which lines differ. `formulas` knows what a spreadsheet program evaluates,
+`rendered_text` what pages and markup run and fetch. All stream, and hold no file in memory, but for
+`rendered_text` and for `merge`, which puts two sets of changed lines together. Only modules that a
+worker preloads import them.
 """
 
 from kbd.plaintext.encodings import LOW_CONFIDENCE, Encoding, bounded_lines, detect, open_text

@@ -31,7 +31,7 @@ class ApprovalFile(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         path: The file.
         change_type: "added", "modified" or "deleted".
-        references: Its new external references.
+        references: Its new active content: external references, scripts, formulas.
     """
 
     path: str
@@ -107,7 +107,7 @@ class ApprovalList(Request):
 class ApprovalRequest(Request):
     """Ask a person to publish the draft, or some of its files; nothing is published by it.
 
-    Deletions and files with new external references are asked about one by one. What is asked
+    Deletions and files with new active content are asked about one by one. What is asked
     already is not asked again. The answer is what waits for a person now about these files.
 
     Args:

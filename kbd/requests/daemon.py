@@ -35,6 +35,7 @@ __all__ = [
     "RpcDiscover",
     "SandboxInfo",
     "SearchInfo",
+    "SetAsideFile",
     "ToolWorkerGetStatus",
     "ToolWorkerStatus",
 ]
@@ -125,6 +126,22 @@ class RendererInfo(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | Unset = UNSET
 
 
+class SetAsideFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that no worker gets any more until the daemon starts again.
+
+    Args:
+        path: Its name when it was read last.
+        plugin: The plugin, and its version, whose workers died of it.
+        deaths: How many of them.
+        reason: The same as a sentence.
+    """
+
+    path: str
+    plugin: str
+    deaths: int
+    reason: str
+
+
 class ToolWorkerStatus(Answer):
     """Whether files can be worked on.
 
@@ -134,6 +151,8 @@ class ToolWorkerStatus(Answer):
         sandbox: How they are confined.
         renderer: What prints documents for previews.
         error: Why none can be started.
+        set_aside: The files that are not read any more, for they killed their workers; absent if
+            there are none.
     """
 
     available: bool
@@ -141,6 +160,7 @@ class ToolWorkerStatus(Answer):
     sandbox: SandboxInfo
     renderer: RendererInfo
     error: str | Unset = UNSET
+    set_aside: tuple[SetAsideFile, ...] | Unset = UNSET
 
 
 class ToolWorkerGetStatus(Request):

@@ -122,7 +122,8 @@ class DraftPublish(_DraftRequest):
     Args:
         paths: Only these; all if absent.
         on_conflict: What to do where a published file changed meanwhile.
-        accept_external: Whether files with new external references may be published.
+        accept_external: Whether files with new external references or other active content may be
+            published.
     """
 
     answer: ClassVar[type[Any]] = DraftPublished

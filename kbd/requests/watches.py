@@ -19,6 +19,7 @@ __all__ = [
     "TriedRun",
     "WatchAdd",
     "WatchAdded",
+    "WatchConfirmParam",
     "WatchConsentParam",
     "WatchFailedChanged",
     "WatchFailedDismiss",
@@ -78,8 +79,25 @@ class WatchConsentParam(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     model_id: ModelParam
 
 
+class WatchConfirmParam(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person confirms that the rule of a restored home does by itself, word for word.
+
+    Args:
+        on_outcome: The program and its arguments that may be run.
+        publish: That its runs may publish.
+        deliver_to: The folder that its results may go to.
+    """
+
+    on_outcome: tuple[str, ...] = ()
+    publish: Literal["auto"] | Unset = UNSET
+    deliver_to: str | Unset = UNSET
+
+
 class WatchRuleShown(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule as it was made, with the consent that came later; fields as in `WatchAdd`."""
+    """A rule as it was made, with the consent that came later; fields as in `WatchAdd`.
+
+    While the watch is `restored`, it is the rule of the backup, and the consent does not hold.
+    """
 
     folder: str
     prompt: str
@@ -114,6 +132,11 @@ class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
         running: How many are worked on.
         failed: How many are parked.
         outcomes: How many files came to which outcome.
+        publish: Whether changes wait for review, or are published by the run.
+        deliver_to: Where published results are copied.
+        on_outcome: The program and its arguments, run for each outcome.
+        restored: Whether the rule came with a restored home and nobody resumed the watch since:
+            its folder is not looked at, and what it does by itself must be confirmed.
     """
 
     watch_id: WatchId
@@ -129,6 +152,10 @@ class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
     running: int
     failed: int
     outcomes: dict[str, int]
+    publish: Literal["review", "auto"] = "review"
+    deliver_to: str | Unset = UNSET
+    on_outcome: tuple[str, ...] = ()
+    restored: bool = False
 
 
 class LandingRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -353,13 +380,16 @@ class WatchResume(_WatchRequest):
 
     Args:
         watch_id: The watch.
-        consent: What is agreed to from now on, in place of what the rule says.
+        consent: What is agreed to from now on, in place of what the rule says; of a restored one
+            nothing holds that is not agreed to here.
+        confirm: What the rule of a restored watch does by itself; needed for each that it has.
     """
 
     answer: ClassVar[type[Any]] = WatchFound
 
     watch_id: WatchParam
     consent: WatchConsentParam | Unset = UNSET
+    confirm: WatchConfirmParam | Unset = UNSET
 
 
 class WatchRemoved(Answer):

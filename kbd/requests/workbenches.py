@@ -268,7 +268,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
         file_kind: What it is ("spreadsheet", "text" …).
         mime_type: The same for programs.
         is_opaque: Whether its content cannot be read.
-        reason: Why not.
+        reason: Why not, or why it is not read any more: it killed its workers.
     """
 
     path: FileName

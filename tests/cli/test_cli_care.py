@@ -28,11 +28,13 @@ def test_a_folder_that_cannot_be_is_told_before_the_work(
 def test_a_folder_that_is_not_there_yet_is_fine(
     daemon: ScriptedDaemon, kbd: Kbd, tmp_path: Path
 ) -> None:
-    """It is made when there is something to put into it, and not before."""
-    assert kbd("run", "do it", "--keep", "--out", str(tmp_path / "a" / "b")) == 0
+    """The daemon makes it when there is something to put into it; nothing does before."""
+    out = str(tmp_path / "a" / "b")
+    assert kbd("run", "do it", "--keep", "--out", out) == 0
+    assert "WorkbenchFilesExtract" not in dict(daemon.asked)
+    assert kbd("run", "do it", "--publish", "--out", out) == 0
+    assert dict(daemon.asked)["WorkbenchFilesExtract"]["destination_dir"] == out
     assert not (tmp_path / "a").exists()
-    assert kbd("run", "do it", "--publish", "--out", str(tmp_path / "a" / "b")) == 0
-    assert (tmp_path / "a" / "b").is_dir()
 
 
 def test_a_daemon_that_dies_tells_how_to_go_on(

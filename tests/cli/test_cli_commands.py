@@ -211,7 +211,11 @@ def test_doctor_asks_the_daemon(
         "provider_id": "openai", "enabled": True, "configured": False, "leaves_machine": True,
     }  # fmt: skip
     off = {**provider, "provider_id": "other", "enabled": False}
-    sandbox = {"level": "limits", "reason": "no Landlock"}
+    layers = [
+        {"name": "landlock", "holds": False, "reason": "no Landlock"},
+        {"name": "seccomp", "holds": True, "reason": "a filter"},
+    ]
+    sandbox = {"level": "partial", "reason": "no Landlock", "layers": layers}
     local = {"provider_id": "local", "leaves_machine": False, "reason": "it has no model.onnx"}
     daemon.answers.update(
         PluginsList={"plugins": [plugin]},
@@ -225,6 +229,7 @@ def test_doctor_asks_the_daemon(
             "workers": 2,
             "sandbox": sandbox,
             "renderer": {"program": "/opt/soffice"},
+            "set_aside": [{"path": "a.pdf", "reason": "a.pdf is set aside: it crashed"}],
         },
     )
 
@@ -235,8 +240,11 @@ def test_doctor_asks_the_daemon(
     assert "-     provider  openai is not set up" in told
     assert "-     provider  other is disabled" in told
     assert "-     consent   files of every workbench may leave unasked" in told
-    assert "ok    workers   sandbox limits: no Landlock" in told
+    assert "ok    workers   files can be opened" in told
+    assert "-     sandbox   landlock is missing: no Landlock" in told
+    assert "ok    sandbox   seccomp holds: a filter" in told
     assert "ok    previews  documents are printed by /opt/soffice" in told
+    assert "-     set aside a.pdf is set aside: it crashed" in told
     assert "ok    home" in told
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kbd.cli.exits import OK, UNREACHABLE
+from kbd.cli.exits import FAILED, OK, UNREACHABLE, USAGE
 from scripted_daemon import AnswerError, ScriptedDaemon
 
 FIRST, BETWEEN, LAST = b"one", b"two", b"three"
@@ -53,3 +53,48 @@ def test_only_a_damaged_version_between_others_is_left_out(
     assert code == (UNREACHABLE if is_gone else OK)
     assert folder.exists() is not is_gone
     assert ("is left out: FILE_READ_FAILED" in said) is not is_gone
+
+
+def _serve(daemon: ScriptedDaemon, path: str) -> None:
+    """Have the daemon give a receipt of one file, whatever it calls that."""
+    receipt = _receipt().replace(b"a.txt", path.encode())
+    blobs = {_sha256(each): each for each in (receipt, FIRST, BETWEEN, LAST)}
+
+    def read(params: dict[str, Any], _: object) -> dict[str, Any]:
+        data = blobs[params["hash"]]
+        return {
+            "base64": base64.b64encode(data).decode(),
+            "size_bytes": len(data),
+            "has_more": False,
+        }
+
+    daemon.answers["ReceiptGet"] = {"hash": _sha256(receipt), "size_bytes": len(receipt)}
+    daemon.answers["BlobRead"] = read
+
+
+def test_nothing_is_saved_into_the_home_of_kbd(
+    daemon: ScriptedDaemon, kbd: Callable[..., int], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str], short_dir: Path,
+) -> None:  # fmt: skip
+    """Also where a link leads there; and a receipt beside it is saved."""
+    _serve(daemon, "sub/a.txt")
+    before = sorted(short_dir.iterdir())
+    (tmp_path / "way").symlink_to(short_dir)
+    for folder in (short_dir / "proof", tmp_path / "way" / "proof"):
+        code = kbd("receipt", "save", "taxes", "--to", str(folder))
+        assert code == USAGE
+        assert "home of kbd" in capsys.readouterr().err
+    assert sorted(short_dir.iterdir()) == before
+    assert kbd("receipt", "save", "taxes", "--to", str(tmp_path / "proof")) == OK
+    assert (tmp_path / "proof" / "after" / "sub" / "a.txt").read_bytes() == LAST
+
+
+@pytest.mark.parametrize("path", ["../../escaped.txt", "..", "a/../../../x"])
+def test_a_name_of_a_receipt_leads_nowhere(
+    daemon: ScriptedDaemon, kbd: Callable[..., int], tmp_path: Path, path: str
+) -> None:
+    """A receipt that names a file outside of its folder is not saved, nor is anything of it."""
+    _serve(daemon, path)
+    before = sorted(tmp_path.rglob("*"))
+    assert kbd("receipt", "save", "taxes", "--to", str(tmp_path / "a" / "proof")) == FAILED
+    assert [each for each in sorted(tmp_path.rglob("*")) if each not in before] == [tmp_path / "a"]

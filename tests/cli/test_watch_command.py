@@ -225,3 +225,48 @@ def test_a_refusal_is_told(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -
     daemon.answers["WatchAdd"] = refuse
     assert kbd("watch", "add", "/in", "do it") == 1
     assert capsys.readouterr().err == "VALIDATION_FAILED: the home of kbd is in it\n"
+
+
+HIDING = ["sh", "-c", f"true {'# ' * 2000}\n\u202erm -rf /; evil"]
+"""A command with most of it far to the right, on a line of its own, and turned round."""
+
+
+def of_a_backup(daemon: ScriptedDaemon) -> dict[str, Any]:
+    """Have the watch be one of a restored home; return what its rule does by itself."""
+    acts: dict[str, Any] = {"on_outcome": HIDING, "publish": "auto", "deliver_to": "/data/out"}
+    daemon.answers["WatchList"] = {"watches": [{**ROW, **acts, "restored": True}]}
+    return acts
+
+
+@pytest.mark.parametrize(
+    ("answers", "code"), [("yyy", 0), ("n", 3), ("yn", 3), ("yyn", 3)], ids=str
+)
+def test_each_act_of_a_restored_rule_is_asked_about(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured, monkeypatch: pytest.MonkeyPatch,
+    answers: str, code: int,
+) -> None:  # fmt: skip
+    """By itself, shown whole, with nothing hidden in it; one no, and nothing is sent."""
+    acts, left = of_a_backup(daemon), iter(answers)
+    monkeypatch.setattr("kbd.cli.rule_confirmation.is_interactive", lambda: True)
+    monkeypatch.setattr("kbd.cli.rule_confirmation.ask", lambda _: next(left) == "y")
+
+    assert kbd("watch", "resume", "invoices") == code
+    sent = [params for method, params in daemon.asked if method == "WatchResume"]
+    assert sent == ([{"watch_id": WATCH, "confirm": acts}] if code == 0 else [])
+    told = capsys.readouterr().err
+    assert next(left, "") == ""
+    assert "⟨U+000A⟩⟨U+202E⟩rm -rf /; evil" in told
+    assert "\u202e" not in told
+
+
+def test_a_restored_rule_is_listed_whole(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """No blank pushes the end of a command out of sight."""
+    of_a_backup(daemon)
+    assert kbd("watch", "list") == 0
+    assert "⟨U+000A⟩⟨U+202E⟩rm -rf /; evil" in capsys.readouterr().out
+    assert kbd("watch", "resume", "invoices", "--confirm", "publish=review") == 2
+    assert kbd("watch", "resume", "invoices", "--confirm", "everything") == 2
+    assert kbd("watch", "resume", "invoices", "--confirm", "publish=auto") == 3
+    assert not [params for method, params in daemon.asked if method == "WatchResume"]

@@ -15,6 +15,7 @@ import msgspec
 from kbd.events import Event, EventLog, codec
 from kbd.events import approvals as a
 from kbd.events import drafts as d
+from kbd.events import restores as s
 from kbd.events import runs as r
 from kbd.events import watches as f
 from kbd.events import workbenches as w
@@ -268,13 +269,21 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         ),
     ),
     (a.ApprovalDecided("00112233445566ff-a2", "decline"),),
+    (
+        s.WorkbenchRestored("89abcdef01234567"),
+        s.HomeRestored("89abcdef01234567", "2023-11-14T22:13:20.000000Z"),
+        f.WatchResumed(
+            WatchId("1"),
+            confirmed=f.RuleConfirmation(("notify-send", "it's done"), "auto", "/home/someone/out"),
+        ),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 4
+CLIENTS_FROM = len(ADDED) - 5
 """From which of what came later on a client asked for it."""
 
 

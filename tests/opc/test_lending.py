@@ -321,3 +321,26 @@ def test_real_files_come_back_as_they_were(corpora: Path, tmp_path: Path, kind: 
             assert (rewriting.changed, external) == (frozenset(), ()), path
         count += 1
     assert count > 8
+
+
+class OddError(Exception):
+    """What a library has for files that it does not understand, of no kind that Python has."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (KeyError("rId9"), ValidationFailed),
+        (OddError("required attribute not present"), ValidationFailed),
+        (etree.LxmlError("it is no XML"), FileReadFailed),
+        (FileReadFailed("it is damaged"), FileReadFailed),
+        (MemoryError(), MemoryError),
+        (OSError(28, "no space"), OSError),
+    ],
+)
+def test_what_a_library_raises_is_told_of_the_file(
+    raised: Exception, told: type[Exception]
+) -> None:
+    """Whatever it is; but what befell the process or the disk is no fault of the file."""
+    with pytest.raises(told), library_errors("a.pptx"):
+        raise raised

@@ -24,7 +24,7 @@ PARAMETERS = {
         "folder", "prompt", "patterns", "name", "model_id", "mode", "quiet_s", "deliver_to",
         "publish", "limits", "on_failure", "on_outcome", "consent", "existing",
     },
-    "WatchResume": {"watch_id", "consent"},
+    "WatchResume": {"watch_id", "consent", "confirm"},
     "WatchTest": {"watch_id", "folder", "patterns", "mode", "model_id"},
     "WatchFailedList": {"watch_id"},
     "WatchFailedRetry": {"watch_id", "landing_ids"},

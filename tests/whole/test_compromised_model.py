@@ -219,6 +219,8 @@ class Guard:
         """Assert that a run of attacks led to nothing but its draft; return what came of calls."""
         root = self._home / "workbenches" / workbench_id
         assert _tree(root / "published") == published
+        changed = self._attacked.changes(workbench_id)
+        assert not any("/." in f"/{path}" for path in changed), changed
         assert self._others() == self._before
         outside = _tree(self._attacked.folder)
         assert {name: outside.get(name) for name in self._outside} == self._outside

@@ -167,6 +167,10 @@ class ToolExecution:
             failure=_failure_type(tool),
         )
 
+    async def inspect(self) -> tuple[str, ...]:
+        """Look into what the tool put for active content; see `CallFiles.inspect`."""
+        return await self._files.inspect(self._formats)
+
     def _add_plugin(self, plugin: Plugin) -> None:
         if plugin not in self.worked:
             self.worked.append(plugin)
@@ -296,11 +300,12 @@ async def execute_tool(
     try:
         faults.check(plugin.name)
         with anyio.fail_after(limit_s):
-            result: ToolResult = await guarded(
+            returned: object = await guarded(
                 faults, plugin.name, f"tool {tool.name}", lambda: tool.run(call, arguments)
             )
+            result = _with_warnings(_checked_result(tool, returned), await call.inspect())
         # Before anything lands: a result that is no JSON fails the call with all that it wrote.
-        text = _result_text(tool, result)
+        text = msgspec.json.encode(result.value).decode()
         changes = await call.files.land(call_id)
     # These end the run: they are no result that the model could act on.
     except (DiskFull, LogCorrupt, LogPoisoned, UserCanceled):
@@ -321,12 +326,21 @@ async def execute_tool(
     return ToolOutcome(error=error, worked=tuple(call.worked), outside=call.outside)
 
 
-def _result_text(tool: Tool, result: object) -> str:
-    """Return a tool's result as JSON; raises TypeError or ValueError where it is none."""
-    if not isinstance(result, ToolResult) or not isinstance(result.summary, Mapping | None):
-        msg = f"{tool.name} returned {type(result).__name__} where a ToolResult is due"
-        raise TypeError(msg)
-    return msgspec.json.encode(result.value).decode()
+def _with_warnings(result: ToolResult, texts: tuple[str, ...]) -> ToolResult:
+    """Return a result whose `warnings` have some more texts, if it is an object."""
+    if not texts or not isinstance(result.value, dict):
+        return result
+    known = result.value.get("warnings") or ()
+    warnings = list(dict.fromkeys((*known, *texts)))
+    return msgspec.structs.replace(result, value={**result.value, "warnings": warnings})
+
+
+def _checked_result(tool: Tool, returned: object) -> ToolResult:
+    """Return what a tool returned; raises TypeError where that is no result."""
+    if isinstance(returned, ToolResult) and isinstance(returned.summary, Mapping | None):
+        return returned
+    msg = f"{tool.name} returned {type(returned).__name__} where a ToolResult is due"
+    raise TypeError(msg)
 
 
 def render_result(

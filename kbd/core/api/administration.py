@@ -73,6 +73,13 @@ class DaemonMethods:
             sandbox=_sandbox_info(status.sandbox),
             renderer=renderer,
             error=status.error if status.error is not None else msgspec.UNSET,
+            set_aside=tuple(
+                wire.SetAsideFile(
+                    path=each.path, plugin=each.plugin, deaths=each.deaths, reason=each.reason
+                )
+                for each in self._context.workers.set_aside.files()
+            )
+            or msgspec.UNSET,
         )
 
     def shutdown(self, request: wire.DaemonShutdown, session: Session) -> wire.DaemonStopping:

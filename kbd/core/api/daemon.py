@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from typing import NamedTuple
 
 import anyio
 from anyio.abc import TaskGroup
@@ -81,6 +82,9 @@ EXIT_FAILED = 1
 EXIT_DISK = 74
 EXIT_LOCKED = 75
 
+_UMASK = 0o077
+"""What the daemon and its workers let others do with what they write: nothing."""
+
 _SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes keeps the interpreter from the event loop, which asks for it anew
 after each call to the system: a tenth of Python's own choice, which clients would feel."""
@@ -101,7 +105,9 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         backend: "asyncio" or "trio".
         log_format: "json" or "console".
     """
-    environment = dict(os.environ)
+    # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
+    given = _Given(dict(os.environ), backend, os.umask(_UMASK))
+    environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
@@ -113,8 +119,8 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
             diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
-            with diagnostics.redacted_output(secrets.redact):
-                serve = partial(_serve, place, settings, secrets, environment, backend)
+            with diagnostics.captured_output():
+                serve = partial(_serve, place, settings, secrets, given)
                 return _run(serve, backend)
     except HomeLockedError as error:
         print(error, file=sys.stderr)  # noqa: T201 - there is no log yet
@@ -137,6 +143,10 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     except* KbdError as failed:
         _log.critical("failed", error=str(_first_error(failed)))
         # Both clauses run for a group that holds both errors, and the disk's is the worse news.
+        code = code or EXIT_FAILED
+    except* Exception as failed:  # noqa: BLE001 - told in the log, then the daemon ends
+        # Not left to the interpreter: it would print what the error says as it is, keys included.
+        _log.critical("failed_inside", exc_info=failed)
         code = code or EXIT_FAILED
     return code
 
@@ -167,14 +177,20 @@ class _StopRequest:
         self.asked.set()
 
 
-async def _serve(
-    home: Home, settings: Settings, secrets: Secrets, environment: Mapping[str, str], backend: str
-) -> None:
+class _Given(NamedTuple):
+    """What the daemon was started with: environment, event loop, umask."""
+
+    environment: Mapping[str, str]
+    backend: str
+    umask: int
+
+
+async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop = SystemClock(), Hub(), _StopRequest()
-    plugins = await run_sync(partial(Plugins.discover, settings, environment=environment))
+    plugins = await run_sync(partial(Plugins.discover, settings, environment=given.environment))
     catalog = await run_sync(Catalog, plugins)
-    of_plugin = partial(settings.of_plugin, environment=environment)
+    of_plugin = partial(settings.of_plugin, environment=given.environment)
     pool = WorkerPool(plugins, settings, private=home.folder)
     async with anyio.create_task_group() as tasks, pool as workers:
         started_s = clock.monotonic_s()
@@ -192,12 +208,13 @@ async def _serve(
                 daily_budget=DailyBudget(daemon, catalog, settings.run, clock),
                 notify=hub.announce,
                 stop=stop.ask,
-                backend=backend,
+                backend=given.backend,
                 started_s=started_s,
+                given_umask=given.umask,
             )
-            await _record_start(daemon, plugins, backend, tasks)
+            await _record_start(daemon, plugins, given.backend, tasks)
             # Before any folder is watched: a restored home must not do again what its origin does.
-            await settle_restored(home.folder, daemon, clock)
+            await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
             watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs))
@@ -212,7 +229,7 @@ async def _serve(
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(watcher.run)
                     _log.info(
-                        "listening", socket=str(home.socket), pid=os.getpid(), backend=backend
+                        "listening", socket=str(home.socket), pid=os.getpid(), backend=given.backend
                     )
                     await stop.asked.wait()
                     _log.info("stopping")

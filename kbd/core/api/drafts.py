@@ -4,6 +4,7 @@ A checkpoint is what was published at some moment, kept to be restored.
 """
 
 import msgspec
+from anyio.to_thread import run_sync
 
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ConfirmDeletions, CreateCheckpoint
@@ -15,6 +16,7 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.rebase import rebase_draft
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.change_set import change_set, deletion_confirmations
+from kbd.core.workbench.destination import resolve_destination
 from kbd.core.workbench.draft_recovery import (
     draft_versions,
     extract_draft,
@@ -22,7 +24,7 @@ from kbd.core.workbench.draft_recovery import (
     list_ended,
     recover_draft,
 )
-from kbd.core.workbench.extraction import is_folder_path, record_planned_writes
+from kbd.core.workbench.extraction import record_planned_writes
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.rewind import restore_checkpoint
 from kbd.core.workbench.sandbox import file_name
@@ -137,14 +139,13 @@ class DraftMethods:
         directory = request.destination_dir
         if isinstance(directory, msgspec.UnsetType):
             return await recover_draft(workbench, found, names)
-        if is_folder_path(directory):
-            # Before the first copy: a watched folder must not see one that kbd did not say is its
-            # own.
-            files = draft_versions(found.draft, names)
-            await record_planned_writes(
-                self._workbenches.daemon, directory, files, actor=session.actor
-            )
-        return await extract_draft(workbench, self._context.clock, found, directory, names)
+        destination = await run_sync(resolve_destination, directory, self._context.home.folder)
+        # Before the first copy: a watched folder must not see one that kbd did not say is its own.
+        files = draft_versions(found.draft, names)
+        await record_planned_writes(
+            self._workbenches.daemon, destination.real, files, actor=session.actor
+        )
+        return await extract_draft(workbench, self._context.clock, found, destination, names)
 
     async def changes(self, request: wire.ReviewGetChangeSet, session: Session) -> wire.ChangeSet:
         """Return the change set of the draft."""

@@ -21,9 +21,11 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.extraction import extract_files, is_folder_path, record_planned_writes
+from kbd.core.workbench.destination import resolve_destination
+from kbd.core.workbench.extraction import extract_files, record_planned_writes
 from kbd.core.workbench.rows import file_rows
 from kbd.core.workbench.sandbox import file_name
+from kbd.core.workbench.sources import copy_source
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, SandboxViolation, ValidationFailed
 from kbd.events.base import FileVersion
@@ -38,7 +40,7 @@ from kbd.requests.base import Request
 from kbd.tools import FileRef
 from kbd.types import ContextCategory, FileName
 
-__all__ = ["ContextMethods", "FileMethods", "read_client_file", "refusal_reason"]
+__all__ = ["ContextMethods", "FileMethods", "read_client_file"]
 
 
 MAX_COUNTED_CHARACTERS = 2_000_000
@@ -60,51 +62,27 @@ async def read_client_file(
         FileReadFailed: It cannot be read, or is damaged.
         DiskFull: There is no room for the copy.
     """
-    source = Path(source_path)
-    if not source.is_absolute():
+    if "\0" in source_path or not Path(source_path).is_absolute():
         msg = "source_path is not absolute"
         raise ValidationFailed(msg)
-    name = file_name(source.name)
-    reason = await run_sync(refusal_reason, source, context.settings.limits.file_bytes)
-    if reason is not None:
-        msg = f"{name} cannot be read: {reason}"
-        raise ValidationFailed(msg)
+    name = file_name(Path(source_path).name)
     folder = workbench.folders.stage / f"source-{uuid.uuid4().hex}"
     # In the stage, which the next start empties: a crash leaves no copy behind.
     store = BlobStore(folder)
+    limit_bytes = context.settings.limits.file_bytes
     try:
-        blob, size_bytes = await run_sync(store.put_file, source)
-        file = FileRef(name, blob, size_bytes, store.path(blob))
+        try:
+            copied = await run_sync(copy_source, store, source_path, limit_bytes)
+        except ValidationFailed as refused:
+            msg = f"{name} cannot be read: {refused.message}"
+            raise ValidationFailed(msg) from None
+        file = FileRef(name, copied.blob, copied.size_bytes, store.path(copied.blob))
         formats = FormatCalls(context.catalog, context.workers)
         found = await formats.extract(file, Region(), 0, 0, MAX_COUNTED_CHARACTERS)
     finally:
         with anyio.CancelScope(shield=True):
             await run_sync(shutil.rmtree, folder, True)  # noqa: FBT003 - ignore_errors
     return found.text, name
-
-
-def refusal_reason(source: Path, limit: int) -> str | None:
-    """Return the reason why a file cannot be added, as far as its metadata shows; or None."""
-    reason: str | None = None
-    try:
-        found = source.lstat()
-    except FileNotFoundError:
-        return "there is no such file"
-    except ValueError:
-        return "the path holds what no path can"
-    except OSError as error:
-        return f"it cannot be looked at: {error.strerror}"
-    # Links are refused wherever they lead (reliability, A15 to A17).
-    # Asked first, for the questions below are answered about the target of a link.
-    if source.is_symlink():
-        reason = "symlink"
-    elif source.is_dir():
-        reason = "directory"
-    elif not source.is_file():
-        reason = "not a regular file"
-    elif found.st_size > limit:
-        reason = f"larger than {limit} bytes"
-    return reason
 
 
 _NAME_TAKEN = "a file of this name is there already"
@@ -129,7 +107,9 @@ class FileMethods:
         """List the files as runs see them."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        return wire.FilesFound(files=file_rows(workbench, self._context.catalog))
+        return wire.FilesFound(
+            files=file_rows(workbench, self._context.catalog, self._context.workers.set_aside)
+        )
 
     async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:
         """Add files by copying them; each that cannot be added is reported with its reason."""
@@ -180,16 +160,14 @@ class FileMethods:
         workbench = opened.acting(session.actor)
         given = request.workbench_paths
         paths = None if isinstance(given, msgspec.UnsetType) else given
-        directory = request.destination_dir
-        # A relative path is refused by `extract_files` below; nothing is recorded about it.
-        if is_folder_path(directory):
-            files = _published(workbench.state, paths)
-            # Before the first copy: a watched folder must not see one that kbd did not say is its
-            # own.
-            await record_planned_writes(
-                self._workbenches.daemon, directory, files, actor=session.actor
-            )
-        results = await extract_files(workbench, self._context.clock, directory, paths)
+        home = self._context.home.folder
+        destination = await run_sync(resolve_destination, request.destination_dir, home)
+        files = _published(workbench.state, paths)
+        # Before the first copy: a watched folder must not see one that kbd did not say is its own.
+        await record_planned_writes(
+            self._workbenches.daemon, destination.real, files, actor=session.actor
+        )
+        results = await extract_files(workbench, self._context.clock, destination, paths)
         return wire.FilesExtracted(extract_results=results)
 
     async def _record_added(
@@ -231,19 +209,16 @@ class FileMethods:
             return skipped(error.message)
         if folded_name(name) in taken:
             return skipped(_NAME_TAKEN)
-        reason = await run_sync(refusal_reason, source, self._context.settings.limits.file_bytes)
-        if reason is not None:
-            return skipped(reason)
+        limit_bytes = self._context.settings.limits.file_bytes
         try:
-            blob, size_bytes = await workbench.blobs.put_file(source)
-            modified_at_us = await run_sync(_modified_at_us, source)
+            copied = await workbench.blobs.put_source(source_path, limit_bytes)
         # The other files would meet the same full or failing disk.
         except (DiskFull, LogPoisoned):
             raise
         except KbdError as error:
             return skipped(error.message)
         taken.add(folded_name(name))
-        added = FileAdded(name, blob, size_bytes, source_path, modified_at_us)
+        added = FileAdded(name, copied.blob, copied.size_bytes, source_path, copied.modified_at_us)
         result = wire.AddResult(source_path=source_path, file_name=name, status="added")
         return result, added
 
@@ -265,13 +240,6 @@ def _skipped_result(source_path: str, file_name: str, reason: str) -> wire.AddRe
     return wire.AddResult(
         source_path=source_path, file_name=file_name, status="skipped", reason=reason
     )
-
-
-def _modified_at_us(source: Path) -> int:
-    try:
-        return source.stat().st_mtime_ns // 1000
-    except OSError:
-        return 0
 
 
 class ContextMethods:

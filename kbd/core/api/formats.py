@@ -61,8 +61,11 @@ async def run_client_call(
         context, workbench, plugin, request.method, msgspec.json.encode(arguments)
     ) as call:
         edited = await work(call.files)
+        found = await call.files.inspect(open_formats(context, workbench))
         answer = FileWritten(
-            applied=edited.applied, changed=edited.changed, warnings=edited.warnings
+            applied=edited.applied,
+            changed=edited.changed,
+            warnings=tuple(dict.fromkeys((*edited.warnings, *found))),
         )
         # Durable as blobs before any event names them; the one frame that does comes last.
         changes = await call.files.land(call.id)

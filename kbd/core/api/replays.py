@@ -3,6 +3,7 @@
 A proof repeats the calls of a run in a process of its own.
 """
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,13 +15,15 @@ from anyio.to_thread import run_sync
 from kbd.core.audit.moment_folder import folder_files, write_moment
 from kbd.core.audit.proof_process import Proofs
 from kbd.core.audit.steps import RunSpan, fold_step_events
+from kbd.core.audit.whole_paths import resolve_new_folder
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
-from kbd.core.workbench.extraction import is_folder_path, record_planned_writes
+from kbd.core.workbench.destination import is_folder_path
+from kbd.core.workbench.extraction import record_planned_writes
 from kbd.core.workbench.rows import run_info
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import NotFound, ValidationFailed
@@ -145,12 +148,14 @@ class ReplayMethods:
             for folder, held in folder_files(state).items()
             for name, blob in held.items()
         ]
-        if is_folder_path(directory):
-            await record_planned_writes(
-                daemon, directory, files, threads=self._writing, actor=workbench.actor
-            )
-        write = partial(write_moment, state, workbench.blobs.store, Path(directory))
-        return str(await run_sync(write, limiter=self._writing))
+        resolve = partial(
+            resolve_new_folder, Path(directory), "the moment", workbench.folders.find_home()
+        )
+        place = await run_sync(resolve, limiter=self._writing)
+        await record_planned_writes(daemon, str(place), files, actor=workbench.actor)
+        write = partial(write_moment, state, workbench.blobs.store, place)
+        await run_sync(write, limiter=self._writing)
+        return str(place)
 
 
 def _find_run(workbench: OpenWorkbench, run_id: RunId, number: int) -> Run:
@@ -211,6 +216,10 @@ class ProofMethods:
             with_plugin = request.with_plugin
             if not is_folder_path(with_plugin):
                 msg = "with_plugin must be an absolute path: the daemon has no current folder"
+                raise ValidationFailed(msg)
+            # Before a process is started for it.
+            if not await run_sync(os.path.exists, with_plugin):
+                msg = "with_plugin is not there: neither a folder nor a wheel"
                 raise ValidationFailed(msg)
         workbench_id, _, number = request.run_id.partition("-")
         workbench = await self._workbenches.open(workbench_id)

@@ -1,7 +1,6 @@
 """Methods of a workbench's documents: search, list, read, summarize, reload the index."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -11,7 +10,6 @@ from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import open_files, open_formats
 from kbd.core.sessions.search_access import open_lookup, use_index
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.extraction import is_folder_path
 from kbd.errors import ValidationFailed
 from kbd.requests import workspace as wire
 from kbd.requests.base import Request, Unset
@@ -96,11 +94,8 @@ class WorkspaceMethods:
         """Bring the index up to date, perhaps in another folder."""
         folder = _none_if_unset(request.index_dir)
         if folder is not None:
-            if not is_folder_path(folder):
-                msg = "index_dir is not absolute"
-                raise ValidationFailed(msg)
             workbench = await self._workbenches.open(request.workbench_id)
-            await use_index(self._context, workbench, Path(folder))
+            await use_index(self._context, workbench, folder)
         call = await self._call(request.workbench_id, session)
         documents, engine = await call.documents(), await call.refresh()
         silent = [f"{known.path}: {why}" for known in documents for why in known.warnings]

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import anyio
@@ -21,9 +22,11 @@ from kbd.core.domain.watch_decisions import (
     RemoveWatch,
     ResumeWatch,
     RetryLandings,
+    unconfirmed,
 )
 from kbd.core.domain.watch_state import Watch, WatchStatus, carries_consent
 from kbd.core.gateway.gateway import Egress
+from kbd.core.runtime.held_folder import hold_named, lies_within, real_path
 from kbd.core.runtime.paths import Home
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
@@ -31,6 +34,13 @@ from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.dry_run import DryRun, copy_watch_state, dry_run
 from kbd.core.watch.tree import NamePatterns, WatchedTree
 from kbd.core.watch.watcher import Watcher
+from kbd.core.workbench.destination import (
+    check_path_text,
+    describe_error,
+    hold_destination,
+    is_folder_path,
+    resolve_destination,
+)
 from kbd.core.workbench.rows import Hints, failed_landings, watch_info, watch_row
 from kbd.errors import KbdError, NotFound, ValidationFailed
 from kbd.events.watches import (
@@ -38,13 +48,14 @@ from kbd.events.watches import (
     LandingsDismissed,
     LandingsRetried,
     PassedFile,
+    RuleConfirmation,
     RuleLimits,
     WatchConsent,
     WatchRule,
 )
 from kbd.requests import watches as wire
 from kbd.requests.base import Request, Unset
-from kbd.requests.watches import WatchAdd, WatchConsentParam, WatchRow
+from kbd.requests.watches import WatchAdd, WatchConfirmParam, WatchConsentParam, WatchRow
 from kbd.types import Seq, WatchId, WorkbenchId
 
 __all__ = [
@@ -127,16 +138,23 @@ def resolve_watched_folder(folder: str, home: Home) -> str:
             watch itself work.
         NotFound: It is not there.
     """
-    real = _resolve_path(folder, "folder")
-    if not os.path.exists(real):
-        msg = "the folder to be watched is not there, or cannot be reached: make it first"
-        raise NotFound(msg)
-    if not os.path.isdir(real):
-        msg = "what is to be watched is not a folder"
+    if not is_folder_path(folder):
+        msg = "folder must be an absolute path"
         raise ValidationFailed(msg)
-    # Compared without links: by a link the home could be watched under another name.
-    own = os.path.realpath(home.folder)
-    if _is_within(real, own) or _is_within(own, real):
+    try:
+        with hold_named(folder) as held:
+            real = check_path_text(real_path(held, folder), "folder")
+            # Compared by what they are, not by how they are called: the home could be watched
+            # under another name.
+            with hold_named(str(home.folder)) as own:
+                is_near = lies_within(held, home.folder) or lies_within(own, Path(real))
+    except NotADirectoryError:
+        msg = "what is to be watched is not a folder"
+        raise ValidationFailed(msg) from None
+    except OSError:
+        msg = "the folder to be watched is not there, or cannot be reached: make it first"
+        raise NotFound(msg) from None
+    if is_near:
         msg = "the home of kbd and a watched folder must lie beside each other: name another folder"
         raise ValidationFailed(msg)
     return real
@@ -202,16 +220,14 @@ def validate_consent(
 
 
 def _resolve_results_folder(asked: str, home: Home) -> str:
-    real = _resolve_path(asked, "deliver_to")
-    if _is_within(real, os.path.realpath(home.folder)):
-        msg = "results cannot go into the home of kbd: name another folder"
-        raise ValidationFailed(msg)
+    real = resolve_destination(asked, home.folder, "deliver_to").real
     try:
-        os.makedirs(real, exist_ok=True)
+        with hold_destination(real, "", home.folder, make=True) as held:
+            is_writable = os.access(".", os.W_OK | os.X_OK, dir_fd=held)
     except OSError as error:
-        msg = f"deliver_to is not a folder and cannot be made one: {error.strerror}"
+        msg = f"deliver_to is not a folder and cannot be made one: {describe_error(error)}"
         raise ValidationFailed(msg) from None
-    if not os.access(real, os.W_OK | os.X_OK):
+    if not is_writable:
         msg = "deliver_to cannot be written to: name another folder, or change its permissions"
         raise ValidationFailed(msg)
     return real
@@ -234,25 +250,31 @@ def _check_program(command: tuple[str, ...]) -> None:
         raise ValidationFailed(msg)
 
 
-def _resolve_path(folder: str, parameter: str) -> str:
-    """Return an absolute path without links in it."""
-    if not os.path.isabs(folder) or "\0" in folder:
-        msg = f"{parameter} must be an absolute path"
-        raise ValidationFailed(msg)
-    real = os.path.realpath(folder)
-    # Neither JSON nor msgpack can hold a name that is no UTF-8 (reliability, A33).
+def _as_added(rule: WatchRule) -> WatchAdd:
+    """Return the request that would make a rule: it has the limits that each part must keep.
+
+    Raises:
+        ValidationFailed: No request makes such a rule.
+    """
+    given = msgspec.to_builtins(rule)
+    # Which consent holds, the request says that resumes it.
+    fields = {name: value for name, value in given.items() if name != "consent"}
+    fields = {name: value for name, value in fields.items() if value is not None}
     try:
-        real.encode()
-    except UnicodeEncodeError:
-        msg = f"{parameter} leads to a folder whose name is no Unicode text: rename it"
+        return msgspec.convert(fields, WatchAdd)
+    except msgspec.ValidationError as error:
+        msg = f"the rule of the backup is none that can be made: {error}"
         raise ValidationFailed(msg) from None
-    return real
 
 
-def _is_within(folder: str, other: str) -> bool:
-    """Return whether a folder is another one, or below it."""
-    # By whole parts of the path: /data/in2 is not within /data/in.
-    return os.path.commonpath((folder, other)) == other
+def _confirmation(asked: WatchConfirmParam | Unset) -> RuleConfirmation:
+    if isinstance(asked, msgspec.UnsetType):
+        return RuleConfirmation()
+    return RuleConfirmation(
+        on_outcome=asked.on_outcome,
+        publish=_none_if_unset(asked.publish) or "",
+        deliver_to=_none_if_unset(asked.deliver_to),
+    )
 
 
 def _none_if_unset(value: _T | Unset) -> _T | None:
@@ -323,11 +345,19 @@ class WatchMethods:
         return self._watch_found(request.watch_id)
 
     async def resume(self, request: wire.WatchResume, session: Session) -> wire.WatchFound:
-        """Start runs again."""
+        """Start runs again; the rule of a restored watch is checked as if it were added now."""
         session.name(DAEMON_LOG)
-        model_id = self._watch(request.watch_id).rule.model_id
-        consent = validate_consent(self._context.egress, request.consent, model_id)
-        await self._workbenches.daemon.submit(ResumeWatch(request.watch_id, consent), session.actor)
+        watch, confirmed = self._watch(request.watch_id), _confirmation(request.confirm)
+        consent = validate_consent(self._context.egress, request.consent, watch.rule.model_id)
+        # What nobody confirmed is told first: until then no folder that it names is touched.
+        if watch.restored and not unconfirmed(watch.rule, confirmed):
+            asked = parse_rule(_as_added(watch.rule), self._context.egress)
+            rule = await self._in_thread(partial(resolve_rule, asked, self._context.home))
+            if (rule.folder, rule.deliver_to) != (watch.rule.folder, watch.rule.deliver_to):
+                msg = "a folder of this rule is a link by now: remove the watch, and add it anew"
+                raise ValidationFailed(msg)
+        command = ResumeWatch(request.watch_id, consent, confirmed)
+        await self._workbenches.daemon.submit(command, session.actor)
         return self._watch_found(request.watch_id)
 
     async def remove(self, request: wire.WatchRemove, session: Session) -> wire.WatchRemoved:
@@ -400,7 +430,8 @@ class WatchMethods:
         """Return the watch and its rule, or none and the rule that is only tried."""
         if not isinstance(request.watch_id, msgspec.UnsetType):
             watch = self._watch(request.watch_id)
-            return watch, watch.rule
+            rule = watch.rule
+            return watch, msgspec.structs.replace(rule, consent=None) if watch.restored else rule
         if isinstance(request.folder, msgspec.UnsetType):
             msg = "name what is to be tried: a watch by its watch_id, or a folder"
             raise ValidationFailed(msg)

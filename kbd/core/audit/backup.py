@@ -21,9 +21,10 @@ from kbd.core.audit.backup_inventory import (
 from kbd.core.audit.case_file import CheckResult
 from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.runtime.paths import Home
-from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt, ValidationFailed
+from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, is_full
+from kbd.events.segment import segment_names
 from kbd.requests.daemon import LogFault
 from kbd.types import BlobHash, Seq, WatchId, WorkbenchId
 
@@ -31,6 +32,10 @@ __all__ = ["Backup", "check_backup", "find_faults", "log_folder"]
 
 _OWN_NAMES = frozenset({"kbd.sock", "kbd.lock", "restored.json", "daemon", "landed", "workbenches"})
 """What kbd itself has in a home."""
+
+MAX_SEGMENT_BYTES = 128 * 1024 * 1024
+"""The longest segment that is read: one is followed by the next at 32 MiB, and a frame is at most
+64 MiB long."""
 
 _REBUILT_NOTE = (
     "caches, snapshots, draft/ and what the log knows of published/: rebuilt from the log"
@@ -61,11 +66,8 @@ class Backup:
         self, home: Home, target: Path, tick: Callable[[], None] = lambda: None, disk: Disk = DISK
     ) -> None:
         self._home, self._disk = home, disk
-        place = resolve_new_folder(target, "the backup")
-        inside = home.folder.resolve()
         # In the home it would copy itself, and go with the home that it is to outlive.
-        if place == inside or inside in place.parents:
-            raise ValidationFailed("a backup cannot be in the home that it is of")
+        place = resolve_new_folder(target, "the backup", home.folder)
         with _translate_errors():
             self._new = NewFolder(place, disk)
         self._copier = BackupCopier(self._new.folder, disk, tick)
@@ -210,6 +212,13 @@ def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
     place = log_folder(log.workbench_id)
     log_dir, blobs = folder / place / "log", BlobStore(folder / place / "blobs")
     within = (place / "log").as_posix()
+    for name in segment_names(log_dir) if log_dir.is_dir() else ():
+        size_bytes = (log_dir / name).stat().st_size
+        if size_bytes > MAX_SEGMENT_BYTES:
+            # Zeros without end would be read as space that was reserved.
+            reason = f"the segment has {size_bytes:,} bytes: no segment of a log is so long"
+            yield LogFault(kind="damaged", file=f"{within}/{name}", offset=0, message=reason)
+            return
     try:
         found, named = verify_and_list_blobs(log_dir)
     except OSError as error:
@@ -250,7 +259,8 @@ def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
 def _file_faults(folder: Path, file: InventoryFile) -> Iterator[LogFault]:
     try:
         size_bytes = (folder / file.path).stat().st_size
-        digest = hash_file(folder / file.path)
+        # Not read at all if its size is another: that may be a terabyte of holes.
+        digest = hash_file(folder / file.path) if size_bytes == file.size_bytes else ""
     except OSError as error:
         reason = f"it cannot be read: {error.strerror}"
         yield LogFault(kind="file missing", file=file.path, offset=0, message=reason)

@@ -8,6 +8,9 @@ file by its hash.
 """
 
 import hashlib
+import os
+import re
+import stat
 from pathlib import Path
 
 import msgspec
@@ -27,6 +30,14 @@ __all__ = [
 
 INVENTORY_NAME = "backup.json"
 """The file's name, in the backup's folder."""
+
+_WORKBENCH_ID = re.compile(r"[0-9a-f]{16}")
+_SEGMENT = re.compile(r"[0-9]{20}\.kbl")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{1,20}Z")
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+MAX_INVENTORY_BYTES = 256 * 1024 * 1024
+"""The largest list that is read: a log takes about 300 bytes, so this is one of 800,000."""
 
 FORMAT = 1
 """The version of a backup that is written, and the newest that is understood."""
@@ -105,24 +116,96 @@ def read_inventory(folder: Path) -> Inventory:
     Raises:
         FileReadFailed: This is no backup; or its list was changed, or a newer kbd must read it.
     """
-    try:
-        data = (folder / INVENTORY_NAME).read_bytes()
-    except OSError as error:
-        raise FileReadFailed(f"there is no {INVENTORY_NAME}, so this is no backup") from error
+    data = _read_list(folder / INVENTORY_NAME)
     try:
         framed = msgspec.json.decode(data, type=_SealedInventory)
         # Byte for byte: not even a blank may differ.
         if _inventory_bytes(bytes(framed.inventory)) != data:
             raise FileReadFailed(f"{INVENTORY_NAME} was changed: it is not what its hash says")
         inventory = msgspec.json.decode(framed.inventory, type=Inventory)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise FileReadFailed(f"{INVENTORY_NAME} was changed: it cannot be read") from error
     # Asked only when the hash is right: a number that somebody changed must not pass for a newer
     # kbd.
     if inventory.format > FORMAT:
-        msg = f"the backup was written by kbd {inventory.kbd}, and needs one as new to be read"
+        msg = (
+            f"the backup was written by kbd {inventory.kbd[:40]!r}, and needs one as new to be read"
+        )
         raise FileReadFailed(msg)
+    _check_names(inventory)
     return inventory
+
+
+def _check_names(inventory: Inventory) -> None:
+    """Check that the list names nothing but what a backup of kbd's may hold.
+
+    Not even of a list that is whole: whoever made it may have meant to lead out of the folder, or
+    to bring in a cache that says otherwise than the log.
+
+    Raises:
+        FileReadFailed: It does.
+    """
+    if not _TIME.fullmatch(inventory.created_at):
+        raise FileReadFailed(f"the backup is of no time: {inventory.created_at[:40]!r}")
+    for log in inventory.logs:
+        if log.workbench_id != "daemon" and not _WORKBENCH_ID.fullmatch(log.workbench_id):
+            raise FileReadFailed(f"the backup names a log that is none of a home: {log.name!r}")
+        for name, _ in log.segments:
+            if not _SEGMENT.fullmatch(name):
+                msg = f"the backup names a segment that is none of a log: {name!r}"
+                raise FileReadFailed(msg)
+        if not all(map(_HASH.fullmatch, log.unsound)):
+            raise FileReadFailed("the backup names a file version by what is no hash")
+    for file in inventory.files:
+        if "\0" in file.path or not _may_hold(file.path.split("/")):
+            msg = f"the backup names a file that is none of a home: {file.path!r}"
+            raise FileReadFailed(msg)
+
+
+def _may_hold(parts: list[str]) -> bool:
+    """Return whether a backup may hold a file beside its logs and what they name, by its path."""
+    if any(part in ("", ".", "..") for part in parts):
+        return False
+    match parts:
+        case ["landed", _, folder, blob]:
+            return bool(_HASH.fullmatch(blob)) and folder == blob[:2]
+        case ["daemon", *within]:
+            pass
+        case ["workbenches", workbench_id, *within] if _WORKBENCH_ID.fullmatch(workbench_id):
+            pass
+        case _:
+            return False
+    match within:
+        case ["log" | "blobs" | "published", _, *_]:
+            return True
+        case _:
+            return False
+
+
+def _read_list(path: Path) -> bytes:
+    """Return the bytes of the list.
+
+    Raises:
+        FileReadFailed: It is not there, no regular file, or too large.
+    """
+    try:
+        # A pipe in its place must not hang, nor a link bring in another file (reliability, A20).
+        held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise FileReadFailed(f"there is no {INVENTORY_NAME}, so this is no backup") from error
+    try:
+        found = os.fstat(held)
+        if not stat.S_ISREG(found.st_mode):
+            raise FileReadFailed(f"{INVENTORY_NAME} is no regular file, so this is no backup")
+        if found.st_size > MAX_INVENTORY_BYTES:
+            msg = f"{INVENTORY_NAME} has {found.st_size:,} bytes: no list of a backup is so long"
+            raise FileReadFailed(msg)
+        with open(held, "rb", closefd=False) as file:
+            return file.read(MAX_INVENTORY_BYTES)
+    except OSError as error:
+        raise FileReadFailed(f"{INVENTORY_NAME} cannot be read: {error.strerror}") from error
+    finally:
+        os.close(held)
 
 
 def _inventory_bytes(inventory: bytes) -> bytes:

@@ -216,6 +216,9 @@ To check it, with nothing but Python 3.8 or newer:
   python3 FILE OTHER                  check another case file with the verifier of this one
   kbd verify FILE                     the same check by an installed kbd
 
+`python3 FILE` runs what is in the file. Do that with one of your own, or of somebody whom you
+trust; check any other with `kbd verify`, or with a case file of your own.
+
 A byte that was changed is found and its place is told. Where the damage is in __main__.py or in the
 record at the very end, Python itself may refuse the file in words of its own, or find no program in
 it: then check it with another case file's verifier, or with kbd.

@@ -13,10 +13,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
+from kbd.core.audit.whole_paths import NewFolder
 from kbd.core.domain.state_text import conversation_lines, plan_markdown
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import encoded_state
+from kbd.core.workbench.destination import create_partial_file
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, NotFound
 from kbd.events.blobs import BlobDamaged, BlobStore
@@ -38,27 +39,21 @@ def folder_files(state: WorkbenchState) -> dict[str, dict[FileName, BlobHash]]:
     }
 
 
-def write_moment(
-    state: WorkbenchState, blobs: BlobStore, destination: Path, disk: Disk = DISK
-) -> Path:
+def write_moment(state: WorkbenchState, blobs: BlobStore, place: Path, disk: Disk = DISK) -> None:
     """Write a workbench as it stood to a folder, which appears whole or not at all.
 
     Args:
         state: How it stood.
         blobs: The bytes of its files.
-        destination: An absolute path of nothing, or of an empty folder.
+        place: Where, as `resolve_new_folder` returned it: nothing is there, or an empty folder.
         disk: What makes it durable.
 
-    Returns:
-        Where it was written to, without links in the path of its parent.
-
     Raises:
-        ValidationFailed: Nothing can be written there.
+        ValidationFailed: Something else is being written there.
         LogCorrupt: A file's bytes are missing, or not what they were.
         DiskFull: No space is left; nothing was written.
         FileWriteFailed: It cannot be written; nothing was.
     """
-    place = resolve_new_folder(destination, "the moment")
     try:
         made = NewFolder(place, disk)
         try:
@@ -74,7 +69,6 @@ def write_moment(
             raise DiskFull("no space is left to write the moment; nothing was written") from None
         reason = os.strerror(error.errno or 0)
         raise FileWriteFailed(f"the moment cannot be written: {reason}") from None
-    return place
 
 
 def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobStore) -> None:
@@ -85,8 +79,7 @@ def _write_files(folder: Path, files: Mapping[FileName, BlobHash], blobs: BlobSt
             with root.parent(name, create=True) as (held, last):
                 # Opened within its folder's descriptor: no name of the log, and no link, leads out
                 # of it.
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-                target = os.open(last, flags, 0o600, dir_fd=held)
+                target = create_partial_file(held, last, 0o600)
                 try:
                     _copy_file(blobs, target, name, blob)
                 finally:

@@ -5,15 +5,19 @@ is copied: a file that somebody put beside it, settings for instance, does not g
 is not in a backup (published files that the log knows, the draft's, snapshots) is made again by the
 daemon when it opens a workbench.
 
-A home that was restored has the file `restored.json` until its first daemon has settled it, so that
-nothing is done twice. The home that the backup is of may still be at work, on this machine or
-another: it watches the same folders. So every watch is paused until a person resumes it, what was
-under way at the time of the backup is put aside, and no rule's command is run for what came to its
-end before. All of that is recorded, so `kbd watch failed` tells of it.
+The home that the backup is of may still be at work, on this machine or another: it watches the same
+folders. Or the backup is a stranger's, and what it says that people agreed to nobody did. So the
+daemon's log ends with `HomeRestored` when the home gets its name: consent is asked for again, every
+watch is paused, and no command, publish or delivery of a rule is in force before a person confirmed
+it by name. Each workbench records the same before anything is done in it.
+
+Where the daemon's log is damaged nothing can be recorded. Then the file `restored.json` says it,
+and the first daemon that can records it.
 """
 
 import fcntl
 import os
+import secrets
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -24,27 +28,27 @@ from anyio.to_thread import run_sync
 from kbd.core.audit.backup import find_faults, log_folder
 from kbd.core.audit.backup_contents import copy_file, make_private_folder, verify_and_list_blobs
 from kbd.core.audit.backup_inventory import Inventory, InventoryLog, read_inventory
+from kbd.core.audit.log_inspection import inspect_log
 from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
-from kbd.core.domain.daemon_decisions import DaemonCommand
+from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
-from kbd.core.domain.watch_decisions import FinishRun, PauseWatch, RecordCommandEnd
-from kbd.core.domain.watch_state import LandingStage, Watch, WatchStatus
-from kbd.core.runtime.clock import Clock
+from kbd.core.domain.watch_state import WatchStatus
+from kbd.core.runtime.clock import SystemClock
 from kbd.core.runtime.paths import Home
 from kbd.core.store.keeper import Keeper
-from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, UserCanceled, ValidationFailed
+from kbd.errors import DiskFull, FileWriteFailed, ValidationFailed
+from kbd.events.codec import wrap_event
 from kbd.events.disk import DISK, Disk, is_full
+from kbd.events.log import EventLog
+from kbd.events.restores import HomeRestored
 from kbd.events.scan import read_log
-from kbd.events.watches import WatchCommandEnded, WatchRunFinished
+from kbd.events.watches import WatchRule
 from kbd.types import BlobHash
 
 __all__ = ["RESTORED_NAME", "NewHome", "Restored", "restore", "settle_restored"]
 
 
 RESTORED_NAME = "restored.json"
-
-_BACKED_UP_FOLDERS = frozenset({"daemon", "landed", "workbenches"})
-"""What of a home can come from a backup."""
 
 
 class Restored(msgspec.Struct, frozen=True):
@@ -58,24 +62,29 @@ class NewHome(msgspec.Struct, frozen=True):
 
     Args:
         inventory: What the backup holds.
-        watches: How many folders are watched.
+        rules: The rules of its watches, none of which is in force.
+        consent_mode: The consent mode that it had, and the home has not.
+        consents: How many consents its workbenches had, which hold no more.
     """
 
     inventory: Inventory
-    watches: int
+    rules: tuple[WatchRule, ...]
+    consent_mode: str
+    consents: int
 
 
-def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
+def restore(backup: Path, home: Path, disk: Disk = DISK, now_us: int | None = None) -> NewHome:
     """Make a home from a backup that was checked. Blocking; after a failure there is no home.
 
     Args:
         backup: The backup's folder.
         home: The new home's folder, absolute; it does not exist, or is empty.
         disk: What writes.
+        now_us: The time that its first event of its own carries; None for the present.
 
     Raises:
         ValidationFailed: There is a home already, or no place for one.
-        FileReadFailed: The backup cannot be read.
+        FileReadFailed: The backup cannot be read, or its logs name what is none of a home.
         DiskFull: No space is left.
         FileWriteFailed: The home cannot be written, or does not read back as the backup is.
     """
@@ -90,10 +99,12 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
             # The copy is read back before it has the home's name: what has the name is whole.
             if next(find_faults(new.folder, inventory), None) is not None:
                 raise FileWriteFailed("what was written does not read back as the backup is")
-            watches = _count_watches(new.folder, inventory)
-            marker = msgspec.json.encode(Restored(inventory.created_at))
+            consents = sum(
+                inspect_log(new.folder / log_folder(log.workbench_id) / "log", log)
+                for log in inventory.logs
+            )
             # Before the folder has its name: no daemon may start on this home without it.
-            disk.write_file(new.folder / RESTORED_NAME, [marker])
+            state = _record_restore(new.folder, inventory, disk, now_us)
             new.land()
         finally:
             new.remove()
@@ -101,16 +112,34 @@ def restore(backup: Path, home: Path, disk: Disk = DISK) -> NewHome:
         if is_full(error):
             raise DiskFull("no space is left for the home; nothing is left behind") from error
         raise FileWriteFailed(f"the home cannot be written: {error.strerror}") from error
-    return NewHome(inventory, watches)
-
-
-def _count_watches(folder: Path, inventory: Inventory) -> int:
-    """Return how many folders are watched, as far as the daemon's log can be read."""
-    state = DaemonState()
-    if all(log.workbench_id != "daemon" or not log.damage for log in inventory.logs):
-        read_log(folder / log_folder("daemon") / "log", partial(fold_daemon, state))
     watches = state.watching.watches.values()
-    return sum(watch.status is not WatchStatus.REMOVED for watch in watches)
+    rules = tuple(each.rule for each in watches if each.status is not WatchStatus.REMOVED)
+    return NewHome(inventory, rules, state.consent_mode, consents)
+
+
+def _record_restore(
+    folder: Path, inventory: Inventory, disk: Disk, now_us: int | None
+) -> DaemonState:
+    """Record in the daemon's log that this home was restored; return its state before that."""
+    state = DaemonState()
+    if any(log.workbench_id == "daemon" and log.damage for log in inventory.logs):
+        marker = msgspec.json.encode(Restored(inventory.created_at))
+        disk.write_file(folder / RESTORED_NAME, [marker])
+        return state
+    log_dir = folder / log_folder("daemon") / "log"
+    read_log(log_dir, partial(fold_daemon, state))
+    log = EventLog.open(log_dir, disk=disk)
+    try:
+        fact = _restored_event(inventory.created_at)
+        log.append([wrap_event(fact, SystemClock().now_us() if now_us is None else now_us)])
+    finally:
+        log.close()
+    return state
+
+
+def _restored_event(created_at: str) -> HomeRestored:
+    # Random: who makes a backup cannot have its workbenches say beforehand that this is settled.
+    return HomeRestored(secrets.token_hex(8), created_at)
 
 
 def _check_unused(folder: Path) -> None:
@@ -134,22 +163,14 @@ def _check_unused(folder: Path) -> None:
 
 
 def _listed_paths(backup: Path, inventory: Inventory) -> Iterator[PurePosixPath]:
-    """Yield the paths of all files that the list vouches for.
-
-    Raises:
-        FileReadFailed: One of them is none of a home.
-    """
+    """Yield the paths of all files that the list vouches for."""
     listed = [PurePosixPath(file.path) for file in inventory.files]
     # A path that came twice would fail: a copy never overwrites (O_EXCL).
     seen = set(listed)
     for log in inventory.logs:
         if not log.damage:
             listed += [path for path in _log_paths(backup, log) if path not in seen]
-    for path in listed:
-        # A list that somebody changed must not lead out of the home.
-        if ".." in path.parts or not _BACKED_UP_FOLDERS.intersection(path.parts[:1]):
-            raise FileReadFailed(f"the backup names a file that is none of a home: {path}")
-        yield path
+    yield from listed
 
 
 def _log_paths(backup: Path, log: InventoryLog) -> Iterator[PurePosixPath]:
@@ -178,17 +199,12 @@ def _copy_file(backup: Path, folder: Path, path: PurePosixPath, disk: Disk) -> N
         os.close(held)
 
 
-async def settle_restored(
-    folder: Path, keeper: Keeper[DaemonState, DaemonCommand], clock: Clock
-) -> None:
-    """Settle a restored home before its folders are watched; other homes are left alone.
-
-    A crash on the way leaves the file that says so, and all of it can be repeated.
+async def settle_restored(folder: Path, keeper: Keeper[DaemonState, DaemonCommand]) -> None:
+    """Record that a home was restored where its restore could not; before its folders are watched.
 
     Args:
         folder: The home.
         keeper: The Keeper of the daemon's log.
-        clock: The time.
 
     Raises:
         KbdError: It cannot be recorded.
@@ -197,47 +213,9 @@ async def settle_restored(
     restored = await run_sync(_read_marker, path)
     if restored is None:
         return
-    reason = (
-        f"this home was restored from a backup of {_format_time(restored)}: resume it when no "
-        "other kbd watches the folder"
-    )
-    # Copies, here and below: what is recorded takes ended landings, and removed watches, out.
-    for watch in tuple(keeper.state.watching.watches.values()):
-        if watch.status is not WatchStatus.REMOVED:
-            # The daemon that was backed up may still watch this folder, and both would work on it.
-            await keeper.submit(PauseWatch(watch.watch_id, reason))
-        for finished in _interrupted_runs(watch):
-            await keeper.submit(FinishRun(finished, retryable=False, now_us=clock.now_us()))
-        for due in tuple(watch.due):
-            ended = WatchCommandEnded(watch.watch_id, due.landings, None, "kbd was restored")
-            await keeper.submit(RecordCommandEnd(ended))
-    # Last: after a crash the next start finds the file, and repeats all of it.
+    await keeper.submit(RecordDaemon((_restored_event(restored.created_at),)))
+    # Last: after a crash the next start finds the file, and records it once more.
     await run_sync(_remove_marker, path)
-
-
-def _interrupted_runs(watch: Watch) -> list[WatchRunFinished]:
-    """Return the end of each run that was under way when the backup was made."""
-    running = watch.in_stage(LandingStage.RUNNING)
-    groups = {landing.group: landing for landing in running}
-    return [
-        WatchRunFinished(
-            watch_id=watch.watch_id,
-            landings=group,
-            workbench_id=first.workbench_id,
-            outcome="failed",
-            run_id=first.run_id,
-            code=UserCanceled.code,
-            message=(
-                "it was under way when the backup was made from which this home was restored, and "
-                "may have come to its end elsewhere"
-            ),
-        )
-        for group, first in groups.items()
-    ]
-
-
-def _format_time(restored: Restored) -> str:
-    return restored.created_at[:16].replace("T", " ") + " UTC"
 
 
 def _read_marker(path: Path) -> Restored | None:
@@ -246,7 +224,7 @@ def _read_marker(path: Path) -> Restored | None:
     except FileNotFoundError:
         return None
     except msgspec.MsgspecError:
-        return Restored("unknown time")
+        return Restored("an unknown time")
 
 
 def _remove_marker(path: Path) -> None:

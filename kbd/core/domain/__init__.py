@@ -10,7 +10,9 @@ Events in words, once for all who tell of them:
 
     event_context   the phase, item and call that an event belongs to, and its place in the run
     event_text      an event as one sentence
+    restore_text    a restore, and what a person confirmed after it, in words
     approval_text   what waits for a person, in words
+    runnable_files  which files run, or are obeyed, by their name or beginning
     lineage         the steps by which each file's content came to be
 
 A decision is a pure function of state and command. It returns events or raises a `KbdError`; the

@@ -92,7 +92,7 @@ def publish_requests(
 ) -> tuple[ApprovalRequested, ...]:
     """Return what a person is asked before files of a draft are published.
 
-    Each deletion and each file with new external references is asked about by itself, before the
+    Each deletion and each file with new active content is asked about by itself, before the
     publish.
 
     Args:

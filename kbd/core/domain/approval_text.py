@@ -38,7 +38,8 @@ def _title(request: ApprovalRequested) -> str:
             return f"delete {', '.join(names)}"
         case "external":
             found = [reference for file in request.files for reference in file.references]
-            return f"publish {', '.join(names)} with new external references: {', '.join(found)}"
+            what = "new external references or other active content"
+            return f"publish {', '.join(names)} with {what}: {', '.join(found)}"
         case "consent":
             return f"send the files of this workbench to {_party(request)}"
         case "call":

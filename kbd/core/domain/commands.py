@@ -310,7 +310,7 @@ class IntendPublish(msgspec.Struct, frozen=True):
         found: What published/ holds now of the draft's files, by hash; None for no file.
         keep_both: Whether a file that changed meanwhile is published under a new name.
         free_names: For each such file, a name that is free in published/.
-        accept_external: Whether files with warnings about external references may go.
+        accept_external: Whether files with warnings about active content may go.
         staged: The plan that the caller has staged; another one is refused. None for any.
         approval_id: The pending approval that a person accepts with it, or "".
     """

@@ -1,12 +1,14 @@
 """State of the daemon by its own log: its workbenches, plugins, settings and watched folders."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from kbd.core.domain.watch_state import WATCH_FOLDS, Watching
+from kbd.core.domain.watch_state import WATCH_FOLDS, Watching, suspend_restored
 from kbd.events.base import Actor, Recorded
+from kbd.events.restores import HomeRestored
 from kbd.events.workbenches import (
     BudgetCharged,
     BudgetReserved,
@@ -30,12 +32,22 @@ MAX_DAYS = 32
 
 
 class KnownWorkbench(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A workbench as the daemon's log knows it; `actor` is the client that asked for it."""
+    """A workbench as the daemon's log knows it.
+
+    Args:
+        workbench_id: Its id.
+        name: For people.
+        created_at_us: When it was created.
+        actor: The client that asked for it.
+        restore_id: The newest restore that it came with; "" for none. Its own log says so, too,
+            before anything is done in it.
+    """
 
     workbench_id: WorkbenchId
     name: str
     created_at_us: int
     actor: Actor | None = None
+    restore_id: str = ""
 
 
 class Spent(msgspec.Struct):
@@ -153,6 +165,22 @@ def _charged(state: DaemonState, record: Recorded) -> None:
         spent.cost += data.cost
 
 
+def _restored(state: DaemonState, record: Recorded) -> None:
+    data: HomeRestored = record.data
+    state.consent_mode = "ask"
+    for workbench_id, known in state.workbenches.items():
+        state.workbenches[workbench_id] = msgspec.structs.replace(known, restore_id=data.restore_id)
+    # Less than nothing, or no number at all, would let the day's caps be passed.
+    for spent in state.spent.values():
+        spent.tokens, spent.cost = max(0, spent.tokens), _money(spent.cost)
+    state.reserved.clear()
+    suspend_restored(state.watching, record)
+
+
+def _money(cost: float) -> float:
+    return cost if math.isfinite(cost) and cost > 0 else 0.0
+
+
 def _nothing(state: DaemonState, record: Recorded) -> None:
     """Change nothing: the fact is for readers of the log."""
 
@@ -170,6 +198,7 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     RequestSent: _nothing,
     BudgetReserved: _reserved,
     BudgetCharged: _charged,
+    HomeRestored: _restored,
 }
 """What each event of the daemon's log changes, with `WATCH_FOLDS`; others do not occur in it."""
 

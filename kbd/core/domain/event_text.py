@@ -15,6 +15,7 @@ import msgspec
 
 from kbd.core.domain.approval_text import APPROVAL_TEXTS
 from kbd.core.domain.event_context import EventContext, WorkTotals
+from kbd.core.domain.restore_text import RESTORE_TEXTS
 from kbd.events import drafts, watches, workbenches
 from kbd.events.codec import Unknown
 from kbd.events.runs import (
@@ -520,6 +521,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
     {
         **RUN_TEXTS,
         **APPROVAL_TEXTS,
+        **RESTORE_TEXTS,
         workbenches.WorkbenchCreated: lambda e, _: f"workbench {e.name} was created",
         workbenches.WorkbenchDeleted: lambda e, _: f"workbench {e.workbench_id} was deleted",
         workbenches.WorkbenchForked: _forked,
@@ -582,9 +584,6 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
             f"{_watch(e)} paused{f': {e.reason}' if e.reason else ''}"
         ),
         watches.WatchSuspended: lambda e, _: f"{_watch(e)} suspended: {e.code}: {e.reason}",
-        watches.WatchResumed: lambda e, _: (
-            f"{_watch(e)} resumed{', with consent' if e.consent else ''}"
-        ),
         watches.FileLanded: _landed,
         watches.WatchRunStarted: _watch_run_started,
         watches.WatchRunFinished: _watch_run_finished,

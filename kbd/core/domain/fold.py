@@ -55,6 +55,7 @@ from kbd.events.drafts import (
     PublishIntended,
     ReceiptMade,
 )
+from kbd.events.restores import HomeRestored, WorkbenchRestored
 from kbd.events.workbenches import (
     AssistantMessageAdded,
     BudgetCharged,
@@ -493,6 +494,22 @@ def _effect_aborted(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     state.effects.pop(data.effect_id, None)
 
 
+def _restored(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
+    data: WorkbenchRestored = record.data
+    state.restore_id, state.restored_seq = data.restore_id, seq
+    state.consents.clear()
+    # Whom they would go to stands in them as the backup has it: a run that needs it asks anew.
+    for name, each in tuple(state.approvals.items()):
+        if each.request.kind in ("consent", "call"):
+            del state.approvals[name]
+    # Neither finished nor cleared up: both would touch folders that only the backup names.
+    state.effects.clear()
+    if state.draft is not None:
+        state.draft.confirmed.clear()
+        for drafted in state.draft.files.values():
+            drafted.is_accepted = False
+
+
 def _nothing(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Change nothing: the fact is for readers of the log."""
 
@@ -563,6 +580,8 @@ FOLDS: dict[type, Fold] = {
     BudgetReserved: _nothing,
     BudgetCharged: _nothing,
     CheckpointRestored: _nothing,
+    WorkbenchRestored: _restored,
+    HomeRestored: _nothing,
     **RUN_FOLDS,
     **CONVERSATION_FOLDS,
     # They stand in the daemon's log alone; here they only complete the table.

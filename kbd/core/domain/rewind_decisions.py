@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+import msgspec
+
 from kbd.core.domain.commands import CreateCheckpoint, RestoreCheckpoint, Rewind
 from kbd.core.domain.decision import Decision, refuse_while_running
 from kbd.core.domain.workbench_state import Checkpoint, Draft, Said, WorkbenchState
@@ -176,7 +178,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
         ValidationFailed: A run or a publish is under way, or files changed meanwhile.
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
     """
-    back = command.rewound
+    back = _drop_confirmations(state, command.rewound)
     find_message(state, back.message_id)
     _refuse_while_active(state)
     planned = differences(state, back.files)
@@ -185,6 +187,13 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
         return Decision((back,))
     _check_found(planned, command.found)
     return Decision((PublishIntended(command.publish_id, planned, rewind=back),))
+
+
+def _drop_confirmations(state: WorkbenchState, back: ConversationRewound) -> ConversationRewound:
+    """Return a rewind to before a restore without the deletions that were confirmed then."""
+    if back.draft is None or back.to_seq >= state.restored_seq:
+        return back
+    return msgspec.structs.replace(back, draft=msgspec.structs.replace(back.draft, confirmed=()))
 
 
 def restore_checkpoint(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:

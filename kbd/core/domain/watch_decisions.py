@@ -34,6 +34,7 @@ from kbd.events.watches import (
     LandingsParked,
     LandingsRetried,
     PassedFile,
+    RuleConfirmation,
     WatchAdded,
     WatchCommandEnded,
     WatchConsent,
@@ -64,6 +65,7 @@ __all__ = [
     "decide_watch",
     "finish_run",
     "start_next",
+    "unconfirmed",
     "workbench_for",
 ]
 
@@ -231,10 +233,18 @@ class PauseWatch(msgspec.Struct, frozen=True):
 
 
 class ResumeWatch(msgspec.Struct, frozen=True):
-    """Start runs again, perhaps with a consent that was missing."""
+    """Start runs again, perhaps with a consent that was missing.
+
+    Args:
+        watch_id: Which.
+        consent: What was missing.
+        confirmed: What the rule does by itself, as a person confirmed it; needed for a watch of a
+            restored home.
+    """
 
     watch_id: WatchId
     consent: WatchConsent | None = None
+    confirmed: RuleConfirmation | None = None
 
 
 class RecordLanding(msgspec.Struct, frozen=True):
@@ -351,10 +361,8 @@ def decide_watch(state: Watching, command: WatchCommand) -> Decision:
         case PauseWatch(watch_id=watch_id, reason=reason):
             paused = _watch(state, watch_id).status is WatchStatus.PAUSED
             return Decision() if paused else Decision((WatchPaused(watch_id, reason),))
-        case ResumeWatch(watch_id=watch_id, consent=consent):
-            active = _watch(state, watch_id).status is WatchStatus.ACTIVE
-            nothing = active and consent is None
-            return Decision() if nothing else Decision((WatchResumed(watch_id, consent),))
+        case ResumeWatch():
+            return _resume(state, command)
         case RecordLanding():
             return _land(state, command)
         case StartNext(watch_id=watch_id, now_us=now_us, batch_closed=batch_closed):
@@ -403,6 +411,39 @@ def _add(state: Watching, command: AddWatch) -> Decision:
         files = command.passed[place : place + PASSED_PER_EVENT]
         facts.append(FilesPassedOver(command.watch_id, files))
     return Decision(tuple(facts))
+
+
+def _resume(state: Watching, command: ResumeWatch) -> Decision:
+    watch = _watch(state, command.watch_id)
+    if watch.status is WatchStatus.ACTIVE and command.consent is None:
+        return Decision()
+    if not watch.restored:
+        return Decision((WatchResumed(watch.watch_id, command.consent),))
+    confirmed = command.confirmed or RuleConfirmation()
+    missing = unconfirmed(watch.rule, confirmed)
+    if missing:
+        raise ValidationFailed(
+            "the rule of this watch came with a restored home, and nobody has confirmed what it "
+            f"does by itself: {', '.join(missing)}; confirm each as `detail` names it",
+            actions=("resume it with `confirm`, or remove the watch",),
+            detail={"unconfirmed": missing},
+        )
+    return Decision((WatchResumed(watch.watch_id, command.consent, confirmed),))
+
+
+def unconfirmed(rule: WatchRule, confirmed: RuleConfirmation) -> dict[str, object]:
+    """Return what a rule does by itself and a person did not confirm, by its parameter.
+
+    Word for word: a yes to another command, or another folder, is none.
+    """
+    missing: dict[str, object] = {}
+    if rule.on_outcome and confirmed.on_outcome != rule.on_outcome:
+        missing["on_outcome"] = list(rule.on_outcome)
+    if rule.publish == "auto" and confirmed.publish != rule.publish:
+        missing["publish"] = rule.publish
+    if rule.deliver_to is not None and confirmed.deliver_to != rule.deliver_to:
+        missing["deliver_to"] = rule.deliver_to
+    return missing
 
 
 def _land(state: Watching, command: RecordLanding) -> Decision:

@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
+from kbd.errors import UserCanceled
 from kbd.events.base import Recorded
+from kbd.events.restores import HomeRestored
 from kbd.events.watches import (
     FileLanded,
     FilesPassedOver,
@@ -43,6 +45,7 @@ __all__ = [
     "Watching",
     "Written",
     "carries_consent",
+    "suspend_restored",
 ]
 
 
@@ -157,6 +160,8 @@ class Watch(msgspec.Struct):
         due: Outcomes for which the rule's command was not run yet, oldest first.
         landed: How many files landed.
         ended: How many outcomes were recorded, by name.
+        restored: Whether its rule came with a restored home and nobody resumed it since: nothing
+            of the rule is in force, and its folder is not looked at.
     """
 
     watch_id: WatchId
@@ -173,6 +178,7 @@ class Watch(msgspec.Struct):
     due: list[Ended] = []
     landed: int = 0
     ended: dict[str, int] = {}
+    restored: bool = False
 
     def has_landed(self, path: str, sha256: str) -> bool:
         """Tell whether this content landed under this path before."""
@@ -282,8 +288,10 @@ def _resumed(state: Watching, _seq: Seq, record: Recorded) -> None:
     if watch is not None:
         # A person has looked: what the hour held before does not count against the watch again.
         watch.starts.clear()
-        if data.consent is not None:
+        # What a backup says that a person agreed to, no person may have said.
+        if data.consent is not None or watch.restored:
             watch.rule = msgspec.structs.replace(watch.rule, consent=data.consent)
+        watch.restored = False
 
 
 def _set_status(watch: Watch | None, status: WatchStatus, code: str, reason: str) -> None:
@@ -417,6 +425,43 @@ def _written(state: Watching, _seq: Seq, record: Recorded) -> None:
         if place not in known:
             # Most contents are written to one place; all of an event share it.
             state.written[sha256] = (*known, place) if known else alone
+
+
+def suspend_restored(state: Watching, record: Recorded) -> None:
+    """Pause every watch of a home that was restored, and end what was under way.
+
+    The home that the backup is of may still be at work on the same folders, or it is a stranger's:
+    no run goes on, no command that is due is run, and no rule holds before a person resumes it.
+    """
+    data: HomeRestored = record.data
+    when = f"{data.created_at[:16].replace('T', ' ')} UTC"
+    for watch in tuple(state.watches.values()):
+        _park_interrupted(watch, record.ts_us)
+        watch.due.clear()
+        if watch.status is WatchStatus.REMOVED:
+            del state.watches[watch.watch_id]
+            continue
+        watch.restored = True
+        reason = (
+            f"this home was restored from a backup of {when}: resume it when no other kbd watches "
+            "the folder"
+        )
+        _set_status(watch, WatchStatus.PAUSED, "", reason)
+
+
+def _park_interrupted(watch: Watch, at_us: int) -> None:
+    """Put aside what a run was at work on, together with what it was begun with."""
+    groups: dict[tuple[Seq, ...], list[Landing]] = {}
+    for landing in watch.in_stage(LandingStage.RUNNING):
+        groups.setdefault(landing.group, []).append(landing)
+    for group in groups.values():
+        for landing in group:
+            landing.stage, landing.code = LandingStage.PARKED, UserCanceled.code
+            landing.message = (
+                "it was under way when the backup was made from which this home was restored, and "
+                "may have come to its end elsewhere"
+            )
+        _record_outcome(watch, _outcome("failed", group, at_us))
 
 
 def _landings(watch: Watch, numbers: tuple[Seq, ...]) -> list[Landing]:

@@ -246,7 +246,7 @@ def intend_publish(state: WorkbenchState, command: IntendPublish) -> Decision:
 
     Raises:
         ValidationFailed: There is no draft, no file is named, a run works on it, a deletion is not
-            confirmed, a file with external references is not accepted, the plan is not the one that
+            confirmed, a file with new active content is not accepted, the plan is not the one that
             was staged, or the approval is decided or about something else.
         NotFound: A name is not in the draft.
         ConflictPublishedChanged: Published files are not what the draft started from.
@@ -323,11 +323,11 @@ def _check_deletions(draft: Draft, names: list[FileName]) -> None:
 def _check_warnings(
     draft: Draft, names: list[FileName], *, accepted: bool
 ) -> tuple[tuple[FileName, tuple[str, ...]], ...]:
-    """Return the files that got external references, with them, if they were accepted."""
+    """Return the files that got active content, with it, if it was accepted."""
     warned = {name: draft.files[name].warnings for name in names if draft.files[name].warnings}
     open_ones = [name for name in warned if not (accepted or draft.files[name].is_accepted)]
     if open_ones:
-        msg = "these files got external references: " + "; ".join(
+        msg = "these files got external references or other active content: " + "; ".join(
             f"{name}: {', '.join(warned[name])}" for name in open_ones
         )
         raise ValidationFailed(msg, actions=("publish again with accept_external true",))

@@ -51,7 +51,7 @@ class DraftFile(msgspec.Struct):
         notes: What the review shows beside it.
         focus: Where the review should look first.
         runs: The runs whose edits made it what it is, in order.
-        is_accepted: Whether a person accepted its new external references.
+        is_accepted: Whether a person accepted its new active content.
     """
 
     base: BlobHash | None
@@ -279,7 +279,9 @@ class WorkbenchState(msgspec.Struct):
     that was ever said, by id, cut off or not. `ended_drafts` are those that can be recovered,
     oldest first. `publishes` are those that were carried out, by the checkpoint that each left.
     `approvals` are those that nobody decided, `decided` the newest of the others. `current` is the
-    run on the newest message that can be resumed; 0 once its plan is set aside.
+    run on the newest message that can be resumed; 0 once its plan is set aside. `restore_id` names
+    the newest restore that it came with, and `restored_seq` the event that says so: what people had
+    confirmed before that is not in force.
     """
 
     workbench_id: WorkbenchId = WorkbenchId("")
@@ -310,6 +312,8 @@ class WorkbenchState(msgspec.Struct):
     decided: dict[str, DecidedApproval] = {}
     entries: dict[int, Seq] = {}
     next_entry: int = 1
+    restore_id: str = ""
+    restored_seq: Seq = Seq(0)
 
     def run(self, number: int) -> Run:
         """Return a run by its number; raises IndexError if there is none."""

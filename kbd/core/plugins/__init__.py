@@ -12,6 +12,7 @@
 A call to a format's handler or a tool's own work never runs in the daemon's process.
 
     worker_pool      the workers of all plugins; one function of one plugin, in a process
+    set_aside        what killed its workers and is read no more, and whose fault a death is
     worker_process   one zygote, seen from the daemon
     zygote           the process that calls are forked from, one a plugin
     forked_call      one call: confine itself, work, answer, die

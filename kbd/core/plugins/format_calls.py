@@ -41,6 +41,9 @@ from kbd.tools import FileRef, Formats
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition"]
 
 
+_MAP = "map-2"
+"""The edition of maps: 2 since they name a file's active content."""
+
 MAX_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
 
@@ -125,7 +128,7 @@ class FormatCalls(RebaseCalls, Formats):
         owned = self._format_of(file)
         if not isinstance(owned.item, Mappable):
             raise unsupported_error(owned.item, "tell its structure", file.name)
-        key = cache_key("map", owned, file)
+        key = cache_key(_MAP, owned, file)
         known = await self._derived.find(key)
         if known is None:
             known = await self._read(owned, "map_file", dict[str, Any], file)
@@ -163,7 +166,7 @@ class FormatCalls(RebaseCalls, Formats):
     ) -> dict[str, Any] | None:
         """Find map and text in one call if neither is cached; return the text, if it is known."""
         map_key, text_key = (
-            cache_key("map", owned, file),
+            cache_key(_MAP, owned, file),
             cache_key(f"text-{most_bytes}", owned, file),
         )
         known = await self._derived.find(text_key)

@@ -22,6 +22,7 @@ from kbd.formats import (
     Grid,
     Gridded,
     GridWindow,
+    Inspectable,
     Place,
     Preview,
     Previewable,
@@ -155,6 +156,33 @@ class ReviewCalls(WorkerCalls):
         }
         owned = self._owner(handler)
         return await self._call(owned, "receipt_facts", dict[str, Any], arguments, FileReadFailed)
+
+    async def active_content(
+        self, name: str, path: Path, known: Sequence[FileRef]
+    ) -> tuple[str, ...]:
+        """Return `Inspectable.active_content`.
+
+        Args:
+            name: What the file is called.
+            path: Its bytes.
+            known: Files whose active content is no news.
+
+        Raises:
+            ValidationFailed: The file's format does not tell it.
+            FileReadFailed: A file cannot be read.
+        """
+        handler = self.for_name(name)
+        if not isinstance(handler, Inspectable):
+            msg = f"{name} is of no format that tells what its files run"
+            raise ValidationFailed(msg)
+        assert isinstance(handler, FormatHandler)
+        arguments = {
+            "name": name,
+            "file": (path, name),
+            "known": [_version(each) for each in known],
+        }
+        owned = self._owner(handler)
+        return await self._call(owned, "active_content", tuple[str, ...], arguments, FileReadFailed)
 
     async def locate(self, file: FileRef, text: str) -> Place:
         """Return `Comparable.locate`."""

@@ -26,6 +26,7 @@ from kbd.formats import (
     Editable,
     Gridded,
     GridWindow,
+    Inspectable,
     Mappable,
     Mergeable,
     Passage,
@@ -42,6 +43,7 @@ from kbd.formats import (
 )
 
 __all__ = [
+    "active_content",
     "apply",
     "cells",
     "compare",
@@ -85,7 +87,7 @@ def map_file(handle: dict[str, Any], path: str, name: str, shelf: str | None) ->
     """Return `Mappable.map`."""
     handler = _handler(handle)
     assert isinstance(handler, Mappable)
-    return _plain(handler.map(_file(path, name, shelf)))
+    return _plain(_map_of(handler, _file(path, name, shelf)))
 
 
 def read_overview(
@@ -99,7 +101,7 @@ def read_overview(
     assert isinstance(handler, Mappable)
     assert isinstance(handler, Readable)
     source = _file(path, name, shelf)
-    found: dict[str, Any] = {"map": handler.map(source)}
+    found: dict[str, Any] = {"map": _map_of(handler, source)}
     with contextlib.suppress(Exception):
         found["text"] = {"text": short_text(handler.passages(source), most_bytes)}
     return _plain(found)
@@ -201,6 +203,17 @@ def locate(handle: dict[str, Any], path: str, name: str, shelf: str | None, text
     handler = _handler(handle)
     assert isinstance(handler, Comparable)
     return _plain(handler.locate(_file(path, name, shelf), text))
+
+
+def active_content(
+    handle: dict[str, Any], name: str, file: tuple[str, str], known: Sequence[tuple[str, str]]
+) -> Any:
+    """Return `Inspectable.active_content`; a file is its path and its name."""
+    del name
+    handler = _handler(handle)
+    assert isinstance(handler, Inspectable)
+    source, *others = (Source(Path(path), called) for path, called in (file, *known))
+    return _plain(handler.active_content(source, tuple(others)))
 
 
 def relocate(
@@ -351,6 +364,14 @@ def write_table(
     where = msgspec.convert(placement, Placement)
     source = _source(path, name, external)
     return _plain(handler.write_table(source, Path(rows), where, Path(target)))
+
+
+def _map_of(handler: Any, source: Source) -> dict[str, Any]:
+    """Return a file's map, with its active content as `active_content`, if it has any."""
+    found: dict[str, Any] = handler.map(source)
+    if isinstance(handler, Inspectable) and (texts := handler.active_content(source, ())):
+        found["active_content"] = [*found.get("active_content", ()), *texts]
+    return found
 
 
 def _handler(handle: dict[str, Any]) -> Any:

@@ -23,6 +23,7 @@ from kbd.core.plugins.confinement.layers import NO_LAYERS, Layers, SandboxLayer,
 from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
+from kbd.core.plugins.set_aside import ContentRead, SetAsideFiles, death_of
 from kbd.core.plugins.worker_messages import (
     Answer,
     Crashed,
@@ -95,7 +96,8 @@ def call_result(
 
     Raises:
         WorkerFault: It passed its wall time or processor time, its process died or did not keep the
-            protocol, or the function raised what is no KbdError (`failure`).
+            protocol, or the function raised what is no KbdError (`failure`, as for a process that
+            broke).
         ToolTimeout: It passed its memory or file size.
         KbdError: What the function raised.
     """
@@ -103,7 +105,7 @@ def call_result(
         error: KbdError = ToolTimeout(f"{what} was stopped after {limits.wall_s:g} s")
         raise WorkerFault(error, error.message)
     if finished.answer is None:
-        error = _death_error(finished.status, limits, what)
+        error = _death_error(finished.status, limits, what, failure)
         raise WorkerFault(error, error.message)
     try:
         answer = msgspec.msgpack.decode(finished.answer, type=Answer)
@@ -152,22 +154,45 @@ def _limit_error(limit: str, limits: CallLimits, what: str) -> KbdError:
             return ValidationFailed(msg, detail={"limit": limit})
 
 
-def _death_error(status: int | None, limits: CallLimits, what: str) -> KbdError:
+def _death_error(
+    status: int | None, limits: CallLimits, what: str, failure: type[KbdError]
+) -> KbdError:
+    """Return the error for a call without an answer: whose fault it is, by how the process ended.
+
+    What the file did is not tried again: the same bytes would do it again.
+    """
     if status is None or status == -1:
         return ToolWorkerUnavailable(f"the worker of {what} died or could not be started")
     code = os.waitstatus_to_exitcode(status)
-    # A call answers before it exits; one that only exits was ended by the plugin's code.
+    detail: dict[str, Any]
     if code >= 0:
-        return ToolWorkerUnavailable(f"the worker of {what} exited with status {code}")
-    # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
-    if -code == signal.SIGXCPU:
-        msg = f"{what} used up its {limits.cpu_s} s of processor time"
-        return ToolTimeout(msg, detail={"limit": "cpu"})
+        ending, detail = f"exited with status {code}", {"status": code}
+    else:
+        name = _signal_name(-code)
+        ending, detail = f"was killed by {name}", {"signal": name}
+    match death_of(None, status), -code:
+        case None, _:
+            return ToolWorkerUnavailable(f"the worker of {what} {ending}", detail=detail)
+        case "crash", _:
+            return failure(
+                f"the worker of {what} {ending}: the library that reads such files broke down on "
+                "it, as it does on damaged or hostile ones",
+                detail=detail,
+            )
+        # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
+        case _, signal.SIGXCPU:
+            msg = f"{what} used up its {limits.cpu_s} s of processor time"
+            return ToolTimeout(msg, detail={"limit": "cpu"})
+        case _:
+            msg = f"the worker of {what} {ending}, as where the memory of the machine is at its end"
+            return ToolTimeout(msg, detail=detail)
+
+
+def _signal_name(number: int) -> str:
     try:
-        name = signal.Signals(-code).name
+        return signal.Signals(number).name
     except ValueError:
-        name = f"signal {-code}"
-    return ToolWorkerUnavailable(f"the worker of {what} was killed by {name}")
+        return f"signal {number}"
 
 
 DECODED_IN_THREAD_BYTES = 1024 * 1024
@@ -271,10 +296,9 @@ class WorkerPool:
         workers = settings.workers
         self._limits = workers.call_limits()
         self._start_s = workers.start_s
-        self._slots = CallSlots(
-            workers.concurrency or 2 * (os.cpu_count() or 1),
-            workers.total_memory_bytes or find_memory(),
-        )
+        self._concurrency = workers.concurrency or 2 * (os.cpu_count() or 1)
+        self._memory_bytes = workers.total_memory_bytes
+        self._slots = CallSlots(self._concurrency, self._memory_bytes)
         self._sandbox = Sandbox(workers.sandbox, find_layers())
         self._extra_paths, self._private = tuple(extra_paths), private
         self._alive: dict[str, WorkerProcess] = {}
@@ -283,6 +307,8 @@ class WorkerPool:
         self._error: str | None = None
         self._log = get_logger(__name__)
         self._checked = CheckedBlobs()
+        self.set_aside = SetAsideFiles()
+        """The contents that no call gets any more."""
 
     @property
     def faults(self) -> PluginFaults:
@@ -290,6 +316,8 @@ class WorkerPool:
         return self._plugins.faults
 
     async def __aenter__(self) -> Self:
+        memory_bytes = self._memory_bytes or await to_thread.run_sync(find_memory)
+        self._slots = CallSlots(self._concurrency, memory_bytes)
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         return self
@@ -327,8 +355,7 @@ class WorkerPool:
 
         Args:
             plugin: The plugin's entry-point name.
-            function: `module:qualname` in the plugin's package, or one of
-                `kbd.core.plugins.worker_entry`.
+            function: `module:qualname` of the plugin's package, or of `worker_entry`.
             arguments: What it is called with, by keyword: plain values, records and paths. It can
                 open what is named by a path, and nothing else; see `kbd.core.plugins.call_paths`.
             limits: What it may use; those of the settings if None.
@@ -339,8 +366,8 @@ class WorkerPool:
         Raises:
             NotFound: There is no such plugin.
             ToolTimeout: It passed a limit.
-            ToolWorkerUnavailable: Its process died or could not be started, or the sandbox that the
-                settings require is not to be had.
+            ToolWorkerUnavailable: Its process was ended from outside, or not started as required.
+            FileReadFailed: A file that it would read is set aside.
             ValidationFailed: The arguments cannot be sent, or the result is too large.
             BlobDamaged: A file that the function would read is not what its name says.
             KbdError: What the function raised; `failure` for what is not a KbdError.
@@ -353,8 +380,10 @@ class WorkerPool:
             paths = CallPaths()
             try:
                 request = await self._pack(Request(function, dict(arguments)), paths, what)
+                read = self._admit(plugin, function, arguments, paths.blobs)
                 bounds = Bounds(paths.reach(str(program or "")), layers)
                 finished = await self._finished(self._plugin(plugin), request, limits, bounds)
+                self._note_death(read, finished)
             except BaseException:
                 with anyio.CancelScope(shield=True):
                     await to_thread.run_sync(paths.drop)
@@ -417,6 +446,30 @@ class WorkerPool:
         except KeyError:
             msg = f"there is no plugin {name}"
             raise NotFound(msg) from None
+
+    def _admit(
+        self, plugin: str, function: str, arguments: Mapping[str, Any], blobs: Sequence[str]
+    ) -> ContentRead:
+        """Return what a call of a format reads; raises FileReadFailed if that is set aside."""
+        brought, name = self._plugin(plugin), arguments.get("name")
+        # A tool's own function takes what a model made up, such as a statement of SQL, and of that
+        # it may die as well.
+        read = ContentRead(
+            plugin=f"{brought.name} {brought.version}",
+            function=function,
+            blobs=frozenset(
+                path.rpartition("/")[2] for path in blobs if function.partition(":")[0] == ENTRY
+            ),
+            name=name if isinstance(name, str) else "",
+        )
+        self.set_aside.check(read)
+        return read
+
+    def _note_death(self, read: ContentRead, finished: FinishedCall) -> None:
+        # What the daemon itself stopped may have waited for a busy machine.
+        death = None if finished.timed_out else death_of(finished.answer, finished.status)
+        if death is not None and self.set_aside.note(read, death):
+            self._log.warning("worker.set_aside", plugin=read.plugin, file=read.name, by=death)
 
     async def _finished(
         self, plugin: Plugin, request: bytes, limits: CallLimits, bounds: Bounds

@@ -2,17 +2,20 @@
 
 It is not the event log. It holds no secret, no file content, and no local variables of a
 traceback; whatever a file's name or an error's text contains, an entry stays one line (in text
-form a traceback follows, each of its lines indented).
+form a traceback follows, each of its lines indented). Entries past a rate are dropped, and the next
+one says how many.
 """
 
 import io
 import logging
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
-__all__ = ["configure", "get_logger", "redacted_output"]
+__all__ = ["captured_output", "configure", "get_logger"]
 
 
 @contextmanager
@@ -38,6 +41,18 @@ with _import_absent("rich"):
 TEXT_CHARACTERS = 8192
 """Characters of one value that are shown: a log line is read, or indexed, not archived."""
 
+TRACE_CHARACTERS = 32_768
+"""Characters of a traceback that are shown."""
+
+LINE_CHARACTERS = 65_536
+"""Characters of a line that is printed and has not ended, after which it is logged as it is."""
+
+BURST_ENTRIES = 1000
+"""Entries that may come at once."""
+
+ENTRIES_PER_S = 50
+"""Entries a second that are logged for as long as it takes; the others are counted."""
+
 NESTING_LEVELS = 6
 """Levels of nested values that are shown."""
 
@@ -57,6 +72,7 @@ def configure(
     json: bool,
     redact: Callable[[str], str] = str,
     level: int = logging.INFO,
+    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Set structlog up for this process; the last call holds.
 
@@ -65,9 +81,11 @@ def configure(
         json: Whether they are JSON objects; else text for people.
         redact: Replaces secrets in a text, as `Secrets.redact` does.
         level: Entries below it are dropped.
+        clock: Seconds, never going back; entries past a rate are dropped and counted.
     """
     structlog.configure(
         processors=[
+            _EntryLimit(clock),
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
@@ -91,44 +109,93 @@ def _console(stream: TextIO) -> structlog.types.Processor:
 
 
 @contextmanager
-def redacted_output(redact: Callable[[str], str]) -> Iterator[None]:
-    """Redact secrets, within the block, from what plugins print and libraries log.
+def captured_output() -> Iterator[None]:
+    """Make an entry of each line that plugins print and libraries log, within the block.
+
+    So it is redacted, escaped and limited as all else, and a line that is printed cannot pass for
+    an entry of kbd's.
+    """
+    out, err = _LoggedStream(sys.stdout, "stdout"), _LoggedStream(sys.stderr, "stderr")
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            yield
+    finally:
+        out.end()
+        err.end()
+
+
+class _LoggedStream(io.TextIOBase):
+    """Text stream whose lines become entries of the log.
 
     Args:
-        redact: Replaces secrets in a text, as `Secrets.redact` does.
-    """
-    out, err = _RedactedStream(sys.stdout, redact), _RedactedStream(sys.stderr, redact)
-    with redirect_stdout(out), redirect_stderr(err):
-        yield
-
-
-class _RedactedStream(io.TextIOBase):
-    """Text stream that redacts secrets, so that its writer need not know them.
-
-    Args:
-        stream: Where it goes.
-        redact: Replaces secrets in a text, as `Secrets.redact` does.
+        stream: What it stands for.
+        name: What entries call it.
     """
 
-    def __init__(self, stream: TextIO, redact: Callable[[str], str]) -> None:
-        self._stream, self._redact = stream, redact
+    def __init__(self, stream: TextIO, name: str) -> None:
+        self._stream, self._name = stream, name
+        self._begun = ""
+        self._writing = threading.RLock()
 
     def write(self, text: str, /) -> int:
-        """Write a text, without the secrets in it."""
-        self._stream.write(self._redact(text))
+        """Take a text; its lines are logged when they are whole, or too long to wait for."""
+        with self._writing:
+            *whole, self._begun = f"{self._begun}{text}".split("\n")
+            for line in whole:
+                self._log(line)
+            if len(self._begun) > LINE_CHARACTERS:
+                self.end()
         return len(text)
 
+    def end(self) -> None:
+        """Log what was begun and not ended."""
+        with self._writing:
+            line, self._begun = self._begun, ""
+            self._log(line)
+
+    def _log(self, line: str) -> None:
+        if line.strip():
+            get_logger(__name__).info("printed", stream=self._name, text=line)
+
     def flush(self) -> None:
-        """Pass on what waits."""
-        self._stream.flush()
+        """Do nothing: what waits is half a line."""
 
     def fileno(self) -> int:
-        """Return the file that it goes to."""
+        """Return the file that it stands for."""
         return self._stream.fileno()
 
     def isatty(self) -> bool:
-        """Return whether that is a terminal."""
-        return self._stream.isatty()
+        """Return that it is no terminal: what is printed is not shown as it is."""
+        return False
+
+
+class _EntryLimit:
+    """Processor of log entries that drops those past a rate, and has the next one tell how many.
+
+    Args:
+        clock: Seconds, never going back.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._since, self._left = clock, clock(), float(BURST_ENTRIES)
+        self._dropped = 0
+        self._counting = threading.Lock()
+
+    def __call__(
+        self, _logger: object, method: str, entry: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        with self._counting:
+            now = self._clock()
+            self._left = min(BURST_ENTRIES, self._left + (now - self._since) * ENTRIES_PER_S)
+            self._since = now
+            # Why the daemon ends is told, whatever came before.
+            if self._left < 1 and method != "critical":
+                self._dropped += 1
+                raise structlog.DropEvent
+            self._left = max(0.0, self._left - 1)
+            if self._dropped:
+                entry["dropped"], self._dropped = self._dropped, 0
+        return entry
 
 
 class _EntryCleaner:
@@ -145,7 +212,8 @@ class _EntryCleaner:
             self._text(str(key)): self._value(value, NESTING_LEVELS) for key, value in entry.items()
         }
         if isinstance(trace, str):
-            lines = self._redact(trace).split("\n")
+            # The end of a trace has the error; what it holds may be a file's.
+            lines = self._redact(trace)[-TRACE_CHARACTERS:].split("\n")
             clean["exception"] = "\n".join("  " + line.translate(_ESCAPES) for line in lines)
         return clean
 

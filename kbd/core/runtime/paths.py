@@ -31,6 +31,7 @@ SOCKET_PATH_BYTES = 107
 """What `sockaddr_un` holds on Linux, without its closing NUL."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
+_FOLDER_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _PARTS = ("log", "blobs", "published", "draft", "stage", "snap", "cache", "meta", "meta/workshop")
 
 
@@ -53,6 +54,10 @@ class WorkbenchFolders(msgspec.Struct, frozen=True):
 
     id: WorkbenchId
     root: Path
+
+    def find_home(self) -> Path:
+        """Return the home that it lies in."""
+        return self.root.parent.parent
 
     @property
     def log(self) -> Path:
@@ -182,7 +187,16 @@ class Home(msgspec.Struct, frozen=True):
         return self.folder / "workbenches"
 
     def landed(self, watch_id: WatchId) -> Path:
-        """Folder of the copies of landed files, until a run has worked on them."""
+        """Folder of the copies of landed files, until a run has worked on them.
+
+        Raises:
+            ValidationFailed: The id is no name of a folder.
+        """
+        # Out of a log, which may have come with a backup; and the folder is removed with all that
+        # is in it.
+        if not _FOLDER_NAME.fullmatch(watch_id):
+            msg = "a watch id is 16 hex digits"
+            raise ValidationFailed(msg)
         return self.landings / watch_id
 
     @property

@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import re
+import resource
 import shlex
 import subprocess
 import threading
@@ -62,6 +63,8 @@ def hide_environment() -> None:
     read `/proc/<the daemon>/environ`, where keys may be. Core dumps, too, are off from here on.
     Where the system has no such call, nothing happens.
     """
+    # For what the daemon starts, too: a limit is inherited, and the flag below is not.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 

@@ -15,7 +15,7 @@ from kbd.core.domain.workbench_state import (
 )
 from kbd.core.store.journal import Journal
 from kbd.core.workbench.file_store import Blobs
-from kbd.events.base import Recorded
+from kbd.events.base import FileVersion, Recorded
 from kbd.events.runs import ToolCalled
 from kbd.types import BlobHash, FileName, Seq
 
@@ -96,8 +96,15 @@ def _call(state: WorkbenchState, seq: Seq, record: Recorded) -> DraftedCall:
     return DraftedCall(seq, record.ts_us, called, arguments, blob, view)
 
 
-def state_of_view(view: dict[FileName, SeenFile]) -> WorkbenchState:
-    """Return a workbench that holds just these files."""
+def state_of_view(
+    view: dict[FileName, SeenFile], base: FileVersion | None = None
+) -> WorkbenchState:
+    """Return a workbench that holds just these files.
+
+    Args:
+        view: The files.
+        base: What the draft of one of them started from, if that matters.
+    """
     state = WorkbenchState()
     drafted: dict[FileName, DraftFile] = {}
     for name, seen in view.items():
@@ -105,7 +112,7 @@ def state_of_view(view: dict[FileName, SeenFile]) -> WorkbenchState:
             state.files[name] = FileEntry(seen.blob, seen.size_bytes, 0, seen.modified_at_us)
             continue
         drafted[name] = DraftFile(
-            base=None,
+            base=base.blob if base is not None and base.name == name else None,
             blob=seen.blob,
             size_bytes=seen.size_bytes,
             warnings=list(seen.warnings),

@@ -23,6 +23,7 @@ from kbd.core.workbench.attribution import Attribution, StepFormats, steps_of_dr
 from kbd.core.workbench.rebase_proof import Clash, ThreeVersions
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import DiskFull, KbdError, LogCorrupt
+from kbd.events.base import FileVersion
 from kbd.events.disk import LogPoisoned
 from kbd.events.drafts import FileAdopted, FileChanged
 from kbd.events.runs import ToolCalled, ToolReturned
@@ -88,6 +89,7 @@ class FileRebase:
         self._steps = newest_first[::-1]
         self._warned: tuple[str, ...] = ()
         self._began: tuple[FileRef, FileRef] | None = None
+        self._adopted: FileVersion | None = None
 
     async def run(self, adopted: FileAdopted) -> RebasedFile:
         """Rebase the file.
@@ -111,6 +113,7 @@ class FileRebase:
         base = self._file(drafted.base, drafted.base_size_bytes)
         ours = self._file(drafted.blob, drafted.size_bytes)
         theirs = self._file(adopted.blob, adopted.size_bytes)
+        self._adopted = FileVersion(self._name, adopted.blob, adopted.size_bytes)
         handler = self._formats.for_name(self._name)
         try:
             if isinstance(handler, Mergeable):
@@ -274,6 +277,7 @@ class FileRebase:
                 step, merged.clashes[0].place,
             )  # fmt: skip
         files.put(self._name, staged)
+        await files.inspect(self._formats)
         changes = await files.land(call_id)
         plugin = self._repeater.plugin_of(step.original.tool)
         text = msgspec.json.encode({"path": self._name, "merged": True}).decode()
@@ -374,7 +378,7 @@ class FileRebase:
         seen = SeenFile(
             self._name, onto.blob, onto.size_bytes, 0, in_draft=True, warnings=self._warned
         )
-        return state_of_view({**call.view, self._name: seen})
+        return state_of_view({**call.view, self._name: seen}, self._adopted)
 
     def _file(self, blob: BlobHash, size_bytes: int) -> FileRef:
         return FileRef(self._name, blob, size_bytes, self._workbench.blobs.path(blob))

@@ -33,6 +33,7 @@ from kbd.core.workbench.workbench import OpenWorkbench, draft_view
 from kbd.errors import DiskFull, FileWriteFailed, KbdError, LogCorrupt
 from kbd.events.blobs import BlobStore
 from kbd.events.disk import DISK, Disk, SyncError, is_full
+from kbd.events.restores import WorkbenchRestored
 from kbd.events.workbenches import WorkbenchCreated
 
 __all__ = ["close_workbench", "open_workbench", "recover_workbench", "translate_disk_errors"]
@@ -107,6 +108,9 @@ async def _recover_steps(workbench: OpenWorkbench, clock: Clock, known: KnownWor
     if workbench.state.seq == 0:
         created = WorkbenchCreated(known.workbench_id, known.name)
         await workbench.keeper.submit(RecordFacts((created,)), known.actor)
+    # Before anything is done in it: what people had agreed to in a backup is not in force.
+    if known.restore_id and workbench.state.restore_id != known.restore_id:
+        await workbench.keeper.submit(RecordFacts((WorkbenchRestored(known.restore_id),)))
     if workbench.keeper.journal.log.repairs:
         await workbench.keeper.submit(RecordFacts(workbench.keeper.journal.log.repairs))
     # No task works on it any more, and a run that counts as running cannot be resumed.

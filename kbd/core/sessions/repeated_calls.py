@@ -151,6 +151,7 @@ class Repeater:
             msg = f"{method.item.kind.method} cannot be made again"
             raise ValidationFailed(msg)
         text = msgspec.json.encode(edited).decode()
+        await files.inspect(self.formats)
         changes = await files.land(call_id)
         return Repeated(text, changes, method.plugin, frozenset(files.noted))
 

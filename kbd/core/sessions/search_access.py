@@ -30,6 +30,11 @@ from kbd.core.search.summary import extract_summary
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.approvals import consented_call
 from kbd.core.workbench.call_files import CallFiles
+from kbd.core.workbench.destination import (
+    describe_error,
+    hold_destination,
+    resolve_destination,
+)
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
     KbdError,
@@ -365,22 +370,31 @@ def pooled_engine(
     return context.engines.of(workbench.id, partial(_open_engine, context, workbench, formats))
 
 
-async def use_index(context: ApiContext, workbench: OpenWorkbench, folder: Path) -> None:
+async def use_index(context: ApiContext, workbench: OpenWorkbench, named: str) -> None:
     """Make a workbench use the index in a folder from now on.
 
     Raises:
-        ValidationFailed: The folder is kbd's own, or holds something that is no index.
+        ValidationFailed: The folder is kbd's own, no absolute path, or holds something that is no
+            index.
         KbdError: It cannot be made or opened; the index that was used stays in use.
     """
-    home = context.home.folder
-    inside = await run_sync(lambda: folder.resolve().is_relative_to(home.resolve()))
-    if inside:
-        msg = "index_dir lies in kbd's own home: name a folder of yours"
-        raise ValidationFailed(msg)
+    place = await run_sync(resolve_destination, named, context.home.folder, "index_dir")
+    folder = Path(place.real)
+    await run_sync(_make_index_folder, folder, context.home.folder)
     # Tried out before the old one is closed: a folder that cannot be used changes nothing.
     await run_sync(_check_index, context, workbench, folder)
     await context.engines.close(workbench.id)
     await run_sync(_store_index_folder, workbench, folder)
+
+
+def _make_index_folder(folder: Path, home: Path) -> None:
+    # Made here, for who makes the files in it goes by the path.
+    try:
+        with hold_destination(str(folder), "", home, make=True):
+            pass
+    except OSError as error:
+        msg = f"index_dir cannot be made: {describe_error(error)}"
+        raise ValidationFailed(msg) from None
 
 
 def _open_engine(

@@ -70,7 +70,7 @@ class Deliveries:
         """
         try:
             # Before the missing ones are counted: what a crash left open may have been made.
-            await self._settle(workbench)
+            await self._settle(workbench, directory)
             missing = _missing_copies(workbench.state, directory)
             await record_planned_writes(
                 self._daemon,
@@ -78,7 +78,6 @@ class Deliveries:
                 missing,
                 watch_id=job.watch_id,
                 depth=job.depth,
-                threads=self._threads,
             )
             for file in missing:
                 await self._deliver(workbench, directory, file)
@@ -86,7 +85,7 @@ class Deliveries:
             error.retryable = True  # The folder is a person's: it may be there, or empty, later.
             raise
 
-    async def _settle(self, workbench: OpenWorkbench) -> None:
+    async def _settle(self, workbench: OpenWorkbench, directory: str) -> None:
         """Settle copies that a crash cut off: record the outcome, remove the partial."""
         for effect in tuple(workbench.state.effects.values()):
             if effect.kind != "deliver":
@@ -101,14 +100,18 @@ class Deliveries:
                 await workbench.keeper.submit(RecordFacts((EffectDone(effect.effect_id, made),)))
         # A crash right after an outcome was recorded leaves its partial.
         for done in workbench.state.delivered:
-            await self._in_thread(remove_partial, done.intended)
+            # Elsewhere nothing is touched: a log that came with a backup may name any folder.
+            if done.intended.directory == directory:
+                await self._in_thread(remove_partial, done.intended)
 
     async def _deliver(self, workbench: OpenWorkbench, directory: str, file: FileVersion) -> None:
         # The intent is durable before the copy: after a crash it says where to look for one.
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
         await workbench.keeper.submit(RecordFacts((effect,)))
         try:
-            made = await self._in_thread(copy_to_folder, effect, workbench.blobs.store)
+            made = await self._in_thread(
+                copy_to_folder, effect, workbench.blobs.store, workbench.folders.find_home()
+            )
         except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.
             raise

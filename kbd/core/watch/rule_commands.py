@@ -122,6 +122,7 @@ async def run_command(
     *,
     holds_key: Callable[[str], bool],
     limit_s: float,
+    umask: int = -1,
 ) -> tuple[int | None, str]:
     """Run a rule's command; return its exit code, or None and why there is none.
 
@@ -131,6 +132,7 @@ async def run_command(
         ended: The outcome.
         holds_key: Tells whether a text holds an API key.
         limit_s: Seconds after which it is killed, with what it started.
+        umask: What it is run with; -1 for the daemon's own, which lets nobody else read a file.
     """
     command_input = CommandInput(
         watch_id=watch_id,
@@ -155,6 +157,7 @@ async def run_command(
             stderr=subprocess.DEVNULL,
             env=_environment(command_input, holds_key),
             start_new_session=True,
+            umask=umask,
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it holds a NUL"

@@ -1,9 +1,10 @@
 """Directory tree of a watched folder, walked without following links; and its name patterns.
 
 The root's path has no links in it, and no link below it is followed, so nothing that is swapped
-between two looks leads outside. Unlike in a workbench (`kbd.core.workbench.sandbox`), folders on
-the way may be closed to reading, a file may have a second name, and a failing network disk is told
-from what is refused: it may be back later. Blocking.
+between two looks leads outside (`kbd.core.runtime.held_folder`). Unlike in a workbench
+(`kbd.core.workbench.sandbox`), folders on the way may be closed to reading, a file may have a
+second name, and a failing network disk is told from what is refused: it may be back later.
+Blocking.
 
 Patterns say which names are temporary, and which files a rule takes. Names are compared as people
 read them: case and the two spellings of accents (NFC, NFD) do not count. A pattern is a glob: `?`,
@@ -11,7 +12,6 @@ read them: case and the two spellings of accents (NFC, NFD) do not count. A patt
 backtracks: its time is at worst the product of both lengths.
 """
 
-import errno
 import fnmatch
 import os
 import re
@@ -24,6 +24,13 @@ from typing import Literal, Self
 
 import msgspec
 
+from kbd.core.runtime.held_folder import (
+    FOLDER_FLAGS,
+    hold_below,
+    hold_exact,
+    is_link_error,
+    open_below,
+)
 from kbd.errors import FileReadFailed, NotFound
 
 __all__ = [
@@ -170,14 +177,8 @@ MAX_DEPTH = 64
 _MAX_UNREAD = 100
 """Of so many folders that could not be read the reason is kept."""
 
-# O_PATH: a folder on the way need only be passable. O_NOFOLLOW at every step: one that is swapped
-# for a link between two looks leads nowhere.
-_STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: to open a pipe that took a file's place must not wait for its writer.
-_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-_NOT_FOUND_ERRORS = (FileNotFoundError, NotADirectoryError)
+_FILE_FLAGS = os.O_RDONLY | os.O_NONBLOCK
 
 EntryKind = Literal["file", "link", "special", "temporary"]
 """What an entry is; "special" are devices, pipes, sockets, and files whose name is no text."""
@@ -221,8 +222,8 @@ class WatchedTree:
         self.folder = folder
         self.unread: dict[str, str] = {}
         try:
-            with _open_path("/", folder.strip("/").split("/")) as parent:
-                self._root = os.open(".", _FOLDER_FLAGS, dir_fd=parent)
+            with hold_exact(folder, FOLDER_FLAGS) as held:
+                self._root = os.dup(held)
         except FileNotFoundError:
             raise NotFound("the watched folder is not there") from None
         except OSError as error:
@@ -264,13 +265,12 @@ class WatchedTree:
                     if not stat.S_ISDIR(_stat_entry(parent, name).st_mode):
                         yield _folder_entry(below, _stat_entry(parent, name), temporary=False)
                         return
-                    held = os.open(name, _FOLDER_FLAGS, dir_fd=parent)
+                    held = open_below(parent, name, FOLDER_FLAGS)
             else:
-                held = os.open(".", _FOLDER_FLAGS, dir_fd=self._root)
-        except _NOT_FOUND_ERRORS:
-            return
+                held = open_below(self._root, ".", FOLDER_FLAGS)
         except OSError as error:
-            self._note(below, error)
+            if not _is_gone(error):
+                self._note(below, error)
             return
         yield from self._below(held, f"{below}/" if below else "", len(parts))
 
@@ -286,9 +286,11 @@ class WatchedTree:
         try:
             with self._parent(path) as (parent, name):
                 seen = _stat_entry(parent, name)
-        except (*_NOT_FOUND_ERRORS, ValueError):
+        except ValueError:
             return None
         except OSError as error:
+            if _is_gone(error):
+                return None
             raise _read_failed(path, error) from error
         return (
             None
@@ -312,10 +314,10 @@ class WatchedTree:
                 # A pipe must not make it wait; of a device nothing may be asked.
                 if not stat.S_ISREG(_stat_entry(parent, name).st_mode):
                     raise _not_found(path)
-                held = os.open(name, _FILE_FLAGS, dir_fd=parent)
-        except _NOT_FOUND_ERRORS:
-            raise _not_found(path) from None
+                held = open_below(parent, name, _FILE_FLAGS)
         except OSError as error:
+            if _is_gone(error):
+                raise _not_found(path) from None
             raise _read_failed(path, error) from error
         try:
             # Asked again of what is held: another entry may have taken the name in between.
@@ -328,7 +330,7 @@ class WatchedTree:
     @contextmanager
     def _parent(self, path: str) -> Iterator[tuple[int, str]]:
         *folders, name = path.split("/")
-        with _open_path(self._root, folders) as parent:
+        with hold_below(self._root, "/".join(folders) or ".") as parent:
             yield parent, name
 
     def _below(self, folder: int, prefix: str, depth: int) -> Iterator[FolderEntry]:
@@ -364,11 +366,10 @@ class WatchedTree:
             self._unread(prefix + name, f"it is more than {MAX_DEPTH} folders deep")
             return
         try:
-            held = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
-        except _NOT_FOUND_ERRORS:
-            return
+            held = open_below(folder, name, FOLDER_FLAGS)
         except OSError as error:
-            self._note(prefix + name, error)
+            if not _is_gone(error):
+                self._note(prefix + name, error)
             return
         yield from self._below(held, f"{prefix}{name}/", depth + 1)
 
@@ -385,26 +386,13 @@ def signature_of(seen: os.stat_result) -> str:
     return f"{seen.st_size}:{seen.st_mtime_ns}:{seen.st_ctime_ns}:{seen.st_ino}"
 
 
-@contextmanager
-def _open_path(start: int | str, folders: list[str]) -> Iterator[int]:
-    """Hold open the folder that names lead to, one after the other, through no link."""
-    held = (
-        os.open(".", _STEP_FLAGS, dir_fd=start)
-        if isinstance(start, int)
-        else os.open(start, _STEP_FLAGS)
-    )
-    try:
-        for folder in folders:
-            inner = os.open(folder or ".", _STEP_FLAGS, dir_fd=held)
-            os.close(held)
-            held = inner
-        yield held
-    finally:
-        os.close(held)
-
-
 def _stat_entry(parent: int, name: str) -> os.stat_result:
     return os.stat(name, dir_fd=parent, follow_symlinks=False)
+
+
+def _is_gone(error: OSError) -> bool:
+    """Return whether what was there is not any more: gone, or a link is in its place."""
+    return isinstance(error, FileNotFoundError) or is_link_error(error)
 
 
 def _any_temporary(path: str) -> bool:
@@ -439,7 +427,7 @@ def _escape_name(path: str) -> str:
 
 def _describe_error(error: OSError) -> str:
     """Describe an error without a path; links and non-folders raise the same errors."""
-    if isinstance(error, NotADirectoryError) or error.errno == errno.ELOOP:
+    if is_link_error(error):
         return "a link or no folder is on the way"
     return (error.strerror or "no reason was given").lower()
 

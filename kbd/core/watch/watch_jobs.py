@@ -254,6 +254,7 @@ class WatchJobs:
             ended,
             holds_key=self._context.egress.contains_key,
             limit_s=self._context.settings.watch.command_s,
+            umask=self._context.given_umask,
         )
 
     async def _carry_out(self, workbench: OpenWorkbench, job: Job) -> JobResult:

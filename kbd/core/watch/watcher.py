@@ -216,6 +216,10 @@ class Watcher:
         match record.data:
             case WatchAdded():
                 self._changed.ring()
+            case WatchResumed():
+                # One of a restored home is looked at from now on.
+                self._changed.ring()
+                self._scheduler.wakeup.ring()
             case WatchRemoved(watch_id=watch_id):
                 self._changed.ring()
                 self._note_unswept(watch_id)
@@ -227,8 +231,6 @@ class Watcher:
                 self._scheduler.wakeup.ring()
                 # What could not be read has no copy: it is looked for as if it were new.
                 self.rescan(watch_id)
-            case WatchResumed():
-                self._scheduler.wakeup.ring()
             case WatchRunFinished(watch_id=watch_id):
                 self._commands.wakeup.ring()
                 self._note_unswept(watch_id)
@@ -239,5 +241,9 @@ class Watcher:
 
 
 def _is_watched(watch: Watch) -> bool:
-    """Return whether a watch's folder is watched; it is while paused or suspended, too."""
-    return watch.status is not WatchStatus.REMOVED
+    """Return whether a watch's folder is watched; it is while paused or suspended, too.
+
+    Not while its rule is that of a backup: a stranger's could have any folder copied. What lands
+    there meanwhile is found when it is resumed.
+    """
+    return watch.status is not WatchStatus.REMOVED and not watch.restored

@@ -2,8 +2,11 @@
 
 workbench      `OpenWorkbench`: the Keeper, blobs, files and folders of an open workbench
 sandbox        relative file names, and the confined root below which they are opened
+sources        files of a client's own that are copied in
 file_store     `published/` and `draft/`: projections of the log that people look into; blobs
 call_files     the files that one tool call sees, and what it writes
+active_content what of that runs or fetches, and no person added
+destination    folders of a user's that something is led out to
 extraction     copies of published files into a folder of the user's
 change_set     what a draft changes, file by file
 content_diff   what it changes inside a file

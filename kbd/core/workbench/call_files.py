@@ -18,11 +18,13 @@ from anyio.to_thread import run_sync
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.workbench_state import SeenFile, WorkbenchState, folded_name
 from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.store.journal import Journal
+from kbd.core.workbench.active_content import find_active_content
 from kbd.core.workbench.change_set import find_renames
 from kbd.core.workbench.file_store import Blobs
-from kbd.core.workbench.sandbox import file_name
-from kbd.errors import NotFound, ValidationFailed
+from kbd.core.workbench.sandbox import check_visible, file_name
+from kbd.errors import NotFound, SandboxViolation, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
@@ -44,7 +46,7 @@ _Earlier = dict[FileName, FileVersion | None]
 
 
 class _StagedVersion(msgspec.Struct, frozen=True):
-    """A staged version of a file, with its external references, notes and focus for the review.
+    """A staged version of a file, with its active content, notes and focus for the review.
 
     `remaining` is what is left of those of the version before; None is all.
     """
@@ -80,10 +82,15 @@ class CallFiles:
     ) -> None:
         files = map(state.published, state.files) if published else state.current_files()
         self._files: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
+        self._added = frozenset(name for name, file in state.files.items() if file.origin)
         # What is published is where every draft begins.
         self._earlier: dict[Moment, _Earlier] = (
             {"draft": {}} if published else _earlier_versions(state)
         )
+        self._published = {
+            name: FileRef(name, entry.blob, entry.size_bytes, blobs.path(entry.blob))
+            for name, entry in state.files.items()
+        }
         self._blobs, self._stage, self._cache = blobs, stage, cache
         self._describe = describe
         self._staged: list[Path] = []
@@ -149,10 +156,11 @@ class CallFiles:
         """Return the name under which a new file may be written.
 
         Raises:
-            SandboxViolation: The path would leave the workbench.
+            SandboxViolation: The path would leave the workbench, or be hidden.
             ValidationFailed: The file, or one that differs only in case or spelling, exists.
         """
         name = file_name(path)
+        check_visible(name, self._added)
         # Folded, for names that differ in case or normal form are one file on other machines.
         folded = folded_name(name)
         for taken in self._files:
@@ -194,10 +202,43 @@ class CallFiles:
         What it reaches out to is added to what remains of what the draft's version reached out to
         already: an edit cannot hide what an earlier one brought, but take it out. Of notes the last
         ones are kept.
+
+        Raises:
+            SandboxViolation: A tool made the name up without `new`, and it may not be made.
         """
+        if name not in self._files:
+            if file_name(name) != name:
+                msg = f"{name!r} is no name of a file"
+                raise SandboxViolation(msg)
+            check_visible(name, self._added)
         left = None if remaining is None else tuple(remaining)
         version = _StagedVersion(staged, tuple(external), left, tuple(notes), focus)
         self._written[name] = version
+
+    async def inspect(self, formats: FormatCalls) -> tuple[str, ...]:
+        """Look into what was put for active content that no person added; return its texts.
+
+        It becomes part of what the staged versions reach out to, whatever the writer told of them.
+
+        Raises:
+            ToolTimeout: A worker took too long.
+            ToolWorkerUnavailable: A worker died.
+        """
+        texts: list[str] = []
+        for name, put in self._written.items():
+            found = await find_active_content(
+                formats, name, put.staged, self._base(name), self._published
+            )
+            # An edit may have named the same already, with the place that it brought it to.
+            found = tuple(text for text in found if not _is_named(text, put.external))
+            external = tuple(dict.fromkeys((*put.external, *found)))
+            self._written[name] = msgspec.structs.replace(put, external=external)
+            texts += found
+        return tuple(texts)
+
+    def _base(self, name: FileName) -> FileRef | None:
+        """Return what the draft started from under a name; None for a new file."""
+        return self.before(name, "draft") if name in self._files else None
 
     async def land(self, call_id: CallId) -> tuple[FileChanged, ...]:
         """Make the staged versions durable and return the changes; the caller records them.
@@ -244,6 +285,12 @@ class CallFiles:
     async def drop(self) -> None:
         """Remove staged files that did not become blobs."""
         await run_sync(_remove_staged, tuple(self._staged))
+
+
+def _is_named(text: str, external: Sequence[str]) -> bool:
+    """Return whether what a text is about is the end of another one."""
+    content = text.partition(": ")[2]
+    return bool(content) and any(each.endswith(f" {content}") for each in external)
 
 
 def _earlier_versions(state: WorkbenchState) -> dict[Moment, _Earlier]:

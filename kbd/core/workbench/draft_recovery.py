@@ -16,7 +16,8 @@ from kbd.core.domain.rewind_decisions import draft_then
 from kbd.core.domain.workbench_state import Draft, EndedDraft, WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.store.history import drafts_before
-from kbd.core.workbench.extraction import check_folder, extract_version
+from kbd.core.workbench.destination import Destination
+from kbd.core.workbench.extraction import extract_version
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import FileWriteFailed, NotFound
 from kbd.events.base import FileVersion
@@ -174,7 +175,7 @@ async def extract_draft(
     workbench: OpenWorkbench,
     clock: Clock,
     found: FoundDraft,
-    directory: str,
+    destination: Destination,
     names: tuple[FileName, ...] | None,
 ) -> wire.DraftRecovered:
     """Copy the files of a draft that had ended to a folder; a failure is one file's result.
@@ -183,20 +184,18 @@ async def extract_draft(
         workbench: The workbench; a draft may be open in it.
         clock: Names the effects.
         found: The draft.
-        directory: Where, as an absolute path; made if it is not there.
+        destination: Where; made if it is not there.
         names: Which of its files, or None for all that it does not delete.
 
     Raises:
-        ValidationFailed: The folder is not an absolute path.
         NotFound: A file is not in it, or it deletes one.
     """
-    check_folder(directory)
     results: list[ExtractResult] = []
     for version in draft_versions(found.draft, names):
         # Between two files a client may go away; within one, intent and outcome belong together.
         await anyio.lowlevel.checkpoint()
         with anyio.CancelScope(shield=True):
-            results.append(await extract_version(workbench, clock, directory, version))
+            results.append(await extract_version(workbench, clock, destination, version))
     done = tuple(FileName(r.workbench_path) for r in results if r.status == "extracted")
     return wire.DraftRecovered(
         draft_id=found.ended.draft_id,

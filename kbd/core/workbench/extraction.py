@@ -1,7 +1,8 @@
 """Extraction: copies of published files in a user's folder, each with intent and outcome.
 
-Nothing is ever overwritten. A copy is written under a hidden name, the partial, and gets its own
-name as a second link to the same file. A delivery keeps the partial until the log says that it is
+Nothing is ever overwritten, and no link is followed (`kbd.core.workbench.destination`). A copy is
+written under a hidden name, the partial, and gets its own name as a second link to the same file. A
+delivery keeps the partial until the log says that it is
 done: after a crash it tells whether the copy was made, and under which name.
 
 Before kbd writes below a watched folder, the daemon's log is told, so that the watch starts no work
@@ -17,7 +18,6 @@ from pathlib import Path
 
 import anyio
 import msgspec
-from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from kbd.core.domain.commands import RecordFacts
@@ -26,28 +26,35 @@ from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.watch_decisions import RecordWrites
 from kbd.core.domain.watch_state import Watching, WatchStatus, Written
 from kbd.core.runtime.clock import Clock
+from kbd.core.runtime.held_folder import FOLDER_FLAGS, hold_exact, open_below
 from kbd.core.store.keeper import Keeper
+from kbd.core.workbench.destination import (
+    Destination,
+    create_partial_file,
+    describe_error,
+    hold_destination,
+    link_partial,
+)
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, FileWriteFailed, KbdError, NotFound, ValidationFailed
+from kbd.errors import DiskFull, FileWriteFailed, KbdError, ValidationFailed
 from kbd.events.base import Actor, FileVersion
-from kbd.events.blobs import BlobDamaged, BlobStore
+from kbd.events.blobs import BlobStore
+from kbd.events.disk import is_full
 from kbd.events.drafts import EffectAborted, EffectDone, EffectIntended
 from kbd.events.watches import FilesWritten
 from kbd.requests.workbenches import ExtractResult
 
 __all__ = [
-    "check_folder",
     "close_unfinished_effects",
     "copy_to_folder",
     "extract_files",
     "extract_version",
     "find_copy",
-    "is_folder_path",
     "numbered_names",
+    "partial_name",
     "record_planned_writes",
     "remove_partial",
-    "resolve_folder",
 ]
 
 
@@ -64,43 +71,57 @@ def numbered_names(name: str) -> Iterator[str]:
         count += 1
 
 
-def copy_to_folder(effect: EffectIntended, blobs: BlobStore) -> str:
+def copy_to_folder(effect: EffectIntended, blobs: BlobStore, home: Path) -> str:
     """Copy a file to its effect's folder and return the name it got, relative to the folder.
 
     The copy is complete and durable before it has its name, and the name was free. An extraction
     makes the folder if it is missing. A delivery does not, for it may be a disk that is not there
     now; and it keeps the partial, so `remove_partial` is called when its end is recorded.
 
+    Args:
+        effect: What is copied where; the path of the folder is a resolved one.
+        blobs: The bytes.
+        home: The home of kbd, in which nothing is written.
+
     Raises:
         NotFound: The stored bytes are missing.
         BlobDamaged: The stored bytes are damaged; nothing was copied.
         DiskFull: No space is left.
-        FileWriteFailed: The folder is missing or cannot be written.
+        FileWriteFailed: The folder is missing, cannot be written, is behind a link or kbd's own.
     """
     below, _, last = effect.file.name.rpartition("/")
-    partial, is_delivery = _partial_path(effect), effect.kind == "deliver"
-    folder, final = partial.parent, ""
+    is_delivery = effect.kind == "deliver"
     try:
-        if is_delivery:
-            Path(effect.directory).stat()
-        folder.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as copy:
-            blobs.copy_to(effect.file.blob, copy.fileno())
-            os.fsync(copy.fileno())  # Bytes before the name: whoever sees the name sees them all.
-        final = _link_free_name(partial, folder, last)
-        if not is_delivery:
-            partial.unlink()
-        _sync_folder(folder)
-    except (NotFound, BlobDamaged):
-        remove_partial(effect)
-        raise
+        with hold_destination(effect.directory, below, home, make=not is_delivery) as folder:
+            final = _copy_below(effect, blobs, folder, last)
+    except ValidationFailed as refused:
+        msg = f"{effect.file.name!r} cannot be {effect.kind}ed: {refused.message}"
+        raise FileWriteFailed(msg) from None
     except OSError as error:
-        remove_partial(effect)
-        if final:  # It is ours and not durable: what failed leaves nothing.
-            with suppress(OSError):
-                (folder / final).unlink()
         raise _copy_failure(effect, error) from None
     return f"{below}/{final}" if below else final
+
+
+def _copy_below(effect: EffectIntended, blobs: BlobStore, folder: int, last: str) -> str:
+    """Copy a file into a held folder; what fails leaves nothing."""
+    partial, final = partial_name(effect), ""
+    held = create_partial_file(folder, partial)
+    try:
+        blobs.copy_to(effect.file.blob, held)
+        os.fsync(held)  # Bytes before the name: whoever sees the name sees them all.
+        final = _link_free_name(partial, folder, held, last)
+        if effect.kind != "deliver":
+            os.unlink(partial, dir_fd=folder)
+        os.fsync(folder)
+    except BaseException:
+        for name in (partial, final):
+            with suppress(OSError):
+                if name:
+                    os.unlink(name, dir_fd=folder)
+        raise
+    finally:
+        os.close(held)
+    return final
 
 
 def find_copy(effect: EffectIntended) -> str | None:
@@ -111,133 +132,126 @@ def find_copy(effect: EffectIntended) -> str | None:
     Raises:
         FileWriteFailed: The folder is missing or cannot be read: nobody knows.
     """
-    below, _, _ = effect.file.name.rpartition("/")
-    partial = _partial_path(effect)
     try:
-        Path(effect.directory).stat()
-        try:
-            held = partial.lstat()
-        except FileNotFoundError:
-            return None
-        # The copy's own name is the partial's second link: with one link no copy is there.
-        if held.st_nlink < 2:
-            return None
-        with os.scandir(partial.parent) as entries:
-            names = [
-                entry.name
-                for entry in entries
-                if entry.inode() == held.st_ino and entry.name != partial.name
-            ]
-        # Before it is recorded as done: the crash may have come before the name was durable.
-        _sync_folder(partial.parent)
+        with hold_exact(effect.directory) as root:
+            return _find_below(effect, root)
     except OSError as error:
         raise _copy_failure(effect, error) from None
+
+
+def _find_below(effect: EffectIntended, root: int) -> str | None:
+    below, _, _ = effect.file.name.rpartition("/")
+    try:
+        folder = open_below(root, below or ".", FOLDER_FLAGS)
+    except FileNotFoundError:
+        return None
+    try:
+        names = _second_names(folder, partial_name(effect))
+        if names is None:
+            return None
+        # Before it is recorded as done: the crash may have come before the name was durable.
+        os.fsync(folder)
+    finally:
+        os.close(folder)
     if not names:
         return effect.file.name
     return f"{below}/{min(names)}" if below else min(names)
 
 
+def _second_names(folder: int, partial: str) -> list[str] | None:
+    """Return the other names of a partial in its folder; None if no copy was made of it."""
+    try:
+        found = os.stat(partial, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    # The copy's own name is the partial's second link: with one link no copy is there.
+    if found.st_nlink < 2:
+        return None
+    with os.scandir(folder) as entries:
+        return [
+            entry.name
+            for entry in entries
+            if entry.inode() == found.st_ino and entry.name != partial
+        ]
+
+
 def remove_partial(effect: EffectIntended) -> None:
     """Remove the partial from the user's folder, if it is there."""
-    with suppress(OSError):  # It was never begun, or the folder is gone: nothing of ours is there.
-        _partial_path(effect).unlink()
-
-
-def resolve_folder(directory: str, name: str) -> str:
-    """Resolve the folder that a file goes into, without links in its path."""
-    below, _, _ = name.rpartition("/")
-    return os.path.realpath(Path(directory, below))
+    below, _, _ = effect.file.name.rpartition("/")
+    # It was never begun, or the folder is gone or behind a link: nothing of ours is there.
+    with suppress(OSError), hold_exact(os.path.join(effect.directory, below)) as folder:
+        os.unlink(partial_name(effect), dir_fd=folder)
 
 
 def _copy_failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWriteFailed:
     """Return the error of a copy that could not be made."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full(error):
         return DiskFull(f"no space is left to {effect.kind} {effect.file.name!r}")
-    reason = os.strerror(error.errno or 0)
-    return FileWriteFailed(f"{effect.file.name!r} cannot be {effect.kind}ed: {reason}")
+    msg = f"{effect.file.name!r} cannot be {effect.kind}ed: {describe_error(error)}"
+    return FileWriteFailed(msg)
 
 
-def _partial_path(effect: EffectIntended) -> Path:
-    below, _, _ = effect.file.name.rpartition("/")
-    return Path(effect.directory, below, f".kbd-{effect.effect_id}.part")
+def partial_name(effect: EffectIntended) -> str:
+    """Return the hidden name that a copy has until it has its own."""
+    return f".kbd-{effect.effect_id}.part"
 
 
-def _link_free_name(partial: Path, folder: Path, last: str) -> str:
+def _link_free_name(partial: str, folder: int, held: int, last: str) -> str:
     """Give a complete file the first free name; a link fails where a rename would overwrite."""
     for candidate in numbered_names(last):
         try:
-            os.link(partial, folder / candidate)
+            link_partial(folder, partial, held, candidate)
         except FileExistsError:
             continue
         except OSError as error:
             # So a file system says that it has no hard links, or no more for this file (link(2)).
             if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
                 raise
-            if not _copy_exclusively(partial, folder / candidate):
+            if not _copy_exclusively(held, folder, candidate):
                 continue
         return candidate
     raise AssertionError
 
 
-def _copy_exclusively(partial: Path, target: Path) -> bool:
+def _copy_exclusively(held: int, folder: int, name: str) -> bool:
     """Copy without links (FAT, some network disks): create the name, then fill it."""
     try:
-        made = target.open("xb")
+        made = create_partial_file(folder, name)
     except FileExistsError:
         return False
     try:
-        with made as copy, partial.open("rb") as original:
+        with open(made, "wb") as copy, open(held, "rb", closefd=False) as original:
+            original.seek(0)
             shutil.copyfileobj(original, copy, 1 << 20)
             copy.flush()
             os.fsync(copy.fileno())
     except OSError:
-        target.unlink()
+        os.unlink(name, dir_fd=folder)
         raise
     return True
 
 
-def _sync_folder(folder: Path) -> None:
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(held)
-    finally:
-        os.close(held)
-
-
-def is_folder_path(directory: str) -> bool:
-    """Return whether a client's text can be the path of a folder: absolute, and a path at all."""
-    return "\0" not in directory and Path(directory).is_absolute()
-
-
-def check_folder(directory: str) -> None:
-    """Raise ValidationFailed for what cannot be the path of a folder."""
-    if not is_folder_path(directory):
-        msg = "destination_dir must be an absolute path"
-        raise ValidationFailed(msg)
-
-
 async def extract_files(
-    workbench: OpenWorkbench, clock: Clock, directory: str, paths: tuple[str, ...] | None
+    workbench: OpenWorkbench,
+    clock: Clock,
+    destination: Destination,
+    paths: tuple[str, ...] | None,
 ) -> tuple[ExtractResult, ...]:
     """Copy published files to a folder; a failure is one file's result, and the rest is copied.
 
     Args:
         workbench: The workbench.
         clock: Names the effects.
-        directory: Where, as an absolute path; made if it is not there.
+        destination: Where; made if it is not there.
         paths: Which files, or None for all.
-
-    Raises:
-        ValidationFailed: The folder is not an absolute path.
     """
-    check_folder(directory)
     wanted = paths if paths is not None else tuple(sorted(workbench.state.files))
     results: list[ExtractResult] = []
     for path in wanted:
         # Between two files a client may go away; within one, intent and outcome belong together.
         await anyio.lowlevel.checkpoint()
         with anyio.CancelScope(shield=True):
-            results.append(await _extract_file(workbench, clock, directory, path))
+            results.append(await _extract_file(workbench, clock, destination, path))
     return tuple(results)
 
 
@@ -256,7 +270,7 @@ async def close_unfinished_effects(workbench: OpenWorkbench) -> None:
 
 
 async def _extract_file(
-    workbench: OpenWorkbench, clock: Clock, directory: str, path: str
+    workbench: OpenWorkbench, clock: Clock, destination: Destination, path: str
 ) -> ExtractResult:
     try:
         name = file_name(path)
@@ -267,21 +281,23 @@ async def _extract_file(
         reason = "not published" if workbench.state.current_file(name) else "no such file"
         return ExtractResult(workbench_path=path, status="skipped", reason=reason)
     version = FileVersion(name, entry.blob, entry.size_bytes)
-    result = await extract_version(workbench, clock, directory, version)
+    result = await extract_version(workbench, clock, destination, version)
     return msgspec.structs.replace(result, workbench_path=path)
 
 
 async def extract_version(
-    workbench: OpenWorkbench, clock: Clock, directory: str, version: FileVersion
+    workbench: OpenWorkbench, clock: Clock, destination: Destination, version: FileVersion
 ) -> ExtractResult:
-    """Copy one version of a file to a folder, an absolute path; a failure is its result."""
+    """Copy one version of a file to a folder; a failure is its result."""
     effect = EffectIntended(
-        effect_id=clock.new_id(), kind="extract", directory=directory, file=version
+        effect_id=clock.new_id(), kind="extract", directory=destination.real, file=version
     )
     # Before anything is written: by this event the next start finds what a crash left.
     await workbench.submit(RecordFacts((effect,)))
     try:
-        final = await run_sync(copy_to_folder, effect, workbench.blobs.store)
+        final = await run_sync(
+            copy_to_folder, effect, workbench.blobs.store, workbench.folders.find_home()
+        )
     except KbdError as error:
         await workbench.submit(RecordFacts((EffectAborted(effect.effect_id, error.message),)))
         return ExtractResult(workbench_path=version.name, status="failed", reason=error.message)
@@ -289,7 +305,7 @@ async def extract_version(
     return ExtractResult(
         workbench_path=version.name,
         status="extracted",
-        final_path=str(Path(directory, final)),
+        final_path=str(Path(destination.named, final)),
         reason=msgspec.UNSET,
     )
 
@@ -301,7 +317,6 @@ async def record_planned_writes(
     *,
     watch_id: str = "",
     depth: int = 0,
-    threads: CapacityLimiter | None = None,
     actor: Actor | None = None,
 ) -> None:
     """Record the files that are about to be written below a folder, each by its real path.
@@ -311,16 +326,16 @@ async def record_planned_writes(
 
     Args:
         daemon: The Keeper of the daemon's log.
-        directory: The folder, an absolute path.
+        directory: The folder, an absolute path without links in it.
         files: The files; their names may have folders in them.
         watch_id: The watch that delivers them; "" for a person.
         depth: How deep in a chain of rules they were made.
-        threads: Lends the threads that look at the folder; None for the usual ones.
         actor: The client that asks, if one does.
     """
     folders: dict[str, list[str]] = {}
     for file in files:
-        folder = await run_sync(resolve_folder, directory, file.name, limiter=threads)
+        # No link is followed below the folder, so this is where the file will be.
+        folder = os.path.join(directory, file.name.rpartition("/")[0]).rstrip("/")
         folders.setdefault(folder, []).append(file.blob)
     watching = daemon.state.watching
     for folder, hashes in folders.items():

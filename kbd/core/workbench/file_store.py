@@ -16,6 +16,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.workbench.sandbox import ConfinedRoot
+from kbd.core.workbench.sources import CopiedSource, copy_source
 from kbd.core.workbench.transaction import (
     PublishTransaction,
     hash_file,
@@ -205,9 +206,15 @@ class FileStore:
     def _remove_drafted(self, root: ConfinedRoot, name: FileName) -> None:
         with suppress(NotFound, FileNotFoundError), root.parent(name) as (folder, last):
             os.unlink(last, dir_fd=folder)
-        for above in (self._draft / name).parents:
-            if above == self._draft or not _remove_empty(above):
-                return
+        above, _, _ = name.rpartition("/")
+        while above:
+            # From where the root is held: the path of the draft may lead elsewhere by now.
+            with suppress(NotFound), root.parent(FileName(above)) as (folder, last):
+                try:
+                    os.rmdir(last, dir_fd=folder)
+                except OSError:
+                    return  # It is not empty.
+            above, _, _ = above.rpartition("/")
 
     def clear_stage(self, unfinished: PublishTransaction | None) -> None:
         """Empty the stage of a stopped daemon's leftovers.
@@ -250,15 +257,6 @@ def _held_folder(folder: Path) -> Iterator[int]:
         os.close(held)
 
 
-def _remove_empty(folder: Path) -> bool:
-    """Remove a folder if it is empty; return whether it was."""
-    try:
-        folder.rmdir()
-    except OSError:
-        return False
-    return True
-
-
 class Blobs:
     """A `BlobStore` with its blocking calls in threads.
 
@@ -299,6 +297,20 @@ class Blobs:
         """
         with self._fail_stop():
             return await run_sync(self.store.put_file, source)
+
+    async def put_source(self, path: str, limit_bytes: int) -> CopiedSource:
+        """Copy a file that a client names in; durable on return.
+
+        Args:
+            path: Its absolute path.
+            limit_bytes: The largest file that is copied.
+
+        Raises:
+            KbdError: As for `kbd.core.workbench.sources.copy_source`; after LogPoisoned the daemon
+                ends.
+        """
+        with self._fail_stop():
+            return await run_sync(copy_source, self.store, path, limit_bytes)
 
     async def adopt(self, staged: Path) -> tuple[BlobHash, int]:
         """Move a staged file in; durable on return. Returns its hash and size.

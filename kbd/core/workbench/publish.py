@@ -58,7 +58,7 @@ async def publish(
         clock: Names the publish.
         names: Which files, or None for all.
         keep_both: Whether a file that changed in published/ meanwhile gets a second name.
-        accept_external: Whether files with new external references may go.
+        accept_external: Whether files with new active content may go.
         progress: Takes how far it is.
         approval_id: The pending approval that a person accepts by it, or "".
 

@@ -12,6 +12,7 @@ from kbd.core.domain.run_state import ItemState, Run, RunStatus, item_label
 from kbd.core.domain.watch_state import Ended, Landing, LandingStage, Watch, WatchStatus
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.catalog import Catalog
+from kbd.core.plugins.set_aside import SetAsideFiles
 from kbd.core.runtime.settings import Limits, RunLimits
 from kbd.core.workbench.workbench import OpenWorkbench
 from kbd.errors import (
@@ -140,12 +141,15 @@ def workbench_info(
     )
 
 
-def file_rows(workbench: OpenWorkbench, catalog: Catalog) -> tuple[FileRow, ...]:
+def file_rows(
+    workbench: OpenWorkbench, catalog: Catalog, set_aside: SetAsideFiles
+) -> tuple[FileRow, ...]:
     """Return rows of the files; of one that the draft changes, its draft version."""
     rows: list[FileRow] = []
     for seen in workbench.state.current_files():
         kind = catalog.kind_of(seen.name)
         entry = workbench.state.files.get(seen.name)
+        reason = kind.reason or set_aside.reason(seen.name, seen.blob)
         rows.append(
             FileRow(
                 path=seen.name,
@@ -155,7 +159,7 @@ def file_rows(workbench: OpenWorkbench, catalog: Catalog) -> tuple[FileRow, ...]
                 file_kind=kind.kind,
                 mime_type=kind.mime_type,
                 is_opaque=kind.is_opaque,
-                reason=kind.reason or msgspec.UNSET,
+                reason=reason or msgspec.UNSET,
             )
         )
     return tuple(rows)
@@ -312,6 +316,10 @@ def watch_row(watch: Watch, hints: Hints, problem: str) -> WatchRow:
         running=len(watch.in_stage(LandingStage.RUNNING)),
         failed=len(watch.in_stage(LandingStage.PARKED)),
         outcomes=dict(watch.ended),
+        publish=watch.rule.publish,
+        deliver_to=watch.rule.deliver_to or msgspec.UNSET,
+        on_outcome=watch.rule.on_outcome,
+        restored=watch.restored,
     )
 
 

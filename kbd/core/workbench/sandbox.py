@@ -6,26 +6,34 @@ Names: a path of a client, a model or a file on disk becomes a relative name, or
 rules are those of contract, section 4, and reliability, section 5.3 A: a name must mean the same
 file on every machine that the workbench may be copied to, and must be readable in a terminal.
 
-Opening: paths are walked component by component from a held directory, never following a symbolic
-link, so that no swap between check and use can lead outside. Files are opened without blocking (a
-FIFO must not hang the daemon) and must be regular and have one name: a hard link may be a file
+Opening: from a held folder, through no symbolic link and no mount (`kbd.core.runtime.held_folder`),
+so that no swap between check and use can lead outside. Files are opened without blocking (a FIFO
+must not hang the daemon) and must be regular and have one name: a hard link may be a file
 elsewhere.
 """
 
+import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kbd.core.runtime.held_folder import FOLDER_FLAGS, is_link_error, make_below, open_below
 from kbd.errors import FileReadFailed, NotFound, SandboxViolation
 from kbd.events.disk import DISK, Disk
 from kbd.types import FileName
 
-__all__ = ["MAX_COMPONENTS", "MAX_COMPONENT_BYTES", "ConfinedRoot", "file_name", "open_regular"]
+__all__ = [
+    "MAX_COMPONENTS",
+    "MAX_COMPONENT_BYTES",
+    "ConfinedRoot",
+    "check_visible",
+    "file_name",
+    "open_regular",
+]
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -38,7 +46,7 @@ class ConfinedRoot:
     """
 
     def __init__(self, folder: Path, disk: Disk = DISK) -> None:
-        self._root = os.open(folder, _DIRECTORY)
+        self._root = os.open(folder, FOLDER_FLAGS)
         self._disk = disk
 
     def close(self) -> None:
@@ -51,20 +59,27 @@ class ConfinedRoot:
 
         Raises:
             NotFound: A folder on the way does not exist.
-            SandboxViolation: A component on the way is a link or no folder.
+            SandboxViolation: A component on the way is a link, a mount or no folder.
+            FileReadFailed: A folder may not be entered.
+            OSError: A folder cannot be made.
         """
-        # Not `realpath` and a comparison: in a race of swapped links that led outside 3,282 times
-        # of 13,702 (reliability 0).
-        *folders, last = name.split("/")
-        held = os.dup(self._root)
+        below, _, last = name.rpartition("/")
+        # The names of the log were checked. One that was not must not lead out all the same.
+        if last in ("", ".", ".."):
+            raise _refused_name(name, "names no file")
         try:
-            for folder in folders:
-                if create:
-                    # Its name must be durable before that of anything in it.
-                    self._disk.make_folder(folder, held)
-                inner = _open_component(held, folder, name)
-                os.close(held)
-                held = inner
+            if create:
+                # Its name must be durable before that of anything in it.
+                held = make_below(self._root, below, self._disk.make_folder, same_disk=True)
+            else:
+                held = open_below(self._root, below or ".", FOLDER_FLAGS, same_disk=True)
+        except FileNotFoundError:
+            raise _not_found(name) from None
+        except OSError as error:
+            if not is_link_error(error) and not isinstance(error, PermissionError):
+                raise
+            raise _refused_file(name, error) from None
+        try:
             yield held, last
         finally:
             os.close(held)
@@ -75,8 +90,8 @@ class ConfinedRoot:
 
         Raises:
             NotFound: It does not exist.
-            SandboxViolation: It, or a component on the way, is a link, a device, a FIFO, or has
-                another name elsewhere.
+            SandboxViolation: It, or a component on the way, is a link, a mount, a device, a FIFO,
+                or has another name elsewhere.
             FileReadFailed: It may not be read.
         """
         # Below the folder that is held, not by its path: nobody can put a link in the way.
@@ -103,7 +118,7 @@ def open_regular(place: tuple[int, str], name: str) -> Iterator[int]:
     """
     folder, last = place
     try:
-        held = os.open(last, _FILE, dir_fd=folder)
+        held = open_below(folder, last, _FILE, same_disk=True)
     except FileNotFoundError:
         raise _not_found(name) from None
     except OSError as error:
@@ -115,19 +130,14 @@ def open_regular(place: tuple[int, str], name: str) -> Iterator[int]:
         os.close(held)
 
 
-def _open_component(held: int, folder: str, name: FileName) -> int:
-    try:
-        return os.open(folder, _DIRECTORY, dir_fd=held)
-    except FileNotFoundError:
-        raise _not_found(name) from None
-    except OSError as error:
-        raise _refused_file(name, error) from None
-
-
 def _check_regular(held: int, name: str) -> None:
     found = os.fstat(held)
     if not stat.S_ISREG(found.st_mode):
         msg = f"{name!r} is not a regular file"
+        raise SandboxViolation(msg)
+    # Before a byte is read: a file of holes may have 8 EiB (reliability, A42).
+    if found.st_size > MAX_FILE_BYTES:
+        msg = f"{name!r} is larger than any file of a workbench"
         raise SandboxViolation(msg)
     # O_NOFOLLOW stops symbolic links only; through a hard link a write would change a file
     # elsewhere.
@@ -142,7 +152,12 @@ def _walk(folder: int, prefix: str) -> Iterator[str]:
     for name, is_folder, entry in found:
         if is_folder:
             # Opened without following links: it may have been replaced since it was listed.
-            inner = os.open(name, _DIRECTORY, dir_fd=folder)
+            try:
+                inner = open_below(folder, name, FOLDER_FLAGS, same_disk=True)
+            except OSError as error:
+                if not is_link_error(error) and not isinstance(error, FileNotFoundError):
+                    raise
+                continue
             try:
                 yield from _walk(inner, f"{prefix}{name}/")
             finally:
@@ -156,11 +171,16 @@ def _not_found(name: str) -> NotFound:
 
 
 def _refused_file(name: str, error: OSError) -> SandboxViolation | FileReadFailed:
-    """A link is ELOOP or ENOTDIR, a device without a driver ENXIO; the rest is permission."""
+    """Return the error of what cannot be opened; a device without a driver, a socket are ENXIO."""
     if isinstance(error, PermissionError):
         return FileReadFailed(f"{name!r} may not be read")
-    return SandboxViolation(f"{name!r} leads through a link or is not a regular file")
+    if is_link_error(error) or error.errno == errno.ENXIO:
+        return SandboxViolation(f"{name!r} leads through a link or is not a regular file")
+    return FileReadFailed(f"{name!r} cannot be read: {os.strerror(error.errno or 0)}")
 
+
+MAX_FILE_BYTES = 4 * 2**30
+"""No file that is added, or that a worker writes, is nearly as large (`limits.file_bytes`)."""
 
 MAX_COMPONENT_BYTES = 200
 """Most file systems allow 255; the rest is room for what a conflict or a copy appends."""
@@ -196,7 +216,9 @@ def file_name(path: str) -> FileName:
             break
     # Behind the known root, not before: "draft//etc" is an absolute path.
     if text.startswith(("/", "~")):
-        raise _refused_name(path, "is not relative to the workbench")
+        # Not repeated: no error tells an absolute path (contract, section 9).
+        msg = "the path is not relative to the workbench"
+        raise SandboxViolation(msg)
     components = [part for part in text.split("/") if part not in ("", ".")]
     if not components:
         raise _refused_name(path, "names no file")
@@ -227,6 +249,36 @@ def _check_component(path: str, part: str) -> None:
     # With any suffix: on Windows `con.txt` is the device, too.
     if part.split(".", 1)[0].casefold() in _DEVICES:
         raise _refused_name(path, "is the name of a device on some systems")
+
+
+def check_visible(name: FileName, added: Iterable[str]) -> None:
+    """Check that nothing hidden would be made: a name may say what a program of the user's runs.
+
+    `.vscode/tasks.json`, `.git/hooks/pre-commit` or `.local/bin/x` is not seen by who looks into a
+    folder, and some of these are run, or obeyed, without being opened.
+
+    Args:
+        name: The name of a file that a tool is about to make.
+        added: The names of the files that a person added. One of them stands for itself, and for
+            its own folder, not for one below.
+
+    Raises:
+        SandboxViolation: A part begins with a dot, and no file that was added has this name, or
+            lies in this folder.
+    """
+    if not any(part.startswith(".") for part in name.split("/")):
+        return
+    folder, _, last = name.rpartition("/")
+    for other in added:
+        beside, is_beside = other.rpartition("/")[0], bool(folder) and not last.startswith(".")
+        if other == name or (is_beside and beside == folder):
+            return
+    seen = "/".join(part.lstrip(".") or "x" for part in name.split("/"))
+    raise _refused_name(
+        name,
+        "would be hidden, for a part of it begins with a dot; only names of files that a person "
+        f"added may be: use one without it, such as {seen!r}",
+    )
 
 
 def _refused_name(path: str, why: str) -> SandboxViolation:

@@ -12,6 +12,7 @@ from kbd.formats import (
     Grid,
     Gridded,
     GridWindow,
+    Inspectable,
     Mappable,
     Mergeable,
     Merged,
@@ -33,7 +34,15 @@ __all__ = ["CsvFormat"]
 
 
 class CsvFormat(
-    FormatHandler, Gridded, Mappable, Readable, Tabular, Comparable, Receiptable, Mergeable
+    FormatHandler,
+    Gridded,
+    Mappable,
+    Readable,
+    Tabular,
+    Comparable,
+    Receiptable,
+    Mergeable,
+    Inspectable,
 ):
     """Rows of delimited text: read as a table or by lines, written new or added to."""
 
@@ -86,6 +95,12 @@ class CsvFormat(
         from kbd_csv import grid  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return grid.read_grid(source, window)
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return fields that a spreadsheet program evaluates."""
+        from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return tables.active_content(source, known)
 
     def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
         """Write every row in the plain form; what had to be mended is in the warnings."""

@@ -3,8 +3,9 @@
 Every row is kept. Rows that are shorter than the header are padded, a row that is longer widens
 the table; both are counted in the warnings.
 
-Rows are written to a new file, or to the end of one. Numbers keep their text form; text that looks
-like a formula is text, as everything here is.
+Rows are written to a new file, or to the end of one. Numbers keep their text form. Text that looks
+like a formula is written with an apostrophe before it: to the programs that open such a file it
+would else be one.
 """
 
 import shutil
@@ -18,8 +19,10 @@ import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Column, Passage, Placement, Source, Table, Written
+from kbd.formats.active import ActiveContent
 from kbd.formats.headings import names_of_columns
 from kbd.plaintext import Encoding
+from kbd.plaintext.formulas import NEUTRAL, formula_fields, neutral
 from kbd.plaintext.lines import line_passages, measure, read_lines
 from kbd_csv.rows import Dialect, PlainWriter, RowReader, has_header, suffix_delimiter
 
@@ -27,6 +30,7 @@ __all__ = [
     "ROWS_PER_CHUNK",
     "RowTaker",
     "TableHead",
+    "active_content",
     "column_names",
     "passages",
     "read_head",
@@ -316,47 +320,96 @@ def write_table(source: Source | None, rows: Path, placement: Placement, target:
             )
 
 
+def active_content(source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+    """Return the formula-like fields of a table that none of some others has.
+
+    Raises:
+        FileReadFailed: A file cannot be read.
+    """
+    return _formulas(source).new_texts(map(_formulas, known))
+
+
+def _formulas(source: Source) -> ActiveContent:
+    found = ActiveContent()
+    for field in formula_fields(source.path):
+        found.add("formula", field.text, f"line {field.line}")
+    return found
+
+
 def _stream(rows: Path) -> Iterator[list[Any]]:
     """Yield what the stream holds: first the columns, then the rows."""
     with rows.open("rb") as file:
         yield from msgpack.Unpacker(file, raw=False, strict_map_key=False)
 
 
-def _columns(stream: Iterator[list[Any]]) -> list[str]:
+def _columns(stream: Iterator[list[Any]]) -> list[tuple[str, str]]:
     first = next(stream, None)
     if first is None:
         raise FileReadFailed("the stream of rows is empty; it begins with its columns")
-    return [str(name) for name, *_ in first]
-
-
-def _text(value: Any) -> Any:
-    """Return a value's field: true and false in lower case, no value as nothing."""
-    if value is True:
-        return "true"
-    return "false" if value is False else value
+    return [(str(name), str(type_)) for name, type_, *_ in first]
 
 
 def _write_new(rows: Path, placement: Placement, target: Path) -> Written:
     stream = _stream(rows)
-    names = _columns(stream)
+    columns = _columns(stream)
     with PlainWriter(target, delimiter=suffix_delimiter(target.name)) as writer:
+        taker = _TextTaker(writer, columns)
         if placement.include_header:
-            writer.write_header(names)
-        return Written("", _write_rows(writer, stream), len(names))
+            taker.write_header()
+        count = taker.write_rows(stream)
+    return Written("", count, len(columns), taker.warnings())
 
 
-def _write_rows(writer: PlainWriter, stream: Iterator[list[Any]]) -> int:
-    count = 0
-    for row in stream:
-        writer.write([_text(value) for value in row])
-        count += 1
-    return count
+class _TextTaker:
+    """Writer of typed rows as fields: text that a program would evaluate is made text to all.
+
+    Args:
+        writer: Takes the fields.
+        columns: Name and type of each column.
+    """
+
+    def __init__(self, writer: PlainWriter, columns: list[tuple[str, str]]) -> None:
+        self._writer, self._columns = writer, columns
+        # What has a type has no letters that could be a formula's, and stays as it is written.
+        self._are_text = [type_ == "string" for _, type_ in columns]
+        self._neutral = 0
+
+    def write_header(self) -> None:
+        """Write the column names."""
+        self._writer.write_header([self._field(name, is_text=True) for name, _ in self._columns])
+
+    def write_rows(self, stream: Iterator[list[Any]]) -> int:
+        """Write rows, and return how many."""
+        count = 0
+        for row in stream:
+            pairs = zip(row, self._are_text, strict=True)
+            self._writer.write([self._field(value, is_text=is_text) for value, is_text in pairs])
+            count += 1
+        return count
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what was changed, with its count."""
+        if not self._neutral:
+            return ()
+        text = f"text(s) that look like formulas were written with a leading {NEUTRAL}"
+        return (f"{self._neutral} {text} so that no program evaluates them.",)
+
+    def _field(self, value: Any, *, is_text: bool) -> Any:
+        """Return a value's field: true and false in lower case, no value as nothing."""
+        if isinstance(value, str):
+            field = neutral(value) if is_text else value
+            self._neutral += field is not value
+            return field
+        if value is True:
+            return "true"
+        return "false" if value is False else value
 
 
 def _append(source: Source, rows: Path, target: Path) -> Written:
     """Copy the source and add rows at its end, in its own dialect and encoding."""
     stream = _stream(rows)
-    names = _columns(stream)
+    columns = _columns(stream)
+    names = [name for name, _ in columns]
     table_head = read_head(source)
     existing_columns = column_names(table_head.header, table_head.width)
     if existing_columns and len(names) != len(existing_columns):
@@ -375,15 +428,17 @@ def _append(source: Source, rows: Path, target: Path) -> Written:
             line_end=line_end,
             append=True,
         ) as writer:
+            taker = _TextTaker(writer, columns)
             if not existing_columns:
-                writer.write_header(names)
-            count = _write_rows(writer, stream)
+                taker.write_header()
+            count = taker.write_rows(stream)
     # Refused, not replaced: a question mark in place of a letter would go unnoticed.
     except UnicodeEncodeError as error:
         raise ValidationFailed(
             f"{source.name} is {encoding}, which has no character {error.object[error.start]!r}"
         ) from error
-    return Written("", count, len(names), _header_notes(table_head.header, names))
+    notes = (*_header_notes(table_head.header, names), *taker.warnings())
+    return Written("", count, len(names), notes)
 
 
 def _header_notes(header: list[str] | None, names: list[str]) -> tuple[str, ...]:

@@ -6,6 +6,8 @@
     operations  the operations that an edit is made of
     reader      mapping and reading
     edits       applies operations
+    active_content
+                what of it runs or fetches
     receipt     facts for receipts; `receipt_check` finds them again, sharing no code
     comparison  what differs between two versions
     relocation  carries operations over from one version to another

@@ -10,6 +10,7 @@ from kbd.formats import (
     CompareOptions,
     Comparison,
     Composed,
+    Inspectable,
     Place,
     Printable,
     Reading,
@@ -25,7 +26,7 @@ from kbd_docx.operations import OPERATIONS
 __all__ = ["DocxFormat"]
 
 
-class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
+class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Inspectable):
     """Documents, whoever made them: mapped, read, compared, and edited without a loss."""
 
     name = "docx"
@@ -44,6 +45,7 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
         "objects": "kbd_docx.reader.regions:read_objects",
         "passages": "kbd_docx.reader.regions:passages",
         "apply": "kbd_docx.edits.apply:apply",
+        "active_content": "kbd_docx.active_content:active_content",
         "receipt_facts": "kbd_docx.receipt:receipt_facts",
         "get_styles": "kbd_docx.styles.style_list:get_styles",
         "copy_assets": "kbd_docx.assets.copy_assets:copy_assets",
@@ -87,6 +89,11 @@ class DocxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
     def objects(self, source: Source, region: Region) -> Reading:
         """Return the text of a region with the tables, images and shapes in it."""
         found: Reading = self.function("objects")(source, region)
+        return found
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return what a file refers to, runs, fetches or embeds."""
+        found: tuple[str, ...] = self.function("active_content")(source, known)
         return found
 
     def compare(

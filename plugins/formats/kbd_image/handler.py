@@ -1,6 +1,7 @@
 """The declaration of the format; the work is in modules that the worker loads once."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from kbd.formats import (
@@ -8,6 +9,7 @@ from kbd.formats import (
     CompareOptions,
     Comparison,
     FormatHandler,
+    Inspectable,
     Mappable,
     Passage,
     Place,
@@ -23,7 +25,7 @@ from kbd.formats import (
 __all__ = ["ImageFormat"]
 
 
-class ImageFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
+class ImageFormat(FormatHandler, Mappable, Readable, Previewable, Comparable, Inspectable):
     """Pictures, read-only: their facts, what they show, and what differs in two versions."""
 
     name = "image"
@@ -72,6 +74,14 @@ class ImageFormat(FormatHandler, Mappable, Readable, Previewable, Comparable):
         from kbd_image import facts  # noqa: PLC0415 - 40 ms for Pillow
 
         return facts.passages(source)
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return what a picture made of markup runs or fetches; others do neither."""
+        from kbd.plaintext.rendered_text import rendered_content  # noqa: PLC0415 - 100 ms, charsets
+
+        if PurePosixPath(source.name).suffix.lower() != ".svg":
+            return ()
+        return rendered_content(source).new_texts(map(rendered_content, known))
 
     def preview(self, source: Source, index: int, edge_px: int) -> Preview:
         """Return the picture, upright and small."""

@@ -151,7 +151,8 @@ def _check_encryption(package: Package) -> None:
     if root.find(".//{*}encryption-data") is not None:
         raise FileReadFailed(
             f"{package.name} is encrypted with a password; open it with the password, save it "
-            "without one, and try again"
+            "without one, and try again",
+            detail={"encrypted": True},
         )
 
 

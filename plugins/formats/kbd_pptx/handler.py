@@ -10,6 +10,7 @@ from kbd.formats import (
     CompareOptions,
     Comparison,
     Composed,
+    Inspectable,
     Place,
     Printable,
     Reading,
@@ -25,7 +26,7 @@ from kbd_pptx.operations import OPERATIONS
 __all__ = ["PptxFormat"]
 
 
-class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
+class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable, Inspectable):
     """Slide decks, whoever made them: mapped, read, compared and edited without a loss."""
 
     name = "pptx"
@@ -46,6 +47,7 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
         "objects": "kbd_pptx.reader.regions:read_objects",
         "passages": "kbd_pptx.reader.regions:passages",
         "apply": "kbd_pptx.edits.apply:apply",
+        "active_content": "kbd.office.active_content:active_content",
         "receipt_facts": "kbd_pptx.receipt:receipt_facts",
         "get_styles": "kbd_pptx.styles.style_list:get_styles",
         "copy_assets": "kbd_pptx.assets.copy_assets:copy_assets",
@@ -83,6 +85,11 @@ class PptxFormat(OfficeFormat, Composed, Comparable, Printable, Relocatable):
     def objects(self, source: Source, region: Region) -> Reading:
         """Return the text of a region with the tables, images and shapes in it."""
         found: Reading = self.function("objects")(source, region)
+        return found
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return what a file refers to, runs, fetches or embeds."""
+        found: tuple[str, ...] = self.function("active_content")(source, known)
         return found
 
     def compare(

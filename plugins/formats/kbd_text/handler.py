@@ -12,6 +12,7 @@ from kbd.formats import (
     CompareOptions,
     Comparison,
     FormatHandler,
+    Inspectable,
     Mappable,
     Mergeable,
     Merged,
@@ -75,7 +76,9 @@ SUFFIXES = dict(sorted({**dict.fromkeys(_PLAIN.split(), "text/plain"), **_TYPED}
 """Lower-case suffixes, and names of files that have none, with their MIME types."""
 
 
-class TextFormat(FormatHandler, Mappable, Readable, Comparable, Receiptable, Mergeable):
+class TextFormat(
+    FormatHandler, Mappable, Readable, Comparable, Receiptable, Mergeable, Inspectable
+):
     """Plain text by lines; written whole by `write_text_file`, so it is not `Editable`."""
 
     name = "text"
@@ -84,6 +87,7 @@ class TextFormat(FormatHandler, Mappable, Readable, Comparable, Receiptable, Mer
     suffixes = SUFFIXES
     preload = (
         "kbd_text.text_map",
+        "kbd_text.active_content",
         "kbd_text.comparison.changes",
         "kbd_text.comparison.places",
         "kbd.plaintext.receipts",
@@ -106,6 +110,12 @@ class TextFormat(FormatHandler, Mappable, Readable, Comparable, Receiptable, Mer
         from kbd_text import text_map  # noqa: PLC0415 - 100 ms for charset-normalizer
 
         return text_map.text_map(source)
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return scripts, remote content and links with a query of text that is shown rendered."""
+        from kbd_text import active_content  # noqa: PLC0415 - 100 ms for charset-normalizer
+
+        return active_content.active_content(source, known)
 
     def read(self, source: Source, region: Region) -> Reading:
         """Return lines; of a long file without coordinates its first 200."""

@@ -4,7 +4,8 @@
 ranges. `values` checks what goes into cells and spells it as files do.
 
 Seen: `workbook` reads what there is beside sheets, `reader` finds what is in a sheet, once, after
-its extent is bounded; `workbook_map`, `regions` and `grid` show it.
+its extent is bounded; `workbook_map`, `regions` and `grid` show it; `active_content` is what of
+it runs or fetches.
 
 Changed: `parts` are the pieces of a file, each changed by itself. `edits` apply operations, `rows`
 places the rows of tables, `styles` describes formatting, `assets` copies it, `calculation` knows

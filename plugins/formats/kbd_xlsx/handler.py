@@ -14,6 +14,7 @@ from kbd.formats import (
     Grid,
     Gridded,
     GridWindow,
+    Inspectable,
     Place,
     Placement,
     Printable,
@@ -33,7 +34,9 @@ from kbd_xlsx.operations import OPERATIONS
 __all__ = ["XlsxFormat"]
 
 
-class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, Relocatable):
+class XlsxFormat(
+    OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, Relocatable, Inspectable
+):
     """Workbooks, whoever made them: mapped, read, queried, and edited without a loss."""
 
     name = "xlsx"
@@ -53,6 +56,7 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, 
         "grid": "kbd_xlsx.grid:read_grid",
         "passages": "kbd_xlsx.regions:passages",
         "apply": "kbd_xlsx.edits.apply:apply",
+        "active_content": "kbd_xlsx.active_content:active_content",
         "receipt_facts": "kbd_xlsx.receipt:receipt_facts",
         "get_styles": "kbd_xlsx.styles.style_list:get_styles",
         "copy_assets": "kbd_xlsx.assets.copy_assets:copy_assets",
@@ -109,6 +113,11 @@ class XlsxFormat(OfficeFormat, Celled, Gridded, Tabular, Printable, Comparable, 
     ) -> Written:
         """Write rows with their types into a new workbook or one that there is."""
         found: Written = self.function("write_table")(source, rows, placement, target)
+        return found
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return what a file refers to, runs, fetches or embeds."""
+        found: tuple[str, ...] = self.function("active_content")(source, known)
         return found
 
     def compare(

@@ -226,7 +226,8 @@ def _notes(sheet: SheetReader, grid: _Grid) -> list[str]:
     if grid.are_placeholders:
         notes.append(_PLACEHOLDERS)
     if sheet.part.hidden:
-        notes.append(f"The sheet {sheet.part.name} is hidden.")
+        how = "hidden, and no program offers to show it" if sheet.part.is_very_hidden else "hidden"
+        notes.append(f"The sheet {sheet.part.name} is {how}.")
     rows = [
         f"{first}-{last}" if last > first else str(first)
         for first, last in sheet.hidden_rows(grid.area)

@@ -105,6 +105,8 @@ def checked_formula(text: str, place: str) -> str:
 
 def reach_of(formula: str) -> str | None:
     """Return what of a formula reaches out of its workbook, None if nothing does."""
+    if _REACH.search(formula) is None and _ADDRESS.search(formula) is None:
+        return None  # Nearly all of them, and books have a million.
     # HYPERLINK("#Sheet2!A1") leads to a place in the workbook itself.
     inner = _INNER_LINK.sub("", formula)
     # A function name in a text calls nothing, but an address in a text is still an address.

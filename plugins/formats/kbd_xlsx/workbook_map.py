@@ -7,9 +7,11 @@ stay small.
 from typing import Any
 
 from kbd.formats import Source
+from kbd.formats.active import ActiveContent
 from kbd_xlsx.reader.book import SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.reader.features import Features, Island
-from kbd_xlsx.references import Area, column_letters
+from kbd_xlsx.references import Area, cell_name, column_letters
+from kbd_xlsx.values import reach_of
 
 __all__ = ["ROWS_PER_CHUNK", "facts", "workbook_map"]
 
@@ -39,14 +41,32 @@ def facts(source: Source) -> dict[str, Any]:
 
 def _map(book: WorkbookReader) -> dict[str, Any]:
     workbook = book.workbook
-    sheets = []
+    sheets, active = [], ActiveContent()
     for part in workbook.sheets:
         with book.sheet(part) as sheet:
             sheets.append(_sheet_map(sheet))
+            _add_reaching(active, sheet)
     found: dict[str, Any] = {"sheets": sheets, "defined_names": list(workbook.defined_names)}
     if workbook.identity.has_macros:
         found["has_macros"] = True
+    if texts := active.new_texts():
+        found["active_content"] = list(texts)
     return found
+
+
+def _add_reaching(found: ActiveContent, sheet: SheetReader) -> None:
+    """Add the formulas of a sheet that reach out of the workbook; one that is shared once."""
+    reaching: set[tuple[int, int, str]] = set()
+    for facts, batch in sheet.facts(sheet.area) if sheet.area is not None else ():
+        match facts.text:
+            case str(text) if reach_of(text) is not None:
+                reaching.add((facts.row, facts.column, text))
+            case int(place) if reach_of(text := batch.masters[place][0]) is not None:
+                reaching.add((*batch.masters[place][1:], text))
+            case _:
+                pass
+    for row, column, text in sorted(reaching):
+        found.add("formula", f"={text}", f"{sheet.part.name}!{cell_name(row, column)}")
 
 
 def _list(book: WorkbookReader) -> list[dict[str, Any]]:
@@ -98,6 +118,8 @@ def _sheet_map(sheet: SheetReader) -> dict[str, Any]:
 def _rare(sheet: SheetReader, features: Features) -> dict[str, Any]:
     """Return what few sheets have, where it is."""
     found = {field: value for field in _RARE if (value := getattr(features, field))}
+    if sheet.part.is_very_hidden:
+        found["very_hidden"] = True
     everywhere = Area(1, 1, 1 << 30, 1 << 30)
     rows = sum(last - first + 1 for first, last in sheet.hidden_rows(everywhere))
     if rows:

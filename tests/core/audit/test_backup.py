@@ -294,7 +294,7 @@ async def test_a_home_is_made_only_where_none_is(tmp_path: Path) -> None:
             with pytest.raises(ValidationFailed):
                 restore(backup, home)
     restore(backup, tmp_path / "r")
-    assert sorted(os.listdir(tmp_path / "r")) == ["daemon", "restored.json", "workbenches"]
+    assert sorted(os.listdir(tmp_path / "r")) == ["daemon", "workbenches"]
     assert len(os.listdir(tmp_path / "r" / "workbenches")) == 1
     with pytest.raises(FileReadFailed):
         restore(tmp_path, tmp_path / "s")

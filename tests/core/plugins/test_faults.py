@@ -35,11 +35,14 @@ LIMITS = CallLimits(
 
 
 CASES: list[tuple[str, dict[str, Any], type[KbdError], str]] = [
-    ("segv", {}, ToolWorkerUnavailable, "SIGSEGV"),
-    ("kill", {"number": signal.SIGABRT}, ToolWorkerUnavailable, "SIGABRT"),
-    ("kill", {"number": signal.SIGKILL}, ToolWorkerUnavailable, "SIGKILL"),
+    ("segv", {}, FileReadFailed, "SIGSEGV: the library"),
+    ("kill", {"number": signal.SIGABRT}, FileReadFailed, "SIGABRT"),
+    ("kill", {"number": signal.SIGSYS}, FileReadFailed, "SIGSYS"),
+    ("kill", {"number": signal.SIGKILL}, ToolTimeout, "SIGKILL.* the memory of the machine"),
     ("kill", {"number": signal.SIGINT}, ToolWorkerUnavailable, "SIGINT"),
-    ("leave", {"status": 3}, ToolWorkerUnavailable, "status 3"),
+    ("kill", {"number": signal.SIGTERM}, ToolWorkerUnavailable, "SIGTERM"),
+    ("leave", {"status": 3}, FileReadFailed, "status 3"),
+    ("leave", {"status": 0}, ToolWorkerUnavailable, "status 0"),
     ("exit_politely", {}, FileReadFailed, "SystemExit"),
     ("interrupt", {}, FileReadFailed, "KeyboardInterrupt"),
     ("memory", {}, ToolTimeout, "1024 MiB of memory"),
@@ -72,6 +75,8 @@ async def test_a_call_that_goes_wrong_is_a_typed_error(
                 await call(workers, function, **arguments)
 
             assert error.code == raised.value.code
+            # Only what nobody's bytes did is worth another try.
+            assert raised.value.retryable == (error is ToolWorkerUnavailable)
             assert await call(workers, "echo", value=[1, "two"]) == [1, "two"]
 
 

@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 import structlog
 
-from kbd.core.runtime.diagnostics import TEXT_CHARACTERS, configure, redacted_output
+from kbd.core.runtime.diagnostics import (
+    BURST_ENTRIES,
+    ENTRIES_PER_S,
+    TEXT_CHARACTERS,
+    captured_output,
+    configure,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -106,16 +112,84 @@ def test_rich_can_be_used_beside_it(order: str) -> None:
     assert "heard" in done.stdout
 
 
+class Shown:
+    """The log while others print: its entries, with a clock that stands still."""
+
+    def __init__(self, *, as_json: bool = True) -> None:
+        self.stream, self.now_s = io.StringIO(), 0.0
+        configure(
+            self.stream,
+            json=as_json,
+            redact=lambda text: text.replace("sk-canary", "***"),
+            clock=lambda: self.now_s,
+        )
+
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        """Return what was logged."""
+        return [json.loads(line) for line in self.stream.getvalue().splitlines()]
+
+
 def test_what_others_print_and_log_holds_no_secret(capsys: pytest.CaptureFixture[str]) -> None:
     """A plugin's print, a library's warning; afterwards the streams are what they were."""
-    streams = sys.stdout, sys.stderr
-    with redacted_output(lambda text: text.replace("sk-canary", "***")):
+    streams, shown = (sys.stdout, sys.stderr), Shown()
+    with captured_output():
         print("said sk-canary")
         print("to stderr sk-canary", file=sys.stderr, flush=True)
         logging.getLogger("tests.plugin").warning("key %s", "sk-canary")
+        print("half a line of sk-", end="")
+        print("canary", end="")
 
-    told = capsys.readouterr()
     assert (sys.stdout, sys.stderr) == streams
-    assert told.out == "said ***\n"
-    assert "to stderr ***" in told.err
-    assert "canary" not in told.err
+    told = [(entry["stream"], entry["text"]) for entry in shown.entries]
+    assert ("stdout", "said ***") in told
+    assert ("stderr", "to stderr ***") in told
+    assert ("stdout", "half a line of ***") in told
+    assert "canary" not in shown.stream.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_printed_line_cannot_pass_for_an_entry(*, as_json: bool) -> None:
+    """Whoever prints a file's name prints what is in it: each line is an entry that says so."""
+    shown = Shown(as_json=as_json)
+    forged = '{"event": "listening", "level": "info"}'
+    with captured_output():
+        print(f"a\n{forged}\x1b[2J\u2028\x00{forged}\r{forged}")
+
+    lines = shown.stream.getvalue().splitlines()
+    assert len(lines) == 2
+    assert not set("\x1b\r\u2028\x00") & set(shown.stream.getvalue())
+    assert not any(line.startswith("{") for line in lines) or as_json
+    assert not as_json or [entry["event"] for entry in shown.entries] == ["printed"] * 2
+
+
+def test_a_flood_of_entries_is_limited_and_counted() -> None:
+    """A million at once: as many as may come at once are there, and the next tells of the rest."""
+    shown = Shown()
+    log = structlog.get_logger("test")
+    for number in range(200_000):
+        log.info("flood", number=number)
+    assert len(shown.entries) == BURST_ENTRIES
+    assert shown.entries[-1]["number"] == BURST_ENTRIES - 1
+    log.critical("the end")
+    assert shown.entries[-1] | {"dropped": 200_000 - BURST_ENTRIES} == shown.entries[-1]
+
+    # As time passes there is room again; with none, one that says why the daemon ends is told.
+    shown.now_s += 2
+    for _ in range(200_000):
+        log.info("flood")
+    assert len(shown.entries) == BURST_ENTRIES + 1 + 2 * ENTRIES_PER_S
+    with captured_output():
+        print("x\n" * 1000)
+    assert len(shown.entries) == BURST_ENTRIES + 1 + 2 * ENTRIES_PER_S
+
+
+def test_a_line_that_never_ends_is_not_kept() -> None:
+    """It is logged, and cut, when it is long enough."""
+    shown = Shown()
+    with captured_output():
+        for _ in range(100):
+            print("x" * 10_000, end="")
+        assert len(shown.entries) > 10
+    assert all(len(entry["text"]) < TEXT_CHARACTERS + 100 for entry in shown.entries)

@@ -11,11 +11,14 @@ import pytest
 from agent_rig import NoSync, Rig, open_rig
 from backends import on_trio
 from kbd.core.audit.moment_folder import write_moment
+from kbd.core.audit.whole_paths import resolve_new_folder
 from kbd.core.domain.fold import fold_workbench
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.store.history import files_at, run_at, state_at, state_hash
 from kbd.errors import DiskFull, FileWriteFailed, LogCorrupt, NotFound, ValidationFailed
 from kbd.events.base import Recorded
+from kbd.events.blobs import BlobStore
+from kbd.events.disk import Disk
 from kbd.types import Seq
 from troubled_run import troubled
 
@@ -34,6 +37,13 @@ def files_below(folder: Path) -> dict[str, str]:
 def names_in(folder: Path) -> list[str]:
     """Return what lies in a folder, hidden things too."""
     return sorted(path.name for path in folder.iterdir())
+
+
+def write_at(state: WorkbenchState, store: BlobStore, destination: Path, disk: Disk) -> Path:
+    """Write a moment to a folder that somebody names, as the daemon does; return where it is."""
+    place = resolve_new_folder(destination, "the moment")
+    write_moment(state, store, place, disk)
+    return place
 
 
 async def test_the_state_at_every_event_is_the_keepers_own(tmp_path: Path) -> None:
@@ -61,7 +71,7 @@ async def test_the_state_at_every_event_is_the_keepers_own(tmp_path: Path) -> No
             assert state_hash(state) == expected, seq
             if seq not in seen:
                 continue
-            made = write_moment(state, rig.blobs.store, tmp_path / f"at-{seq}", NoSync())
+            made = write_at(state, rig.blobs.store, tmp_path / f"at-{seq}", NoSync())
             assert files_below(made / "files") == seen[seq]
             content = (made / "state.json").read_bytes()
             assert hashlib.sha256(content).hexdigest() == expected
@@ -72,7 +82,7 @@ async def test_a_moment_is_told_and_written_with_all_that_belongs_to_it(tmp_path
     async with open_rig(tmp_path / "bench", troubled) as rig:
         await rig.go("write two files")
         state = state_at(tmp_path / "bench" / "log", rig.state.seq)
-        made = write_moment(state, rig.blobs.store, tmp_path / "made", NoSync())
+        made = write_at(state, rig.blobs.store, tmp_path / "made", NoSync())
         copies = tmp_path / "bench" / "meta"
 
         assert made == tmp_path / "made"
@@ -122,10 +132,10 @@ def _check_bytes(rig: Rig, state: WorkbenchState, folder: Path) -> None:
     blob.chmod(0o600)
     blob.write_bytes(whole + b"!")
     with pytest.raises(LogCorrupt, match=r"'1.txt' are not what they were"):
-        write_moment(state, rig.blobs.store, folder / "made", NoSync())
+        write_at(state, rig.blobs.store, folder / "made", NoSync())
     blob.unlink()
     with pytest.raises(LogCorrupt, match=r"'1.txt' are missing"):
-        write_moment(state, rig.blobs.store, folder / "made", NoSync())
+        write_at(state, rig.blobs.store, folder / "made", NoSync())
     blob.write_bytes(whole)
     assert names_in(folder) == ["bench"]
 
@@ -136,8 +146,8 @@ class _Failing(NoSync):
     def __init__(self, code: int) -> None:
         self._code = code
 
-    def rename(self, source: Path, target: Path) -> None:
-        raise OSError(self._code, os.strerror(self._code), str(source))
+    def move(self, source: tuple[int, str], target: tuple[int, str]) -> None:
+        raise OSError(self._code, os.strerror(self._code), source[1])
 
 
 async def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
@@ -148,13 +158,13 @@ async def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     async with open_rig(tmp_path / "bench", troubled) as rig:
         for place in (Path("here"), tmp_path / "taken", tmp_path / "no" / "such"):
             with pytest.raises(ValidationFailed):
-                write_moment(rig.state, rig.blobs.store, place, NoSync())
+                write_at(rig.state, rig.blobs.store, place, NoSync())
         with pytest.raises(DiskFull):
-            write_moment(rig.state, rig.blobs.store, tmp_path / "a", _Failing(errno.ENOSPC))
+            write_at(rig.state, rig.blobs.store, tmp_path / "a", _Failing(errno.ENOSPC))
         with pytest.raises(FileWriteFailed) as failed:
-            write_moment(rig.state, rig.blobs.store, tmp_path / "a", _Failing(errno.EROFS))
+            write_at(rig.state, rig.blobs.store, tmp_path / "a", _Failing(errno.EROFS))
         assert str(tmp_path) not in failed.value.message
-        write_moment(rig.state, rig.blobs.store, tmp_path / "empty", NoSync())
+        write_at(rig.state, rig.blobs.store, tmp_path / "empty", NoSync())
 
     assert names_in(tmp_path) == ["bench", "empty", "taken"]
     assert (tmp_path / "empty" / "state.json").exists()

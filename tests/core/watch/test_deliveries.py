@@ -117,7 +117,7 @@ async def test_a_copy_that_was_cut_off_is_made_once(
             case "whole":
                 shutil.copy(bench.blobs.path(effect.file.blob), out / f".kbd-{EFFECT}.part")
             case "made" | "moved" | "done":
-                copy_to_folder(effect, bench.blobs.store)
+                copy_to_folder(effect, bench.blobs.store, bench.folders.find_home())
                 if reached == "moved":
                     (out / "a.txt").rename(out / "theirs.txt")
                 if reached == "done":
@@ -155,7 +155,7 @@ async def test_one_that_was_taken_away_is_not_made_again(tmp_path: Path, out: Pa
     async with supervised(tmp_path / "h") as running:
         bench = await _published(running, a__txt="a")
         effect = await _begun(bench, out)
-        copy_to_folder(effect, bench.blobs.store)
+        copy_to_folder(effect, bench.blobs.store, bench.folders.find_home())
         (out / "a.txt").rename(tmp_path / "theirs.txt")
         assert await _deliver(running, bench, out) == (str(out / "a.txt"),)
         assert files_in(out) == {}
@@ -174,7 +174,7 @@ async def test_a_folder_that_is_missing_may_be_there_later(tmp_path: Path, out: 
         assert bench.state.effects == {}
         _move(tmp_path / "away", out)
         effect = await _begun(bench, out)
-        copy_to_folder(effect, bench.blobs.store)
+        copy_to_folder(effect, bench.blobs.store, bench.folders.find_home())
         _move(out, tmp_path / "away")
         with pytest.raises(FileWriteFailed):
             await _deliver(running, bench, out)
@@ -217,7 +217,7 @@ async def test_a_disk_without_links_gets_whole_files(
     """Each once and over nothing; and when it is full, no half of one."""
     copy, fails = shutil.copyfileobj, [True, False]
 
-    def refused(source: Path, target: Path) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
     def full(source: BinaryIO, target: BinaryIO, length: int) -> None:

@@ -12,6 +12,7 @@ from anyio.to_thread import run_sync
 
 from dropped import WATCH, dropped, until
 from kbd.core.domain.watch_decisions import PauseWatch, RemoveWatch
+from kbd.core.runtime.held_folder import open_below
 from kbd.core.watch import inbox, scanner
 from kbd.core.workbench.sandbox import file_name
 from kbd.events.blobs import BlobStore
@@ -225,22 +226,22 @@ async def test_one_file_keeps_no_other_from_landing(
 
     The first is recorded as failed in the end, the second is put off, the third is named.
     """
-    really_open, tries = os.open, []
+    tries: list[str] = []
 
-    def fail(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        if path == "bad.csv":
-            tries.append(path)
+    def fail(folder: int, name: str, flags: int) -> int:
+        if name == "bad.csv":
+            tries.append(name)
             raise OSError(errno.EIO, "Input/output error")
-        if path == "closed":
+        if name == "closed":
             raise PermissionError(errno.EACCES, "Permission denied")
-        return really_open(path, flags, mode, dir_fd=dir_fd)
+        return open_below(folder, name, flags)
 
     def fault(path: str) -> FileName:
         if path == "fault.csv":
             raise ZeroDivisionError
         return file_name(path)
 
-    monkeypatch.setattr(os, "open", fail)
+    monkeypatch.setattr("kbd.core.watch.tree.open_below", fail)
     monkeypatch.setattr(scanner, "file_name", fault)
     with structlog.testing.capture_logs() as told:
         async with dropped(tmp_path, quiet_s=0.02) as desk:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kbd.core.runtime.held_folder import open_below
 from kbd.core.watch import ingest
 from kbd.core.watch.ingest import Unsettled, hash_file, ingest_file
 from kbd.core.watch.tree import WatchedTree
@@ -194,14 +195,13 @@ def test_what_cannot_be_read_says_whether_it_may_be_later(
 ) -> None:
     """A refusal stands until somebody changes it; a failing disk may be back."""
     (folder / "a.csv").write_text("x")
-    really = os.open
 
-    def refuse(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        if path == "a.csv":
+    def refuse(folder: int, name: str, flags: int) -> int:
+        if name == "a.csv":
             raise OSError(number, os.strerror(number))
-        return really(path, flags, mode, dir_fd=dir_fd)
+        return open_below(folder, name, flags)
 
-    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr("kbd.core.watch.tree.open_below", refuse)
     with pytest.raises(FileReadFailed) as failed:
         ingest_file(tree, "a.csv", store, LIMIT_BYTES)
     assert failed.value.retryable is retryable

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kbd.core.runtime.held_folder import open_below
 from kbd.core.watch.hints import is_remote
 from kbd.core.watch.tree import MAX_DEPTH, FolderEntry, WatchedTree
 from kbd.errors import FileReadFailed, NotFound
@@ -123,16 +124,17 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pytest.Mon
     for name in ("closed", "open"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.csv").write_text("a")
-    really, closed = os.open, (tmp_path / "closed").stat().st_ino
+    closed = (tmp_path / "closed").stat().st_ino
 
-    def refuse(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        fd = really(path, flags, mode, dir_fd=dir_fd)
+    def refuse(folder: int, name: str, flags: int, **_: bool) -> int:
+        fd = open_below(folder, name, flags)
         if os.fstat(fd).st_ino == closed:
             os.close(fd)
             raise PermissionError(13, "Permission denied")
         return fd
 
-    monkeypatch.setattr(os, "open", refuse)
+    for module in ("kbd.core.watch.tree", "kbd.core.runtime.held_folder"):
+        monkeypatch.setattr(f"{module}.open_below", refuse)
     with WatchedTree(str(tmp_path)) as tree:
         assert [found.path for found in tree.walk()] == ["open/a.csv"]
         assert tree.unread == {"closed": "permission denied"}

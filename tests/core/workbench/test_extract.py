@@ -11,6 +11,8 @@ from kbd.events.blobs import BlobDamaged, BlobStore
 from kbd.events.drafts import EffectIntended
 from kbd.types import BlobHash, FileName
 
+HOME = Path("/home/of/kbd")
+
 _HELLO = BlobHash(hashlib.sha256(b"hello").hexdigest())
 
 
@@ -42,7 +44,7 @@ def test_a_taken_name_is_numbered(
     """The second copy gets a number before the last suffix; the first one stays."""
     folder = tmp_path / "out"
 
-    assert [name, second] == [copy_to_folder(_effect(folder, name), source) for _ in range(2)]
+    assert [name, second] == [copy_to_folder(_effect(folder, name), source, HOME) for _ in range(2)]
     assert {name, second} == {path.name for path in folder.iterdir()}
 
 
@@ -51,13 +53,13 @@ def test_a_gap_in_the_numbers_is_filled(tmp_path: Path, source: BlobStore) -> No
     for name in ("file.xlsx", "file(2).xlsx"):
         (tmp_path / name).write_text("theirs")
 
-    assert copy_to_folder(_effect(tmp_path, "file.xlsx"), source) == "file(1).xlsx"
+    assert copy_to_folder(_effect(tmp_path, "file.xlsx"), source, HOME) == "file(1).xlsx"
     assert (tmp_path / "file.xlsx").read_text() == "theirs"
 
 
 def test_nested_names_keep_their_folders(tmp_path: Path, source: BlobStore) -> None:
     """sub/a.txt goes to sub/ below the folder."""
-    assert copy_to_folder(_effect(tmp_path / "out", "sub/a.txt"), source) == "sub/a.txt"
+    assert copy_to_folder(_effect(tmp_path / "out", "sub/a.txt"), source, HOME) == "sub/a.txt"
     assert (tmp_path / "out" / "sub" / "a.txt").read_text() == "hello"
 
 
@@ -67,7 +69,7 @@ def test_damaged_bytes_are_not_copied(tmp_path: Path, source: BlobStore) -> None
     path.chmod(0o600)
     path.write_bytes(b"hellO")
     with pytest.raises(BlobDamaged):
-        copy_to_folder(_effect(tmp_path / "out", "a.txt"), source)
+        copy_to_folder(_effect(tmp_path / "out", "a.txt"), source, HOME)
     assert list((tmp_path / "out").iterdir()) == []
 
 

@@ -14,6 +14,7 @@ import pytest
 from crash_works import CHANGED, WORKS, Work, drafted, opened, publish_draft
 from kbd.core.domain.commands import ConfirmDeletions, IntendPublish
 from kbd.core.domain.workbench_decisions import intend_publish
+from kbd.core.workbench.destination import Destination
 from kbd.core.workbench.extraction import extract_files, numbered_names
 from kbd.core.workbench.publish import discard, publish
 from kbd.core.workbench.sandbox import file_name
@@ -336,7 +337,7 @@ async def test_a_client_that_goes_away_leaves_no_open_extraction(tmp_path: Path)
         for steps in range(1, 12, 2):
             out = tmp_path / str(steps)
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(extract_files, bench, CLOCK, str(out), None)
+                tasks.start_soon(extract_files, bench, CLOCK, Destination(str(out), str(out)), None)
                 for _ in range(steps):
                     await anyio.lowlevel.checkpoint()
                 tasks.cancel_scope.cancel()
@@ -362,13 +363,14 @@ async def test_a_taken_name_is_numbered(name: str, second: str) -> None:
 async def test_an_extraction_never_overwrites(tmp_path: Path) -> None:
     """Each copy gets the first free name; links, folders and files of the user's stay."""
     out = tmp_path / "out"
+    destination = Destination(str(out), str(out))
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="kbd")
         out.mkdir()
         (out / "a.txt").symlink_to(tmp_path / "nowhere")
         (out / "a(1).txt").mkdir()
         (out / "a(3).txt").write_text("mine")
-        results = [await extract_files(bench, CLOCK, str(out), (A,)) for _ in range(2)]
+        results = [await extract_files(bench, CLOCK, destination, (A,)) for _ in range(2)]
 
         assert [Path(str(found[0].final_path)).name for found in results] == [
             "a(2).txt", "a(4).txt",
@@ -380,19 +382,18 @@ async def test_an_extraction_never_overwrites(tmp_path: Path) -> None:
 
 async def test_what_cannot_be_extracted_is_said(tmp_path: Path) -> None:
     """Each with its reason; the rest is extracted; no reason tells a path."""
-    out = tmp_path / "out"
+    destination = Destination(str(tmp_path / "out"), str(tmp_path / "out"))
     async with supervised(tmp_path / "h") as running:
         bench = await running.bench(a__txt="x")
         await draft(bench, new__txt="made")
         wanted = ("a.txt", "new.txt", "none.txt", "../a.txt")
-        results = await extract_files(bench, CLOCK, str(out), wanted)
+        results = await extract_files(bench, CLOCK, destination, wanted)
 
         assert [found.status for found in results] == ["extracted", *["skipped"] * 3]
         assert [str(found.reason) for found in results[1:3]] == ["not published", "no such file"]
-        with pytest.raises(ValidationFailed):
-            await extract_files(bench, CLOCK, "relative", None)
         (tmp_path / "file").write_text("x")
-        (failed,) = await extract_files(bench, CLOCK, str(tmp_path / "file" / "x"), (A,))
+        none = str(tmp_path / "file" / "x")
+        (failed,) = await extract_files(bench, CLOCK, Destination(none, none), (A,))
         assert failed.status == "failed"
         assert str(tmp_path) not in str(failed.reason)
         assert bench.state.effects == {}

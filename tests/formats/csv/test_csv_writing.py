@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 
 from kbd.errors import ValidationFailed
 from kbd.formats import Placement, Source, Written
+from kbd.plaintext.formulas import is_formula_like, neutral
 from kbd.testing.formats import write_rows
 from kbd_csv import CsvFormat
 
 FORMAT = CsvFormat()
 COLUMNS = [["name", "string"], ["amount", "float"], ["paid", "boolean"]]
+NEUTRALIZED = (
+    "1 text(s) that look like formulas were written with a leading ' so that no program "
+    "evaluates them."
+)
 ROWS: list[list[Any]] = [["=1+1", "12.50", True], ['a "b", c', 3, False], [None, 0.1, None]]
 
 
@@ -29,7 +34,7 @@ def append(tmp_path: Path, data: bytes, rows: list[list[Any]], columns: Any = CO
 
 @pytest.mark.parametrize(("suffix", "mark"), [(".csv", ","), (".tsv", "\t"), (".psv", "|")])
 def test_a_new_file_is_delimited_as_its_suffix_says(tmp_path: Path, suffix: str, mark: str) -> None:
-    """Numbers keep their text form, formula-like text is text, lines end with LF."""
+    """Numbers keep their text form, formula-like text is made text, lines end with LF."""
     target = tmp_path / f"out{suffix}"
 
     written = FORMAT.write_table(
@@ -38,9 +43,9 @@ def test_a_new_file_is_delimited_as_its_suffix_says(tmp_path: Path, suffix: str,
 
     text = target.read_bytes().decode()
     assert "\r" not in text
-    assert text.startswith(f"name{mark}amount{mark}paid\n=1+1{mark}12.50{mark}true\n")
+    assert text.startswith(f"name{mark}amount{mark}paid\n'=1+1{mark}12.50{mark}true\n")
     assert text.endswith(f"{mark}0.1{mark}\n")
-    assert written == Written("", 3, 3)
+    assert written == Written("", 3, 3, (NEUTRALIZED,))
 
 
 def test_without_header(tmp_path: Path) -> None:
@@ -50,7 +55,7 @@ def test_without_header(tmp_path: Path) -> None:
 
     FORMAT.write_table(None, rows, Placement(include_header=False), target)
 
-    assert target.read_text() == "=1+1,12.50,true\n"
+    assert target.read_text() == "'=1+1,12.50,true\n"
 
 
 def test_rows_are_appended_in_the_files_own_way(tmp_path: Path) -> None:
@@ -100,11 +105,13 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     )
 )
 def test_any_text_round_trips(tmp_path_factory: pytest.TempPathFactory, rows: Any) -> None:
-    """Whatever text rows hold, a strict reader finds just that."""
+    """Whatever text rows hold, a strict reader finds that, and no field is a formula."""
     folder = tmp_path_factory.mktemp("round")
     stream = write_rows(folder / "rows", [["a", "string"], ["b", "string"]], rows)
 
     FORMAT.write_table(None, stream, Placement(), folder / "out.csv")
 
     text = (folder / "out.csv").read_bytes().decode()
-    assert list(csv.reader(io.StringIO(text, newline=""), strict=True)) == [["a", "b"], *rows]
+    expected = [["a", "b"], *([neutral(field) for field in row] for row in rows)]
+    assert list(csv.reader(io.StringIO(text, newline=""), strict=True)) == expected
+    assert not any(is_formula_like(field) for row in expected for field in row)

@@ -79,6 +79,16 @@ SHOWN: dict[str, tuple[str, str]] = {
         p(run("a ") + run("b", "<w:vanish/>") + run("c", "<w:vanish/>") + run(" d")),
         "a [hidden: bc] d",
     ),
+    "white text": (p(run("a") + run("b", '<w:color w:val="FFFFFF"/>')), "a[hidden: b]"),
+    "white text on white": (
+        p(run("b", '<w:color w:val="FEFEFE"/><w:shd w:val="clear" w:fill="FFFFFF"/>')),
+        "[hidden: b]",
+    ),
+    "white text on a color": (
+        p(run("b", '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000080"/>')), "b",
+    ),
+    "tiny text": (p(run("a") + run("b", '<w:sz w:val="2"/>')), "a[hidden: b]"),
+    "small text": (p(run("a", '<w:sz w:val="12"/>')), "a"),
     "hidden switched off": (p(run("a", '<w:vanish w:val="0"/>')), "a"),
     "a field": (p(run("p. ") + field("PAGE", run("3"))), "p. 3"),
     "a field in a field": (

@@ -1,6 +1,5 @@
 """PDF files that are made to do harm: each is read as far as it goes, or refused, and cheaply."""
 
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from confined import Confined, confined, opened
-from kbd.client.blocking import RemoteError
 from kbd_pdf import PdfFormat
 from pdf_forge import FLATE, forged, one_page, packed, rows, shown, stream, text_pages
-from real_daemon import RealDaemon
 
 ACTIONS = ("info", "map", "read", "passages", "preview")
 MODEST_BYTES = 400 << 20
@@ -32,6 +29,39 @@ def pdfs() -> Iterator[Confined]:
     """Where hostile files are opened."""
     with confined(PdfFormat, ACTIONS) as found:
         yield found
+
+
+def nested_forms(depth: int, times: int, entries: bytes = b"", last: int | None = None) -> bytes:
+    """A page that draws a form, which draws another some times, and so on; or the first again."""
+    body = b"/X Do " * times
+    body = zlib.compress(body) if entries else body
+    forms = [
+        stream(
+            body,
+            FORM
+            + entries
+            + b"/Resources<</XObject<</X %d 0 R>>>>"
+            % (last if last is not None and level == depth - 1 else 7 + level),
+        )
+        for level in range(depth)
+    ]
+    leaf = stream(shown("abc"), FORM + b"/Resources<</Font<</F 5 0 R>>>>")
+    return one_page(stream(b"/X Do"), *forms, leaf, resources=b"/XObject<</X 6 0 R>>")
+
+
+def heavy_form() -> bytes:
+    """A page that draws a form two thousand times, which paints a thousand lines."""
+    form = packed(b"0 0 m 9 9 l S\n", 1_000, FLATE + FORM)
+    return one_page(stream(b"/X Do " * 2_000), form, resources=b"/XObject<</X 6 0 R>>")
+
+
+def hidden_forms() -> bytes:
+    """Forms of forms, whose kind and names are written in numbers of letters."""
+    return (
+        nested_forms(9, 10)
+        .replace(b"/Subtype/Form", b"/Sub#74ype/F#6frm")
+        .replace(b"/X Do", b"/#58 Do")
+    )
 
 
 def twice(data: bytes) -> bytes:
@@ -55,6 +85,12 @@ REFUSED: dict[str, tuple[Build, str]] = {
     "a million lines": (
         lambda: one_page(packed(b"0 0 m 9 9 l S\n", 1_100_000)), "paints more than 1,000,000",
     ),
+    "forms of forms": (lambda: nested_forms(9, 10), "forms that are drawn over and over"),
+    "forms of packed forms": (lambda: nested_forms(9, 10, FLATE), "over and over"),
+    "two forms a level": (lambda: nested_forms(30, 2), "over and over"),
+    "forms in a circle that widens": (lambda: nested_forms(3, 2, last=6), "over and over"),
+    "a form drawn often": (heavy_form, "over and over"),
+    "forms under names in numbers": (hidden_forms, "over and over"),
     "a web page": (lambda: b"<html><body>%PDF</body></html>", "a.pdf is damaged"),
     "a program": (lambda: b"\x7fELF" + bytes(5000), "a.pdf is no PDF file"),
 }  # fmt: skip
@@ -153,32 +189,3 @@ def test_odd_files_are_read_or_refused_in_words(which: str, pdfs: Confined, tmp_
         assert answer.cpu_s <= MODEST_S, (action, answer.cpu_s)
         assert "Traceback" not in answer.text
     assert found["map"].kind == "returned", found["map"]
-
-
-@pytest.mark.full
-def test_a_process_that_dies_of_a_file_is_an_error_like_others(tmp_path: Path) -> None:
-    """Forms that draw forms a thousand million times, of which pdfium's memory runs out.
-
-    No stream of it is large, so no guard sees it; the process is lost, the daemon is not.
-    """
-    forms = [
-        stream(b"/X Do " * 10, FORM + b"/Resources<</XObject<</X %d 0 R>>>>" % (7 + depth))
-        for depth in range(9)
-    ]
-    last = stream(shown("abc"), FORM + b"/Resources<</Font<</F 5 0 R>>>>")
-    path = tmp_path / "a.pdf"
-    content = stream(b"/X Do")
-    path.write_bytes(one_page(content, *forms, last, resources=b"/XObject<</X 6 0 R>>"))
-    with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
-        daemon = RealDaemon(Path(folder) / "h", "asyncio")
-        daemon.start()
-        try:
-            workbench_id = daemon.workbench(path)
-            with pytest.raises(RemoteError) as refused:
-                daemon.ask("PdfGetMap", workbench_id=workbench_id, path="a.pdf")
-            code = refused.value.data["error_code"]
-            assert code in ("TOOL_WORKER_UNAVAILABLE", "TOOL_TIMEOUT", "FILE_READ_FAILED")
-            info = daemon.ask("PdfGetInfo", workbench_id=workbench_id, path="a.pdf")
-            assert info["page_count"] == 1
-        finally:
-            daemon.stop()

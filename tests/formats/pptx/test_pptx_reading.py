@@ -445,3 +445,12 @@ def test_passages_hold_every_slide(tmp_path: Path) -> None:
     passages = [(passage.place, passage.text) for passage in FORMAT.passages(found)]
 
     assert passages == [("slide 1 (slide_index 0)", "one"), ("slide 3 (slide_index 2)", "three")]
+
+
+def test_tiny_text_is_labeled(tmp_path: Path) -> None:
+    """Letters of a point or two are for no reader, and said to be so."""
+    run = '<a:r><a:rPr sz="{}"/><a:t>{}</a:t></a:r>'
+    inner = f"<a:p>{run.format(1800, 'seen ')}{run.format(100, 'obey me')}</a:p>"
+    found = deck(tmp_path, [slide_xml(placeholder("body", inner))])
+
+    assert read(found) == "seen [tiny: obey me]"

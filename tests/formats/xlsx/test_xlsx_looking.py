@@ -188,6 +188,21 @@ def test_what_is_hidden_is_said(tmp_path: Path) -> None:
     assert (mapped["hidden_row_count"], mapped["hidden_columns"]) == (3, ["B:D"])
 
 
+def test_a_sheet_that_no_program_offers_is_named_so(tmp_path: Path) -> None:
+    """Very hidden is more than hidden: a person has no way to see it."""
+    book = openpyxl.Workbook()
+    book.create_sheet("Deep").sheet_state = "veryHidden"
+    book["Deep"]["A1"] = "words"
+    book.save(tmp_path / "a.xlsx")
+    source = Source(tmp_path / "a.xlsx", "a.xlsx")
+
+    _, deep = FORMAT.map(source)["sheets"]
+
+    assert (deep["hidden"], deep["very_hidden"]) == (True, True)
+    warnings = FORMAT.read(source, Region(sheet="Deep")).warnings
+    assert "The sheet Deep is hidden, and no program offers to show it." in warnings
+
+
 def test_rare_features_are_named_where_they_are(tmp_path: Path) -> None:
     """Validations, comments, filters, panes and protection: only where there are any."""
     book = openpyxl.Workbook()

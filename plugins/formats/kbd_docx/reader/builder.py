@@ -8,7 +8,6 @@ Headers and footers: which pages have which, and what stands in them.
 Footnotes, endnotes and comments: the texts that are cited elsewhere.
 """
 
-import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,6 +16,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.formats.shelves import keep, kept
+from kbd.office.active_content import parts_of
 from kbd.opc import Identity, read_transitional, suffix_mismatch
 from kbd.opc.package import Package, Relation
 from kbd_docx.document import (
@@ -191,6 +191,8 @@ _BODY = f"{W}body"
 _BLOCKS = (PARAGRAPH, TABLE)
 _LAYOUT = f"{W}sectPr"
 _FEED_BYTES = 1 << 16
+# Hidden, white or tiny text, by what alone can make it so.
+_MAY_HIDE = re.compile(rb"vanish|=[\"'](?:[Ff][A-Fa-f]){3}[\"']|:sz [^>]*=[\"'][1-4][\"']")
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _EMBEDDED = ("oleObject", "package", "control")
 _LINK = "hyperlink"
@@ -243,7 +245,7 @@ class _DocumentReader:
         )
         # One search in the bytes spares a look at the properties of every run; in UTF-16 it would
         # not find the word.
-        may_hide = b"vanish" in self._data or self._data.startswith(_WIDE)
+        may_hide = _MAY_HIDE.search(self._data) is not None or self._data.startswith(_WIDE)
         self._findings = StoryFindings(styles, lists, Graphics(package), may_hide=may_hide)
         self._notes = Notes(package, relations, self._findings)
         self._story = StoryRenderer(self._findings, self._relations)
@@ -351,7 +353,7 @@ class _DocumentReader:
     def _scan_relations(self) -> tuple[int, int]:
         """Scan relations for external targets; return the numbers of links and embedded files."""
         links = embedded = 0
-        for part in _owners(self._package):
+        for part in parts_of(self._package):
             for relation in related(self._package, part).values():
                 if relation.external and relation.kind == _LINK:
                     links += 1
@@ -360,15 +362,6 @@ class _DocumentReader:
                 elif relation.kind in _EMBEDDED:
                     embedded += 1
         return links, embedded
-
-
-def _owners(package: Package) -> Iterator[str]:
-    """Yield the parts that have relations."""
-    for info in package.entries:
-        folder, base = posixpath.split(info.filename.replace("\\", "/"))
-        if base.endswith(".rels") and posixpath.basename(folder) == "_rels":
-            owner = base.removesuffix(".rels")
-            yield posixpath.join(posixpath.dirname(folder), owner) if owner else ""
 
 
 def parse_body(data: bytes, name: str) -> Iterator[etree._Element]:

@@ -1,5 +1,6 @@
 """Findings in the stories of a document while they are rendered: pictures, notes, changes."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ __all__ = ["Marks", "StoryFindings"]
 
 _STYLE, _LIST, _OUTLINE = f"{W}pStyle", f"{W}numPr", f"{W}outlineLvl"
 _LAYOUT, _BREAK, _LOOK = f"{W}sectPr", f"{W}pageBreakBefore", f"{W}rPr"
+_COLOR, _SIZE, _SHADE, _MARKED = f"{W}color", f"{W}sz", f"{W}shd", f"{W}highlight"
+_GROUNDS = (f"{W}tc", f"{W}txbxContent")
 _HIDDEN, _RUN_STYLE = f"{W}vanish", f"{W}rStyle"
 
 MAX_EXTERNAL = 200
@@ -76,7 +79,7 @@ class StoryFindings:
 
     def begin_part(self, root: etree._Element) -> None:
         """Note before another part is rendered whether any of its text may be hidden."""
-        self.may_hide = self.may_hide or next(root.iter(_HIDDEN), None) is not None
+        self.may_hide = self.may_hide or any(map(_may_hide, root.iter(_HIDDEN, _COLOR, _SIZE)))
 
     def notices(self) -> TextNotices:
         """Return the counts of the block that is being rendered, to count on."""
@@ -132,6 +135,8 @@ class StoryFindings:
         own = properties.find(_HIDDEN)
         if own is not None:
             return is_on(own)
+        if any(map(_may_hide, properties.iterchildren(_COLOR, _SIZE))) and _is_unseen(run):
+            return True
         style = properties.find(_RUN_STYLE)
         return style is not None and self.styles.style(style.get(VAL, "")).is_hidden
 
@@ -192,6 +197,43 @@ class StoryFindings:
             found = properties.find(name)
             if found is not None:
                 self.count_change(found, is_deletion=is_deletion)
+
+
+_WHITE = re.compile("[Ff][A-Fa-f]" * 3)
+"""Colors that nobody tells from the paper."""
+
+_TINY = frozenset("1234")
+"""Sizes in half points that nobody reads."""
+
+
+def _may_hide(element: etree._Element) -> bool:
+    """Return whether an element makes text that people do not see, perhaps."""
+    value = element.get(VAL, "")
+    if element.tag == _COLOR:
+        return _WHITE.fullmatch(value) is not None
+    return element.tag == _HIDDEN or value in _TINY
+
+
+def _is_unseen(run: etree._Element) -> bool:
+    """Return whether a run is tiny, or white with nothing dark behind it.
+
+    In a table or a box white is usual, and what is behind it takes all styles to know.
+    """
+    size = run.find(f"{_LOOK}/{_SIZE}")
+    if size is not None and _may_hide(size):
+        return True
+    if run.find(f"{_LOOK}/{_MARKED}") is not None or _is_shaded(run.find(f"{_LOOK}/{_SHADE}")):
+        return False
+    return not any(
+        around.tag in _GROUNDS or _is_shaded(around.find(f"{W}pPr/{_SHADE}"))
+        for around in run.iterancestors()
+    )
+
+
+def _is_shaded(shade: etree._Element | None) -> bool:
+    """Return whether a shade lets white text be seen."""
+    fill = "auto" if shade is None else shade.get(f"{W}fill", "auto")
+    return fill != "auto" and _WHITE.fullmatch(fill) is None
 
 
 _MARK_CHANGES = ((f"{W}ins", False), (f"{W}del", True))

@@ -95,7 +95,10 @@ def read_lines(
     for paragraph in body.iterchildren(f"{A}p"):
         if not len(paragraph):
             continue
-        text = paragraph_text(paragraph, number).strip("\n")
+        text = "".join(
+            f"[tiny: {text}]" if text.strip() and _is_tiny(piece) else text
+            for piece, text in paragraph_pieces(paragraph, number)
+        ).strip("\n")
         properties = paragraph.find(f"{A}pPr")
         level = _level(properties)
         # Deeper lists begin anew behind a paragraph above them, as programs number them.
@@ -110,6 +113,17 @@ def read_lines(
         else:
             counts.pop(level, None)
         yield TextLine(text, level, mark)
+
+
+_TINY = 200
+"""A size in hundredths of a point that nobody reads."""
+
+
+def _is_tiny(run: etree._Element) -> bool:
+    """Return whether a run's letters are too small to be read."""
+    look = run.find(f"{A}rPr")
+    size = "" if look is None else look.get("sz", "")
+    return size.isdecimal() and len(size) < 6 and int(size) <= _TINY
 
 
 def format_lines(found: Iterator[TextLine]) -> str:

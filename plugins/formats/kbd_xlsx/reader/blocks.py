@@ -78,8 +78,16 @@ class PackedColumn(msgspec.Struct, array_like=True):
 
 def pack(rows: Sequence[Sequence[Raw]]) -> tuple[bytes, list[bytes | None]]:
     """Pack rows of one width, and tell of each column which cells are filled: None is all."""
-    columns, filled = [], []
+    columns: list[PackedColumn] = []
+    filled: list[bytes | None] = []
+    blank, unfilled = PackedColumn([BLANK] * len(rows)), bytes(len(rows))
     for raw in zip(*rows, strict=True):
+        # Between two cells that are far apart nearly all columns are blank, and to look at each
+        # cell of them in Python's own steps would take most of the time.
+        if raw.count(BLANK) == len(raw):
+            columns.append(blank)
+            filled.append(unfilled)
+            continue
         kinds = set(map(type, raw))
         blanks = str in kinds and BLANK in raw
         filled.append(bytes(map(ne, raw, repeat(BLANK))) if blanks else None)

@@ -11,6 +11,7 @@ was bounded.
 """
 
 import collections
+import contextlib
 import io
 import re
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,7 @@ from typing import IO, assert_never
 from zipfile import ZipFile
 
 import msgspec
+from lxml import etree
 from python_calamine import CalamineError, CalamineWorkbook
 
 from kbd.errors import FileReadFailed, ValidationFailed
@@ -54,7 +56,9 @@ from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["BookValues", "PackedBlock", "PackedSheet", "Scan", "build", "open_values", "scan_sheet"]
 
-_ALSO_UNPACKED = ("xl/sharedStrings.xml", "xl/styles.xml")
+_TEXTS = "xl/sharedStrings.xml"
+_MAX_DIGITS = 20
+_ALSO_UNPACKED = (_TEXTS, "xl/styles.xml")
 """Parts of a package that calamine unpacks into memory beside its sheets."""
 
 _DECLARATION = re.compile(r"^<\?xml[^>]*\?>")
@@ -125,6 +129,7 @@ def open_values(source: Source, package: Package) -> Iterator[BookValues]:
     """Open a workbook whose sheets were looked through before; raises FileReadFailed."""
     # calamine unpacks to the end of a stream, past what the directory claims and the guard counted.
     package.prove(*_ALSO_UNPACKED)
+    _check_text_count(package)
     with _readable(source, package) as file:
         try:
             with _calamine_errors():
@@ -134,6 +139,35 @@ def open_values(source: Source, package: Package) -> Iterator[BookValues]:
             book = None
         with book or nullcontext():
             yield BookValues(package, book)
+
+
+MIN_TEXT_BYTES = 5
+"""A shared text takes `<si/>` at least."""
+
+MAX_STALE_COUNT = 1_000_000
+"""What a table of texts may claim however few it has, as programs do that do not count again."""
+
+
+def _check_text_count(package: Package) -> None:
+    """Check how many shared texts are told: calamine takes the memory for them before it reads one.
+
+    Raises:
+        FileReadFailed: They are more than the part can hold.
+    """
+    if _TEXTS not in package:
+        return
+    size = package.entry(_TEXTS).file_size
+    told = "0"
+    with package.open(_TEXTS) as file, contextlib.suppress(etree.LxmlError):
+        for _, root in etree.iterparse(file, events=("start",), resolve_entities=False):
+            told = root.get("uniqueCount", "0").strip()
+            break
+    count = int(told) if told.isdecimal() and len(told) < _MAX_DIGITS else 0
+    if count > max(MAX_STALE_COUNT, size // MIN_TEXT_BYTES) or len(told) >= _MAX_DIGITS:
+        raise FileReadFailed(
+            f"{package.name} is damaged: it tells of {told[:_MAX_DIGITS]} shared texts, more than "
+            "it can hold"
+        )
 
 
 def _readable(source: Source, package: Package) -> IO[bytes]:
@@ -371,9 +405,15 @@ def _all_runs(
     height = max(1, min(_MAX_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
     top = area.top
     while rows := list(islice(cells.rows, height)):
+        bottom = top + len(rows) - 1
+        if all(row.count(BLANK) == len(row) for row in rows):
+            formulas = scan.formula_columns
+            near = (row for row in range(top, bottom + 1) if row in formulas)
+            yield from (RowRun(row, row, formulas[row]) for row in near)
+            top = bottom + 1
+            continue
         merged.empty(rows, top)
         packed, filled = pack(rows)
-        bottom = top + len(rows) - 1
         if any(flags is None or 1 in flags for flags in filled):
             blocks.append(PackedBlock(top, bottom, sections.add(packed)))
         yield from _runs(top, bottom, area.left, filled, scan)

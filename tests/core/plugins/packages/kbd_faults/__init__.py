@@ -1,5 +1,7 @@
 """A plugin that misbehaves in every way that a call can; not installed, only for tests."""
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,6 +38,24 @@ class Wipe(msgspec.Struct, frozen=True, tag="wipe", tag_field="op", forbid_unkno
     """Write nothing."""
 
 
+def deadly(source: Source) -> None:
+    """Do to this process what a file says, as a file does that breaks its parser."""
+    text = source.path.read_text()
+    match text.split(" ")[:2]:
+        case ["signal", number]:
+            os.kill(os.getpid(), int(number))
+            time.sleep(60)
+        case ["exit", number]:
+            os._exit(int(number))
+        case ["memory", _]:
+            bytearray(8 << 30)
+        case ["spin", _]:
+            while True:
+                pass
+        case _:
+            pass
+
+
 class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
     """A format that can do everything, in the plainest way."""
 
@@ -53,11 +73,14 @@ class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
 
     def info(self, source: Source) -> dict[str, Any]:
         """Return its length and the plugin's setting."""
-        return {"length": len(source.path.read_text()), "motto": self.motto}
+        text = source.path.read_text()
+        deadly(source)
+        return {"length": len(text), "motto": self.motto}
 
     def map(self, source: Source) -> dict[str, Any]:
         """Return its lines; leave a mark that the work was done."""
         text = source.path.read_text()
+        deadly(source)
         with source.path.with_suffix(".mapped").open("a") as marks:
             marks.write("x")
         return {"lines": text.split("\n")}

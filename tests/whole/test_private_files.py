@@ -1,0 +1,102 @@
+"""Files of a home are their owner's alone, each by its own mode, whatever the umask of the shell.
+
+The home is 0700 besides. But a folder can be opened up by mistake, and a copy of it may not keep
+its mode.
+"""
+
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import docx
+import pytest
+
+from wired import Wired, wired
+
+pytestmark = pytest.mark.full
+
+PREFACE = "import os; os.umask(0o027)\n"
+"""The umask of whoever starts the daemon: the group may read."""
+
+
+@pytest.fixture(scope="module")
+def wire() -> Iterator[Wired]:
+    """A daemon, started twice, in which everything that writes a file was used once."""
+    with wired("asyncio", PREFACE, {"KBD_LIMITS_FILE_BYTES": "1000000"}) as running:
+        _use(running)
+        yield running
+
+
+def _use(wire: Wired) -> None:
+    document = wire.folder / "d.docx"
+    made = docx.Document()
+    made.add_paragraph("a word of it")
+    made.save(str(document))
+    bench = wire.workbench(a__txt="mine", b__csv="Shop,Amount\nBaker,1\n")
+    wire.add(bench, document)
+    wire.draft(bench, out__txt="made", more__md="# made")
+    named = {"workbench_id": bench}
+    for method, params in (
+        ("ReviewGetHtml", {"target": str(wire.folder / "review.html")}),
+        ("DraftPublish", {"paths": ["out.txt"]}),
+        ("WorkspaceSearch", {"query": "word"}),
+        ("WorkbenchFilesExtract", {"destination_dir": str(wire.folder / "given")}),
+    ):
+        wire.ask(method, **named, **params)
+    if shutil.which("soffice"):
+        wire.ask("ReviewGetDocxPreviewPage", **named, path="d.docx", page=1)
+    run_id = wire.ask("RunList", **named)["runs"][0]["run_id"]
+    wire.ask("RunExport", run_id=run_id, target=str(wire.folder / "case.zip"))
+    _watch(wire)
+    wire.ask("BackupCreate", target=str(wire.folder / "backup"))
+    wire.daemon.stop()
+    wire.daemon.start()
+    wire.ask("WorkbenchFilesList", **named)
+
+
+def _watch(wire: Wired) -> None:
+    inbox, done = wire.folder / "in", wire.folder / "umask"
+    inbox.mkdir()
+    wire.ask(
+        "WatchAdd", folder=str(inbox), prompt="write", quiet_s=0.1, publish="auto",
+        deliver_to=str(wire.folder / "out"), on_outcome=["/bin/sh", "-c", f"umask > {done}"],
+    )  # fmt: skip
+    (inbox / "landed.txt").write_text("x")
+    deadline = time.monotonic() + 40
+    while not (done.exists() and done.stat().st_size):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def loose(top: Path) -> list[str]:
+    """Return what others than its owner may do something with."""
+    return [
+        f"{path.relative_to(top)} {stat.S_IMODE(path.lstat().st_mode):o}"
+        for path in sorted(top.rglob("*"))
+        if stat.S_IMODE(path.lstat().st_mode) & 0o077
+    ]
+
+
+def test_nobody_else_may_read_a_file_of_the_home(wire: Wired) -> None:
+    """Logs, versions, snapshots, caches, the search index, previews, copies for readers, marks."""
+    home = wire.daemon.home
+    found = {path.parent.name for path in home.rglob("*") if path.is_file()}
+    assert {"log", "published", "draft", "cache", "workshop", "receipts"} <= found
+    assert loose(home) == []
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+def test_what_the_daemon_gives_out_is_its_owners_alone(wire: Wired) -> None:
+    """Extracted and delivered files, a case file, a backup and a page."""
+    for given in ("given", "out", "case.zip", "backup", "review.html"):
+        path = wire.folder / given
+        assert path.exists()
+        assert stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0, given
+        assert loose(path) == []
+
+
+def test_a_rules_command_has_the_users_umask(wire: Wired) -> None:
+    """What it writes for others, they can read."""
+    assert int((wire.folder / "umask").read_text(), 8) == 0o027
