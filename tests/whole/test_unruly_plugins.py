@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -137,11 +138,10 @@ def test_a_daemon_lives_with_unruly_plugins(unruly: RealDaemon, tmp_path: Path) 
 
     told = plugins(unruly)
     assert {kind: status for kind, (status, _) in told.items()} == dict.fromkeys(KINDS, "left_out")
-    left_out = {
-        event["data"]["name"]: event["data"]["reason"]
-        for event in unruly.events("daemon")
-        if event["type"] == "PluginLeftOut"
-    }
+    # It is recorded behind the call, which does not wait for it.
+    deadline_s = time.monotonic() + 60
+    while len(left_out := recorded(unruly)) < len(KINDS) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
     assert left_out == {f"unruly_{kind}": reason for kind, (_, reason) in told.items()}
     said = doctor(unruly)
     for kind in KINDS:
@@ -154,6 +154,15 @@ def test_a_daemon_lives_with_unruly_plugins(unruly: RealDaemon, tmp_path: Path) 
     assert {kind: status for kind, (status, _) in plugins(unruly).items()} == dict.fromkeys(
         KINDS, "loaded"
     ) | {"hook": "left_out"}
+
+
+def recorded(daemon: RealDaemon) -> dict[str, str]:
+    """Return the plugins that the log says were left out, with the reasons."""
+    return {
+        event["data"]["name"]: event["data"]["reason"]
+        for event in daemon.events("daemon")
+        if event["type"] == "PluginLeftOut"
+    }
 
 
 def doctor(daemon: RealDaemon) -> str:

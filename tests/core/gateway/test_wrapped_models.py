@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from backends import on_trio
+from backends import on_asyncio, on_trio
 from folding import Folded
 from kbd import hookimpl
 from kbd.core.domain.commands import GrantConsent
@@ -29,7 +29,7 @@ from kbd.errors import (
 )
 from kbd.events.disk import Disk
 from kbd.events.workbenches import RequestSent
-from kbd.messages import Message
+from kbd.messages import Message, Usage
 from kbd.providers import (
     Access,
     Emit,
@@ -202,3 +202,28 @@ async def test_the_wrapper_is_lent_its_provider_and_nothing_else(
         assert len(scripted.requests[-1].tools) == tools
     (access,) = noting.lent
     assert (access.api_key, access.base_url, access.http_client) == (None, None, None)
+
+
+@on_asyncio
+@pytest.mark.anyio
+async def test_a_reply_of_a_plugin_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Usage below zero is none, whoever's provider says so: it is estimated."""
+    scripted = ScriptedProvider([ModelReply("Hi", usage=Usage(-5, 3))])
+    module = ModuleType("miscounting_test_plugin")
+    module.__file__ = __file__
+    module.__dict__["kbd_register_providers"] = hookimpl(
+        lambda settings: [scripted], specname="kbd_register_providers"
+    )
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    egress, _ = opened(tmp_path, {}, EntryPoint("miscounting", module.__name__))
+
+    async def record(sent: RequestSent) -> None:
+        raise AssertionError(sent)
+
+    for model_id in ("scripted:script", "toolcall:scripted:script"):
+        request = ModelRequest("script", (Message("user", "x"),))
+        reply = await egress.complete(Folded().state, model_id, request, lambda _: None, record)
+        assert reply.usage.is_plausible
+        assert reply.usage_is_estimate

@@ -19,6 +19,7 @@ from kbd_openai.event_stream import (
     read_usage,
 )
 from kbd_openai.faults import ServerFault
+from kbd_openai.identification import check_listing
 from kbd_openai.responses import ResponsesReader
 from kbd_openai.vectors import read_embeddings
 from providers.openai.lent import asking
@@ -195,3 +196,10 @@ def test_vectors_are_not_without_end() -> None:
         read_embeddings([(body, 1)], ["a"])
     told = b'{"data": [{"embedding": [3, 4]}], "usage": {"prompt_tokens": -7}}'
     assert read_embeddings([(told, 1)], ["abcdefgh"]).usage == Usage(3, 0)
+
+
+def test_a_list_of_models_is_not_without_end() -> None:
+    """One of far more values than any list has is refused before it is made values."""
+    with pytest.raises(MalformedReply, match="far too much"):
+        check_listing(b'{"object": "list", "data": [' + b'{"id": "m"},' * 60_000 + b"{}]}", None)
+    check_listing(b'{"object": "list", "data": [' + b'{"id": "m"},' * 9000 + b'{"id": "m"}]}', None)
