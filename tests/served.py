@@ -11,6 +11,7 @@ import anyio
 import msgspec
 
 from kbd.core.runtime.event_loop import Deferred, Settle
+from kbd.core.runtime.peers import ChildGate
 from kbd.core.server import Hub, subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handlers, ServerLimits, Session, Stream, Synced
 from kbd.core.server.listener import Server
@@ -95,7 +96,9 @@ class MemoryLogs:
 class Served:
     """What a test holds of the server that it started."""
 
-    def __init__(self, path: Path, limits: ServerLimits | None, uid: int | None) -> None:
+    def __init__(
+        self, path: Path, limits: ServerLimits | None, uid: int | None, gate: ChildGate | None
+    ) -> None:
         self.path = path
         self.hub = Hub()
         self.logs = MemoryLogs()
@@ -103,7 +106,7 @@ class Served:
         self.waiting = self.slow = 0
         # Of answers that are told later: whom to tell.
         self.promised: list[Settle[Any]] = []
-        self.server = Server(path, self._handlers(), self.hub, limits, uid=uid)
+        self.server = Server(path, self._handlers(), self.hub, limits, uid=uid, gate=gate)
 
     def _choose(
         self, request: WorkshopSetActiveModel, _session: Session
@@ -194,10 +197,14 @@ async def _refused() -> ActiveModel:
 
 @asynccontextmanager
 async def serving(
-    folder: Path, limits: ServerLimits | None = None, *, uid: int | None = None
+    folder: Path,
+    limits: ServerLimits | None = None,
+    *,
+    uid: int | None = None,
+    gate: ChildGate | None = None,
 ) -> AsyncIterator[Served]:
     """Serve in a folder, for as long as the block lasts."""
-    served = Served(folder / "s", limits, uid)
+    served = Served(folder / "s", limits, uid, gate)
     async with anyio.create_task_group() as tasks:
         await tasks.start(served.server.serve)
         yield served

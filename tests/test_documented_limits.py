@@ -15,11 +15,13 @@ from kbd.core.audit import restore
 from kbd.core.audit.review_page import file_view, gather
 from kbd.core.domain import watch_decisions
 from kbd.core.plugins import deadlines, faults, renderer
+from kbd.core.plugins.answer_shape import MAX_CONTAINERS, MAX_VALUES
 from kbd.core.runtime import paths
 from kbd.core.runtime.held_folder import MAX_LEVELS, MAX_MADE_LEVELS
 from kbd.core.server.dispatch import ServerLimits
 from kbd.core.watch import dry_run
 from kbd.core.watch.tree import MAX_DEPTH
+from kbd.core.workbench.event_rows import MAX_READ_BYTES
 from kbd.core.workbench.sandbox import MAX_COMPONENT_BYTES, MAX_COMPONENTS
 from kbd.events import log
 from kbd.events.frame import FRAME_LIMIT
@@ -78,6 +80,14 @@ def test_limits_are_documented() -> None:
         "one step of a plugin in the event loop": [faults.STALL_S, faults.BLOCK_S],
         "tokens that a provider may say a call consumed": [MAX_TOKENS],
         "time to complete a message that was begun": [ServerLimits().partial_s],
+        "arrays and objects of a message": [ServerLimits().parts],
+        "commas between values of a message": [ServerLimits().values],
+        "messages over 64 KiB, of all clients, until they are answered": [
+            ServerLimits().long_bytes
+        ],
+        "what waits for clients that do not read, in all": [ServerLimits().backlog_bytes],
+        "events of an answer to `EventsRead`": [MAX_READ_BYTES],
+        "values of a worker's answer": [MAX_VALUES, MAX_CONTAINERS],
         "workbenches whose notifications one client gets": [ServerLimits().names],
         "arguments of a tool call": [MAX_ARGUMENT_BYTES],
         "rows of a window of rows": [kbd_tables.read_tools._MAX_ROWS],

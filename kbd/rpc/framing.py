@@ -48,6 +48,16 @@ class Framer:
         """Whether a message is incomplete."""
         return bool(self._rest) or self._body_bytes is not None
 
+    @property
+    def held(self) -> int:
+        """How many bytes of a message that is incomplete are held."""
+        return len(self._rest)
+
+    def discard(self) -> None:
+        """Discard what is held of a message that will not be completed."""
+        self._rest.clear()
+        self._body_bytes = None
+
     def feed(self, chunk: bytes) -> list[bytes]:
         """Take what arrived and return the messages that are now complete.
 
@@ -122,18 +132,20 @@ class Framer:
         return messages
 
     def _length(self, headers: bytes) -> int:
-        for line in headers.split(b"\r\n"):
-            # LSP takes over the semantics of HTTP's headers: names in any case, space around the
-            # value.
-            name, _, value = line.partition(b":")
-            digits = value.strip()
-            # Eleven digits pass every limit; more than 4,300 make `int` raise an error of its own.
-            if name.strip().lower() == b"content-length" and digits.isdigit() and len(digits) < 12:
-                length = int(digits)
-                # Refused by its announcement, before a byte of the message is held.
-                self._check(length)
-                return length
-        raise FramingError("the headers of a message have no valid Content-Length")
+        # LSP takes over the semantics of HTTP's headers: names in any case, space around the value.
+        parts = (line.partition(b":") for line in headers.split(b"\r\n"))
+        found = {
+            value.strip() for name, _, value in parts if name.strip().lower() == b"content-length"
+        }
+        # Two that differ are refused as by HTTP (RFC 9112, section 6.3): two readers could choose
+        # differently. More than 4,300 digits make `int` raise an error of its own; eleven pass
+        # every limit.
+        digits = found.pop() if len(found) == 1 else b""
+        if not digits.isdigit() or len(digits) > 11:
+            raise FramingError("the headers of a message have no valid Content-Length")
+        # Refused by its announcement, before a byte of the message is held.
+        self._check(int(digits))
+        return int(digits)
 
     def _check(self, length: int) -> None:
         if length > self._limit:

@@ -23,6 +23,7 @@ __all__ = [
     "BATCH_MESSAGES",
     "MAX_NESTING",
     "MAX_PARTS",
+    "MAX_VALUES",
     "Batch",
     "Cancel",
     "Code",
@@ -40,17 +41,31 @@ MAX_NESTING = 64
 MAX_PARTS = 100_000
 """The most arrays and objects in a message (reliability.md 4), those inside of text not counted."""
 
+MAX_VALUES = 200_000
+"""The most commas outside of text in a message.
+
+Reliability 4 has 100,000 with the arrays and objects, for a message of 1 MiB. Each can cost a key
+and its value, 200 ns and 100 bytes and more: so many take 40 ms and some 30 MB.
+"""
+
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
-_NOT_BRACKETS_OR_QUOTES = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+_NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{}",')
 
 
-def shape_fault(raw: bytes, *, nesting: int = MAX_NESTING, parts: int = MAX_PARTS) -> str | None:
+def shape_fault(
+    raw: bytes,
+    *,
+    nesting: int = MAX_NESTING,
+    parts: int = MAX_PARTS,
+    values: int = MAX_VALUES,
+) -> str | None:
     """Return what is wrong with a message's shape, or None.
 
     Args:
         raw: The message.
         nesting: The deepest nesting that is allowed.
         parts: The most arrays and objects that are allowed.
+        values: The most commas outside of text that are allowed.
     """
     # Between systems JSON is UTF-8 (RFC 8259, section 8.1), whatever other encoding a parser
     # guesses.
@@ -60,10 +75,14 @@ def shape_fault(raw: bytes, *, nesting: int = MAX_NESTING, parts: int = MAX_PART
         except UnicodeDecodeError as error:
             return f"not valid UTF-8 at byte {error.start}"
     # What has that few brackets cannot be too deep: nearly every message stops here.
-    if raw.count(b"[") + raw.count(b"{") <= nesting:
+    is_flat = raw.count(b"[") + raw.count(b"{") <= nesting
+    if is_flat and raw.count(b",") <= values:
         return None
-    brackets = _brackets_outside_text(raw, parts)
-    if brackets is None or brackets.count(b"[") > parts:
+    structure = _structure(raw, parts + values)
+    if structure is None or structure.count(b",") > values:
+        return f"more than {values} values"
+    brackets = structure.replace(b",", b"")
+    if brackets.count(b"[") > parts:
         return f"more than {parts} arrays and objects"
     for _ in range(nesting):
         # Each round takes the innermost pairs away, so as many rounds as levels leave nothing.
@@ -71,15 +90,15 @@ def shape_fault(raw: bytes, *, nesting: int = MAX_NESTING, parts: int = MAX_PART
     return f"nested deeper than {nesting}, or brackets that do not match" if brackets else None
 
 
-def _brackets_outside_text(raw: bytes, parts: int) -> bytes | None:
-    """Return the brackets that are structure, all as `[` and `]`; None if far too many."""
+def _structure(raw: bytes, most: int) -> bytes | None:
+    """Return the commas and brackets outside of text, all as `[` and `]`; None if far too many."""
     if b"\\" in raw:
         # Backslashes first, or an escaped one that ends a text would seem to escape its quote.
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    bare = raw.translate(_ONE_KIND, _NOT_BRACKETS_OR_QUOTES).replace(b'""', b"")
-    # A quote that is left stands beside a bracket: text holding brackets, or a neighbor of one.
-    # The split below makes an object a quote, so their number is bounded before.
-    if bare.count(b'"') > 4 * parts:
+    bare = raw.translate(_ONE_KIND, _NOT_STRUCTURE).replace(b'""', b"")
+    # Each value brings two texts at most, its key and itself. The split below makes an object a
+    # quote, so their number is bounded before.
+    if bare.count(b'"') > 4 * (most + 1):
         return None
     return b"".join(bare.split(b'"')[::2])
 
@@ -216,6 +235,7 @@ class Parser:
         api_version: The only version that is served.
         nesting: The deepest nesting of a message.
         parts: The most arrays and objects in a message.
+        values: The most commas outside of text in a message.
         batch: The most messages in a batch.
     """
 
@@ -226,11 +246,13 @@ class Parser:
         api_version: str = "1",
         nesting: int = MAX_NESTING,
         parts: int = MAX_PARTS,
+        values: int = MAX_VALUES,
         batch: int = BATCH_MESSAGES,
     ) -> None:
         self._expected = api_version
         self._nesting = nesting
         self._parts = parts
+        self._values = values
         self._batch = batch
         self._params = {name: msgspec.json.Decoder(kind) for name, kind in methods.items()}
         calls = tuple(_call_type(name, kind) for name, kind in methods.items())
@@ -241,10 +263,13 @@ class Parser:
         """Read one message; whatever it holds, this returns and raises nothing."""
         # What is plainly harmless is not looked at twice: a level takes two bytes, so that a short
         # message needs no counting.
-        if not raw.isascii() or (
-            len(raw) > 2 * self._nesting and raw.count(b"{") + raw.count(b"[") > self._nesting
+        size = len(raw)
+        if (
+            not raw.isascii()
+            or (size > 2 * self._nesting and raw.count(b"{") + raw.count(b"[") > self._nesting)
+            or (size > self._values and raw.count(b",") > self._values)
         ):
-            fault = shape_fault(raw, nesting=self._nesting, parts=self._parts)
+            fault = shape_fault(raw, nesting=self._nesting, parts=self._parts, values=self._values)
             if fault is not None:
                 return Refusal(None, Code.PARSE, f"parse error: {fault}")
         try:
@@ -312,8 +337,7 @@ class Parser:
         self._check_version(_decode(_versioned, params).api_version)
         decoder = self._params.get(method)
         if decoder is None:
-            # The message is printed in terminals, where a line feed or an escape sequence would
-            # act.
+            # The message is printed in terminals: `_printable`.
             shown = method if method.isprintable() and len(method) <= 80 else "of that name"
             raise _RefusedError(Code.METHOD_NOT_FOUND, f"method not found: {shown}")
         record = _decode(decoder, params)
@@ -326,6 +350,14 @@ class Parser:
             raise _RefusedError(
                 Code.INVALID_REQUEST, "incompatible api_version", {"expected": self._expected}
             )
+
+
+def _printable(text: str) -> str:
+    """Return a text without what acts in a terminal, where messages are printed.
+
+    msgspec quotes in its errors the names of fields that a client made up.
+    """
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def _call_type(name: str, params: type[msgspec.Struct]) -> type[RpcCall]:
@@ -371,8 +403,8 @@ def _decode(decoder: msgspec.json.Decoder[_T], params: bytes) -> _T:
     except msgspec.ValidationError as error:
         # msgspec names the place of the fault where it is not the object itself.
         _, named, path = str(error).rpartition(" - at ")
-        message = f"invalid params: {error}"[:_LONGEST_REASON]
-        data = {"path": path.strip("`")} if named else None
+        message = f"invalid params: {_printable(str(error)[:_LONGEST_REASON])}"
+        data = {"path": _printable(path.strip("`")[:_LONGEST_REASON])} if named else None
         raise _RefusedError(Code.INVALID_PARAMS, message, data) from None
     except msgspec.DecodeError as error:
         raise _RefusedError(Code.PARSE, f"parse error: {error}") from None

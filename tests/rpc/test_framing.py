@@ -88,6 +88,8 @@ def test_an_endless_line_is_refused_before_it_is_held() -> None:
         b"Content-Length:\r\n\r\n",
         b"Content-Length: 99999999999999999999\r\n\r\n",
         b"Content-Length: 5\r\n" + b"x" * 5000,
+        b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
+        b"Content-Length: +2\r\n\r\n{}",
         b"Content-Type: x\r\n\r\n{}",
     ],
 )

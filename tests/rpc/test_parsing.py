@@ -172,6 +172,20 @@ def test_hostile_bytes_are_refused(raw: bytes, code: Code) -> None:
     assert refusal.code == code
 
 
+def test_what_a_client_made_up_is_quoted_without_what_acts_in_a_terminal() -> None:
+    """Names of fields and methods with escapes, line feeds or bidi marks are told escaped."""
+    evil = "a\x1b[31m\nb\u202ec"
+    for message in (
+        {"method": "WorkbenchOpen", "params": {evil: 1}},
+        {"method": "EventsSubscribe", "params": {"workbench_id": "*", "cursors": {evil: 1}}},
+        {"method": evil},
+    ):
+        refusal = _parse(**message)
+        assert isinstance(refusal, Refusal)
+        assert refusal.message.isprintable()
+        assert refusal.data is None or refusal.data["path"].isprintable()
+
+
 @pytest.mark.parametrize("beside", [True, False])
 def test_another_api_version_is_refused_before_anything_else(beside: bool) -> None:
     """Another version is refused, with ours, even where the method is unknown to us."""

@@ -33,13 +33,20 @@ def _count(value: Any) -> int:
     return 0
 
 
-@given(_JSON, st.integers(1, 6), st.integers(1, 12))
-def test_depth_and_number_are_those_of_the_value(value: Any, nesting: int, parts: int) -> None:
+def _commas(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return max(len(inner) - 1, 0) + sum(map(_commas, inner))
+
+
+@given(_JSON, st.integers(1, 6), st.integers(1, 12), st.integers(1, 9))
+def test_depth_and_number_are_those_of_the_value(
+    value: Any, nesting: int, parts: int, values: int
+) -> None:
     """The raw bytes are faulted exactly where the value is too deep or has too many parts."""
     raw = json.dumps(value, ensure_ascii=False).encode()
-    fault = shape_fault(raw, nesting=nesting, parts=max(parts, nesting))
+    fault = shape_fault(raw, nesting=nesting, parts=max(parts, nesting), values=values)
     expected = _depth(value) > nesting or _count(value) > max(parts, nesting)
-    assert (fault is not None) == expected
+    assert (fault is not None) == (expected or _commas(value) > values)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +54,15 @@ def test_depth_and_number_are_those_of_the_value(value: Any, nesting: int, parts
     [
         (b"[" * 100_000, "nested deeper"),
         (b"[],", None),
-        (b"[" + b"[]," * 349_000 + b"[]]", "more than 100000 arrays"),
+        (b"[" + b"[]," * 349_000 + b"[]]", "more than 200000 values"),
+        (b"[" + b"[]," * 149_000 + b"[]]", "more than 100000 arrays"),
         (b'["' + b"[" * 200_000 + b'"]', None),
-        (b"[" + b'"[",' * 900_000 + b"1]", None),
-        (b"[" + b'["["],' * 900_000 + b"1]", "more than 100000 arrays"),
+        (b'["' + b"," * 900_000 + b'"]', None),
+        (b"[" + b'"[",' * 200_000 + b"1]", None),
+        (b"[" + b'"[",' * 900_000 + b"1]", "more than 200000 values"),
+        (b"[" + b'["["],' * 900_000 + b"1]", "more than 200000 values"),
+        (b"[" + b"300," * 200_001 + b"1]", "more than 200000 values"),
+        (b'{"a":1' + b',"a":1' * 200_001 + b"}", "more than 200000 values"),
         (b'{"a":"\xff"}', "UTF-8 at byte 6"),
         (b'{"a":"\xc0\x80"}', "UTF-8"),
         (b'{"a":"\xed\xa0\x80"}', "UTF-8"),

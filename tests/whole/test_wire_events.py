@@ -317,3 +317,25 @@ def test_another_api_version_is_told_the_right_one(wire: Wired) -> None:
         refused = wire.refused("EngineGetInfo", api_version=wrong)
         assert refused.message == "incompatible api_version", wrong
         assert refused.data == {"expected": "1"}
+
+
+def test_a_page_of_long_events_ends_early_and_goes_on(wire: Wired) -> None:
+    """An answer stays near 8 MiB, whatever was asked for; from there on the rest comes in order."""
+    workbench_id = wire.ask("WorkbenchCreate", name="long")["workbench_id"]
+    for _ in range(12):
+        text = "x" * 900_000
+        wire.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text=text)
+    found, sizes = list[dict[str, Any]](), list[int]()
+    while True:
+        after = len(found)
+        page = wire.ask("EventsRead", workbench_id=workbench_id, after=after, limit=10_000)
+        found += page["events"]
+        sizes.append(len(page["events"]))
+        if len(found) == page["last_seq"]:
+            break
+    assert [event["seq"] for event in found] == list(range(1, len(found) + 1))
+    assert len(sizes) == 2
+    assert max(sizes) < 12
+    whole = wire.ask("EventsRead", workbench_id=workbench_id, after=sizes[0], limit=1)["events"]
+    # What has the title of an event is told of it also where a page ends.
+    assert whole[0] == found[sizes[0]]

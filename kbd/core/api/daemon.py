@@ -6,13 +6,14 @@ Exit codes: 0 after an orderly stop, 1 if it cannot start, 74 if the disk failed
 acknowledged is safe; the next start looks at what is there), 75 if another daemon has the home.
 """
 
+import ctypes
 import fcntl
 import os
 import resource
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -50,6 +51,7 @@ from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import Home
+from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.search.engine_pool import EnginePool
@@ -116,6 +118,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         place.create()
         with _lock_home(place):
             _raise_open_files()
+            _return_freed_memory()
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
             diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
@@ -187,7 +190,7 @@ class _Given(NamedTuple):
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
     """Assemble, recover, listen; stop in reverse order."""
-    clock, hub, stop = SystemClock(), Hub(), _StopRequest()
+    clock, hub, stop, gate = SystemClock(), Hub(), _StopRequest(), ChildGate()
     plugins = await run_sync(partial(Plugins.discover, settings, environment=given.environment))
     catalog = await run_sync(Catalog, plugins)
     of_plugin = partial(settings.of_plugin, environment=given.environment)
@@ -217,12 +220,12 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
-            watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs))
+            watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs, gate))
             # Before the socket is bound: no client sees a workbench that is half recovered
             # (reliability, R9).
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
-            server = Server(home.socket, table, hub, _server_limits(settings))
+            server = Server(home.socket, table, hub, _server_limits(settings), gate=gate)
             tasks.start_soon(_stop_on_signal, stop)
             async with anyio.create_task_group() as serving:
                 await serving.start(server.serve)
@@ -369,6 +372,23 @@ def _raise_open_files() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # Upward to the hard limit needs no privilege (setrlimit(2)).
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+_M_MMAP_THRESHOLD = -3
+"""Of mallopt(3)."""
+
+_MAPPED_BYTES = 512 * 1024
+
+
+def _return_freed_memory() -> None:
+    """Have large pieces of memory go back to the system as soon as they are freed.
+
+    The allocator of glibc gives them mappings of their own, but keeps more and more on its heaps
+    after the first one was freed, up to 32 MiB each: after 50 long messages half a gigabyte stayed.
+    Other allocators are left as they are.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
 
 
 def _server_limits(settings: Settings) -> ServerLimits:

@@ -9,6 +9,7 @@ from functools import partial
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handler, Session, Stream, Synced
 from kbd.core.sessions.api_context import ApiContext
@@ -61,7 +62,7 @@ class LogMethods:
         except NotFound:
             msg = "there is no such blob in this workbench"
             raise NotFound(msg) from None
-        part = await run_sync(partial(store.read, request.hash, request.offset, request.limit))
+        part = await read_in_turn(partial(store.read, request.hash, request.offset, request.limit))
         return wire.BlobPart(
             base64=base64.b64encode(part).decode(),
             size_bytes=size_bytes,
@@ -101,7 +102,7 @@ class LogMethods:
             expected_head=_parse_head(request),
         )
         try:
-            return _render_verification(await run_sync(checked))
+            return _render_verification(await read_in_turn(checked))
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise FileReadFailed(f"the log cannot be read: {reason}") from error

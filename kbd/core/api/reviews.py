@@ -12,6 +12,7 @@ from kbd.core.audit.review_page.document import page_of, piece_of, piece_style
 from kbd.core.audit.review_page.gather import gather_file, gather_review
 from kbd.core.audit.review_page.records import DraftReview, FileReview
 from kbd.core.audit.whole_paths import check_target, write_whole
+from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.runs import open_formats
@@ -80,7 +81,7 @@ class ReviewMethods:
             thread = partial(run_sync, limiter=self._threads, abandon_on_cancel=True)
             target = await thread(check_target, request.target, self._context.home.folder)
             review = await self._gather(workbench, request.path)
-            page = (await run_sync(page_of, review)).encode("utf-8", "replace")
+            page = (await read_in_turn(page_of, review)).encode("utf-8", "replace")
             announce = partial(self._announce, target, page, session.actor)
             await thread(write_whole, target, page, announce)
         return wire.ReviewHtml(files=len(review.files), size_bytes=len(page), target=str(target))
@@ -112,9 +113,9 @@ class ReviewMethods:
             raise ValidationFailed(msg)
         formats = open_formats(self._context, workbench)
         file = await gather_file(workbench, formats, self._context.catalog, path)
-        html = await run_sync(piece_of, file)
+        html = await read_in_turn(piece_of, file)
         if len(html.encode("utf-8", "replace")) > MAX_PIECE_BYTES:
-            html = await run_sync(piece_of, _without_pictures(file))
+            html = await read_in_turn(piece_of, _without_pictures(file))
         size_bytes = len(html.encode("utf-8", "replace"))
         if size_bytes > MAX_PIECE_BYTES:
             msg = f"the piece of {file.row.path} is too large for an answer; name a target"

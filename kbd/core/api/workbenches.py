@@ -1,11 +1,11 @@
 """Methods of workbenches: create, open, list, delete, fork, and choose a default model."""
 
 import msgspec
-from anyio.to_thread import run_sync
 
 from kbd.core.api.commands import record
 from kbd.core.domain.commands import ChooseModel
 from kbd.core.runtime.event_loop import Deferred
+from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.fork import fork_workbench
@@ -59,7 +59,7 @@ class WorkbenchMethods:
         """Describe a workbench, recovered if need be."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        size_bytes = await run_sync(disk_bytes, workbench.folders.root)
+        size_bytes = await read_in_turn(disk_bytes, workbench.folders.root)
         model = self._context.egress.models.chosen_or_default(workbench.state.model_id)
         return wire.WorkbenchOpened(workbench=workbench_info(workbench, size_bytes, model))
 
@@ -77,8 +77,8 @@ class WorkbenchMethods:
         home = self._context.home
         return wire.WorkbenchesFound(
             workbenches=tuple(rows.values()),
-            daemon_disk_bytes=await run_sync(disk_bytes, home.daemon_log),
-            landed_disk_bytes=await run_sync(disk_bytes, home.landings),
+            daemon_disk_bytes=await read_in_turn(disk_bytes, home.daemon_log),
+            landed_disk_bytes=await read_in_turn(disk_bytes, home.landings),
         )
 
     async def _row(self, workbench_id: WorkbenchId) -> wire.WorkbenchRow:
@@ -116,7 +116,7 @@ class WorkbenchMethods:
         known = self._sizes.get(workbench_id)
         if known is not None and known[0] == openings and not is_open:
             return known[1]
-        size_bytes = await run_sync(disk_bytes, self._context.home.workbench(workbench_id).root)
+        size_bytes = await read_in_turn(disk_bytes, self._context.home.workbench(workbench_id).root)
         if not is_open and workbenches.openings(workbench_id) == openings:
             self._sizes[workbench_id] = openings, size_bytes
         return size_bytes

@@ -20,6 +20,7 @@ A call to a format's handler or a tool's own work never runs in the daemon's pro
     call_paths       what a call may reach, and where its outputs land
     call_slots       how many calls are under way at once
     worker_messages  what passes between them
+    answer_shape     what an answer may consist of, counted before it is decoded
     worker_entry     what a call runs for a format
     worker_calls     how a format's worker is called for a file
     review_calls     comparisons, grids and pages, as the review calls them

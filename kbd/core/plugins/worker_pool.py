@@ -17,6 +17,7 @@ import msgspec
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from kbd.core.plugins.answer_shape import answer_fault
 from kbd.core.plugins.call_paths import CallPaths
 from kbd.core.plugins.call_slots import CallSlots, find_memory
 from kbd.core.plugins.confinement.layers import NO_LAYERS, Layers, SandboxLayer, find_layers
@@ -39,6 +40,7 @@ from kbd.core.plugins.worker_process import (
     WorkerProcess,
 )
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.fairness import FairLimiter
 from kbd.core.runtime.settings import SandboxMode, Settings
 from kbd.errors import (
     FileReadFailed,
@@ -107,10 +109,14 @@ def call_result(
     if finished.answer is None:
         error = _death_error(finished.status, limits, what, failure)
         raise WorkerFault(error, error.message)
+    error = ToolWorkerUnavailable(f"the worker of {what} answered something that is no answer")
+    # The bytes are the word of a process that a file may have taken over.
+    if shape := answer_fault(finished.answer):
+        get_logger(__name__).warning("worker.bad_answer", call=what, fault=shape)
+        raise WorkerFault(error, error.message)
     try:
         answer = msgspec.msgpack.decode(finished.answer, type=Answer)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        error = ToolWorkerUnavailable(f"the worker of {what} answered something that is no answer")
         raise WorkerFault(error, error.message) from None
     match answer:
         case Returned(value=value):
@@ -195,8 +201,9 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-DECODED_IN_THREAD_BYTES = 1024 * 1024
-"""A larger answer is decoded in a thread: at about 100 MB/s it would hold up the loop for 10 ms."""
+DECODED_IN_THREAD_BYTES = 256 * 1024
+"""A larger answer is decoded in a thread: at about 100 MB/s it would hold up the loop for 3 ms, and
+a hostile one for much longer."""
 
 _STOPPED = "the workers are stopped"
 
@@ -299,6 +306,7 @@ class WorkerPool:
         self._concurrency = workers.concurrency or 2 * (os.cpu_count() or 1)
         self._memory_bytes = workers.total_memory_bytes
         self._slots = CallSlots(self._concurrency, self._memory_bytes)
+        self._turns = FairLimiter(self._concurrency)
         self._sandbox = Sandbox(workers.sandbox, find_layers())
         self._extra_paths, self._private = tuple(extra_paths), private
         self._alive: dict[str, WorkerProcess] = {}
@@ -375,8 +383,9 @@ class WorkerPool:
         limits = limits or self._limits
         what = what or f"{plugin}: {function.rpartition(':')[2]}"
         layers = self._sandbox.layers
-        # The limits hold for all plugins together: each call is a process.
-        async with self._slots.hold(limits.memory_bytes):
+        # The limits hold for all plugins together: each call is a process. Clients take turns for
+        # a place first, for who waits for memory is not overtaken.
+        async with self._turns.place(), self._slots.hold(limits.memory_bytes):
             paths = CallPaths()
             try:
                 request = await self._pack(Request(function, dict(arguments)), paths, what)

@@ -8,6 +8,8 @@
     hosts          hosts and ports in one spelling
     process_tree   processes below a process, found and killed
     diagnostics    the daemon's own log for its operator
+    fairness       what clients share, taken in turn
+    peers          who connected, and whether the daemon has started them
     event_loop     readiness of descriptors and threads, a cheap condition, answers that come later
 
 Nothing here knows of workbenches, runs or plugins.

@@ -61,9 +61,10 @@ class Limits(msgspec.Struct, frozen=True):
         nesting: The deepest JSON.
         batch: The most requests in one batch.
         connections: The most connections at once.
-        outbound_messages: Messages that may wait for a slow client before it is dropped.
+        outbound_messages: Messages that may wait for a client before it is read no further; of
+            notifications, before it is dropped.
         outbound_bytes: The same in bytes (reliability, section 4).
-        send_s: Seconds that a send to a client may take.
+        send_s: Seconds after which a client is dropped that takes nothing of what waits for it.
         files: The most files of a workbench.
         file_bytes: The largest file of a workbench.
         context_characters: The longest context item.

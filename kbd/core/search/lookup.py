@@ -13,6 +13,7 @@ from anyio import from_thread
 from anyio.to_thread import run_sync
 
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.search.documents import Chunk, Document, find_document
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.engine_pool import PooledEngine
@@ -148,12 +149,12 @@ class DocumentLookup:
             engine = await self._refreshed()
             vector, doubts = await self._vector(engine, query)
             try:
-                found = await run_sync(engine.find, query, top_k, vector)
+                found = await read_in_turn(engine.find, query, top_k, vector)
             except FileReadFailed:
                 # The index was damaged; a new one is in its place, and empty.
                 engine = await self._refreshed()
                 # Without the query's vector: the new index has none that it could be compared with.
-                found = await run_sync(engine.find, query, top_k, None)
+                found = await read_in_turn(engine.find, query, top_k, None)
         warnings = tuple(dict.fromkeys((*doubts, *found.warnings)))
         return FoundChunks(tuple(map(_found_chunk, found.chunks)), found.ranker, warnings)
 
@@ -172,7 +173,7 @@ class DocumentLookup:
             engine = await self._refreshed()
             unread = await run_sync(engine.unread)
             document = find_document(await run_sync(engine.list_docs), doc_id, title)
-            text = await run_sync(engine.get_doc_text, document.doc_id)
+            text = await read_in_turn(engine.get_doc_text, document.doc_id)
         known = _known_document(document, unread)
         if text is None:
             reason = "; ".join(known.warnings) or "its text cannot be read"
@@ -195,7 +196,7 @@ class DocumentLookup:
             else:
                 self._took_part(share)
                 return summary
-        picked = await run_sync(extract_summary, text, max_length)
+        picked = await read_in_turn(extract_summary, text, max_length)
         return Summary(picked, "extract", len(text), why)
 
     async def refresh(self) -> WorkspaceEngine:

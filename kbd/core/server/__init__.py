@@ -1,14 +1,17 @@
 """JSON-RPC server on a Unix socket: requests in; answers, notifications and events out.
 
     listener         Server: accepts, refuses, stops; the Unix socket itself
-    sockets          Poller, Outbox: one selector for all clients, a bounded send queue for each
+    sockets          Poller, Outbox, Backlogs: one selector for all clients, a bounded send queue
+                     for each and a bound for all
     connection       Connection: one client, the session of its requests, and its error lines
-    client_requests  Intake, InFlight: reads requests with backpressure; those not answered yet
+    client_requests  Intake, InFlight, InboundBudget: reads requests with backpressure; those not
+                     answered yet; room for long ones
     dispatch         Handler, Session, Follow: interfaces of server and handlers; rpc.discover
     subscriptions    Hub: publish-subscribe of notifications; subscriptions to events
 
 A client that does not read is dropped with its cursor; nobody else notices. What is bounded: the
-bytes of a message, requests in flight (past that a client is not read), what waits for a client.
+bytes of a message, requests in flight (past that a client is not read), what waits for a client,
+and long messages and unread answers of all clients together.
 """
 
 from kbd.core.server.dispatch import (

@@ -4,10 +4,11 @@ A request that could not be carried out is answered by an error line.
 """
 
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from secrets import token_hex
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 import anyio
 import msgspec
@@ -15,9 +16,17 @@ from anyio.abc import TaskGroup
 
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Deferred
-from kbd.core.server.client_requests import InFlight, InFlightRequest, Intake, WaitingMessages
+from kbd.core.runtime.fairness import serve_for
+from kbd.core.server.client_requests import (
+    LONG_BYTES,
+    InboundBudget,
+    InFlight,
+    InFlightRequest,
+    Intake,
+    WaitingMessages,
+)
 from kbd.core.server.dispatch import Route, ServerLimits, Stream
-from kbd.core.server.sockets import Outbox, PolledSocket, Poller, Post
+from kbd.core.server.sockets import Backlogs, Outbox, PolledSocket, Poller, Post
 from kbd.core.server.subscriptions import Hub, send_stream
 from kbd.errors import KbdError, ValidationFailed
 from kbd.events.base import Actor
@@ -37,6 +46,7 @@ from kbd.types import Seq, WorkbenchId
 __all__ = [
     "UNNAMED",
     "Connection",
+    "SharedParts",
     "canceled_line",
     "duplicate_line",
     "failed_line",
@@ -89,10 +99,32 @@ def _request_id(call: RpcCall) -> int | str | None:
 UNNAMED = "unknown"
 """What a client is called that did not name itself."""
 
+_SLICE_S = 0.0005
+"""How long one client is served before the others that are ready: some hundred requests."""
+
+_SLICE_MESSAGES = 32
+"""After how many messages the clock is looked at."""
+
 _ID_CHARACTERS = 16
 """Of a workbench id, and of its part of a run id."""
 
 _UNSET = msgspec.UNSET
+
+
+class SharedParts(NamedTuple):
+    """What all connections of a server share.
+
+    Args:
+        poller: Tells when a client can be read or written.
+        post: Sends what does not answer at once.
+        budget: Room for long messages.
+        backlogs: What waits for clients that do not read.
+    """
+
+    poller: Poller
+    post: Post
+    budget: InboundBudget
+    backlogs: Backlogs
 
 
 class Connection:
@@ -100,8 +132,7 @@ class Connection:
 
     Args:
         sock: The client; somebody else closes it.
-        poller: Tells when it can be read or written.
-        post: Sends what does not answer at once.
+        shared: What all connections share.
         routes: How each request is answered.
         parser: Reads messages.
         hub: Tells of workbenches.
@@ -115,8 +146,7 @@ class Connection:
     def __init__(
         self,
         sock: socket.socket,
-        poller: Poller,
-        post: Post,
+        shared: SharedParts,
         routes: Mapping[type[Request], Route],
         parser: Parser,
         hub: Hub,
@@ -130,11 +160,21 @@ class Connection:
         self._limits = limits
         self._scope = anyio.CancelScope()
         self._tasks: TaskGroup = anyio.create_task_group()
-        framer, watch = Framer(limits.message_bytes), PolledSocket(poller, sock)
-        self.outbox = Outbox(sock, framer, limits, watch, post, self._scope.cancel)
-        self._in_flight = InFlight(self._tasks, limits.in_flight, self._send)
+        framer, watch = Framer(limits.message_bytes), PolledSocket(shared.poller, sock)
+        self.outbox = Outbox(
+            sock,
+            framer,
+            limits,
+            watch,
+            shared.post,
+            shared.backlogs,
+            partial(self._drop, "slow_consumer"),
+            self._scope.cancel,
+        )
+        budget = shared.budget
+        self._in_flight = InFlight(self._tasks, limits, budget, self._send)
         self._intake = Intake(
-            sock, framer, limits, watch, self.outbox, self._in_flight, self._serve
+            sock, framer, limits, watch, self.outbox, self._in_flight, budget, self._serve
         )
         self._names: set[str] = set()
         self._subscriptions: dict[str, anyio.CancelScope] = {}
@@ -155,6 +195,7 @@ class Connection:
                     self._scope.cancel()
         finally:
             self.outbox.close()
+            self._in_flight.abandon()
             for workbench_id in self._names:
                 self._hub.leave(workbench_id, self)
 
@@ -215,18 +256,27 @@ class Connection:
         """Answer messages, or begin to, up to the first that must wait; return those that wait."""
         # The hot path: a call and two tests here are a tenth of a fast request.
         parse, routes, outbox, intake = self._parser.parse, self._routes, self.outbox, self._intake
+        in_flight, until = self._in_flight, time.monotonic() + _SLICE_S
         for place, message in enumerate(messages):
+            if place % _SLICE_MESSAGES == _SLICE_MESSAGES - 1 and time.monotonic() > until:
+                return WaitingMessages(messages[place:], wants="turn")
+            # An empty line between two messages is passed over.
+            if not message or message.isspace():
+                continue
+            if len(message) > LONG_BYTES:
+                in_flight.next_size = len(message)
             parsed = parse(message)
             if isinstance(parsed, RpcCall):
                 route = routes[type(parsed.params)]
                 is_taken = (self._begin if route.waits else self._answer_now)(parsed, route)
             else:
-                # An empty line between two messages is passed over.
-                is_taken = parsed is None or not message.strip() or self._take_other(parsed)
+                is_taken = parsed is None or self._take_other(parsed)
+            in_flight.next_size = 0
             if intake.is_closing:
                 return None
             if not is_taken or outbox.is_full:
-                return WaitingMessages(messages[place + is_taken :], wants_place=not is_taken)
+                rest = messages[place + is_taken :]
+                return WaitingMessages(rest, wants="room" if is_taken else "place")
         return None
 
     async def _finish(self) -> None:
@@ -345,6 +395,8 @@ class Connection:
     ) -> bytes | None:
         """Return the line that answers a request, whatever kind of handler it has."""
         try:
+            # What it does counts as this client's: it takes turns with the others.
+            serve_for(self.actor.connection)
             if begun is None:
                 # Before the handler: what it announces while it works reaches this client, too.
                 self._note_names(call.params, route)

@@ -18,7 +18,7 @@ from kbd.requests.base import Notification, Request
 from kbd.requests.daemon import RpcDiscover
 from kbd.requests.openrpc import WireError, openrpc_document
 from kbd.rpc import MESSAGE_BYTES, ErrorData
-from kbd.rpc.parsing import BATCH_MESSAGES, MAX_NESTING, MAX_PARTS, Code
+from kbd.rpc.parsing import BATCH_MESSAGES, MAX_NESTING, MAX_PARTS, MAX_VALUES, Code
 from kbd.types import Seq, WorkbenchId
 
 __all__ = [
@@ -43,16 +43,21 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
         message_bytes: The longest message of a client.
         nesting: The deepest nesting in it.
         parts: The most arrays and objects in it.
+        values: The most commas between its values.
         batch: The most messages in a batch.
         connections: How many clients at a time.
         in_flight: How many unanswered requests one client may have; past it, it is not read.
         names: How many workbenches one client is told of.
-        outbound_bytes: How much may wait for a client to read it.
+        long_bytes: How many bytes of messages over 64 KiB are held at once, of all clients, from
+            when they gather until they are answered.
+        outbound_bytes: How much may wait for a client to read it before it is read no more, and of
+            notifications before it is dropped.
         outbound_messages: The same in messages. Deltas are small, so this is the one that a client
             meets first; one batch of commits may announce hundreds at once.
+        backlog_bytes: How much may wait for all clients that do not take it, together.
         send_bytes: How much is handed to the socket at once.
-        stall_s: Seconds without any progress after which a subscriber is too slow, and for which a
-            dropped client may still take its last message.
+        stall_s: Seconds after which a client is dropped for which something waits and that takes
+            nothing, and for which it may still take its last message.
         partial_s: Seconds in which a message that has begun must be complete.
         grace_s: Seconds that requests in flight get to end when the client has said its last word
             or the daemon stops.
@@ -61,12 +66,15 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     message_bytes: int = MESSAGE_BYTES
     nesting: int = MAX_NESTING
     parts: int = MAX_PARTS
+    values: int = MAX_VALUES
     batch: int = BATCH_MESSAGES
     connections: int = 1000
     in_flight: int = 32
     names: int = 10_000
     outbound_bytes: int = 1024 * 1024
     outbound_messages: int = 4096
+    long_bytes: int = 64 * 1024 * 1024
+    backlog_bytes: int = 128 * 1024 * 1024
     send_bytes: int = 256 * 1024
     stall_s: float = 5.0
     partial_s: float = 10.0

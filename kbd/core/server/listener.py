@@ -8,7 +8,6 @@ import itertools
 import os
 import socket
 import stat
-import struct
 from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
@@ -19,9 +18,11 @@ import msgspec
 from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskStatus
 
 from kbd.core.runtime.diagnostics import get_logger
-from kbd.core.server.connection import Connection
+from kbd.core.runtime.peers import ChildGate, peer_process
+from kbd.core.server.client_requests import LONG_BYTES, InboundBudget
+from kbd.core.server.connection import Connection, SharedParts
 from kbd.core.server.dispatch import Discovery, Handlers, ServerLimits, routes
-from kbd.core.server.sockets import Poller, Post
+from kbd.core.server.sockets import Backlogs, Poller, Post
 from kbd.core.server.subscriptions import Hub
 from kbd.errors import ValidationFailed
 from kbd.requests import API_VERSION
@@ -30,7 +31,7 @@ from kbd.requests.daemon import RpcDiscover
 from kbd.rpc import Framer, FramingError, encode_refusal
 from kbd.rpc.parsing import Code, Parser, RpcCall
 
-__all__ = ["Server", "bind_socket", "peer_uid", "remove_socket"]
+__all__ = ["Server", "bind_socket", "remove_socket"]
 
 _MAX_PATH_BYTES = 107
 """Bytes that `sun_path` holds on Linux, without the closing NUL."""
@@ -73,16 +74,6 @@ def remove_socket(path: Path, inode: int) -> None:
             path.unlink()
     except FileNotFoundError:
         pass  # somebody tidied up before us
-
-
-def peer_uid(connected: socket.socket) -> int:
-    """Return the user id of the peer, as the kernel knows it."""
-    # `struct ucred` of unix(7): pid, uid, gid.
-    size = struct.calcsize("3i")
-    _, uid, _ = struct.unpack(
-        "3i", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    )
-    return int(uid)
 
 
 def _check_path(path: Path) -> None:
@@ -139,6 +130,7 @@ class Server:
         hub: Tells connections of workbenches.
         limits: What clients may ask.
         uid: The only user that is served; this process's if None.
+        gate: Refuses processes that this one has started; all of the user's are served if None.
     """
 
     def __init__(
@@ -149,11 +141,13 @@ class Server:
         limits: ServerLimits | None = None,
         *,
         uid: int | None = None,
+        gate: ChildGate | None = None,
     ) -> None:
         self._path = path
         self._hub = hub
         self._limits = limits or ServerLimits()
         self._uid = os.geteuid() if uid is None else uid
+        self._gate = gate
         self._connections: set[Connection] = set()
         self._numbers = itertools.count(1)
         self._accepting = anyio.CancelScope()
@@ -165,6 +159,7 @@ class Server:
             api_version=API_VERSION,
             nesting=self._limits.nesting,
             parts=self._limits.parts,
+            values=self._limits.values,
             batch=self._limits.batch,
         )
 
@@ -177,13 +172,15 @@ class Server:
         made = bind_socket(self._path)
         inode = self._path.lstat().st_ino
         listener = await SocketListener.from_socket(made)
-        poller, post = Poller(), Post()
+        poller, post, limits = Poller(), Post(), self._limits
+        budget = InboundBudget(limits.long_bytes, limits.message_bytes)
+        shared = SharedParts(poller, post, budget, Backlogs(limits))
         try:
             async with anyio.create_task_group() as io_tasks:
                 io_tasks.start_soon(poller.run)
                 io_tasks.start_soon(post.run)
                 await self._serve_clients(
-                    listener, inode, partial(self._serve_client, poller, post), task_status
+                    listener, inode, partial(self._serve_client, shared), task_status
                 )
                 io_tasks.cancel_scope.cancel()
         finally:
@@ -230,39 +227,47 @@ class Server:
             await anyio.sleep(_ACCEPT_RETRY_S)
             return None
 
-    async def _serve_client(self, poller: Poller, post: Post, stream: SocketStream) -> None:
+    async def _serve_client(self, shared: SharedParts, stream: SocketStream) -> None:
         """Serve one client; its failure is logged."""
-        async with stream:
-            uid = peer_uid(stream.extra(SocketAttribute.raw_socket))
-            # Beside the mode 0600, which somebody may have widened since.
-            if uid != self._uid:
-                log.warning("another user was refused", uid=uid)
-                return
-            if len(self._connections) >= self._limits.connections:
-                await self._refuse(stream)
-                return
-            connection = Connection(
-                stream.extra(SocketAttribute.raw_socket),
-                poller,
-                post,
-                self._routes,
-                self._parser,
-                self._hub,
-                self._limits,
-                next(self._numbers),
-            )
-            self._connections.add(connection)
-            try:
-                await connection.run()
-            # Else one client's failure would cancel the others, which share the group of tasks.
-            except Exception as error:
-                log.error("connection failed", exc_info=error)
-            finally:
-                self._connections.discard(connection)
+        try:
+            async with stream:
+                await self._serve_stream(shared, stream)
+        # Else one client's failure would cancel the others, which share the group of tasks.
+        except Exception as error:
+            log.error("connection failed", exc_info=error)
+
+    async def _serve_stream(self, shared: SharedParts, stream: SocketStream) -> None:
+        connected = stream.extra(SocketAttribute.raw_socket)
+        found = peer_process(connected)
+        # Beside the mode 0600, which somebody may have widened since.
+        if found.uid != self._uid:
+            log.warning("another user was refused", uid=found.uid)
+            return
+        if self._gate is not None and not await self._gate.admits(connected):
+            log.warning("a process of kbd's own was refused", pid=found.pid)
+            return
+        if len(self._connections) >= self._limits.connections:
+            await self._refuse(stream)
+            return
+        connection = Connection(
+            connected,
+            shared,
+            self._routes,
+            self._parser,
+            self._hub,
+            self._limits,
+            next(self._numbers),
+        )
+        self._connections.add(connection)
+        try:
+            await connection.run()
+        finally:
+            self._connections.discard(connection)
 
     async def _refuse(self, stream: SocketStream) -> None:
         """Refuse a client in answer to its first request, in its own framing."""
-        framer, message_id = Framer(self._limits.message_bytes), None
+        # It is given nothing to hold a long message in.
+        framer, message_id = Framer(min(self._limits.message_bytes, LONG_BYTES)), None
         try:
             with anyio.move_on_after(_REFUSE_TIMEOUT_S):
                 messages: list[bytes] = []

@@ -9,6 +9,7 @@ What is sent to a client waits in its outbox, which is bounded, and written in a
 possible.
 """
 
+import os
 import select
 import socket
 import time
@@ -23,11 +24,15 @@ from kbd.core.server.dispatch import ServerLimits
 from kbd.rpc import Framer
 from kbd.types import Seq
 
-__all__ = ["Outbox", "PollCallbacks", "PolledSocket", "Poller", "Post", "SentCursor"]
+__all__ = ["Backlogs", "Outbox", "PollCallbacks", "PolledSocket", "Poller", "Post", "SentCursor"]
 
 
 _TURN_S = 0.002
 """How long clients are served before the event loop's other tasks get their turn."""
+
+_MIN_SERVED = 16
+"""How many are served in a turn at least: on a machine that is busy with something else the time
+may be over before the first one is, and a thousand clients would take a thousand turns."""
 
 _MAX_READY = 64
 """How many ready clients are asked for at once."""
@@ -45,8 +50,8 @@ class PollCallbacks(Protocol):
     def writable(self) -> None:
         """Handle room for more bytes."""
 
-    def overdue(self) -> None:
-        """Handle the deadline that has passed."""
+    def proceed(self) -> None:
+        """Go on with what was left when others had their turn."""
 
 
 class PolledSocket:
@@ -74,9 +79,13 @@ class PolledSocket:
         """Poll for room to send, or stop that."""
         self._change(select.EPOLLOUT, wanted=wanted)
 
-    def set_deadline(self, within_s: float | None) -> None:
-        """Set the deadline in seconds from now; None clears it."""
-        self._poller.set_deadline(self, within_s)
+    def set_deadline(self, overdue: Callable[[], None], within_s: float | None) -> None:
+        """Have a method called so many seconds from now; None clears that."""
+        self._poller.set_deadline(overdue, within_s)
+
+    def yield_turn(self) -> None:
+        """Have `proceed` called once the others that are ready have had their turn."""
+        self._poller.enqueue(self)
 
     def dispatch(self, events: int) -> None:
         """Dispatch events that are still polled for; an error or an end counts as both kinds."""
@@ -100,7 +109,11 @@ class Poller:
         self._epoll = select.epoll()
         self._watches: dict[int, PolledSocket] = {}
         self._ready: list[tuple[int, int]] = []
-        self._deadlines: dict[PolledSocket, float] = {}
+        self._unfinished: deque[PolledSocket] = deque()
+        # Always readable, and polled for while somebody is unfinished: the loop calls again then.
+        self._again = os.eventfd(1, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._epoll.register(self._again, 0)
+        self._deadlines: dict[Callable[[], None], float] = {}
         self._deadline_set = Notifier()
 
     async def run(self) -> None:
@@ -113,6 +126,7 @@ class Poller:
         """Close the selector."""
         self._watches.clear()
         self._epoll.close()
+        os.close(self._again)
 
     def watch(self, watch: PolledSocket, fd: int, before: int, events: int) -> None:
         """Register a socket for other events than before; 0 for none."""
@@ -125,32 +139,51 @@ class Poller:
             self._epoll.unregister(fd)
             del self._watches[fd]
 
-    def set_deadline(self, watch: PolledSocket, within_s: float | None) -> None:
-        """Set the deadline of a socket in seconds from now; None clears it."""
+    def set_deadline(self, overdue: Callable[[], None], within_s: float | None) -> None:
+        """Have a method called so many seconds from now; None clears that."""
         if within_s is None:
-            self._deadlines.pop(watch, None)
+            self._deadlines.pop(overdue, None)
         else:
             # Monotonic: a clock that is set must not drop a client.
-            self._deadlines[watch] = time.monotonic() + within_s
+            self._deadlines[overdue] = time.monotonic() + within_s
             self._deadline_set.ring()
+
+    def enqueue(self, watch: PolledSocket) -> None:
+        """Queue a client that is unfinished behind the others."""
+        self._unfinished.append(watch)
+        if len(self._unfinished) == 1:
+            self._epoll.modify(self._again, select.EPOLLIN)
 
     def _turn(self) -> None:
         """Serve ready sockets; those left when time is up are served first in the next turn.
 
-        The system would name those first again that have been served.
+        The system would name those first again that have been served. However many clients are
+        unfinished, one of them goes on before the others and the rest after them.
         """
         until = time.monotonic() + _TURN_S
+        self._proceed_one()
         if not self._ready:
             # Reversed, for they are taken from the end.
             self._ready = self._epoll.poll(0, _MAX_READY)[::-1]
+        served = 0
         while self._ready:
             fd, events = self._ready.pop()
+            served += 1
             # Whoever has the descriptor by now is asked, and may find that nothing is there.
             watch = self._watches.get(fd)
             if watch is not None:
                 watch.dispatch(events)
-            if time.monotonic() > until:
+            if served >= _MIN_SERVED and time.monotonic() > until:
                 return
+        while self._unfinished and time.monotonic() < until:
+            self._proceed_one()
+
+    def _proceed_one(self) -> None:
+        if self._unfinished:
+            watch = self._unfinished.popleft()
+            if not self._unfinished:
+                self._epoll.modify(self._again, 0)
+            watch.served.proceed()
 
     async def _check_deadlines(self) -> None:
         while True:
@@ -160,9 +193,10 @@ class Poller:
             # Not longer than a look: a nearer one may come meanwhile.
             await anyio.sleep(min(max(left_s, 0.0), _DEADLINE_CHECK_S))
             now = time.monotonic()
-            for watch in [watch for watch, at in self._deadlines.items() if at <= now]:
-                del self._deadlines[watch]
-                watch.served.overdue()
+            for overdue in [overdue for overdue, at in self._deadlines.items() if at <= now]:
+                # Unless one that was called before it has cleared it.
+                if self._deadlines.pop(overdue, None) is not None:
+                    overdue()
 
 
 class SentCursor(NamedTuple):
@@ -192,7 +226,12 @@ class Outbox:
         limits: How much may wait.
         watch: Has `send` called when there is room again.
         post: Has `send` called soon.
+        backlogs: Told of what waits for a client that does not read.
+        drop: Called when the client takes nothing, or too little.
         give_up: Called when nothing can or should be sent any more.
+
+    Attributes:
+        progress_at: When something was last handed to the socket, by the monotonic clock.
     """
 
     def __init__(
@@ -202,6 +241,8 @@ class Outbox:
         limits: ServerLimits,
         watch: PolledSocket,
         post: "Post",
+        backlogs: "Backlogs",
+        drop: Callable[[], None],
         give_up: Callable[[], None],
     ) -> None:
         self._socket = sock
@@ -210,7 +251,10 @@ class Outbox:
         self._most_bytes, self._most_lines = limits.outbound_bytes, limits.outbound_messages
         self._watch = watch
         self._post = post
+        self._backlogs = backlogs
+        self._drop = drop
         self._give_up = give_up
+        self.progress_at = 0.0
         # Answers are plain bytes: they are made by the hundred thousand.
         self._queue: deque[bytes | _PushedLine] = deque()
         self._begun: bytes | memoryview = b""
@@ -234,6 +278,11 @@ class Outbox:
         return self._bytes > self._most_bytes or len(self._queue) > self._most_lines
 
     @property
+    def waiting_bytes(self) -> int:
+        """How much waits: what is queued, and the rest of what is begun."""
+        return self._bytes + len(self._begun)
+
+    @property
     def sends(self) -> int:
         """Number of successful sends."""
         return self._sends
@@ -244,12 +293,15 @@ class Outbox:
             framed = self._framer.frame(line) if self._framer.uses_headers else line
             self._queue.append(framed)
             self._bytes += len(framed)
+            if self._is_waiting:
+                self._backlogs.note(self)
 
     def push(self, line: bytes, mark: SentCursor | None = None) -> bool:
         """Queue a notification; False if more of them wait than may.
 
-        Answers do not count: a client may ask for much at once and read it in its time. One
-        notification alone may be of any length, or a long one would drop whoever keeps up.
+        Answers do not count here: a client may ask for much at once, and reads it as it comes. One
+        that does not is dropped by `stall_s` and by the backlog of all clients. One notification
+        alone may be of any length, or a long one would drop whoever keeps up.
         """
         if not self._is_last:
             framed = self._framer.frame(line)
@@ -279,7 +331,7 @@ class Outbox:
                 self._begun = memoryview(data)[taken:] if taken < len(data) else b""
                 self._sends += 1
         except BlockingIOError:
-            self._wait(waits=True)
+            self._stall(has_progress=self._sends > sent)
         except OSError:
             self.close()
             self._give_up()
@@ -323,16 +375,19 @@ class Outbox:
 
     def replace_with(self, line: bytes) -> None:
         """Discard what waits, but for a line that is begun, and make this the last message."""
-        self._queue.clear()
-        self._bytes = self._pushed = self._pushed_bytes = 0
+        self._clear()
         self.put(line)
         self._is_last = True
         self.post()
 
+    def drop(self) -> None:
+        """Drop the client, which does not keep up."""
+        self._drop()
+
     def close(self) -> None:
         """Close the queue: discard what waits, and accept nothing more."""
         self._wait(waits=False)
-        self._queue.clear()
+        self._clear()
         self._begun = b""
         self._is_last = True
 
@@ -353,10 +408,25 @@ class Outbox:
                 merged[workbench_id] = min(seq, merged.get(workbench_id, seq))
         return merged
 
+    def _clear(self) -> None:
+        self._queue.clear()
+        self._bytes = self._pushed = self._pushed_bytes = 0
+
+    def _stall(self, *, has_progress: bool) -> None:
+        """Wait for room, and for the client to take something in time."""
+        if has_progress or not self._is_waiting:
+            self.progress_at = time.monotonic()
+            self._watch.set_deadline(self._drop, self._limits.stall_s)
+        self._wait(waits=True)
+        self._backlogs.note(self)
+
     def _wait(self, *, waits: bool) -> None:
         if waits != self._is_waiting:
             self._is_waiting = waits
             self._watch.poll_writable(wanted=waits)
+            if not waits:
+                self._watch.set_deadline(self._drop, None)
+                self._backlogs.forget(self)
 
     def _take(self) -> bytes:
         """Return the next bytes to send: what waits, joined, up to the size of one send."""
@@ -382,6 +452,50 @@ class Outbox:
             taken.append(line)
         self._bytes -= size
         return b"".join(taken)
+
+
+_RECENT_S = 1.0
+"""A client that has taken something within this time is reading."""
+
+
+class Backlogs:
+    """What waits for clients that do not keep up, over all of them, and its bound.
+
+    Past the bound those who have taken nothing for longest are dropped; past twice the bound also
+    who takes a little now and then.
+
+    Args:
+        limits: How much may wait, for one client and for all.
+    """
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self._one_bytes, self._all_bytes = limits.outbound_bytes, limits.backlog_bytes
+        self._sizes: dict[Outbox, int] = {}
+        self._total = 0
+
+    def note(self, outbox: Outbox) -> None:
+        """Count what waits in an outbox whose client takes nothing right now."""
+        size = outbox.waiting_bytes
+        self._total += size - self._sizes.get(outbox, 0)
+        self._sizes[outbox] = size
+        if self._total > self._all_bytes:
+            self._relieve()
+
+    def forget(self, outbox: Outbox) -> None:
+        """Count an outbox no more."""
+        self._total -= self._sizes.pop(outbox, 0)
+
+    def _relieve(self) -> None:
+        """Drop clients until what waits is within the bound, or all that are left are reading."""
+        now = time.monotonic()
+        for outbox in sorted(self._sizes, key=lambda each: each.progress_at):
+            if self._total <= self._all_bytes:
+                return
+            is_reading = now - outbox.progress_at < _RECENT_S
+            if is_reading and self._total <= 2 * self._all_bytes:
+                return
+            if self._sizes.get(outbox, 0) > self._one_bytes:
+                outbox.drop()
 
 
 # Within the turn one send serves all that was posted: coalesced pushes are 29 times as fast to 10

@@ -21,6 +21,7 @@ from kbd.core.domain.watch_decisions import RecordCommandEnd
 from kbd.core.domain.watch_state import Ended, Watch
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.peers import ChildGate
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import CommandRunner
 from kbd.core.watch.retry import must_stop, submit_with_retry
@@ -122,6 +123,7 @@ async def run_command(
     *,
     holds_key: Callable[[str], bool],
     limit_s: float,
+    gate: ChildGate,
     umask: int = -1,
 ) -> tuple[int | None, str]:
     """Run a rule's command; return its exit code, or None and why there is none.
@@ -132,6 +134,7 @@ async def run_command(
         ended: The outcome.
         holds_key: Tells whether a text holds an API key.
         limit_s: Seconds after which it is killed, with what it started.
+        gate: Lets it speak to the daemon: it is the user's own, though the daemon has started it.
         umask: What it is run with; -1 for the daemon's own, which lets nobody else read a file.
     """
     command_input = CommandInput(
@@ -149,16 +152,18 @@ async def run_command(
     )
     try:
         # No shell reads the command; a session of its own can be killed with all that it started.
-        process = await anyio.open_process(
-            rule.on_outcome,
-            stdin=subprocess.PIPE,
-            # No pipes: nobody would read them, and a full one stops the command.
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=_environment(command_input, holds_key),
-            start_new_session=True,
-            umask=umask,
-        )
+        async with gate.starting():
+            process = await anyio.open_process(
+                rule.on_outcome,
+                stdin=subprocess.PIPE,
+                # No pipes: nobody would read them, and a full one stops the command.
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_environment(command_input, holds_key),
+                start_new_session=True,
+                umask=umask,
+            )
+            gate.admit(process.pid)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it holds a NUL"
         return None, f"the command cannot be started: {reason}"
@@ -168,6 +173,7 @@ async def run_command(
             return await process.wait(), ""
         return None, f"the command took longer than {limit_s:g} s and was killed"
     finally:
+        gate.forget(process.pid)
         with anyio.CancelScope(shield=True):
             await _kill(process)
 

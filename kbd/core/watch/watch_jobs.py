@@ -21,6 +21,7 @@ from kbd.core.domain.run_state import Run, RunStatus
 from kbd.core.domain.watch_state import Ended, carries_consent
 from kbd.core.domain.workbench_state import folded_name
 from kbd.core.gateway.gateway import Egress
+from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.settings import Limits
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.approvals import request_consent, request_publish
@@ -209,10 +210,18 @@ class WatchJobs:
         context: The daemon's.
         workbenches: Its workbenches.
         runs: Its runs.
+        gate: Lets the commands of rules speak to the daemon; nobody asks it if None.
     """
 
-    def __init__(self, context: ApiContext, workbenches: Workbenches, runs: RunTasks) -> None:
+    def __init__(
+        self,
+        context: ApiContext,
+        workbenches: Workbenches,
+        runs: RunTasks,
+        gate: ChildGate | None = None,
+    ) -> None:
         self._context, self._workbenches, self._runs = context, workbenches, runs
+        self._gate = gate or ChildGate()
         self._deliveries = Deliveries(workbenches.daemon, context.clock)
 
     async def carry_out(self, job: Job) -> JobResult:
@@ -255,6 +264,7 @@ class WatchJobs:
             holds_key=self._context.egress.contains_key,
             limit_s=self._context.settings.watch.command_s,
             umask=self._context.given_umask,
+            gate=self._gate,
         )
 
     async def _carry_out(self, workbench: OpenWorkbench, job: Job) -> JobResult:

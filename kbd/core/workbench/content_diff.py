@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import msgspec
 from anyio.lowlevel import checkpoint
-from anyio.to_thread import run_sync
 
 from kbd.core.domain.lineage import LineageStep
 from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.plugins.format_calls import FormatCalls
+from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.workbench.attribution import (
     Attribution,
     StepFormats,
@@ -108,7 +108,7 @@ async def find_versions(workbench: OpenWorkbench, path: str) -> DraftVersions:
     if base.base is None:
         return DraftVersions(name, None, after)
     reference = _version(workbench, before_name, base.base, base.base_size_bytes)
-    if await run_sync(_is_whole, workbench, reference):
+    if await read_in_turn(_is_whole, workbench, reference):
         return DraftVersions(name, reference, after)
     return await _fall_back(workbench, DraftVersions(name, None, after), before_name)
 
@@ -123,7 +123,7 @@ async def _fall_back(
         current = _version(workbench, name, published.blob, published.size_bytes)
         on_disk = msgspec.structs.replace(current, path=workbench.folders.published / name)
         for file, check in ((current, _is_whole), (on_disk, _is_published)):
-            if await run_sync(check, workbench, file):
+            if await read_in_turn(check, workbench, file):
                 return msgspec.structs.replace(
                     versions,
                     before=file,

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-from anyio.to_thread import run_sync
 
 from kbd.core.domain.event_context import ContextFold, event_place
 from kbd.core.domain.event_text import event_text
+from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.store.journal import Journal
 from kbd.errors import LogCorrupt
 from kbd.events import codec
@@ -42,6 +42,10 @@ at most so many events."""
 
 MAX_CACHED_ENDS = 16
 """How many readers can go on where they were without folding anything again."""
+
+MAX_READ_BYTES = 8 * 1024 * 1024
+"""An answer to `EventsRead` ends with the event that makes it so long, and is asked on from there:
+a thousand of the longest messages would be a gigabyte."""
 
 
 _NO_PLACE = EventPlace()
@@ -82,10 +86,13 @@ class EventRows:
             self._followers -= 1
 
     async def read(self, after: Seq, limit: int) -> tuple[bytes, ...]:
-        """Return at most `limit` events after a number as JSON texts, with titles and places."""
+        """Return at most `limit` events after a number as JSON texts, with titles and places.
+
+        Fewer where these take `MAX_READ_BYTES` or more.
+        """
         if after >= self._journal.seq:
             return ()
-        return tuple(await run_sync(self._read, after, limit))
+        return tuple(await read_in_turn(self._read, after, limit))
 
     async def rows(self, after: Seq, limit: int) -> tuple[bytes, ...]:
         """Return the same rows without titles and places, for followers: a third of the time."""
@@ -116,6 +123,7 @@ class EventRows:
         """Read events, add titles and places, encode them; blocking."""
         fold = self._contexts.after(after)
         rows: list[bytes] = []
+        size = 0
         for first, body in self._journal.log.frames(after):
             items, records = codec.decode_plain(body), _decode_records(body)
             for seq in range(max(first, after + 1), first + len(items)):
@@ -123,8 +131,10 @@ class EventRows:
                 if records:
                     event |= _title_and_place(fold, records[seq - first])
                     self._contexts.mark(Seq(seq), fold)
-                rows.append(self._encode(event))
-                if len(rows) == limit:
+                row = self._encode(event)
+                rows.append(row)
+                size += len(row)
+                if len(rows) == limit or size >= MAX_READ_BYTES:
                     self._contexts.store(Seq(seq), fold)
                     return rows
         self._contexts.store(Seq(after + len(rows)), fold)

@@ -4,9 +4,9 @@ What is kept is a projection: it is folded again whenever it is not there.
 """
 
 import anyio
-from anyio.to_thread import run_sync
 
 from kbd.core.domain.lineage import FileLineage, LineageFold
+from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.store.journal import Journal
 from kbd.errors import LogCorrupt
 from kbd.types import FileName, Seq
@@ -40,7 +40,7 @@ class LineageReader:
         """
         async with self._reading:
             fold = self._fold
-            while fold.seq < journal.seq and await run_sync(_advance, journal, fold):
+            while fold.seq < journal.seq and await read_in_turn(_advance, journal, fold):
                 pass
             if fold.size > MAX_KEPT:
                 self._fold = LineageFold()

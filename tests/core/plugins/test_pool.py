@@ -10,6 +10,7 @@ import pytest
 from kbd.core.plugins.hooks import EntryPoint
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
+from kbd.core.runtime.fairness import serve_for
 from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.errors import FileReadFailed, NotFound, ToolWorkerUnavailable, ValidationFailed
 from kbd.events.blobs import BlobDamaged, BlobStore
@@ -68,6 +69,27 @@ async def test_calls_run_side_by_side_up_to_the_limit(faulty: Plugins) -> None:
 
         assert waited.cancelled_caught
         assert await workers.call("faults", "kbd_faults.work:echo", {"value": 1}) == 1
+
+
+@pytest.mark.anyio
+async def test_one_client_alone_does_not_have_all_workers(faulty: Plugins) -> None:
+    """However many calls a client has under way and waiting, another's is made meanwhile."""
+    settings = Settings(workers=WorkerLimits(concurrency=4))
+
+    async def hang() -> None:
+        serve_for(1)
+        await workers.call("faults", "kbd_faults.work:kill", {"number": 0})
+
+    async with WorkerPool(faulty, settings, extra_paths=[PACKAGES]) as workers:
+        assert await workers.call("faults", "kbd_faults.work:echo", {"value": 0}) == 0
+        async with anyio.create_task_group() as tasks:
+            for _ in range(12):
+                tasks.start_soon(hang)
+            await anyio.sleep(0.2)
+            serve_for(2)
+            with anyio.fail_after(20):
+                assert await workers.call("faults", "kbd_faults.work:echo", {"value": 1}) == 1
+            tasks.cancel_scope.cancel()
 
 
 @pytest.mark.anyio

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbd.core.domain.watch_state import Ended
+from kbd.core.runtime.peers import ChildGate
 from kbd.core.watch.rule_commands import run_command
 from kbd.events.watches import WatchRule
 from kbd.types import RunId, Seq, WatchId, WorkbenchId
@@ -32,7 +33,12 @@ async def _run(
 ) -> tuple[int | None, str]:
     rule = WatchRule("reports", "/in", "do it", on_outcome=command)
     return await run_command(
-        WATCH, rule, ended, holds_key=lambda text: key in text, limit_s=limit_s
+        WATCH,
+        rule,
+        ended,
+        holds_key=lambda text: key in text,
+        limit_s=limit_s,
+        gate=ChildGate(),
     )
 
 

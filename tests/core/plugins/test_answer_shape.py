@@ -1,0 +1,87 @@
+"""What a worker answers is bounded before it is built, however its bytes are arranged."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbd.core.plugins.answer_shape import answer_fault
+from kbd.core.plugins.worker_messages import Returned, encode
+from kbd.core.plugins.worker_pool import call_result
+from kbd.core.plugins.worker_process import FinishedCall
+from kbd.errors import FileReadFailed, ToolWorkerUnavailable
+from kbd.tools import CallLimits
+
+LIMITS = CallLimits(
+    wall_s=30, cpu_s=30, memory_bytes=1 << 30, file_bytes=1 << 30, result_bytes=1 << 26
+)
+HEAD = b"\x92\xa8Returned"
+
+_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=40)
+    | st.binary(max_size=300)
+    | st.just(msgspec.msgpack.Ext(5, b"\x90" * 20)),
+    lambda inner: (
+        st.lists(inner, max_size=20) | st.dictionaries(st.text(max_size=5), inner, max_size=20)
+    ),
+    max_leaves=40,
+)
+
+
+def _containers(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict | list) + sum(map(_containers, inner))
+
+
+def _count(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    keys = len(value) if isinstance(value, dict) else 0
+    return 1 + keys + sum(map(_count, inner))
+
+
+@given(_VALUES, st.integers(0, 12), st.integers(1, 40))
+def test_containers_and_values_are_counted_exactly(
+    value: object, containers: int, values: int
+) -> None:
+    """Text and bytes that look like arrays count for nothing; what is one counts."""
+    raw = msgspec.msgpack.encode(value)
+    fault = answer_fault(raw, containers=containers, values=values)
+    has_too_many = _containers(value) > containers or _count(value) > values
+    # Not looked at where there cannot be more containers than bytes.
+    assert (fault is not None) == (has_too_many and len(raw) > containers)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"\xdd\x00\x80\x00\x00" + b"\x90" * 0x800000, id="8 MiB of empty arrays"),
+        pytest.param(b"\xdd\x00\x80\x00\x00" + b"\x80" * 0x800000, id="8 MiB of empty maps"),
+        pytest.param(b"\xdd\x00\x80\x00\x00" + b"\x07" * 0x800000, id="8 MiB of numbers"),
+        pytest.param(b"\x91" * 0x800000, id="8 MiB of brackets"),
+        pytest.param(b"\xdd\xff\xff\xff\xff", id="4 billion announced"),
+        pytest.param(b"\xdf\xff\xff\xff\xff\x01\x01", id="a map of 4 billion announced"),
+        pytest.param(b"\xdb\xff\xff\xff\xffabc", id="4 GiB of text announced"),
+        pytest.param(b"\xdd\x00\x80\x00\x00" * 900, id="arrays announced in arrays"),
+        pytest.param(b"\xa2\xff\xff", id="text that is no UTF-8"),
+        pytest.param(b"\x91" * 2000 + b"\xc0", id="2,000 levels"),
+        pytest.param(b"\xc1", id="a byte that means nothing"),
+        pytest.param(b"\xc0\xc0", id="more than one value"),
+    ],
+)
+def test_a_hostile_answer_is_no_answer(body: bytes) -> None:
+    """It is told as the worker's fault, and nothing of it is built."""
+    with pytest.raises(ToolWorkerUnavailable, match="answered something that is no answer"):
+        call_result(FinishedCall(HEAD + body, 0), LIMITS, what="a: b", failure=FileReadFailed)
+
+
+def test_a_large_honest_answer_passes() -> None:
+    """A picture of 10 MB whose bytes look like arrays, and 200,000 rows."""
+    rows = [[number, "x"] for number in range(200_000)]
+    for value in (b"\x90" * 10_000_000, rows):
+        raw = encode(Returned(value))
+        found = call_result(FinishedCall(raw, 0), LIMITS, what="a: b", failure=FileReadFailed)
+        assert found == value
