@@ -111,7 +111,7 @@ class SandboxInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     level: str
     reason: str | Unset = UNSET
-    layers: tuple[SandboxLayerInfo, ...] = ()
+    layers: tuple[SandboxLayerInfo, ...] | Unset = UNSET
 
 
 class RendererInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -400,9 +400,7 @@ class WorkerPool:
             await to_thread.run_sync(self._land, paths)
         decode = partial(call_result, finished, limits, what=what, failure=failure)
         try:
-            if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
-                return decode()
-            return await to_thread.run_sync(decode)
+            return await _decoded(finished, decode)
         except (WorkerFault, FileReadFailed) as fault:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
             await to_thread.run_sync(check_presence, paths.blobs)
@@ -533,6 +531,13 @@ class WorkerPool:
         self._alive[plugin.name] = process
         self._tasks.start_soon(process.serve)
         return process
+
+
+async def _decoded(finished: FinishedCall, decode: Callable[[], Any]) -> Any:
+    """Return what a call answered; a long answer is decoded in a thread."""
+    if finished.answer is None or len(finished.answer) < DECODED_IN_THREAD_BYTES:
+        return decode()
+    return await to_thread.run_sync(decode)
 
 
 def function_name(function: Callable[..., Any]) -> str:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kbd.core.plugins.answer_shape import answer_fault
 from kbd.core.plugins.worker_messages import Returned, encode
-from kbd.core.plugins.worker_pool import call_result
+from kbd.core.plugins.worker_pool import WorkerFault, call_result
 from kbd.core.plugins.worker_process import FinishedCall
 from kbd.errors import FileReadFailed, ToolWorkerUnavailable
 from kbd.tools import CallLimits
@@ -74,8 +74,10 @@ def test_containers_and_values_are_counted_exactly(
 )
 def test_a_hostile_answer_is_no_answer(body: bytes) -> None:
     """It is told as the worker's fault, and nothing of it is built."""
-    with pytest.raises(ToolWorkerUnavailable, match="answered something that is no answer"):
+    with pytest.raises(WorkerFault, match="answered something that is no answer") as raised:
         call_result(FinishedCall(HEAD + body, 0), LIMITS, what="a: b", failure=FileReadFailed)
+
+    assert isinstance(raised.value.error, ToolWorkerUnavailable)
 
 
 def test_a_large_honest_answer_passes() -> None:
