@@ -375,9 +375,8 @@ class WorkerPool:
             NotFound: There is no such plugin.
             ToolTimeout: It passed a limit.
             ToolWorkerUnavailable: Its process was ended from outside, or not started as required.
-            FileReadFailed: A file that it would read is set aside.
+            FileReadFailed: A file that it would read is set aside, or (BlobDamaged) is damaged.
             ValidationFailed: The arguments cannot be sent, or the result is too large.
-            BlobDamaged: A file that the function would read is not what its name says.
             KbdError: What the function raised; `failure` for what is not a KbdError.
         """
         limits = limits or self._limits
