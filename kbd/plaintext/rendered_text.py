@@ -63,7 +63,7 @@ _STYLE = re.compile(rf"(?:url\(|@import|image-set\(|src\()[\s\"']{{0,20}}({_REMO
 _MARKUP_IMAGE = re.compile(
     rf"!\[[^\]]{{0,200}}\]\(\s{{0,20}}<?({_REMOTE})|(?:image|figure|include|literalinclude|video|audio"
     rf"|iframe)::?\s*({_REMOTE})|:(?:url|file|src):\s*({_REMOTE})|(?<!\w)!({_REMOTE})!"
-    rf"|\[\[({_REMOTE}\.[a-z]{{3,4}})\]\]|#\+include:\s*\"?({_REMOTE})",
+    rf"|\[\[({_REMOTE})\]\]|#\+include:\s*\"?({_REMOTE})",
     _FLAGS,
 )
 _REFERENCE = re.compile(rf"^\s{{0,3}}\[[^\]\n]+\]:\s*<?({_REMOTE})", _FLAGS | re.MULTILINE)
