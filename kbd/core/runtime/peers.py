@@ -17,6 +17,7 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.process_tree import find_parent
 
 __all__ = ["ChildGate", "PeerProcess", "peer_process"]
 
@@ -121,7 +122,7 @@ class ChildGate:
         for _ in range(_MAX_LOOKS):
             below, chain = pid, 0
             while chain < _MAX_GENERATIONS:
-                parent = _parent(below)
+                parent = find_parent(below)
                 if parent == self._own:
                     return below
                 if parent is None:
@@ -136,16 +137,6 @@ class ChildGate:
                 return None
             # It ended while we looked: whose child that makes the one below is looked up anew.
         raise _HiddenError
-
-
-def _parent(pid: int) -> int | None:
-    """Return the parent of a process; None if it cannot be looked at."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            # The name in parentheses may hold anything; behind it are state and parent.
-            return int(stat.read().rpartition(b")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return None
 
 
 def _is_others(pid: int) -> bool:

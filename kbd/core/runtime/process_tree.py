@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Iterator
 
-__all__ = ["find_children", "kill_tree"]
+__all__ = ["find_children", "find_parent", "kill_tree"]
 
 
 def find_children(parent: int) -> list[int]:
@@ -34,14 +34,22 @@ def kill_tree(root: int) -> None:
         _send(pid, signal.SIGKILL)
 
 
+def find_parent(pid: int) -> int | None:
+    """Return the parent of a process; None if it cannot be looked at."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            # The name in parentheses may hold anything; behind it are state and parent.
+            return int(stat.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return None
+
+
 def _parents() -> Iterator[tuple[int, int]]:
     """Return each process and its parent."""
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
-            if name.isdigit():
-                with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
-                    # The name in parentheses may hold anything; behind it are state and parent.
-                    yield int(name), int(stat.read().rpartition(b")")[2].split()[1])
+            if name.isdigit() and (parent := find_parent(int(name))) is not None:
+                yield int(name), parent
 
 
 def _send(pid: int, number: signal.Signals) -> None:
