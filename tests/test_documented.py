@@ -183,6 +183,22 @@ def settings_with_defaults() -> Iterator[tuple[str, Any]]:
             yield field.name, value
 
 
+PROMISES = (
+    "Files", "Paths and names", "Models and results", "Providers", "Clients",
+    "What comes from others", "Secrets and the log",
+)  # fmt: skip
+
+
+def test_promises_name_the_tests_that_show_them() -> None:
+    """No promise of the page on security stands alone: its tests are there."""
+    for heading in PROMISES:
+        for row in tables("explanation/security.md", heading)[0]:
+            shown = names(row["shown by"])
+            assert shown, row["promise"]
+            for path in shown:
+                assert "def test_" in (ROOT / path).read_text("utf-8"), path
+
+
 def test_settings_are_documented() -> None:
     """Each setting stands in the table with its default and its variable."""
     settings = dict(settings_with_defaults())
