@@ -88,13 +88,21 @@ def test_nobody_else_may_read_a_file_of_the_home(wire: Wired) -> None:
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
 
 
-def test_what_the_daemon_gives_out_is_its_owners_alone(wire: Wired) -> None:
-    """Extracted and delivered files, a case file, a backup and a page."""
-    for given in ("given", "out", "case.zip", "backup", "review.html"):
+def test_archives_and_pages_of_the_daemon_are_its_owners_alone(wire: Wired) -> None:
+    """A case file, a backup and a page hold more than a result does."""
+    for given in ("case.zip", "backup", "review.html"):
         path = wire.folder / given
         assert path.exists()
         assert stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0, given
         assert loose(path) == []
+
+
+def test_results_have_the_users_umask(wire: Wired) -> None:
+    """An outbox may be shared: extracted and delivered files are as if the user had made them."""
+    for given in ("given", "out"):
+        files = [path for path in (wire.folder / given).rglob("*") if path.is_file()]
+        assert files
+        assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o640}, given
 
 
 def test_a_rules_command_has_the_users_umask(wire: Wired) -> None:

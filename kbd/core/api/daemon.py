@@ -50,7 +50,7 @@ from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
-from kbd.core.runtime.paths import Home
+from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
@@ -84,9 +84,6 @@ EXIT_FAILED = 1
 EXIT_DISK = 74
 EXIT_LOCKED = 75
 
-_UMASK = 0o077
-"""What the daemon and its workers let others do with what they write: nothing."""
-
 _SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes keeps the interpreter from the event loop, which asks for it anew
 after each call to the system: a tenth of Python's own choice, which clients would feel."""
@@ -108,13 +105,14 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         log_format: "json" or "console".
     """
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
-    given = _Given(dict(os.environ), backend, os.umask(_UMASK))
+    umask = os.umask(OWN_UMASK)
+    given = _Given(dict(os.environ), backend)
     environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     try:
-        place = Home.find(environment, socket=socket, home=home)
+        place = Home.find(environment, socket=socket, home=home, umask=umask)
         place.create()
         with _lock_home(place):
             _raise_open_files()
@@ -181,11 +179,10 @@ class _StopRequest:
 
 
 class _Given(NamedTuple):
-    """What the daemon was started with: environment, event loop, umask."""
+    """What the daemon was started with: environment, event loop."""
 
     environment: Mapping[str, str]
     backend: str
-    umask: int
 
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
@@ -213,7 +210,6 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 stop=stop.ask,
                 backend=given.backend,
                 started_s=started_s,
-                given_umask=given.umask,
             )
             await _record_start(daemon, plugins, given.backend, tasks)
             # Before any folder is watched: a restored home must not do again what its origin does.

@@ -25,10 +25,13 @@ import msgspec
 from kbd.errors import NotFound, ValidationFailed
 from kbd.types import WatchId, WorkbenchId
 
-__all__ = ["SOCKET_PATH_BYTES", "Home", "WorkbenchFolders", "checked_id"]
+__all__ = ["OWN_UMASK", "SOCKET_PATH_BYTES", "Home", "WorkbenchFolders", "checked_id"]
 
 SOCKET_PATH_BYTES = 107
 """What `sockaddr_un` holds on Linux, without its closing NUL."""
+
+OWN_UMASK = 0o077
+"""The umask by which files are their owner's alone."""
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _FOLDER_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -50,10 +53,17 @@ def checked_id(text: str) -> WorkbenchId:
 
 
 class WorkbenchFolders(msgspec.Struct, frozen=True):
-    """The folders of one workbench. Made by `Home.workbench`, which checks the id."""
+    """The folders of one workbench. Made by `Home.workbench`, which checks the id.
+
+    Args:
+        id: Its id.
+        root: Its folder.
+        umask: As in `Home`.
+    """
 
     id: WorkbenchId
     root: Path
+    umask: int = OWN_UMASK
 
     def find_home(self) -> Path:
         """Return the home that it lies in."""
@@ -131,14 +141,22 @@ class Home(msgspec.Struct, frozen=True):
     Args:
         folder: `$KBD_HOME`, absolute.
         socket: Where the daemon listens.
+        umask: What results that are led out are made with: that of the user who started the daemon.
+            What lies in the home is its owner's alone whatever it is.
     """
 
     folder: Path
     socket: Path
+    umask: int = OWN_UMASK
 
     @classmethod
     def find(
-        cls, environment: Mapping[str, str], *, socket: str | None = None, home: str | None = None
+        cls,
+        environment: Mapping[str, str],
+        *,
+        socket: str | None = None,
+        home: str | None = None,
+        umask: int = OWN_UMASK,
     ) -> "Home":
         """Resolve both paths; nothing is created.
 
@@ -146,6 +164,7 @@ class Home(msgspec.Struct, frozen=True):
             environment: `KBD_HOME`, `XDG_DATA_HOME`, `HOME` and `KBD_SOCKET` are read from it.
             socket: What `--socket` says; wins over `KBD_SOCKET`.
             home: What `--home` says; wins over `KBD_HOME`.
+            umask: That of the user.
 
         Raises:
             ValidationFailed: The socket's path is longer than the system can hold.
@@ -159,7 +178,7 @@ class Home(msgspec.Struct, frozen=True):
                 "set KBD_SOCKET, or --socket, to a shorter path"
             )
             raise ValidationFailed(msg)
-        return cls(folder=folder, socket=path)
+        return cls(folder, path, umask)
 
     @property
     def settings_file(self) -> Path:
@@ -223,7 +242,7 @@ class Home(msgspec.Struct, frozen=True):
             ValidationFailed: The id is ill-formed.
         """
         checked = checked_id(workbench_id)
-        return WorkbenchFolders(id=checked, root=self.workbenches / checked)
+        return WorkbenchFolders(checked, self.workbenches / checked, self.umask)
 
     def existing(self, workbench_id: str) -> WorkbenchFolders:
         """Return the folders of a workbench that is there.

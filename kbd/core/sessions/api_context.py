@@ -49,7 +49,6 @@ class ApiContext(msgspec.Struct, frozen=True):
         stop: Asks the daemon to stop.
         backend: "asyncio" or "trio".
         started_s: When the daemon started, on the monotonic clock.
-        given_umask: What the daemon was started with, for the commands of rules; -1 for its own.
     """
 
     home: Home
@@ -66,4 +65,3 @@ class ApiContext(msgspec.Struct, frozen=True):
     stop: Stopping
     backend: str
     started_s: float
-    given_umask: int = -1

@@ -107,10 +107,11 @@ class Deliveries:
     async def _deliver(self, workbench: OpenWorkbench, directory: str, file: FileVersion) -> None:
         # The intent is durable before the copy: after a crash it says where to look for one.
         effect = EffectIntended(self._clock.new_id(), "deliver", directory, file)
+        folders = workbench.folders
         await workbench.keeper.submit(RecordFacts((effect,)))
         try:
             made = await self._in_thread(
-                copy_to_folder, effect, workbench.blobs.store, workbench.folders.find_home()
+                copy_to_folder, effect, workbench.blobs.store, folders.find_home(), folders.umask
             )
         except _CopyTimeoutError:
             # Nobody knows what becomes of the copy: its intent stays open until it can be told.

@@ -263,7 +263,7 @@ class WatchJobs:
             ended,
             holds_key=self._context.egress.contains_key,
             limit_s=self._context.settings.watch.command_s,
-            umask=self._context.given_umask,
+            umask=self._context.home.umask,
             gate=self._gate,
         )
 

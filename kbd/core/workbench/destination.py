@@ -11,7 +11,8 @@ and the name is free. Blocking.
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,7 @@ from kbd.core.runtime.held_folder import (
     open_below,
     real_path,
 )
+from kbd.core.runtime.paths import OWN_UMASK
 from kbd.errors import ValidationFailed
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "is_folder_path",
     "link_partial",
     "resolve_destination",
+    "set_mode",
 ]
 
 
@@ -118,7 +121,9 @@ def check_path_text(path: str, parameter: str) -> str:
 
 
 @contextmanager
-def hold_destination(directory: str, below: str, home: Path, *, make: bool) -> Iterator[int]:
+def hold_destination(
+    directory: str, below: str, home: Path, *, make: bool, umask: int = OWN_UMASK
+) -> Iterator[int]:
     """Hold the folder that a file is written to; yield its descriptor.
 
     Args:
@@ -126,6 +131,7 @@ def hold_destination(directory: str, below: str, home: Path, *, make: bool) -> I
         below: The file's folder below it, "" for the destination itself; made if it is missing.
         home: The home of kbd.
         make: Whether the destination itself is made, too, if it is missing.
+        umask: What folders are made with.
 
     Raises:
         ValidationFailed: It is in the home of kbd.
@@ -137,7 +143,7 @@ def hold_destination(directory: str, below: str, home: Path, *, make: bool) -> I
 
     start, name = ("/", f"{directory.strip('/')}/{below}") if make else (directory, below)
     with hold_exact(start) as root:
-        held = make_below(root, name, _make_folder, before=refuse_home)
+        held = make_below(root, name, partial(_make_folder, umask), before=refuse_home)
     try:
         # Asked of what is held: whatever its path is, or was a moment ago.
         refuse_home(held)
@@ -152,8 +158,20 @@ def _refuse_home(folder: int, home: Path, what: str) -> None:
         raise ValidationFailed(msg)
 
 
-def _make_folder(name: str, folder: int) -> None:
+def _make_folder(umask: int, name: str, folder: int) -> None:
     os.mkdir(name, dir_fd=folder)
+    made = open_below(folder, name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        set_mode(made, 0o777 & ~umask)
+    finally:
+        os.close(made)
+
+
+def set_mode(held: int, mode: int) -> None:
+    """Set the mode of what was made for a user: the daemon's own umask lets nobody else in."""
+    # A file system without modes has its own; what is there is readable by its owner anyway.
+    with suppress(OSError):
+        os.fchmod(held, mode)
 
 
 def create_partial_file(folder: int, name: str, mode: int = 0o666) -> int:

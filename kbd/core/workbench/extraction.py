@@ -12,6 +12,7 @@ on what kbd wrote itself.
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ from kbd.core.domain.watch_decisions import RecordWrites
 from kbd.core.domain.watch_state import Watching, WatchStatus, Written
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.held_folder import FOLDER_FLAGS, hold_exact, open_below
+from kbd.core.runtime.paths import OWN_UMASK
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.destination import (
     Destination,
@@ -34,6 +36,7 @@ from kbd.core.workbench.destination import (
     describe_error,
     hold_destination,
     link_partial,
+    set_mode,
 )
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.workbench import OpenWorkbench
@@ -71,7 +74,9 @@ def numbered_names(name: str) -> Iterator[str]:
         count += 1
 
 
-def copy_to_folder(effect: EffectIntended, blobs: BlobStore, home: Path) -> str:
+def copy_to_folder(
+    effect: EffectIntended, blobs: BlobStore, home: Path, umask: int = OWN_UMASK
+) -> str:
     """Copy a file to its effect's folder and return the name it got, relative to the folder.
 
     The copy is complete and durable before it has its name, and the name was free. An extraction
@@ -82,6 +87,7 @@ def copy_to_folder(effect: EffectIntended, blobs: BlobStore, home: Path) -> str:
         effect: What is copied where; the path of the folder is a resolved one.
         blobs: The bytes.
         home: The home of kbd, in which nothing is written.
+        umask: What the copy and new folders are made with.
 
     Raises:
         NotFound: The stored bytes are missing.
@@ -92,8 +98,10 @@ def copy_to_folder(effect: EffectIntended, blobs: BlobStore, home: Path) -> str:
     below, _, last = effect.file.name.rpartition("/")
     is_delivery = effect.kind == "deliver"
     try:
-        with hold_destination(effect.directory, below, home, make=not is_delivery) as folder:
-            final = _copy_below(effect, blobs, folder, last)
+        with hold_destination(
+            effect.directory, below, home, make=not is_delivery, umask=umask
+        ) as folder:
+            final = _copy_below(effect, blobs, folder, last, 0o666 & ~umask)
     except ValidationFailed as refused:
         msg = f"{effect.file.name!r} cannot be {effect.kind}ed: {refused.message}"
         raise FileWriteFailed(msg) from None
@@ -102,12 +110,13 @@ def copy_to_folder(effect: EffectIntended, blobs: BlobStore, home: Path) -> str:
     return f"{below}/{final}" if below else final
 
 
-def _copy_below(effect: EffectIntended, blobs: BlobStore, folder: int, last: str) -> str:
+def _copy_below(effect: EffectIntended, blobs: BlobStore, folder: int, last: str, mode: int) -> str:
     """Copy a file into a held folder; what fails leaves nothing."""
     partial, final = partial_name(effect), ""
     held = create_partial_file(folder, partial)
     try:
         blobs.copy_to(effect.file.blob, held)
+        set_mode(held, mode)
         os.fsync(held)  # Bytes before the name: whoever sees the name sees them all.
         final = _link_free_name(partial, folder, held, last)
         if effect.kind != "deliver":
@@ -221,6 +230,7 @@ def _copy_exclusively(held: int, folder: int, name: str) -> bool:
         return False
     try:
         with open(made, "wb") as copy, open(held, "rb", closefd=False) as original:
+            set_mode(made, stat.S_IMODE(os.fstat(held).st_mode))
             original.seek(0)
             shutil.copyfileobj(original, copy, 1 << 20)
             copy.flush()
@@ -289,6 +299,7 @@ async def extract_version(
     workbench: OpenWorkbench, clock: Clock, destination: Destination, version: FileVersion
 ) -> ExtractResult:
     """Copy one version of a file to a folder; a failure is its result."""
+    folders = workbench.folders
     effect = EffectIntended(
         effect_id=clock.new_id(), kind="extract", directory=destination.real, file=version
     )
@@ -296,7 +307,7 @@ async def extract_version(
     await workbench.submit(RecordFacts((effect,)))
     try:
         final = await run_sync(
-            copy_to_folder, effect, workbench.blobs.store, workbench.folders.find_home()
+            copy_to_folder, effect, workbench.blobs.store, folders.find_home(), folders.umask
         )
     except KbdError as error:
         await workbench.submit(RecordFacts((EffectAborted(effect.effect_id, error.message),)))
