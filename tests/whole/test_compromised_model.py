@@ -65,7 +65,7 @@ def _attack(body: dict[str, Any]) -> Reply:
             lines = ({"path": "a.csv", "line_start": number} for number in range(1, 61))
             return calls(*(call("read_file", where, f"m{n}") for n, where in enumerate(lines)))
         case "implement" if turn == 3:
-            huge = json.dumps({"path": "huge.txt", "content": "x" * (10 * 1024 * 1024)})
+            huge = json.dumps({"path": "huge.txt", "content": "x" * (9 * 1024 * 1024)})
             return calls(call("write_text_file", huge, "huge"), call("list_files", {}, "huge"))
         case "implement" if turn == 4:
             return calls(call("write_text_file", {"path": "note.txt", "content": "fine"}, "ok"))

@@ -318,7 +318,9 @@ def test_a_second_message_works_on_the_result(shop: RealDaemon) -> None:
 
     assert second["status"] == "finished"
     unpaid = [row for row in ROWS if row[PAID] == "no"]
-    assert list(csv.DictReader(io.StringIO(files["open.csv"].decode(), newline=""))) == unpaid
+    # Of a text that a spreadsheet program would run it says that it is text.
+    shown = [{**row, PLACE: row[PLACE].replace("=1+1", "'=1+1")} for row in unpaid]
+    assert list(csv.DictReader(io.StringIO(files["open.csv"].decode(), newline=""))) == shown
     found = list(csv.reader(io.StringIO(files["counts.csv"].decode())))
     counts = Counter(row[QUANTITY] for row in unpaid)
     assert found == [[QUANTITY, "Count"], *([key, str(n)] for key, n in sorted(counts.items()))]

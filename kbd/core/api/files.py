@@ -27,7 +27,7 @@ from kbd.core.workbench.rows import file_rows
 from kbd.core.workbench.sandbox import file_name
 from kbd.core.workbench.sources import copy_source
 from kbd.core.workbench.workbench import OpenWorkbench
-from kbd.errors import DiskFull, KbdError, SandboxViolation, ValidationFailed
+from kbd.errors import DiskFull, KbdError, NotFound, SandboxViolation, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.blobs import BlobStore
 from kbd.events.codec import format_time
@@ -56,9 +56,8 @@ async def read_client_file(
     copy is gone when this returns. Of a very long text the beginning is returned.
 
     Raises:
-        ValidationFailed: The path is not absolute, or names something that cannot be read as text.
+        ValidationFailed: The path is not absolute, or names nothing that can be read as text.
         SandboxViolation: The name would not do in a workbench, or it is a link.
-        NotFound: It is not there.
         FileReadFailed: It cannot be read, or is damaged.
         DiskFull: There is no room for the copy.
     """
@@ -73,7 +72,7 @@ async def read_client_file(
     try:
         try:
             copied = await run_sync(copy_source, store, source_path, limit_bytes)
-        except ValidationFailed as refused:
+        except (ValidationFailed, NotFound) as refused:
             msg = f"{name} cannot be read: {refused.message}"
             raise ValidationFailed(msg) from None
         file = FileRef(name, copied.blob, copied.size_bytes, store.path(copied.blob))

@@ -38,7 +38,7 @@ def _title(request: ApprovalRequested) -> str:
             return f"delete {', '.join(names)}"
         case "external":
             found = [reference for file in request.files for reference in file.references]
-            what = "new external references or other active content"
+            what = "new active content"
             return f"publish {', '.join(names)} with {what}: {', '.join(found)}"
         case "consent":
             return f"send the files of this workbench to {_party(request)}"

@@ -52,6 +52,11 @@ class CallPaths:
         """The blobs among the files that are read."""
         return blob_paths(self._files)
 
+    @property
+    def has_folders(self) -> bool:
+        """Whether there are folders of the call's own, to be removed when it has ended."""
+        return bool(self._outputs or self._folders)
+
     def reach(self, program: str) -> CallReach:
         """Return what the call may reach: these, and a program to run, or ""."""
         made = (os.path.dirname(path) for path, _ in self._outputs)

@@ -392,11 +392,12 @@ class WorkerPool:
                 bounds = Bounds(paths.reach(str(program or "")), layers)
                 finished = await self._finished(self._plugin(plugin), request, limits, bounds)
                 self._note_death(read, finished)
-            except BaseException:
-                with anyio.CancelScope(shield=True):
-                    await to_thread.run_sync(paths.drop)
-                raise
-            await to_thread.run_sync(self._land, paths)
+                await to_thread.run_sync(self._land, paths)
+            finally:
+                # Also after a cancel; what has landed is not in them any more.
+                if paths.has_folders:
+                    with anyio.CancelScope(shield=True):
+                        await to_thread.run_sync(paths.drop)
         decode = partial(call_result, finished, limits, what=what, failure=failure)
         try:
             return await _decoded(finished, decode)
@@ -420,11 +421,8 @@ class WorkerPool:
             raise ValidationFailed(msg) from None
 
     def _land(self, paths: CallPaths) -> None:
-        try:
-            self._checked.check_paths(paths.blobs)
-            paths.land()
-        finally:
-            paths.drop()
+        self._checked.check_paths(paths.blobs)
+        paths.land()
 
     def status(self) -> WorkersStatus:
         """Return how the workers are."""

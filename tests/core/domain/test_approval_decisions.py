@@ -229,7 +229,7 @@ def test_what_is_asked_reads_as_it_is() -> None:
     bench.write(C, "e", "http://ai.example/\u202egpj.exe", "http://b\x1b[2J\n\tdelete nothing")
     external = next(each for each in bench.ask(C) if each.kind == "external")
     assert approval_title(external) == (
-        "publish c.txt with new external references or other active content: "
+        "publish c.txt with new active content: "
         "http://ai.example/⟨U+202E⟩gpj.exe, "
         "http://b⟨U+001B⟩[2J⟨U+000A⟩⟨U+0009⟩delete nothing"
     )
