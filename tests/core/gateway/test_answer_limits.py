@@ -20,7 +20,7 @@ from kbd.core.runtime.settings import EgressSettings
 from kbd.errors import KbdError, ProviderUnavailable
 from kbd.providers import MalformedReply
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.sampled(2)]
 
 LIMITS = EgressSettings(answer_bytes=1 << 20, line_bytes=1 << 16, error_bytes=1000)
 

@@ -9,6 +9,7 @@ from taken_rig import TakenOrder, take_over
 
 pytestmark = [
     pytest.mark.anyio,
+    pytest.mark.sampled(2),
     pytest.mark.skipif(
         not all(layer.holds for layer in find_layers()), reason="this kernel has not all layers"
     ),

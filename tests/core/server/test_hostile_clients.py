@@ -18,7 +18,7 @@ import pytest
 from kbd.core.server.dispatch import ServerLimits
 from served import WORKBENCH, Raw, Served, connected, serving, until
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.sampled(2)]
 
 PARSE, INVALID, NO_METHOD, BAD_PARAMS = -32700, -32600, -32601, -32602
 REFUSED = -32000

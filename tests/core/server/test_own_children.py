@@ -12,7 +12,7 @@ from kbd.core.runtime.peers import ChildGate
 from kbd.core.server.listener import bind_socket
 from served import connected, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.sampled(2)]
 
 ASK = """
 import os, socket, sys, time
