@@ -9,7 +9,7 @@ First in a small process of its own, layer by layer, each with a fork, an exit a
     whole       all of these
 
 then whole calls of a worker that reads one file, with and without each layer, in slices of random
-order in one run. The gate is the issue's: the whole takes at most 2 ms more than a bare fork.
+order in one run. The gate: the whole takes at most 2 ms more than a bare fork.
 """
 
 import os
