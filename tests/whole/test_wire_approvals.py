@@ -565,7 +565,7 @@ def test_the_log_tells_who_asked_and_who_decided(wire: Wired) -> None:
     for kind, words, asker, decider in (
         # A run asks for nobody but itself.
         ("consent", f"send the files of this workbench to {FAR}", "", "my-page 1.2"),
-        ("external", "publish book.xlsx with new external", "my-page 1.2", "kbd approve"),
+        ("external", "publish book.xlsx with new active", "my-page 1.2", "kbd approve"),
         ("deletion", "delete old.txt", "my-page 1.2", "kbd approve"),
         ("publish", "publish 3 files: book.xlsx", "my-page 1.2", "kbd approve"),
     ):
