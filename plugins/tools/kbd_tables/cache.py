@@ -1,6 +1,7 @@
 """Cache of typed tables: a Parquet file and its record, made once for each content."""
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -182,8 +183,22 @@ async def _make(
     await anyio.Path(staged).write_bytes(_record(table, loaded))
     # The record last: a table counts as cached only when both are there, so a process that ends
     # in between leaves no record without its Parquet.
-    await anyio.Path(typed).replace(parquet)
+    await run_sync(_keep_first, typed, parquet)
     await anyio.Path(staged).replace(beside)
+
+
+def _keep_first(made: Path, kept: Path) -> None:
+    """Keep a table in the cache, unless another call has kept it meanwhile: both are alike.
+
+    A worker may open the very file that is there when it is called, and no other in its place.
+    """
+    try:
+        os.link(made, kept)
+    except FileExistsError:
+        pass
+    except OSError:
+        # A file system without links.
+        made.replace(kept)
 
 
 def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
