@@ -53,7 +53,7 @@ PUBLISHED = """*((Disk, name) for name in (
 """The steps that change the log, published/ and the blobs: each write, sync and rename."""
 
 SHOWN = """(EventLog, "append"), (FileStore, "_write_drafted"), (FileStore, "_remove_drafted"),
-    (extraction, "_link_free_name"), (extraction, "_sync_folder"),"""
+    (extraction, "create_partial_file"), (extraction, "_link_free_name"),"""
 """The steps that change the log, draft/ and a folder of the user's."""
 
 ALL = range(200)

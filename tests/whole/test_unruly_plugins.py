@@ -116,8 +116,7 @@ def test_a_daemon_lives_with_unruly_plugins(unruly: RealDaemon, tmp_path: Path) 
     assert (status, "took more than 2 s" in reason) == ("left_out", True)
 
     assert misuse_tool(unruly, workbench_id) == [
-        "FILE_READ_FAILED", "FILE_READ_FAILED", "TOOL_WORKER_UNAVAILABLE",
-        "TOOL_WORKER_UNAVAILABLE",
+        "FILE_READ_FAILED", "FILE_READ_FAILED", "FILE_READ_FAILED", "TOOL_WORKER_UNAVAILABLE",
     ]  # fmt: skip
     # The same file again is no further fault of who reads it.
     for name in ("exit", "exit", "exit", "raise", "raise"):
@@ -127,7 +126,7 @@ def test_a_daemon_lives_with_unruly_plugins(unruly: RealDaemon, tmp_path: Path) 
         )
     assert plugins(unruly)["format"][0] == "loaded"
     assert refused(unruly, "UnrulyGetMap", workbench_id=workbench_id, path="leave.unruly") == (
-        "TOOL_WORKER_UNAVAILABLE"
+        "FILE_READ_FAILED"
     )
     assert misuse_provider(unruly, workbench_id) == [
         "PROVIDER_UNAVAILABLE", "PROVIDER_UNAVAILABLE", "PROVIDER_UNAVAILABLE",

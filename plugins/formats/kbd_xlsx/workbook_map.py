@@ -57,12 +57,17 @@ def _map(book: WorkbookReader) -> dict[str, Any]:
 def _add_reaching(found: ActiveContent, sheet: SheetReader) -> None:
     """Add the formulas of a sheet that reach out of the workbook; one that is shared once."""
     reaching: set[tuple[int, int, str]] = set()
+    # A long formula may be shared by each cell of a sheet: it is looked at once.
+    shared: set[tuple[int, int]] = set()
     for facts, batch in sheet.facts(sheet.area) if sheet.area is not None else ():
         match facts.text:
             case str(text) if reach_of(text) is not None:
                 reaching.add((facts.row, facts.column, text))
-            case int(place) if reach_of(text := batch.masters[place][0]) is not None:
-                reaching.add((*batch.masters[place][1:], text))
+            case int(place) if batch.masters[place][1:] not in shared:
+                text, *where = batch.masters[place]
+                shared.add((where[0], where[1]))
+                if reach_of(text) is not None:
+                    reaching.add((where[0], where[1], text))
             case _:
                 pass
     for row, column, text in sorted(reaching):
