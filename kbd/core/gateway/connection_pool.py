@@ -24,10 +24,10 @@ READ_BYTES = 8 * 1024
 empty heads or lines are 50 ms of work (2 cores, 2026)."""
 
 
-UNHURRIED_BYTES = 1024 * 1024
+UNHURRIED_BYTES = 128 * 1024
 REST_S = 0.002
-"""Behind its first megabyte an answer is read with a rest before each read: a flood that is all
-work (empty lines, small chunks) leaves the event loop to others, and 4 MB/s are more than any model
+"""Behind its first 128 KiB an answer is read with a rest before each read: a flood that is all
+work (empty heads, empty lines) leaves the event loop to others, and 4 MB/s are more than any model
 writes."""
 
 

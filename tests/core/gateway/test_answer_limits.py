@@ -13,7 +13,7 @@ import pytest
 from anyio import BrokenResourceError, ClosedResourceError
 from anyio.abc import SocketAttribute, SocketStream
 
-from kbd.core.gateway.answer_body import PIECES_A_TURN
+from kbd.core.gateway.answer_body import PIECES_A_REST
 from kbd.core.gateway.connection_pool import ConnectionPool
 from kbd.core.gateway.http_client import ConfinedClient, OutboundRequest
 from kbd.core.runtime.settings import EgressSettings
@@ -235,7 +235,7 @@ async def test_others_have_their_turn() -> None:
 
     assert pieces == 9000
     # Twice as many where the other task was passed over once.
-    assert _longest_step(turns) <= 2 * PIECES_A_TURN
+    assert _longest_step(turns) <= 2 * PIECES_A_REST
 
 
 def _longest_step(turns: Sequence[int]) -> int:
