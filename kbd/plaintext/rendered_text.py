@@ -8,6 +8,8 @@ such as a script that a page shows as an example; a person is asked about it.
     frame, refresh, base address, raw page  what opens or sends something else
     remote content                          what is fetched when the text is shown
     link with a query                       what would be sent when a person follows it
+    office document                         XML that office programs open, formulas and fields too
+    alarm or attachment                     what a calendar or a card starts, sends or fetches
 """
 
 import html
@@ -51,6 +53,21 @@ _RAW = re.compile(
     r"|^\+{4,}$|<\?php\b[^\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
+# Excel and Word by the instruction, LibreOffice by the namespace, whatever the file is called.
+_OFFICE = re.compile(
+    r"<\?mso-application\b[^>]*|urn:schemas-microsoft-com:office:(?:spreadsheet|word|excel|powerpoint)"
+    r"|schemas\.microsoft\.com/office/(?:word/2003/wordml|2006/xmlpackage)"
+    r"|urn:oasis:names:tc:opendocument:xmlns:office",
+    re.IGNORECASE,
+)
+# Of calendars and cards: an alarm starts or sends something, and pictures and sounds are fetched.
+_CARD = re.compile(r"^BEGIN:V(?:CALENDAR|CARD)\b", re.IGNORECASE | re.MULTILINE)
+_FOLDED = re.compile(r"\r?\n[ \t]")
+_ALARM = re.compile(
+    r"^(?:[\w-]+\.)?(?:ACTION[^:\n]{0,200}:\s*(?:PROCEDURE|EMAIL)"
+    r"|(?:ATTACH|IMAGE|PHOTO|LOGO|SOUND|SOURCE)[;:][^\n]{0,2000}?//[^\n]{0,2000})",
+    re.IGNORECASE | re.MULTILINE,
+)
 _REMOTE = r"(?:(?:[a-z][a-z0-9+.-]{0,20}:)?(?://|\\\\|/\\|\\/)[^\s\"'<>()\[\]]+)"
 _ATTRIBUTE = re.compile(
     r"(?<![\w-])(src|srcset|imagesrcset|poster|background|data|dynsrc|lowsrc|longdesc|archive"
@@ -60,6 +77,10 @@ _ATTRIBUTE = re.compile(
 )
 _ADDRESS = re.compile(_REMOTE, _FLAGS)
 _STYLE = re.compile(rf"(?:url\(|@import|image-set\(|src\()[\s\"']{{0,20}}({_REMOTE})", _FLAGS)
+_DOCTYPE = re.compile(r"<!DOCTYPE\b[^<>\[]{0,2000}", _FLAGS)
+_QUOTED_ADDRESS = re.compile(rf"[\"']\s{{0,20}}({_REMOTE})", _FLAGS)
+# Names of document types that programs hold a copy of: nothing is fetched, and nobody learns of it.
+_KNOWN = re.compile(r"https?://(?:www\.w3\.org|www\.apple\.com)/", re.IGNORECASE)
 _MARKUP_IMAGE = re.compile(
     rf"!\[[^\]]{{0,200}}\]\(\s{{0,20}}<?({_REMOTE})|(?:image|figure|include|literalinclude|video|audio"
     rf"|iframe)::?\s*({_REMOTE})|:(?:url|file|src):\s*({_REMOTE})|(?<!\w)!({_REMOTE})!"
@@ -106,9 +127,13 @@ def _pieces(text: str, *, is_markup: bool) -> Iterator[tuple[str, str]]:
     for kind, pattern in (
         ("script", _SCRIPT), ("event handler", _HANDLER), ("frame", _FRAME),
         ("refresh", _REFRESH), ("base address", _BASE), ("raw page", _RAW),
+        ("office document", _OFFICE),
     ):  # fmt: skip
         for found in pattern.finditer(text):
             yield kind, found[0]
+    if _CARD.search(text):
+        for found in _ALARM.finditer(_FOLDED.sub("", text)):
+            yield "alarm or attachment", found[0]
     for found in _SCRIPT_ADDRESS.finditer(_SKIPPED.sub("", plain)):
         yield "script address", found[0][1:]
     told: set[str] = set()
@@ -132,12 +157,21 @@ def _fetched(plain: str, *, is_markup: bool) -> Iterator[str]:
                     yield address[0]
         for found in _STYLE.finditer(text):
             yield found[1]
+        yield from _document_types(text)
     if is_markup:
         for found in _MARKUP_IMAGE.finditer(plain):
             yield next(filter(None, found.groups()))
         if _REFERENCE_IMAGE.search(plain):
             for found in _REFERENCE.finditer(plain):
                 yield found[1]
+
+
+def _document_types(text: str) -> Iterator[str]:
+    """Yield the addresses of document types, which readers of XML fetch."""
+    for found in _DOCTYPE.finditer(text):
+        for address in _QUOTED_ADDRESS.findall(found[0]):
+            if not _KNOWN.match(address):
+                yield address
 
 
 _LINKS = re.compile(r"<\s*(?:\w+:)?(?:a|area)\b", re.IGNORECASE)

@@ -39,6 +39,13 @@ FOUND = {
     "<a href=b src=//e.example/a>": "remote content: //e.example/a",
     "<a href='https://e.example/a?b'>": "link with a query: https://e.example/a?b",
     "<a href='https://b@e.example/a'>": "link with a query: https://b@e.example/a",
+    "<!DOCTYPE a SYSTEM 'https://e.example/a.dtd'>": "remote content: https://e.example/a.dtd",
+    "<?mso-application progid='Excel.Sheet'?><Workbook/>": "office document: <?mso-application",
+    "<W xmlns='urn:schemas-microsoft-com:office:spreadsheet'/>": "office document",
+    "<o xmlns:o='urn:oasis:names:tc:opendocument:xmlns:office:1.0'/>": "office document",
+    "BEGIN:VCALENDAR\nACTION:PROCEDURE\nEND": "alarm or attachment: ACTION:PROCEDURE",
+    "BEGIN:VCALENDAR\r\nATT\r\n ACH:https://e.example/a\r\n": "alarm or attachment: ATTACH:https",
+    "BEGIN:VCARD\nPHOTO;VALUE=uri:https://e.example/a": "alarm or attachment: PHOTO",
     "<a href='mailto:a@e.example?body=b'>": "link with a query: mailto:a@e.example?body=b",
 }
 
@@ -61,6 +68,8 @@ NOTHING = (
     "words, only = 3", "<p class='only = 3'>x</p>", "<a href='https://e.example/a'>x</a>",
     "<img src='a.png'>", "JavaScript: The Good Parts", "<svg xmlns='http://www.w3.org/2000/svg'/>",
     '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN" "http://www.w3.org/TR/xhtml1.dtd">',
+    "BEGIN:VCARD\nPHOTO;ENCODING=b:iVBORw0KGgo=\nEND:VCARD", "ATTACH: see //the annex",
+    "BEGIN:VCALENDAR\nACTION:DISPLAY\nDESCRIPTION:photo //x",
     "[x](https://e.example/a)", "![x](a.png)", "[y]: https://e.example/a", "a || b // c",
 )  # fmt: skip
 
