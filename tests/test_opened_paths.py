@@ -55,6 +55,7 @@ BY_PATH = MappingProxyType(
             "api/files.py": 1,
             "audit/differences.py": 3,
             "runtime/paths.py": 2,
+            "runtime/private_files.py": 1,
             "runtime/settings.py": 1,
             "sessions/fork.py": 4,
             "sessions/projection.py": 5,
