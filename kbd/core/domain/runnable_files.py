@@ -29,7 +29,10 @@ _SCRIPTS = _names(
     ".dmg .deb .rpm .jar .class .so .dylib .bat .cmd .com .exe .scr .pif .msi .msp .mst .msix "
     ".appx .dll .cpl .ocx .sys .drv .ps1 .psm1 .psd1 .ps1xml .vbs .vbe .vb .jse .ws .wsf .wsc .wsh "
     ".sct .hta .htc .reg .inf .gadget .msc .chm .hlp .jnlp .cdxml .diagcab .xbap .xll .wll "
-    ".application .ahk .au3"
+    ".application .ahk .au3 .shb .shs .job .ade .adp .accdb .accde .mda .mdb .mde .xla .xlam .ppam "
+    # What other programs run that opens them: servers, browsers, editors; disks that are mounted.
+    ".phtml .phar .asp .aspx .jsp .cgi .xht .xhtml .shtml .swf .xpi .crx .vsix .oxt .apk .ps .eps "
+    ".pyd .ko .iso .img .vhdx .wim"
 )
 _SHORTCUTS = _names(
     ".lnk .url .website .desktop .webloc .inetloc .fileloc .scf .library-ms .search-ms "
@@ -41,7 +44,11 @@ _SETTINGS = _names(
     # Build tools and package managers run what these say, some on the next call of any command.
     "makefile gnumakefile bsdmakefile justfile rakefile gemfile procfile vagrantfile jenkinsfile "
     "brewfile podfile fastfile dockerfile containerfile docker-compose.yml docker-compose.yaml "
-    "compose.yml compose.yaml package.json package-lock.json npm-shrinkwrap.json composer.json "
+    "compose.yml compose.yaml docker-compose.override.yml docker-compose.override.yaml "
+    "compose.override.yml compose.override.yaml taskfile.yml taskfile.yaml lefthook.yml "
+    "lefthook.yaml mise.toml pixi.toml rust-toolchain.toml tiltfile earthfile dangerfile "
+    "sconstruct wscript buck configure yarn.lock pnpm-lock.yaml "
+    "package.json package-lock.json npm-shrinkwrap.json composer.json "
     "deno.json deno.jsonc bunfig.toml pnpm-workspace.yaml lerna.json nx.json turbo.json "
     "tsconfig.json jsconfig.json pyproject.toml setup.cfg tox.ini noxfile.py pytest.ini pipfile "
     "requirements.txt constraints.txt environment.yml conda.yaml poetry.lock uv.toml ruff.toml "
@@ -50,14 +57,14 @@ _SETTINGS = _names(
     "build workspace module.bazel flake.nix shell.nix default.nix renovate.json "
     "azure-pipelines.yml bitbucket-pipelines.yml appveyor.yml cloudbuild.yaml "
     "netlify.toml vercel.json mkdocs.yml web.config php.ini nginx.conf crontab authorized_keys "
-    "known_hosts claude.md agents.md gemini.md "
+    "known_hosts claude.md claude.local.md agents.md gemini.md copilot-instructions.md "
     # Windows and macOS read these of a folder or a drive that is looked at.
     "autorun.inf desktop.ini thumbs.db folder.htt"
 )
 _SETTING_SUFFIXES = _names(
     ".service .timer .socket .mount .automount .path .target .rules .mk .gradle .cmake .bazel "
     ".bzl .csproj .vbproj .vcxproj .fsproj .props .targets .sln .code-workspace .sublime-project "
-    ".mobileconfig .provisionprofile .pth .xlb .otm"
+    ".mobileconfig .provisionprofile .pth .xlb .otm .tf .tfvars .nix .dockerfile"
 )
 _PROGRAMS = {
     b"#!": "a line that names its interpreter",

@@ -382,12 +382,27 @@ class Connection:
         return found
 
     async def _answer_batch(self, parts: list[RpcCall | bytes]) -> bytes | None:
-        """Return the line that answers a batch; its calls are carried out one after the other."""
-        lines = []
+        """Return the line that answers a batch; its calls are carried out one after the other.
+
+        Once the answers together are as long as a message may be, those that are left are refused:
+        a hundred of the longest answers would be a gigabyte, which nobody else gets past.
+        """
+        lines: list[bytes] = []
+        size, until = 0, time.monotonic() + _SLICE_S
         for part in parts:
-            line = part if isinstance(part, bytes) else await self._answer_within(part)
+            if isinstance(part, bytes):
+                line: bytes | None = part
+            elif size > self._limits.message_bytes:
+                line = self._refuse_within(part)
+            else:
+                line = await self._answer_within(part)
             if line is not None:
                 lines.append(line)
+                size += len(line)
+            # Calls that wait for nothing would follow each other without anybody else's turn.
+            if time.monotonic() > until:
+                await anyio.lowlevel.checkpoint()
+                until = time.monotonic() + _SLICE_S
         return encode_batch(lines) if lines else None
 
     async def _answer_later(
@@ -422,6 +437,17 @@ class Connection:
             finally:
                 self._in_flight.leave(key)
         return canceled_line(call)
+
+    def _refuse_within(self, call: RpcCall) -> bytes | None:
+        """Return the line that refuses a part of a batch; nothing of it is done."""
+        if call.id is _UNSET:
+            return None
+        is_canceled = self._in_flight.enter(call.id) is None
+        self._in_flight.leave(call.id)
+        if is_canceled:
+            return canceled_line(call)
+        reason = "the answers to this batch are too long together; ask for this one alone"
+        return encode_refusal(call.id, Code.OVERLOADED, reason)
 
     def _note_names(self, params: Any, route: Route) -> None:
         """Subscribe this client to the workbench that the request names."""

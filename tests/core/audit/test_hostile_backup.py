@@ -275,6 +275,11 @@ def _link(path: Path) -> None:
     path.symlink_to(path.with_name("elsewhere"))
 
 
+def _loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
 def _holes(path: Path) -> None:
     os.truncate(path, 1 << 40)
 
@@ -300,6 +305,7 @@ def test_a_list_that_is_none_is_refused(tmp_path: Path, harm: Callable[[Path], N
     ("what", "harm"),
     [
         *((what, harm) for what in ("segment", "anchor") for harm in (_fifo, _link, _half, _holes)),
+        *((what, _loop) for what in ("segment", "anchor", "blob")),
         # Not one of holes: its bytes are hashed as long as it takes, for somebody may have so many.
         *(("blob", harm) for harm in (_fifo, _link, _half)),
     ],
@@ -307,7 +313,7 @@ def test_a_list_that_is_none_is_refused(tmp_path: Path, harm: Callable[[Path], N
 def test_a_part_that_is_none_is_refused(
     tmp_path: Path, what: str, harm: Callable[[Path], None]
 ) -> None:
-    """A pipe, a link, half a file or one of holes, where a segment, a version or the anchor was."""
+    """A pipe, a link, a loop of links, half a file or one of holes, where a part of a log was."""
     backup = forged(tmp_path, bench=(FileAdded(FileName("a"), X, 1),))
     place = backup / "workbenches" / BENCH
     part = {
