@@ -25,6 +25,7 @@ from kbd.core.plugins.derived_cache import ShelfCache
 from kbd.core.plugins.print_job import PrintOrder, printed_path, profile_url
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
     DiskFull,
@@ -359,7 +360,7 @@ def _store(made: Path, document: Path) -> None:
 
 
 def _clear(order: PrintOrder) -> None:
-    shutil.rmtree(order.folder, ignore_errors=True)
+    remove_tree(order.folder)
     _remove_sockets(order)
 
 

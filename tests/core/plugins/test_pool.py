@@ -31,8 +31,8 @@ async def test_a_call_sees_little(workers: WorkerPool, monkeypatch: pytest.Monke
     assert set(seen["environ"]) <= {"PATH", "TMPDIR", *here}
     assert {name: seen["environ"][name] for name in here} == here
     assert (seen["cwd"], seen["core"], seen["session"], seen["umask"]) == ("/", 0, True, 0o077)
-    # Three streams, the call's channel, and the folder that is being listed.
-    assert len(seen["fds"]) == 5
+    # Three streams and the call's channel.
+    assert len(seen["fds"]) == 4
 
 
 @pytest.mark.anyio

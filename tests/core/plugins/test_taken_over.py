@@ -17,7 +17,7 @@ pytestmark = [
 
 FILES = {
     "read a key file", "read the settings", "read another workbench", "write outside",
-    "delete outside",
+    "delete outside", "read the machine's connections",
 }  # fmt: skip
 """What Landlock alone refuses."""
 
@@ -36,6 +36,7 @@ PROCESSES = {
     "trace the zygote", "trace a sibling", "trace the daemon", "take a file of the zygote",
     "take a file of a sibling", "take a file of the daemon", "open the zygote's memory",
     "open a sibling's memory", "open the daemon's memory", "read the daemon's environment",
+    "read what siblings print",
 }  # fmt: skip
 """What is refused whatever the layers are, for none of these processes can be looked into."""
 
@@ -52,7 +53,7 @@ def order(short_dir: Path, anyio_backend: str) -> TakenOrder:
 
 
 def test_a_taken_over_worker_is_refused_everything(order: TakenOrder) -> None:
-    """Where all layers are required, 28 acts are refused, each with an error of the system."""
+    """Where all layers are required, 30 acts are refused, each with an error of the system."""
     found = take_over(order)
 
     assert succeeded(found) == set()

@@ -9,6 +9,7 @@ import errno
 import os
 import signal
 import socket
+import stat
 import subprocess
 import time
 from collections.abc import Callable
@@ -138,6 +139,20 @@ def _read_environment(targets: dict[str, Any]) -> None:
     Path(f"/proc/{targets['daemon']}/environ").read_bytes()
 
 
+def _read_connections(targets: dict[str, Any]) -> None:
+    del targets
+    Path("/proc/self/net/unix").read_bytes()
+
+
+def _read_what_siblings_print(targets: dict[str, Any]) -> None:
+    """Open anew, for reading, the pipe into which the zygote and its calls print."""
+    del targets
+    for number in (1, 2):
+        if not stat.S_ISFIFO(os.fstat(number).st_mode):
+            raise PermissionError(errno.EACCES, "what is printed goes nowhere")
+        os.close(os.open(f"/proc/self/fd/{number}", os.O_RDONLY | os.O_NONBLOCK))
+
+
 def _signal(target: str) -> Callable[[dict[str, Any]], None]:
     def act(targets: dict[str, Any]) -> None:
         # One that changes nothing where it is allowed.
@@ -188,6 +203,8 @@ ACTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "open a sibling's memory": _open_memory("sibling"),
     "open the daemon's memory": _open_memory("daemon"),
     "read the daemon's environment": _read_environment,
+    "read the machine's connections": _read_connections,
+    "read what siblings print": _read_what_siblings_print,
     "signal the zygote": _signal("zygote"),
     "signal the daemon": _signal("daemon"),
     "use io_uring": _use_io_uring,
