@@ -8,6 +8,8 @@ such as a script that a page shows as an example; a person is asked about it.
     frame, refresh, base address, raw page  what opens or sends something else
     remote content                          what is fetched when the text is shown
     link with a query                       what would be sent when a person follows it
+    office document                         XML that office programs open, formulas and fields too
+    alarm or attachment                     what a calendar or a card starts, sends or fetches
 """
 
 import html
@@ -61,6 +63,21 @@ _RAW = re.compile(
 _REMOTE = (
     r"(?:(?:(?:https?|wss?|ftps?):|(?:[a-z][a-z0-9+.-]{0,20}:)?(?://|\\\\|/\\|\\/))"
     r"[^\s\"'<>()\[\]]+)"
+)
+# Excel and Word by the instruction, LibreOffice by the namespace, whatever the file is called.
+_OFFICE = re.compile(
+    r"<\?mso-application\b[^>]*|urn:schemas-microsoft-com:office:(?:spreadsheet|word|excel|powerpoint)"
+    r"|schemas\.microsoft\.com/office/(?:word/2003/wordml|2006/xmlpackage)"
+    r"|urn:oasis:names:tc:opendocument:xmlns:office",
+    re.IGNORECASE,
+)
+# Of calendars and cards: an alarm starts or sends something, and pictures and sounds are fetched.
+_CARD = re.compile(r"^BEGIN:V(?:CALENDAR|CARD)\b", re.IGNORECASE | re.MULTILINE)
+_FOLDED = re.compile(r"\r?\n[ \t]")
+_ALARM = re.compile(
+    r"^(?:[\w-]+\.)?(?:ACTION[^:\n]{0,200}:\s*(?:PROCEDURE|EMAIL)"
+    r"|(?:ATTACH|IMAGE|PHOTO|LOGO|SOUND|SOURCE)[;:][^\n]{0,2000}?//[^\n]{0,2000})",
+    re.IGNORECASE | re.MULTILINE,
 )
 _ATTRIBUTE = re.compile(
     r"(?<![\w-])(src|srcset|imagesrcset|attributionsrc|poster|background|data|dynsrc|lowsrc|longdesc"
@@ -127,13 +144,8 @@ def _text(source: Source) -> str:
 
 def _pieces(text: str, *, is_markup: bool) -> Iterator[tuple[str, str]]:
     """Yield the kind and the content of each piece."""
+    yield from _runs(text)
     plain = html.unescape(text)
-    for kind, pattern in (
-        ("script", _SCRIPT), ("event handler", _HANDLER), ("frame", _FRAME),
-        ("base address", _BASE), ("raw page", _RAW),
-    ):  # fmt: skip
-        for found in pattern.finditer(text):
-            yield kind, found[0]
     for found in _REFRESH.finditer(plain):
         yield "refresh", found[0]
     spellings = [plain]
@@ -153,6 +165,19 @@ def _pieces(text: str, *, is_markup: bool) -> Iterator[tuple[str, str]]:
             address = found[0].rstrip(".,;:!")
             if address not in told and _SENDS.search(address):
                 yield "link with a query", address
+
+
+def _runs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what runs or is started by itself when a text is opened, as it is spelled there."""
+    for kind, pattern in (
+        ("script", _SCRIPT), ("event handler", _HANDLER), ("frame", _FRAME),
+        ("base address", _BASE), ("raw page", _RAW), ("office document", _OFFICE),
+    ):  # fmt: skip
+        for found in pattern.finditer(text):
+            yield kind, found[0]
+    if _CARD.search(text):
+        for found in _ALARM.finditer(_FOLDED.sub("", text)):
+            yield "alarm or attachment", found[0]
 
 
 def _fetched(plain: str) -> Iterator[str]:
