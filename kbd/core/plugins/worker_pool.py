@@ -449,7 +449,10 @@ class WorkerPool:
                         await to_thread.run_sync(paths.drop)
         decode = partial(call_result, finished, limits, what=what, failure=failure)
         try:
-            return await _decoded(finished, decode)
+            value = await _decoded(finished, decode)
+            if paths.blobs:
+                self.faults.note_success(plugin)
+            return value
         except (WorkerFault, FileReadFailed) as fault:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
             await to_thread.run_sync(check_presence, paths.blobs)

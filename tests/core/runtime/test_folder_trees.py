@@ -15,6 +15,7 @@ import os, sys
 from kbd.core.runtime.folder_trees import measure_tree, remove_tree
 os.makedirs(sys.argv[1] + "/a")
 os.mkdir(sys.argv[1] + "/a/b", 0o300)
+os.mkdir(sys.argv[1] + "/a/d", 0o500)
 open(sys.argv[1] + "/a/b/c", "w").close()
 assert measure_tree(sys.argv[1]) is None
 remove_tree(sys.argv[1])

@@ -21,8 +21,10 @@ from kbd.core.plugins.confinement.landlock import (
     READ,
     RUN,
     SERVE,
+    SIGNALS_SINCE,
     WRITE,
     Grant,
+    find_version,
     restrict_files,
 )
 from kbd.core.plugins.confinement.layers import Layers
@@ -108,10 +110,12 @@ class Filters(msgspec.Struct, frozen=True):
     Args:
         call: For calls that parse.
         program: For calls that run a program.
+        silent_program: The same where Landlock does not know to whom a signal goes: to nobody.
     """
 
     call: CallFilter
     program: bytes
+    silent_program: bytes
 
 
 class Software(msgspec.Struct, frozen=True):
@@ -172,7 +176,11 @@ def find_filters() -> Filters | None:
     machine = find_machine(os.uname().machine)
     if machine is None:
         return None
-    return Filters(CallFilter(machine), program_filter(machine))
+    return Filters(
+        CallFilter(machine),
+        program_filter(machine, signals=True),
+        program_filter(machine, signals=False),
+    )
 
 
 def confine_process(
@@ -197,8 +205,12 @@ def confine_process(
     if layers.seccomp:
         assert filters is not None
         # Last: what is done above is not allowed any more.
-        is_program = bool(reach.program)
-        install_filter(filters.program if is_program else filters.call.of_process(os.getpid()))
+        if not reach.program:
+            install_filter(filters.call.of_process(os.getpid()))
+        elif layers.landlock and find_version() >= SIGNALS_SINCE:
+            install_filter(filters.program)
+        else:
+            install_filter(filters.silent_program)
 
 
 def _drop_capabilities() -> None:
