@@ -51,9 +51,7 @@ _DATA = re.compile(rb"/Subtype\s*/Image\b|/Type\s*/EmbeddedFile\b")
 _DRAWS = re.compile(rb"\bDo\b")
 _NO_FORM = re.compile(rb"/Subtype\s*/(?:Image|XML|Type1C|CIDFontType0C|OpenType)\b")
 _PATTERN = re.compile(rb"/PatternType\b")
-_DRAWN_FONT = re.compile(
-    rb"/(?:T|#54)(?:y|#79)(?:p|#70)(?:e|#65)(?:3|#33)(?![\w#])"
-)
+_DRAWN_FONT = re.compile(rb"/(?:T|#54)(?:y|#79)(?:p|#70)(?:e|#65)(?:3|#33)(?![\w#])")
 """The kind of a font whose letters are drawings, also in numbers of letters."""
 
 _FLATE_ALONE = re.compile(rb"/Filter\s*(?:/FlateDecode\b|/Fl\b|\[\s*/FlateDecode\s*\])")

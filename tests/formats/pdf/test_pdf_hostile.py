@@ -107,9 +107,7 @@ def letters_of_forms() -> bytes:
         b"/Resources<</XObject<</X 6 0 R>>>>>>"
     )
     page = b"BT /F 9 Tf <61> Tj ET"
-    return nested_forms(9, 10, more=(stream(b"9 0 d0 /X Do"),), page=page).replace(
-        FONT, font
-    )
+    return nested_forms(9, 10, more=(stream(b"9 0 d0 /X Do"),), page=page).replace(FONT, font)
 
 
 def many_with_a_wrong_sum() -> bytes:
