@@ -46,7 +46,9 @@ _SCRIPTS = _names(
     ".egg .xla .xlam .ppa .ppam .xlm .vsmacros .vsw .mpkg .osax .osas .seplugin .iso .img .vhd "
     ".vhdx .sparseimage .udif .cab "
     # Databases of Access and LibreOffice hold macros.
-    ".ade .adp .accda .accde .accdr .mda .mdb .mde .mdw .mdz .odb"
+    ".ade .adp .accda .accde .accdr .mda .mdb .mde .mdw .mdz .odb "
+    # Servers run these, and browsers show them as pages.
+    ".accdb .phar .cgi .xht .xhtml .shtml .swf .ps .eps .ko .wim"
 )
 _SHORTCUTS = _names(
     ".lnk .url .website .desktop .webloc .inetloc .fileloc .scf .library-ms .search-ms "
@@ -65,7 +67,11 @@ _SETTINGS = _names(
     # Build tools and package managers run what these say, some on the next call of any command.
     "makefile gnumakefile bsdmakefile justfile rakefile gemfile procfile vagrantfile jenkinsfile "
     "brewfile podfile fastfile dockerfile containerfile docker-compose.yml docker-compose.yaml "
-    "compose.yml compose.yaml package.json package-lock.json npm-shrinkwrap.json composer.json "
+    "compose.yml compose.yaml docker-compose.override.yml docker-compose.override.yaml "
+    "compose.override.yml compose.override.yaml taskfile.yml taskfile.yaml lefthook.yml "
+    "lefthook.yaml mise.toml pixi.toml rust-toolchain.toml tiltfile earthfile dangerfile "
+    "sconstruct wscript buck configure yarn.lock pnpm-lock.yaml "
+    "package.json package-lock.json npm-shrinkwrap.json composer.json "
     "deno.json deno.jsonc bunfig.toml pnpm-workspace.yaml lerna.json nx.json turbo.json "
     "tsconfig.json jsconfig.json pyproject.toml setup.cfg tox.ini noxfile.py pytest.ini pipfile "
     "requirements.txt constraints.txt environment.yml conda.yaml poetry.lock uv.toml ruff.toml "
@@ -74,21 +80,21 @@ _SETTINGS = _names(
     "build workspace module.bazel flake.nix shell.nix default.nix renovate.json "
     "azure-pipelines.yml bitbucket-pipelines.yml appveyor.yml cloudbuild.yaml netlify.toml "
     "vercel.json mkdocs.yml web.config php.ini nginx.conf crontab authorized_keys known_hosts "
-    "claude.md agents.md gemini.md "
+    "claude.md claude.local.md agents.md gemini.md "
     # Windows and macOS read these of a folder or a drive that is looked at.
     "autorun.inf desktop.ini thumbs.db folder.htt "
     # What the next installation fetches.
-    "yarn.lock pnpm-lock.yaml bun.lock bun.lockb composer.lock gemfile.lock cargo.lock uv.lock "
-    "mix.lock pdm.lock podfile.lock package.resolved "
+    "bun.lock bun.lockb composer.lock gemfile.lock cargo.lock uv.lock mix.lock pdm.lock "
+    "podfile.lock package.resolved "
     # Task runners and tools that call commands.
-    "taskfile.yml taskfile.yaml lefthook.yml lefthook.yaml rebar.config stack.yaml biome.json "
-    "wercker.yml codefresh.yml skaffold.yaml tiltfile earthfile snakefile guardfile sconstruct "
-    "wscript configure copilot-instructions.md"
+    "rebar.config stack.yaml biome.json wercker.yml codefresh.yml skaffold.yaml snakefile "
+    "guardfile copilot-instructions.md"
 )
 _SETTING_SUFFIXES = _names(
     ".service .timer .socket .mount .automount .path .target .rules .mk .gradle .cmake .bazel "
     ".bzl .csproj .vbproj .vcxproj .fsproj .props .targets .sln .code-workspace .sublime-project "
     ".mobileconfig .configprofile .provisionprofile .pth .xlb .otm .tf .hcl .nix "
+    ".tfvars .dockerfile "
     # Certificates, which are installed when they are opened.
     ".cer .crt .der .p12 .pfx"
 )

@@ -6,7 +6,7 @@ The end of a call means its value, or the error that the caller sees: that is de
 import os
 import re
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,7 @@ from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
 from kbd.core.plugins.set_aside import ContentRead, SetAsideFiles, death_of
 from kbd.core.plugins.worker_messages import (
+    ERROR_BYTES,
     Answer,
     Crashed,
     Exceeded,
@@ -41,11 +42,17 @@ from kbd.core.plugins.worker_process import (
 )
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.fairness import FairLimiter
+from kbd.core.runtime.folder_trees import MAX_ENTRIES
 from kbd.core.runtime.settings import SandboxMode, Settings
 from kbd.errors import (
+    DiskFull,
     FileReadFailed,
+    FileWriteFailed,
     KbdError,
     NotFound,
+    SandboxViolation,
+    StyleMergeFailed,
+    StyleSkillLoadFailed,
     ToolTimeout,
     ToolWorkerUnavailable,
     ValidationFailed,
@@ -70,6 +77,17 @@ _PATH = re.compile(r"(?<![\w./:])/(?:[^\s/:'\"<>()\[\],;]+/)*([^\s/:'\"<>()\[\],
 
 _VOLATILE = re.compile(r"\b0x[0-9a-f]{4,}|[0-9a-f]{32,}|\btmp[a-z0-9_]{8}\b")
 """An address in memory, the name of a staged file, that of a temporary one (`tempfile`)."""
+
+
+_CODES = frozenset(
+    kind.code
+    for kind in (
+        ValidationFailed, NotFound, SandboxViolation, FileReadFailed, FileWriteFailed, DiskFull,
+        ToolWorkerUnavailable, ToolTimeout, StyleSkillLoadFailed, StyleMergeFailed,
+    )
+)  # fmt: skip
+"""What a worker may say that went wrong: something of its files or its arguments. That the log is
+corrupt, that a person canceled or must agree is not for it to say: a run ends by that."""
 
 
 class WorkerFault(Exception):
@@ -99,7 +117,7 @@ def call_result(
     Raises:
         WorkerFault: It passed its wall time or processor time, its process died or did not keep the
             protocol, or the function raised what is no KbdError (`failure`, as for a process that
-            broke).
+            broke), or one that is not for a worker to raise.
         ToolTimeout: It passed its memory or file size.
         KbdError: What the function raised.
     """
@@ -121,6 +139,10 @@ def call_result(
     match answer:
         case Returned(value=value):
             return value
+        case _ if len(finished.answer) > ERROR_BYTES:
+            raise WorkerFault(error, error.message)
+        case Raised(code=code) if code not in _CODES:
+            raise WorkerFault(error, error.message)
         case Raised():
             error = error_with_code(answer.code, answer.message, answer.detail)
             error.retryable, error.actions = answer.retryable, answer.actions
@@ -151,6 +173,10 @@ def _limit_error(limit: str, limits: CallLimits, what: str) -> KbdError:
     match limit:
         case "memory":
             msg = f"{what} needs more than its {limits.memory_bytes // MIB} MiB of memory"
+            return ToolTimeout(msg, detail={"limit": limit})
+        case "folder":
+            most = FOLDER_SHARE * limits.file_bytes // MIB
+            msg = f"{what} may not write more than {most} MiB or {MAX_ENTRIES} files all together"
             return ToolTimeout(msg, detail={"limit": limit})
         case "file":
             msg = f"{what} may not write a file of more than {limits.file_bytes // MIB} MiB"
@@ -201,11 +227,31 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-DECODED_IN_THREAD_BYTES = 256 * 1024
-"""A larger answer is decoded in a thread: at about 100 MB/s it would hold up the loop for 3 ms, and
-a hostile one for much longer."""
+DECODED_IN_THREAD_BYTES = 64 * 1024
+"""A larger answer is looked through and decoded in a thread: a hostile one of this size takes 25 ms
+(2 cores, 2026), and longer ones in proportion."""
 
 _STOPPED = "the workers are stopped"
+
+
+FOLDER_SHARE = 2
+"""A call may take so many times its largest file on the disk: one, and what it is made from."""
+
+FOLDER_LOOK_S = 0.5
+"""Between two looks at what a call has written a disk takes a gigabyte at most."""
+
+
+class _WritingCall:
+    """A call that is under way and writes.
+
+    Args:
+        paths: Where.
+        most_bytes: What it may take on the disk.
+    """
+
+    def __init__(self, paths: CallPaths, most_bytes: int) -> None:
+        self.paths, self.most_bytes = paths, most_bytes
+        self.scope = anyio.CancelScope()
 
 
 class SandboxLevel(msgspec.Struct, frozen=True):
@@ -315,6 +361,7 @@ class WorkerPool:
         self._error: str | None = None
         self._log = get_logger(__name__)
         self._checked = CheckedBlobs()
+        self._writing: set[_WritingCall] = set()
         self.set_aside = SetAsideFiles()
         """The contents that no call gets any more."""
 
@@ -328,6 +375,7 @@ class WorkerPool:
         self._slots = CallSlots(self._concurrency, memory_bytes)
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
+        self._tasks.start_soon(self._watch_folders)
         return self
 
     async def __aexit__(
@@ -390,7 +438,8 @@ class WorkerPool:
                 request = await self._pack(Request(function, dict(arguments)), paths, what)
                 read = self._admit(plugin, function, arguments, paths.blobs)
                 bounds = Bounds(paths.reach(str(program or "")), layers)
-                finished = await self._finished(self._plugin(plugin), request, limits, bounds)
+                called = partial(self._finished, self._plugin(plugin), request, limits, bounds)
+                finished = await self._watched(called, paths, limits, what)
                 self._note_death(read, finished)
                 await to_thread.run_sync(self._land, paths)
             finally:
@@ -400,11 +449,42 @@ class WorkerPool:
                         await to_thread.run_sync(paths.drop)
         decode = partial(call_result, finished, limits, what=what, failure=failure)
         try:
-            return await _decoded(finished, decode)
+            value = await _decoded(finished, decode)
+            if paths.blobs:
+                self.faults.note_success(plugin)
+            return value
         except (WorkerFault, FileReadFailed) as fault:
             # A plugin can only say that it found no file, not that it is kbd that lost one.
             await to_thread.run_sync(check_presence, paths.blobs)
             raise self._noted(plugin, fault, paths.blobs) from None
+
+    async def _watched(
+        self,
+        called: Callable[[], Awaitable[FinishedCall]],
+        paths: CallPaths,
+        limits: CallLimits,
+        what: str,
+    ) -> FinishedCall:
+        """Make a call, and end it where it fills the disk."""
+        if not paths.has_folders:
+            return await called()
+        writing = _WritingCall(paths, FOLDER_SHARE * limits.file_bytes)
+        self._writing.add(writing)
+        try:
+            with writing.scope:
+                return await called()
+        finally:
+            self._writing.discard(writing)
+        raise _limit_error("folder", limits, what)
+
+    async def _watch_folders(self) -> None:
+        """Look at what is written, for as long as there are workers; short calls are not met."""
+        while True:
+            await anyio.sleep(FOLDER_LOOK_S)
+            for writing in tuple(self._writing):
+                size = await to_thread.run_sync(lambda each: each.paths.size_bytes, writing)
+                if size is None or size > writing.most_bytes:
+                    writing.scope.cancel()
 
     async def _pack(self, request: Request, paths: CallPaths, what: str) -> bytes:
         def pack() -> bytes:

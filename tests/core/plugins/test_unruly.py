@@ -123,6 +123,22 @@ def test_one_file_leaves_nobody_out() -> None:
     assert counted.reason("theirs") == "3 faults, the last: it died"
 
 
+def test_files_leave_nobody_out_who_reads_others() -> None:
+    """A sender of hostile files takes no format from everybody, as long as others are read."""
+    counted = PluginFaults()
+    for number in range(10):
+        counted.note("theirs", "it failed", file=f"{number}a")
+        counted.note("theirs", "it failed", file=f"{number}b")
+        counted.note_success("theirs")
+    assert counted.reason("theirs") is None
+    # What went wrong without a file stays.
+    for _ in range(MAX_FAULTS):
+        assert counted.reason("theirs") is None
+        counted.note("theirs", "it failed")
+        counted.note_success("theirs")
+    assert counted.reason("theirs") == "3 faults: it failed"
+
+
 @pytest.mark.parametrize("act", [*ACTS, "odd_type"])
 def test_a_hook_harms_nobody(load: Load, act: str) -> None:
     """It raises, exits, blocks or returns something odd: the plugin is left out, others are not."""
