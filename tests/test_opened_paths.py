@@ -62,11 +62,10 @@ BY_PATH = MappingProxyType(
             "sessions/receipts.py": 4,
             "sessions/recovery.py": 1,
             "sessions/search_access.py": 2,
-            "sessions/workbenches.py": 1,
             "watch/ingest.py": 2,
             "workbench/active_content.py": 1,
             "workbench/call_files.py": 1,
-            "workbench/file_store.py": 5,
+            "workbench/file_store.py": 4,
             "workbench/transaction.py": 2,
         },
         _BACKUP: {
@@ -80,6 +79,7 @@ BY_PATH = MappingProxyType(
             "audit/proof.py": 2,
             "audit/proof_main.py": 1,
             "audit/proof_process.py": 2,
+            "runtime/folder_trees.py": 3,
         },
         _SHIPPED: {
             "audit/html/assets.py": 1,

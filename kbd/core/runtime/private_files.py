@@ -29,7 +29,8 @@ def tighten(log: Path, *folders: Path) -> int:
     Returns:
         How many files were changed.
     """
-    with suppress(OSError):
+    # A walk calls itself: of a tree of a thousand levels, which is none of kbd's, it is given up.
+    with suppress(OSError, RecursionError):
         oldest = min(os.listdir(log), default="")
         if oldest and _is_open(os.stat(log / oldest, follow_symlinks=False)):
             return _tighten_all(log / oldest, folders)
