@@ -239,9 +239,12 @@ def _check_content(path: Path) -> None:
             assert "vbaProject" not in whole, path.name
         case _:
             data = path.read_bytes()
-            assert not ACTIVE.search(data), (path.name, data)
             if path.suffix in (".csv", ".tsv"):
+                # No program shows a table as a page: a tag is a text there.
+                assert not data.startswith((b"#!", b"ID;P")), path.name
                 _check_fields(data.decode())
+            else:
+                assert not ACTIVE.search(data), (path.name, data)
 
 
 def _check_fields(text: str) -> None:

@@ -227,8 +227,8 @@ class _Raced:
         self._tool("write_text_file", path="sub/n.txt", content="mine")
         self._tool("table_export", path="t.csv", target_path="sub/a.csv", format="csv")
         for kind, operation in OPERATIONS.items():
-            path = KINDS[kind.title()]
-            self._tool(f"{kind}_operations", path=path, operations=[operation], create_new=True)
+            made = {"path": KINDS[kind.title()], "operations": [operation], "create_new": True}
+            self._tool(f"{kind}_operations", **made)
         self._ask("DraftPublish")
         self.backup = self.base / "backup"
         client.send("BackupCreate", {"target": str(self.backup)})

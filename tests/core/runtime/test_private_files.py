@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.runtime import private_files
 from kbd.core.runtime.private_files import tighten
 
 
@@ -51,7 +50,8 @@ def test_all_files_are_tightened_once(bench: Path) -> None:
 
 def test_one_that_was_cut_off_is_begun_anew(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tells that there is something to do is changed last."""
-    real, done = os.fchmod, []
+    real = os.fchmod
+    done: list[int] = []
 
     def dies(held: int, mode: int) -> None:
         if len(done) == 3:
@@ -59,7 +59,7 @@ def test_one_that_was_cut_off_is_begun_anew(bench: Path, monkeypatch: pytest.Mon
         done.append(held)
         real(held, mode)
 
-    monkeypatch.setattr(private_files.os, "fchmod", dies)
+    monkeypatch.setattr(os, "fchmod", dies)
     with pytest.raises(KeyboardInterrupt):
         tighten(bench / "log", bench)
     monkeypatch.undo()
