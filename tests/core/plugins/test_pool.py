@@ -246,7 +246,7 @@ async def test_a_plugin_that_reads_other_files_is_not_left_out(
     async with WorkerPool(theirs, Settings(), extra_paths=[PACKAGES]) as workers:
         for number in range(4):
             blob = store.path(store.put_bytes(bytes([number])))
+            arguments = {"path": blob, "statement": ""}
             with pytest.raises(FileReadFailed):
-                arguments = {"path": blob, "statement": ""}
                 await workers.call("faults", "kbd_faults.work:die_of", arguments)
             assert await workers.call("faults", "kbd_faults.work:echo", {"value": blob})
