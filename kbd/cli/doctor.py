@@ -1,12 +1,14 @@
 """`kbd doctor`: check whether kbd can work here, and say what helps. Needs no daemon."""
 
 import argparse
+import io
 import os
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires, version
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, NamedTuple
 
 from kbd import __version__
@@ -57,7 +59,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
         else:
             findings += [
                 _Finding(KNOWN, "daemon", "not running; `kbd up` starts it"),
-                *_check_without_daemon(),
+                *_check_without_daemon(arguments),
                 _check_renderer(arguments),
             ]
     for finding in findings:
@@ -119,6 +121,8 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
     else:
         msg = f"{text}, but this is {__version__}: `kbd stop`, then again"
         yield _Finding(WRONG, "daemon", msg)
+    if warning := info.get("home_warning"):
+        yield _Finding(WRONG if "is a copy" in warning else KNOWN, "home", warning)
     embedder, reason = info["search"]["embedder"], info["search"].get("reason", "")
     how = f"by words and by meaning ({embedder})" if embedder else f"by words alone: {reason}"
     yield _Finding(GOOD if embedder else KNOWN, "search", how)
@@ -179,11 +183,9 @@ def _reason_suffix(row: dict[str, Any]) -> str:
     return f": {row['reason']}" if row.get("reason") else ""
 
 
-def _check_without_daemon() -> Iterator[_Finding]:
+def _check_without_daemon(arguments: argparse.Namespace) -> Iterator[_Finding]:
     """What can be told of plugins and providers without a daemon."""
-    for plugin in sorted(entry_points(group="kbd"), key=lambda each: each.name):
-        reason = _load_error(plugin)
-        yield _Finding(_mark(not reason), "plugin", f"{plugin.name}{reason or ' can be loaded'}")
+    yield from _check_plugins(arguments)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "KBD_MODEL"):
         # Whether, never what: a key must not reach a screen.
         text = "is set" if os.environ.get(name) else "is not set"
@@ -206,9 +208,23 @@ def _check_renderer(arguments: argparse.Namespace) -> _Finding:
     return _renderer_finding(str(program.path), "")
 
 
-def _load_error(plugin: EntryPoint) -> str:
+def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
+    """What a daemon that was started now would load: as it does, each on its own and in time."""
+    from kbd.core.plugins.host import Plugins  # noqa: PLC0415 - as above
+    from kbd.core.runtime.paths import Home  # noqa: PLC0415 - likewise
+    from kbd.core.runtime.settings import Settings  # noqa: PLC0415 - likewise
+
     try:
-        plugin.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code may raise anything
-        return f" is left out: {type(error).__name__}: {error}"
-    return ""
+        home = Home.find(os.environ, socket=arguments.socket, home=arguments.home)
+        settings = Settings.read(home, os.environ)
+    except KbdError:
+        # Told with the program that prints documents.
+        settings = Settings()
+    # What a plugin prints while it is imported is no finding.
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        statuses = Plugins.discover(settings, environment=os.environ).statuses
+    for status in statuses:
+        row = {"reason": status.reason}
+        text = "can be loaded" if status.status == "loaded" else status.status.replace("_", " ")
+        told = f"{status.name} {status.version} {text}{_reason_suffix(row)}"
+        yield _Finding(_mark(status.status == "loaded"), "plugin", told)

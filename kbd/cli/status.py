@@ -54,6 +54,8 @@ def _status(arguments: argparse.Namespace) -> int:
         return OK
     say(f"kbd {info['engine_version']} is running")
     say(f"  home         {info['home']}")
+    if warning := info.get("home_warning"):
+        say(f"               {line(warning, 1000)}")
     say(f"  process      {info['pid']}, up {duration(info['uptime_s'])}, on {info['backend']}")
     drafts = sum(1 for each in workbenches if each["has_draft"])
     say(f"  workbenches  {len(workbenches)}" + (f", {drafts} with a draft" if drafts else ""))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from kbd.cli.exits import OK, UNREACHABLE, Stop
 from kbd.cli.link import call, connect
-from kbd.cli.terminal import say
+from kbd.cli.terminal import line, note, say
 
 __all__ = ["command"]
 
@@ -38,5 +38,7 @@ def _up(arguments: argparse.Namespace) -> int:
         already = ""
     with client:
         info = call(client, "EngineGetInfo")
+    if warning := info.get("home_warning"):
+        note(line(warning, 1000))
     say(f"kbd {info['engine_version']} is{already} running (process {info['pid']}).")
     return OK

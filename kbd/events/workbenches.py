@@ -22,6 +22,7 @@ __all__ = [
     "FileAdded",
     "FileRemoved",
     "FileThen",
+    "HomePlace",
     "LogRepaired",
     "ModelChosen",
     "PluginLeftOut",
@@ -309,6 +310,20 @@ class BudgetCharged(Fact):
     cost: float = 0.0
 
 
+class HomePlace(msgspec.Struct, frozen=True):
+    """Place of a home, which a copy of it does not share.
+
+    Args:
+        folder: Its path, absolute.
+        device: The file system that it lies on, as stat(2) numbers it.
+        inode: The folder's number there.
+    """
+
+    folder: str
+    device: int
+    inode: int
+
+
 class DaemonStarted(Fact):
     """The daemon started.
 
@@ -317,12 +332,19 @@ class DaemonStarted(Fact):
         pid: Its process.
         engine_version: The version of kbd.
         backend: "asyncio" or "trio".
+        home: Where the home lies; None in a log of an older kbd.
+        known_at: Where an earlier start had it, if that is another folder: it was moved, copied,
+            or restored from a backup of that one. Told again as long as it is a copy.
+        is_copy: Whether that other folder was there, too.
     """
 
     epoch: int
     pid: int
     engine_version: str
     backend: str
+    home: HomePlace | None = None
+    known_at: HomePlace | None = None
+    is_copy: bool = False
 
 
 class DaemonStopped(Fact):

@@ -66,6 +66,7 @@ class EngineInfo(Answer):
         workbenches: How many there are.
         uptime_s: Seconds since the start.
         search: How documents are searched.
+        home_warning: That the home is a copy of another one, or not where it was known.
     """
 
     engine_version: str
@@ -77,6 +78,7 @@ class EngineInfo(Answer):
     workbenches: int
     uptime_s: float
     search: SearchInfo
+    home_warning: str | Unset = UNSET
 
 
 class EngineGetInfo(Request):

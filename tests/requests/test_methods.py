@@ -33,7 +33,7 @@ PARAMETERS = {
 ANSWERS = {
     "EngineGetInfo": {
         "engine_version", "api_version", "backend", "home", "pid", "plugins", "workbenches",
-        "uptime_s", "search",
+        "uptime_s", "search", "home_warning",
     },
     "WorkshopRunAgent": {"run_id", "message_id", "has_draft", "completed", "status"},
     "WorkshopGetState": {

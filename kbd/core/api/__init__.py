@@ -1,6 +1,7 @@
 """Request handlers of the API, a module a subject, and the daemon that assembles the parts.
 
 daemon          takes the home, assembles the parts bottom up, with the table of all handlers
+daemon_start    a start as the daemon's log has it: its home's place, its plugins
 commands        a command recorded for a handler, and its workbench kept open meanwhile
 administration  the daemon itself, its plugins and its workers
 workbenches     make, list, delete and fork workbenches

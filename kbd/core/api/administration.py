@@ -54,6 +54,7 @@ class DaemonMethods:
             workbenches=len(self._workbenches.ids()),
             uptime_s=round(context.clock.monotonic_s() - context.started_s, 3),
             search=wire.SearchInfo(embedder=chosen.model_id, reason=chosen.reason or msgspec.UNSET),
+            home_warning=context.home_warning or msgspec.UNSET,
         )
 
     async def workers(

@@ -21,11 +21,11 @@ import anyio
 from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
-from kbd import __version__
 from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.approvals import ApprovalMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
 from kbd.core.api.commands import hold_workbenches
+from kbd.core.api.daemon_start import look_at_start, record_start
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
@@ -42,6 +42,7 @@ from kbd.core.api.workbenches import ForkMethods, WorkbenchMethods
 from kbd.core.audit.restore import settle_restored
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon, decide_daemon
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
+from kbd.core.domain.restore_text import home_warning
 from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
@@ -54,6 +55,7 @@ from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
+from kbd.core.runtime.stopped_time import loop_options
 from kbd.core.search.engine_pool import EnginePool
 from kbd.core.server import Hub
 from kbd.core.server.dispatch import Handler, ServerLimits
@@ -72,8 +74,7 @@ from kbd.core.workbench.notifications import watch_notification
 from kbd.errors import KbdError
 from kbd.events.base import Actor, Recorded
 from kbd.events.disk import LogPoisoned
-from kbd.events.vocabulary import Event
-from kbd.events.workbenches import DaemonStarted, DaemonStopped, PluginLeftOut, PluginLoaded
+from kbd.events.workbenches import DaemonStopped
 from kbd.requests.base import Request
 from kbd.types import Seq
 
@@ -135,7 +136,7 @@ def _run(serve: Callable[[], Awaitable[None]], backend: str) -> int:
     """Run the event loop; tasks that fail together come as a group."""
     code = 0
     try:
-        anyio.run(serve, backend=backend)
+        anyio.run(serve, backend=backend, backend_options=loop_options(backend))
     # After a failed fsync nothing may be acknowledged, and no fsync retried (reliability, R11).
     # LogPoisoned is a KbdError too, so its clause stands before that one.
     except* LogPoisoned as failed:
@@ -195,6 +196,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
     async with anyio.create_task_group() as tasks, pool as workers:
         started_s = clock.monotonic_s()
         async with _open_daemon_log(home, clock, secrets, tasks) as daemon:
+            started = await run_sync(look_at_start, daemon.state, home.folder, given.backend)
             context = ApiContext(
                 home=home,
                 settings=settings,
@@ -210,8 +212,9 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
                 stop=stop.ask,
                 backend=given.backend,
                 started_s=started_s,
+                home_warning=home_warning(started),
             )
-            await _record_start(daemon, plugins, given.backend, tasks)
+            await record_start(daemon, started, plugins, tasks)
             # Before any folder is watched: a restored home must not do again what its origin does.
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
@@ -299,34 +302,6 @@ async def _open_daemon_log(
         await run_sync(snapshots.save_last, keeper.state, log.head)
     finally:
         await keeper.journal.aclose()
-
-
-async def _record_start(
-    daemon: Keeper[DaemonState, DaemonCommand], plugins: Plugins, backend: str, tasks: TaskGroup
-) -> None:
-    """Record the start, which plugins are not as they were, and those that are left out later."""
-    known = daemon.state.plugins
-    facts: list[Event] = [DaemonStarted(daemon.state.epoch + 1, os.getpid(), __version__, backend)]
-    for status in plugins.statuses:
-        if status.status == "loaded":
-            if known.get(status.name) != status.version:
-                facts.append(PluginLoaded(status.name, status.version, status.source))
-        elif known.get(status.name) != f"left out: {status.reason}":
-            facts.append(PluginLeftOut(status.name, status.reason or status.status))
-            _log.warning("plugin_left_out", plugin=status.name, reason=status.reason)
-    await daemon.submit(RecordDaemon(tuple(facts)))
-    plugins.faults.observe(partial(_record_left_out, daemon, tasks))
-
-
-def _record_left_out(
-    daemon: Keeper[DaemonState, DaemonCommand], tasks: TaskGroup, plugin: str, reason: str
-) -> None:
-    """Record that a plugin is called no more, as soon as the Keeper comes to it."""
-
-    async def record() -> None:
-        await daemon.submit(RecordDaemon((PluginLeftOut(plugin, reason),)))
-
-    tasks.start_soon(record)
 
 
 async def _stop_on_signal(stop: _StopRequest) -> None:

@@ -14,6 +14,7 @@ from kbd.events.workbenches import (
     BudgetReserved,
     DaemonStarted,
     DaemonStopped,
+    HomePlace,
     LogRepaired,
     ModelChosen,
     PluginLeftOut,
@@ -63,6 +64,9 @@ class DaemonState(msgspec.Struct):
     Args:
         seq: That event.
         epoch: How often it was started.
+        home: Where it was when it was started last; None if no start said so.
+        copied_from: The home that it is a copy of, which was there when it was started last.
+        restored: Whether it was restored since, so that what is said of `home` is the backup's.
         model_id: The model that is used where none is chosen.
         workbenches: All there are.
         plugins: Their versions, or why they are left out.
@@ -76,6 +80,9 @@ class DaemonState(msgspec.Struct):
 
     seq: Seq = Seq(0)
     epoch: int = 0
+    home: HomePlace | None = None
+    copied_from: HomePlace | None = None
+    restored: bool = False
     model_id: str | None = None
     workbenches: dict[WorkbenchId, KnownWorkbench] = {}
     plugins: dict[str, str] = {}
@@ -109,6 +116,11 @@ def _deleted(state: DaemonState, record: Recorded) -> None:
 def _started(state: DaemonState, record: Recorded) -> None:
     data: DaemonStarted = record.data
     state.epoch = data.epoch
+    # A start by an older kbd does not say.
+    if data.home is not None:
+        state.home = data.home
+        state.copied_from = data.known_at if data.is_copy else None
+        state.restored = False
 
 
 def _loaded(state: DaemonState, record: Recorded) -> None:
@@ -167,7 +179,7 @@ def _charged(state: DaemonState, record: Recorded) -> None:
 
 def _restored(state: DaemonState, record: Recorded) -> None:
     data: HomeRestored = record.data
-    state.consent_mode = "ask"
+    state.consent_mode, state.restored = "ask", True
     for workbench_id, known in state.workbenches.items():
         state.workbenches[workbench_id] = msgspec.structs.replace(known, restore_id=data.restore_id)
     # Less than nothing, or no number at all, would let the day's caps be passed.

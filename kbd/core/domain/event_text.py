@@ -538,9 +538,6 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         workbenches.SettingChanged: _setting,
         workbenches.BudgetReserved: _reserved,
         workbenches.BudgetCharged: lambda e, _: f"{e.tokens} tokens{_cost(e.cost)} charged",
-        workbenches.DaemonStarted: lambda e, _: (
-            f"daemon {e.engine_version} started, process {e.pid}, {e.backend}"
-        ),
         workbenches.DaemonStopped: lambda e, _: f"daemon stopped: {e.reason}",
         workbenches.PluginLoaded: lambda e, _: f"plugin {e.name} {e.version} loaded",
         workbenches.PluginLeftOut: lambda e, _: f"plugin {e.name} left out: {e.reason}",

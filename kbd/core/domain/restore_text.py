@@ -1,4 +1,4 @@
-"""Words for the events of a restore, and for what a person confirmed after one."""
+"""Words for the events of a restore, for a start, and for what a person confirmed after one."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import Any
 
 from kbd.core.domain.event_context import EventContext
-from kbd.events import restores, watches
+from kbd.events import restores, watches, workbenches
 
-__all__ = ["RESTORE_TEXTS"]
+__all__ = ["RESTORE_TEXTS", "home_warning"]
 
 WATCH_DIGITS = 8
 """How much of a watch's id tells it apart, as in `event_text`."""
@@ -20,6 +20,26 @@ def _home_restored(data: restores.HomeRestored, _context: EventContext) -> str:
         f"home restored from a backup of {when} UTC: consent is asked for, and every watch is "
         "paused until a person resumes it"
     )
+
+
+def home_warning(started: workbenches.DaemonStarted) -> str:
+    """Return what a person should know of a home that is not where it was known; "" for nothing."""
+    known = started.known_at
+    if known is None:
+        return ""
+    told = f"{known.folder} (device {known.device}, inode {known.inode})"
+    if started.is_copy:
+        return (
+            f"this home is a copy of {told}, which is there, too: both watch the same folders and "
+            "know the same consents; `kbd backup` and `kbd restore` make one that does not"
+        )
+    return f"this home was moved, copied or restored: it was known at {told}"
+
+
+def _started(data: workbenches.DaemonStarted, _context: EventContext) -> str:
+    warning = home_warning(data)
+    start = f"daemon {data.engine_version} started, process {data.pid}, {data.backend}"
+    return f"{start}; {warning}" if warning else start
 
 
 def _resumed(data: watches.WatchResumed, _context: EventContext) -> str:
@@ -39,6 +59,7 @@ def _confirmed(confirmed: watches.RuleConfirmation | None) -> str:
 RESTORE_TEXTS: Mapping[type, Callable[[Any, EventContext], str]] = MappingProxyType(
     {
         restores.HomeRestored: _home_restored,
+        workbenches.DaemonStarted: _started,
         restores.WorkbenchRestored: lambda _, __: (
             "restored from a backup: what people had agreed to or confirmed is asked again"
         ),

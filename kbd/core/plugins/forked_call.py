@@ -227,7 +227,7 @@ def _allowed(module: str, package: str) -> bool:
 def _crash(fault: BaseException) -> Answer:
     if isinstance(fault, OSError) and fault.errno == errno.EFBIG:
         return Exceeded("file")
-    if isinstance(fault, OSError) and fault.errno == errno.ENOSPC:
+    if isinstance(fault, OSError) and fault.errno in (errno.ENOSPC, errno.EDQUOT):
         return Raised(DiskFull.code, "no space is left on the device", True, (), {})  # noqa: FBT003
     try:
         message = str(fault)[:MESSAGE_CHARACTERS].encode("utf-8", "replace").decode()

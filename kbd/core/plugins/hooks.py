@@ -80,22 +80,30 @@ class EntryPoint(msgspec.Struct, frozen=True):
         return attrgetter(part.strip())(loaded) if part else loaded
 
 
-def installed_entry_points(group: str, folders: Iterable[str]) -> list[EntryPoint]:
+def installed_entry_points(
+    group: str, folders: Iterable[str], all_of: str = ""
+) -> list[EntryPoint]:
     """Return the entry points of a group; of two distributions of one name, the first's.
 
     Args:
         group: The section of `entry_points.txt`.
         folders: As `sys.path` has them, in its order; what cannot be read holds nothing.
+        all_of: The distribution of which every one counts, so that none hides another.
     """
     points: list[EntryPoint] = []
     seen: set[str] = set()
     for folder in folders:
         for place in _distributions(folder or "."):
-            name = re.sub("[-_.]+", "-", place.stem.partition("-")[0]).lower()
-            if name not in seen:
+            name = _plain_name(place.stem.partition("-")[0])
+            if name not in seen or name == all_of:
                 seen.add(name)
                 points += _entry_points_of(place, group)
     return points
+
+
+def _plain_name(name: str) -> str:
+    """Return a distribution's name in the one spelling by which names are compared."""
+    return re.sub("[-_.]+", "-", name).lower()
 
 
 def _distributions(folder: str) -> list[Path]:
@@ -120,7 +128,10 @@ def _entry_points_of(place: Path, group: str) -> Iterator[EntryPoint]:
             found.append((name.strip(), value.strip()))
     if found:
         headers = _headers(place)
-        source = headers.get("name", place.stem.partition("-")[0])
+        # Its folder's name is what an installer goes by; what it says of itself may be another's.
+        lies_as = place.stem.partition("-")[0]
+        told = headers.get("name", lies_as)
+        source = told if _plain_name(told) == _plain_name(lies_as) else lies_as
         version = headers.get("version", "0")
         for name, value in found:
             yield EntryPoint(name, value, version, source)

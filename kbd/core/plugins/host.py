@@ -3,20 +3,24 @@
 A plugin that fails, in whatever way, is a status with a reason; the others work. What a hook
 returned is checked here, and what is ill-formed becomes the plugin's status. Built-in plugins come
 first and then the rest by name, so that a stranger's plugin cannot take the name of a built-in
-format, tool or provider; blocking the built-in one frees its names.
+format, tool or provider; blocking the built-in one frees its names. Built in is what kbd's own
+distribution names and lies beside kbd itself: one that only says so is left out.
 """
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
+import kbd
 from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.guards import GuardedEmbedder, GuardedProvider
 from kbd.core.plugins.hooks import (
@@ -278,7 +282,7 @@ class _PluginEntry:
         self.plugin: Plugin | None = None
         self.blocked = False
         # Those of kbd itself are its own code.
-        self.is_ours = point.source == OURS
+        self.is_ours = _is_built_in(point)
         self.faults: list[str] = []
         self.contributions: list[tuple[str, str]] = []
 
@@ -341,8 +345,8 @@ class Plugins:
             found: The entry points to load; those that are installed if None.
         """
         plugins = cls()
-        points = installed_entry_points(GROUP, sys.path) if found is None else found
-        for point in sorted(points, key=_order):
+        points = installed_entry_points(GROUP, sys.path, OURS) if found is None else found
+        for point in _in_order(points):
             plugins._load(point, settings, environment or {})
         plugins.faults.exempt = {entry.name for entry in plugins._entries if entry.is_ours}
         plugins.formats = plugins._collect("kbd_register_formats", "format", check_format)
@@ -390,6 +394,9 @@ class Plugins:
             entry.blocked = True
             return
         try:
+            if point.source == OURS and not entry.is_ours:
+                msg = f"it says that it is a part of kbd, but {point.value} does not lie beside kbd"
+                raise PluginError(msg)
             if any(other.plugin and other.name == point.name for other in self._entries):
                 msg = f"another plugin is called {point.name}"
                 raise PluginError(msg)
@@ -502,8 +509,36 @@ def _call(entry: _PluginEntry, limit_s: float, function: Callable[..., T], *args
     return function(*args) if entry.is_ours else call_within(limit_s, function, *args)
 
 
-def _order(point: EntryPoint) -> tuple[bool, str, str]:
-    return (point.source != OURS, point.name, point.source)
+def _in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:
+    """Return entry points in the order of loading: built-in ones, each once, then the rest."""
+    built_in: dict[tuple[str, str], EntryPoint] = {}
+    others: list[EntryPoint] = []
+    for point in points:
+        if _is_built_in(point):
+            built_in.setdefault((point.name, point.value), point)
+        else:
+            others.append(point)
+
+    def order(point: EntryPoint) -> tuple[str, str]:
+        return (point.name, point.source)
+
+    return [*sorted(built_in.values(), key=order), *sorted(others, key=order)]
+
+
+def _is_built_in(point: EntryPoint) -> bool:
+    """Return whether an entry point is kbd's own, by where its package lies; nothing is imported.
+
+    A name alone is no proof: whoever comes first in `sys.path` could bear it.
+    """
+    if point.source != OURS:
+        return False
+    try:
+        spec = find_spec(re.split(r"[.:\[]", point.value)[0].strip())
+    except (ImportError, ValueError, AttributeError):
+        return False
+    beside = os.path.dirname(os.path.dirname(os.path.abspath(kbd.__file__)))
+    places = (spec.origin, *(spec.submodule_search_locations or ())) if spec else ()
+    return any(place and os.path.abspath(place).startswith(beside + os.sep) for place in places)
 
 
 def _fault_line(fault: BaseException) -> str:

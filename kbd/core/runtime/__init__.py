@@ -1,6 +1,7 @@
 """Runtime services under all rooms of the core: event loop, time, folders, settings, keys.
 
     clock          time and fresh ids
+    stopped_time   the clock of deadlines, which stands while the process is stopped
     held_folder    folders held open, and what is opened below them through no link
     paths          `$KBD_HOME`, its folders and those of each workbench
     settings       `settings.toml` and the environment

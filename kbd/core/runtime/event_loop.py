@@ -16,7 +16,15 @@ from typing import Generic, NamedTuple, TypeVar
 
 import anyio
 
-__all__ = ["Deferred", "Notifier", "Settle", "Wakeup", "asyncio_loop", "serve_readable"]
+__all__ = [
+    "Deferred",
+    "Notifier",
+    "Settle",
+    "Wakeup",
+    "asyncio_loop",
+    "loop_clock",
+    "serve_readable",
+]
 
 
 async def serve_readable(fd: int, turn: Callable[[], None]) -> None:
@@ -104,6 +112,19 @@ def asyncio_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def loop_clock() -> Callable[[], float]:
+    """Return the clock that the deadlines of the loop that runs go by, for its callbacks, too.
+
+    It stands while the process is stopped, and anyio tells it to tasks alone.
+    """
+    loop = asyncio_loop()
+    if loop is not None:
+        return loop.time
+    from trio import current_time  # noqa: PLC0415 - as below
+
+    return current_time
 
 
 def _trio_wait_readable() -> Callable[[int], Awaitable[None]]:

@@ -174,7 +174,7 @@ class Server:
         listener = await SocketListener.from_socket(made)
         poller, post, limits = Poller(), Post(), self._limits
         budget = InboundBudget(limits.long_bytes, limits.message_bytes)
-        shared = SharedParts(poller, post, budget, Backlogs(limits))
+        shared = SharedParts(poller, post, budget, Backlogs(limits, poller.clock))
         try:
             async with anyio.create_task_group() as io_tasks:
                 io_tasks.start_soon(poller.run)

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol, cast
 
 import anyio
 
-from kbd.core.runtime.event_loop import Notifier, serve_readable
+from kbd.core.runtime.event_loop import Notifier, loop_clock, serve_readable
 from kbd.core.server.dispatch import ServerLimits
 from kbd.rpc import Framer
 from kbd.types import Seq
@@ -102,9 +102,15 @@ class PolledSocket:
 
 
 class Poller:
-    """Polls the sockets of all clients, by epoll."""
+    """Polls the sockets of all clients, by epoll.
+
+    Attributes:
+        clock: Seconds that deadlines go by. A clock that is set drops no client, nor does a stop of
+            the daemon.
+    """
 
     def __init__(self) -> None:
+        self.clock = loop_clock()
         # Not `selectors`, which takes longer than the system to say who is ready.
         self._epoll = select.epoll()
         self._watches: dict[int, PolledSocket] = {}
@@ -144,8 +150,7 @@ class Poller:
         if within_s is None:
             self._deadlines.pop(overdue, None)
         else:
-            # Monotonic: a clock that is set must not drop a client.
-            self._deadlines[overdue] = time.monotonic() + within_s
+            self._deadlines[overdue] = self.clock() + within_s
             self._deadline_set.ring()
 
     def enqueue(self, watch: PolledSocket) -> None:
@@ -189,10 +194,10 @@ class Poller:
         while True:
             while not self._deadlines:
                 await self._deadline_set.wait()
-            left_s = min(self._deadlines.values()) - time.monotonic()
+            left_s = min(self._deadlines.values()) - self.clock()
             # Not longer than a look: a nearer one may come meanwhile.
             await anyio.sleep(min(max(left_s, 0.0), _DEADLINE_CHECK_S))
-            now = time.monotonic()
+            now = self.clock()
             for overdue in [overdue for overdue, at in self._deadlines.items() if at <= now]:
                 # Unless one that was called before it has cleared it.
                 if self._deadlines.pop(overdue, None) is not None:
@@ -231,7 +236,7 @@ class Outbox:
         give_up: Called when nothing can or should be sent any more.
 
     Attributes:
-        progress_at: When something was last handed to the socket, by the monotonic clock.
+        progress_at: When something was last handed to the socket, by the loop's clock.
     """
 
     def __init__(
@@ -415,7 +420,7 @@ class Outbox:
     def _stall(self, *, has_progress: bool) -> None:
         """Wait for room, and for the client to take something in time."""
         if has_progress or not self._is_waiting:
-            self.progress_at = time.monotonic()
+            self.progress_at = self._backlogs.clock()
             self._watch.set_deadline(self._drop, self._limits.stall_s)
         self._wait(waits=True)
         self._backlogs.note(self)
@@ -466,9 +471,14 @@ class Backlogs:
 
     Args:
         limits: How much may wait, for one client and for all.
+        clock: Seconds of the loop.
+
+    Attributes:
+        clock: The same.
     """
 
-    def __init__(self, limits: ServerLimits) -> None:
+    def __init__(self, limits: ServerLimits, clock: Callable[[], float]) -> None:
+        self.clock = clock
         self._one_bytes, self._all_bytes = limits.outbound_bytes, limits.backlog_bytes
         self._sizes: dict[Outbox, int] = {}
         self._total = 0
@@ -487,7 +497,7 @@ class Backlogs:
 
     def _relieve(self) -> None:
         """Drop clients until what waits is within the bound, or all that are left are reading."""
-        now = time.monotonic()
+        now = self.clock()
         for outbox in sorted(self._sizes, key=lambda each: each.progress_at):
             if self._total <= self._all_bytes:
                 return

@@ -49,6 +49,7 @@ class ApiContext(msgspec.Struct, frozen=True):
         stop: Asks the daemon to stop.
         backend: "asyncio" or "trio".
         started_s: When the daemon started, on the monotonic clock.
+        home_warning: What a person should know of where the home lies; "" for nothing.
     """
 
     home: Home
@@ -65,3 +66,4 @@ class ApiContext(msgspec.Struct, frozen=True):
     stop: Stopping
     backend: str
     started_s: float
+    home_warning: str = ""
