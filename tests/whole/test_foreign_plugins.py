@@ -149,7 +149,8 @@ def test_each_is_left_out_and_told_and_none_harms(daemon: RealDaemon, tmp_path: 
     file = tmp_path / "a.csv"
     file.write_text("a,b\n1,2\n")
     workbench_id = daemon.workbench(file)
-    assert daemon.ask("CsvGetMap", workbench_id=workbench_id, path="a.csv")
+    read = {"workbench_id": workbench_id, "name": "read_file", "arguments": {"path": "a.csv"}}
+    assert "column" in daemon.ask("ToolsCall", **read)
     log = daemon.log.read_text()
     assert '{"level": "critical"}' not in log.splitlines()
     said = _doctor(daemon)
