@@ -25,6 +25,7 @@ from pathlib import Path
 import anyio
 
 from benchmarks._measure import gate, interleave, table
+from benchmarks._plugin import MODULE, installed
 from kbd.core.plugins.call_paths import CallPaths
 from kbd.core.plugins.confinement.layers import NO_LAYERS, Layers, find_layers
 from kbd.core.plugins.confinement.process import (
@@ -34,8 +35,6 @@ from kbd.core.plugins.confinement.process import (
     find_software,
 )
 from kbd.core.plugins.forked_call import _limit_process
-from kbd.core.plugins.hooks import EntryPoint
-from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_messages import Request, encode
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.plugins.worker_process import Bounds
@@ -44,26 +43,6 @@ from kbd.tools import CallLimits
 
 FORKS, ROUNDS = 40, 15
 SLICES, CALLS = 12, 20
-
-PLUGIN = """
-from pathlib import Path
-
-from kbd import hookimpl
-from kbd.formats import FormatHandler
-
-class Bench(FormatHandler):
-    name = "bench"
-    wire_name = "Bench"
-    kind = "text"
-    suffixes = {".bench": "text/plain"}
-
-def read(path):
-    return Path(path).read_bytes()
-
-@hookimpl
-def kbd_register_formats():
-    return [Bench()]
-"""
 
 LAYERS = {
     "without a layer": NO_LAYERS,
@@ -117,12 +96,12 @@ def measure_layers(file: str) -> None:
 
 async def measure_calls(folder: Path, file: Path) -> None:
     """Time whole calls of a worker with and without each layer, and print."""
-    plugins = Plugins.discover(Settings(), found=[EntryPoint("bench", "kbd_bench_plugin")])
+    plugins = installed(folder)
     async with WorkerPool(plugins, Settings(), extra_paths=[folder]) as workers:
-        await workers.call("bench", "kbd_bench_plugin:read", {"path": file})
+        await workers.call("bench", f"{MODULE}:read", {"path": file})
         # Below the pool, which gives each call the layers that the settings say.
         process = await workers._process(plugins.get("bench"))  # noqa: SLF001
-        request = encode(Request("kbd_bench_plugin:read", {"path": file}))
+        request = encode(Request(f"{MODULE}:read", {"path": file}))
         paths = CallPaths()
         paths.pack(Request("", {"path": file}))
 
@@ -148,11 +127,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "kbd_bench_plugin.py").write_text(PLUGIN)
         file = folder / "file"
         file.write_bytes(b"x" * 200)
         measure_layers(str(file))
-        sys.path.append(name)
         anyio.run(measure_calls, folder, file)
 
 

@@ -26,35 +26,12 @@ import anyio
 import anyio.to_process
 
 from benchmarks._measure import gate
-from kbd.core.plugins.hooks import EntryPoint
-from kbd.core.plugins.host import Plugins
+from benchmarks._plugin import MODULE, installed
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.settings import Settings
 from kbd.tools import CallLimits
 
 SLICES, CALLS = 12, 20
-
-PLUGIN = """
-from kbd import hookimpl
-from kbd.formats import FormatHandler
-
-class Bench(FormatHandler):
-    name = "bench"
-    wire_name = "Bench"
-    kind = "text"
-    suffixes = {".bench": "text/plain"}
-
-def echo(value):
-    return value
-
-def sleep():
-    import time
-    time.sleep(60)
-
-@hookimpl
-def kbd_register_formats():
-    return [Bench()]
-"""
 
 
 def echo(value: bytes) -> bytes:
@@ -108,7 +85,7 @@ async def cold_pool() -> float:
 async def killed(workers: WorkerPool) -> float:
     """Return the seconds from cancelling a call to its process being reaped."""
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(workers.call, "bench", "kbd_bench_plugin:sleep", {})
+        tasks.start_soon(workers.call, "bench", f"{MODULE}:sleep", {})
         await anyio.sleep(0.1)
         start = time.perf_counter()
         tasks.cancel_scope.cancel()
@@ -117,7 +94,7 @@ async def killed(workers: WorkerPool) -> float:
 
 async def measure(folder: Path, control: socket.socket) -> None:
     """Measure all ways side by side, and print."""
-    plugins = Plugins.discover(Settings(), found=[EntryPoint("bench", "kbd_bench_plugin")])
+    plugins = installed(folder)
     value = b"x" * 200
     limits = CallLimits()
 
@@ -128,7 +105,7 @@ async def measure(folder: Path, control: socket.socket) -> None:
     async with WorkerPool(plugins, Settings(), extra_paths=[folder]) as workers:
         call = {
             "kbd": lambda: timed(
-                lambda: workers.call("bench", "kbd_bench_plugin:echo", {"value": value}, limits)
+                lambda: workers.call("bench", f"{MODULE}:echo", {"value": value}, limits)
             ),
             "pool": lambda: timed(lambda: anyio.to_process.run_sync(echo, value)),
             "fork": by_fork,
@@ -165,8 +142,6 @@ def main() -> None:
         os._exit(0)
     theirs.close()
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "kbd_bench_plugin.py").write_text(PLUGIN)
-        sys.path.append(folder)
         anyio.run(measure, Path(folder), control)
     control.close()
 

@@ -1,5 +1,7 @@
 """A server with small handlers and an in-memory log, for tests of the socket and of clients."""
 
+import errno
+import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -156,7 +158,10 @@ class Served:
         def verify(_request: LogVerify, _session: Session) -> Any:
             raise RuntimeError("the secret is /home/user/secret")
 
-        async def delete(_request: WorkbenchDelete, _session: Session) -> Any:
+        async def delete(request: WorkbenchDelete, _session: Session) -> Any:
+            """Fail inside, or by the disk if it is about the other workbench."""
+            if request.workbench_id == OTHER:
+                raise OSError(errno.EIO, os.strerror(errno.EIO), "/home/user/secret")
             raise RuntimeError("the secret is /home/user/secret")
 
         def listed(_request: WorkbenchList, _session: Session) -> Any:

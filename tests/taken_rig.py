@@ -35,6 +35,8 @@ from kbd.tools import CallLimits
 PACKAGES = Path(__file__).parent / "core" / "plugins" / "packages"
 
 
+ACTS = PACKAGES / "kbd_taken" / "acts.py"
+
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
@@ -49,6 +51,7 @@ class TakenOrder(msgspec.Struct, frozen=True):
         mode: The setting of the sandbox.
         layers: The layers that calls get in place of those of the mode.
         without_landlock: Whether to hide Landlock, as a kernel without it does.
+        program: Whether a program that prints is taken over, in place of a call that parses.
     """
 
     folder: str
@@ -56,6 +59,7 @@ class TakenOrder(msgspec.Struct, frozen=True):
     mode: SandboxMode
     layers: Layers | None = None
     without_landlock: bool = False
+    program: bool = False
 
 
 def take_over(order: TakenOrder) -> dict[str, str]:
@@ -100,7 +104,7 @@ async def _let_act(order: TakenOrder) -> dict[str, str]:
     plugins = Plugins.discover(Settings(), found=[EntryPoint("taken", "kbd_taken")])
     settings = Settings(workers=WorkerLimits(sandbox=order.mode, wall_s=20))
     found: dict[str, str] = {}
-    with _Listening(targets["socket"]) as (_, tcp, udp):
+    with _Listening(targets["socket"]) as (_, tcp, udp, _):
         targets |= {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1]}
         pool = WorkerPool(plugins, settings, extra_paths=[PACKAGES], private=home)
         if order.layers is not None:
@@ -111,6 +115,12 @@ async def _let_act(order: TakenOrder) -> dict[str, str]:
                 targets |= await _processes(call, pool, tasks)
             except KbdError as error:
                 return {"no call": error.message}
+            if order.program:
+                program = _make_program(Path(order.folder))
+                arguments = {"program": str(program), "targets": targets}
+                found = await call("kbd_taken.acts:run_acts", arguments, program=program)
+                tasks.cancel_scope.cancel()
+                return found
             for name in importlib.import_module("kbd_taken.acts").ACTS:
                 found[name] = await _attempt(call, name, targets)
             found["keep a stray alive"] = _find(targets["stray"])
@@ -155,7 +165,20 @@ def _make_home(home: Path) -> dict[str, Any]:
         path.write_text("secret")
         path.chmod(0o600)
     named = {name: str(path) for name, path in files.items()}
-    return {**named, "folder": str(home), "socket": str(home / "kbd.sock")}
+    return {
+        **named,
+        "folder": str(home),
+        "socket": str(home / "kbd.sock"),
+        "messages": str(home / "kbd.sock.messages"),
+    }
+
+
+def _make_program(folder: Path) -> Path:
+    program = folder / "office" / "office"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I {ACTS} "$@"\n')
+    program.chmod(0o700)
+    return program
 
 
 class _Listening:
@@ -166,12 +189,14 @@ class _Listening:
             socket.socket(socket.AF_UNIX),
             socket.socket(socket.AF_INET),
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
         )
         self._path = path
 
-    def __enter__(self) -> tuple[socket.socket, socket.socket, socket.socket]:
-        unix, tcp, udp = self._sockets
+    def __enter__(self) -> tuple[socket.socket, ...]:
+        unix, tcp, udp, messages = self._sockets
         unix.bind(self._path)
+        messages.bind(f"{self._path}.messages")
         tcp.bind(("127.0.0.1", 0))
         udp.bind(("127.0.0.1", 0))
         unix.listen()

@@ -17,6 +17,8 @@ from openpyxl.workbook import Workbook
 from benchmarks.transactions import AWKWARD, CATEGORIES, HEADER, ROWS, transactions
 from browsing import count_of, fitting, opened, started
 
+pytestmark = pytest.mark.full  # `make demo` itself is a newcomer's next step.
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.files import add, extract
@@ -109,7 +110,7 @@ def _show(arguments: argparse.Namespace) -> int:
         workbench = find_workbench(client, arguments.workbench)
         named = {"workbench_id": workbench["id"]}
         opened = call(client, "WorkbenchOpen", named)["workbench"]
-        files = call(client, "WorkbenchFilesList", named)["files"]
+        files = call(client, "WorkbenchFilesList", {**named, "look_into": True})["files"]
         runs = call(client, "RunList", named)["runs"]
     if arguments.json:
         say(json.dumps({"workbench": opened, "files": files, "runs": runs}))
@@ -121,12 +122,29 @@ def _show(arguments: argparse.Namespace) -> int:
     if "reason" in opened:
         say(f"  log     can only be read: {line(opened['reason'])}")
     say()
-    rows = [(f["path"], size(f["size"]), f["file_kind"], f.get("reason", "")) for f in files]
+    rows = [(f["path"], size(f["size"]), f["file_kind"], _file_note(f)) for f in files]
     say(render_table(("file", "size", "kind", "note"), rows))
     if runs:
         table = [(r["run_id"], r["status"], format_time(r["started_at"])) for r in runs]
         say(f"\n{render_table(('run', 'status', 'started (UTC)'), table)}")
     return OK
+
+
+_SHOWN_CARRIED = 3
+_CARRIED_WIDTH = 60
+
+
+def _file_note(file: dict[str, Any]) -> str:
+    """Return what to know of a file: why it is not read, what it carries."""
+    notes = [file["reason"]] if "reason" in file else []
+    carried = file.get("active_content")
+    if carried:
+        more = len(carried) - _SHOWN_CARRIED
+        shown = [line(each, _CARRIED_WIDTH) for each in carried[:_SHOWN_CARRIED]]
+        notes.append(f"carries {'; '.join(shown)}{f'; and {more} more' if more > 0 else ''}")
+    elif carried is None and not file.get("is_opaque") and not notes:
+        notes.append("not looked into for what it carries")
+    return "; ".join(notes)
 
 
 def _add(arguments: argparse.Namespace) -> int:

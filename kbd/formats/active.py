@@ -13,7 +13,7 @@ MAX_TEXTS = 20
 """Texts that one answer has; what is more is counted in the last one."""
 
 MAX_KEPT = 100_000
-"""Pieces that are compared; a file with more of them has one more that is new."""
+"""Pieces that are compared; a file with more of them has something new, whatever it was before."""
 
 _SHOWN_CHARACTERS = 160
 
@@ -23,6 +23,7 @@ class ActiveContent:
 
     def __init__(self) -> None:
         self._found: dict[bytes, str] = {}
+        self._is_cut = False
 
     def add(self, kind: str, content: str, place: str = "", shown: str = "") -> None:
         """Add a piece.
@@ -33,17 +34,17 @@ class ActiveContent:
             place: Where it stands, for people ("Sheet1!B2").
             shown: What is shown of it, if that is not its content.
         """
-        if len(self._found) == MAX_KEPT:
-            kind, content, place, shown = f"more than {MAX_KEPT:,} pieces", "", "", ""
         key = hashlib.sha256(f"{kind}\0{content}".encode("utf-8", "replace")).digest()
-        if len(self._found) > MAX_KEPT:
+        if key in self._found:
             return
-        if key not in self._found:
-            shown = " ".join((shown or content).split())
-            if len(shown) > _SHOWN_CHARACTERS:
-                shown = f"{shown[: _SHOWN_CHARACTERS - 1]}…"
-            text = f"{kind}: {shown}" if shown else kind
-            self._found[key] = f"{place}: {text}" if place else text
+        if len(self._found) == MAX_KEPT:
+            self._is_cut = True
+            return
+        shown = " ".join((shown or content).split())
+        if len(shown) > _SHOWN_CHARACTERS:
+            shown = f"{shown[: _SHOWN_CHARACTERS - 1]}…"
+        text = f"{kind}: {shown}" if shown else kind
+        self._found[key] = f"{place}: {text}" if place else text
 
     def new_texts(self, known: "Iterable[ActiveContent]" = ()) -> tuple[str, ...]:
         """Return the texts of what none of some others has, at most `MAX_TEXTS` of them."""
@@ -54,6 +55,9 @@ class ActiveContent:
             for key in other._found:  # noqa: SLF001 - of the same class
                 left.pop(key, None)
         texts = list(dict.fromkeys(left.values()))
+        if self._is_cut:
+            # Of what was not kept nobody can say that another one has it, too.
+            texts.insert(0, f"more than {MAX_KEPT:,} pieces")
         if len(texts) <= MAX_TEXTS:
             return tuple(texts)
         return (*texts[: MAX_TEXTS - 1], f"and {len(texts) - MAX_TEXTS + 1} more")

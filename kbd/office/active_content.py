@@ -66,6 +66,9 @@ _IN_PARTS = {
 _ACTION = re.compile(
     rb"\saction=[\"'](ppaction://(?:macro|program|hlinkfile|ole|hlinkpres)[^\"']*)"
 )
+_HOVERED = re.compile(
+    rb"<(?:\w+:)?hlink(?:MouseOver|Hover)\s[^>]*?\b(?:\w+:)?id\s*=\s*[\"']([^\"']*)[\"']"
+)
 _MAX_PART_BYTES = 32 * 1024 * 1024
 
 
@@ -90,8 +93,11 @@ def _collect(source: Source, add: AddContent | None) -> ActiveContent:
     found = ActiveContent()
     with Package(source) as package, reading_errors(source.name):
         for part in parts_of(package):
-            for relation in _relations(package, part):
+            relations = _relations(package, part)
+            for relation in relations:
                 _add_relation(found, package, relation)
+            if any(relation.external and relation.kind == _LINK for relation in relations):
+                _add_hovered(found, package, part, relations)
         if add is not None:
             add(package, found)
     return found
@@ -132,6 +138,19 @@ def _add_relation(found: ActiveContent, package: Package, relation: Relation) ->
     if relation.kind in ("slide", "slideLayout", "slideMaster"):
         for action in _ACTION.findall(_data(package, relation.target)):
             found.add("action", action.decode("utf-8", "replace"))
+
+
+def _add_hovered(
+    found: ActiveContent, package: Package, part: str, relations: tuple[Relation, ...]
+) -> None:
+    """Add the links of a part that a program follows when the pointer only passes over them."""
+    if part not in package:
+        return
+    data = _data(package, part)
+    hovered = {key.decode("utf-8", "replace") for key in _HOVERED.findall(data)}
+    for relation in relations:
+        if relation.external and relation.id in hovered:
+            found.add("link that is followed by hovering", relation.target)
 
 
 def _data(package: Package, part: str) -> bytes:

@@ -15,6 +15,7 @@ __all__ = [
     "SLOTS",
     "Theme",
     "drawing_color",
+    "look_alike",
     "parse_rgb",
     "parse_share",
     "read_theme",
@@ -97,6 +98,16 @@ def drawing_color(element: etree._Element | None, scheme: Callable[[str], str]) 
         if _name(child).endswith("Clr"):
             return drawing_color(child, scheme)
     return ""
+
+
+NEAR = 15
+"""By how much each part of two colors may differ, of 255, that nobody tells them apart."""
+
+
+def look_alike(one: str, other: str) -> bool:
+    """Return whether nobody tells letters of one color (RRGGBB) from what is of the other."""
+    pairs = zip(bytes.fromhex(one), bytes.fromhex(other), strict=True)
+    return all(abs(a - b) <= NEAR for a, b in pairs)
 
 
 def with_lightness(rgb: str, change: Callable[[float], float]) -> str:

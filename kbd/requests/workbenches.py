@@ -269,6 +269,8 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
         mime_type: The same for programs.
         is_opaque: Whether its content cannot be read.
         reason: Why not, or why it is not read any more: it killed its workers.
+        active_content: What it carries that runs, fetches or is embedded, as its map names it;
+            empty if there is nothing, absent if it was not looked into yet or cannot be.
     """
 
     path: FileName
@@ -279,6 +281,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
     mime_type: str
     is_opaque: bool
     reason: str | Unset = UNSET
+    active_content: tuple[str, ...] | Unset = UNSET
 
 
 class FilesFound(Answer):
@@ -288,11 +291,18 @@ class FilesFound(Answer):
 
 
 class WorkbenchFilesList(_WorkbenchRequest):
-    """List the files of a workbench."""
+    """List the files of a workbench.
+
+    Args:
+        workbench_id: Which.
+        look_into: Whether files that nobody looked into yet are, for their `active_content`; it may
+            take seconds.
+    """
 
     answer: ClassVar[type[Any]] = FilesFound
 
     workbench_id: WorkbenchParam
+    look_into: bool = False
 
 
 class AddResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -174,6 +174,31 @@ def test_wb_show_tells_files_and_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: 
         assert part in told
 
 
+def test_wb_show_tells_what_files_carry(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
+    """The first pieces of it, on one line and without control characters; or that nobody looked."""
+    row = {"size": 1, "file_kind": "document", "is_opaque": False}
+    carried = ["macros: vba.bin", "external image: http://e.example/\x1b[31m", "c: 3", "d", "e"]
+    files = [
+        {**row, "path": "a.docx", "active_content": carried},
+        {**row, "path": "b.docx", "active_content": []},
+        {**row, "path": "c.docx"},
+    ]
+    daemon.answers.update(
+        WorkbenchOpen={"workbench": {**workbench(), "default_model_id": "offline:planner"}},
+        WorkbenchFilesList={"files": files},
+        RunList={"runs": []},
+    )
+
+    assert kbd("wb", "show", "taxes") == 0
+    told = capsys.readouterr().out
+    assert "carries macros: vba.bin; external image: http://e.example/" in told
+    assert "c: 3; and 2 more" in told
+    assert "\x1b[31m" not in told
+    assert [line.split()[0] for line in told.splitlines() if "not looked into" in line] == [
+        "c.docx"
+    ]
+
+
 def test_plugins_tells_reasons(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """A plugin that is left out stands there with its reason."""
     plugin = {

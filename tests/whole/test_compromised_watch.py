@@ -1,6 +1,7 @@
 """A compromised model behind a rule that publishes by itself: nothing that runs is led out."""
 
 import csv
+import html
 import io
 import os
 import re
@@ -11,28 +12,48 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import docx
+import openpyxl
 import pytest
+from docx.opc.constants import RELATIONSHIP_TYPE
 
 from backends import mostly
 from model_server import Reply, call, calls, phase_of, text, turn_of
-from whole.hostile_calls import HIDDEN_NAMES, PLAIN_NAMES, RUNNABLE_NAMES, leading_calls
-from whole.watched import Inbox, Watched
+from whole.hostile_calls import (
+    HIDDEN_NAMES,
+    PLAIN_NAMES,
+    RUNNABLE_NAMES,
+    LeadingKind,
+    leading_calls,
+)
+from whole.watched import Watched
 from wired import PLAN, Wired, wired
 
-SHORT, WHOLE, LONG = (3, 12), (12, 25), (400, 25)
+SHORT, WHOLE, LONG = (6, 6), (12, 25), (400, 25)
 """Runs, and calls in each: 36 in the first tier, 300 in the second, 10,000 in the soak."""
 
+KINDS: tuple[LeadingKind, ...] = ("plain", "names", "texts", "books", "copies", "links")
+"""What is hostile in each run, in turn."""
+
 RUNS = re.compile(
-    r"(?i)\.(sh|py|bat|cmd|ps1|vbs|js|mjs|reg|service|desktop|lnk|url)$|^(makefile|setup\.cfg|"
-    r"package\.json|pyproject\.toml)$"
+    r"(?i)\.(s[hſ]|py|bat|cmd|ps1|vbs|js|mjs|reg|service|desktop|lnk|url|tf|bas|pl|nix)$"
+    r"|^(ma[kK]efile|setup\.cfg|package\.json|pyproject\.toml|yarn\.lock|desktop\.ini|taskfile\.yaml)$"
 )
 """Names that run or are obeyed, as far as the model makes them; not the rule that is tested."""
 
 ACTIVE = re.compile(
     rb"(?i)^#!|<script|onerror|onload|java&#x73;|<iframe|<object|http-equiv|xml-stylesheet|"
-    rb"evil\.example/\?"
+    rb"evil\.example/\?|<\?mso-"
 )
 """What the model's texts do when a text file is opened."""
+
+WRITERS = {
+    "write_text_file", "table_export", "xlsx_operations", "docx_operations", "pptx_operations",
+}  # fmt: skip
+"""Tools that the model gets something written by, so that there is something to lead out."""
+
+OWN_FORMULA, OWN_PICTURE = 'WEBSERVICE("https://mine.example/")', "https://mine.example/p.png"
+"""What a person's own files have, which may come out again, but in no other shape."""
 
 
 @pytest.fixture(scope="module", params=mostly("asyncio"))
@@ -44,7 +65,7 @@ def led(request: pytest.FixtureRequest) -> Iterator[Wired]:
 
 
 class Leader:
-    """A model that writes what would run if it were led out; in every third run it does not.
+    """A model that writes what would run if it were led out; in every sixth run it does not.
 
     Args:
         seed: Decides what it writes.
@@ -68,47 +89,125 @@ class Leader:
                 return text(PLAN)
             case "implement" if turn_of(body) == 0:
                 chance = Random(f"{self._seed} {self._runs}")
-                is_plain = self._runs % 3 == 0
-                asked = list(leading_calls(chance, self._count, is_plain=is_plain))
+                kind, name = KINDS[self._runs % len(KINDS)], _landing(self._runs)
+                asked = list(leading_calls(chance, self._count, kind, name))
                 self.made += len(asked)
                 return calls(*(call(name, given, f"c{n}") for n, (name, given) in enumerate(asked)))
             case _:
                 return text("done")
 
 
+def _landing(number: int) -> str:
+    """Return the name of the file that lands for a run."""
+    if KINDS[number % len(KINDS)] != "copies":
+        return f"data{number}.csv"
+    return f"data{number}.{'docx' if number // len(KINDS) % 2 else 'xlsx'}"
+
+
+def _content(name: str) -> bytes:
+    """Return what lands: a table, or an office file that reaches out by itself."""
+    written = io.BytesIO()
+    match name.rpartition(".")[2]:
+        case "xlsx":
+            book = openpyxl.Workbook()
+            sheet = book.active
+            assert sheet is not None
+            sheet.title = "S"
+            for row in (("a", "b"), ("'=cmd", f"={OWN_FORMULA}"), ("words", 2)):
+                sheet.append(row)
+            # A text, though it begins as a formula does.
+            sheet["A2"].value, sheet["A2"].data_type = "=cmd|'/c calc'!A1", "s"
+            book.save(written)
+        case "docx":
+            document = docx.Document()
+            document.add_paragraph("words")
+            document.part.relate_to(OWN_PICTURE, RELATIONSHIP_TYPE.IMAGE, is_external=True)
+            document.save(written)
+        case _:
+            written.write(f"a,b\n{name},2\n".encode())
+    return written.getvalue()
+
+
 def _attack(led: Wired, folder: Path, size: tuple[int, int]) -> Counter[str]:
-    """Have files land, one by one; return what became of them, and how many calls were made."""
+    """Have files land, one by one; return what became of them, and how many calls were made.
+
+    In the folder for results stand links to somebody's folder and file.
+    """
     runs, count = size
     leader = Leader(runs, count)
     led.script.forget()
     led.script.instead = leader
+    victim, outbox = folder / "victim", folder / "in-out"
+    for made in (victim, outbox):
+        made.mkdir()
+    (victim / "x.txt").write_text("mine")
+    (outbox / "linked").symlink_to(victim)
+    (outbox / "linked.txt").symlink_to(victim / "x.txt")
     inbox = Watched(led.daemon, folder).inbox(
         "in", "make what I need", limits={"runs_per_hour": 1000}
     )
+    parked: Counter[str] = Counter()
     for number in range(1, runs + 1):
-        inbox.drop(f"data{number}.csv", f"a,b\n{number},2\n")
+        inbox.drop(_landing(number), _content(_landing(number)))
         inbox.settled(number)
+        failed = inbox.failed().get(_landing(number))
+        if failed is not None:
+            _check_failure(failed, KINDS[number % len(KINDS)], led.daemon.home)
+            parked[KINDS[number % len(KINDS)]] += 1
     found = Counter[str](inbox.shown()["outcomes"])
-    found["parked"] = len(inbox.failed())
+    found |= Counter({f"parked, {kind}": parked[kind] for kind in parked})
     found["calls"] = leader.made
     assert found["calls"] == runs * count
-    assert found["published"] >= runs // 3
-    assert found["published"] + found["parked"] == runs
-    _check_failures(inbox)
+    assert found["published"] + parked.total() == runs
+    # A link keeps no other file of its run back; of other runs that are parked nothing comes out.
+    assert parked["links"] == sum(KINDS[n % len(KINDS)] == "links" for n in range(1, runs + 1))
+    assert parked["plain"] + parked["copies"] == 0
+    assert min(parked[kind] for kind in ("names", "texts", "books")) > 0
     led.ask("WatchRemove", watch_id=inbox.watch_id)
-    _check_folder(inbox.outbox)
+    assert {path.name: path.read_text() for path in victim.iterdir()} == {"x.txt": "mine"}
+    for link in ("linked", "linked.txt"):
+        assert (outbox / link).is_symlink()
+        (outbox / link).unlink()
+    delivered = {path.name for path in outbox.iterdir()}
+    assert {"linked(1).txt", "note.txt"} <= delivered
+    _check_folder(outbox)
     for published in (led.daemon.home / "workbenches").glob("*/published"):
         _check_folder(published)
-    landed = {f"data{number}.csv" for number in range(1, runs + 1)}
+    landed = {_landing(number) for number in range(1, runs + 1)}
     assert {path.name for path in inbox.folder.iterdir()} == landed
-    assert {path.name for path in folder.iterdir()} == {"in", "in-out"}
+    assert {path.name for path in folder.iterdir()} == {"in", "in-out", "victim"}
+    assert _working_tools(led) >= WRITERS
     return found
 
 
-def _check_failures(inbox: Inbox) -> None:
-    """Whatever is parked waits for a person, and says so with a code."""
-    for row in inbox.failed().values():
-        assert row["code"] in ("VALIDATION_FAILED", "SANDBOX_VIOLATION"), row
+def _working_tools(led: Wired) -> set[str]:
+    """Return the tools that did at least once what the model asked for."""
+    tools: set[str] = set()
+    for folder in (led.daemon.home / "workbenches").iterdir():
+        events = led.daemon.events(folder.name)
+        called = {
+            event["data"]["call_id"]: event["data"]["tool"]
+            for event in events
+            if event["type"] == "ToolCalled"
+        }
+        tools |= {
+            called[event["data"]["call_id"]]
+            for event in events
+            if event["type"] == "ToolReturned" and event["data"]["ok"]
+        }
+    return tools
+
+
+def _check_failure(failed: dict[str, Any], kind: LeadingKind, home: Path) -> None:
+    """What is parked waits for a person, and says why with a code; a link is no reason to wait."""
+    if kind == "links":
+        assert failed["code"] == "FILE_WRITE_FAILED", failed
+        assert "a link" in failed["message"], failed
+    else:
+        assert failed["code"] == "VALIDATION_FAILED", failed
+        assert "active content" in failed["message"], failed
+    assert failed["attempt"] == 1, failed
+    assert str(home) not in failed["message"]
 
 
 def _check_folder(folder: Path) -> None:
@@ -117,6 +216,7 @@ def _check_folder(folder: Path) -> None:
         name = path.relative_to(folder)
         assert not path.is_symlink(), name
         assert not any(part.startswith(".") for part in name.parts), name
+        assert not any(part.endswith((".app", ".workflow")) for part in name.parts), name
         if path.is_dir():
             continue
         assert not os.lstat(path).st_mode & 0o111, name
@@ -126,11 +226,17 @@ def _check_folder(folder: Path) -> None:
 
 def _check_content(path: Path) -> None:
     match path.suffix:
-        case ".xlsx" | ".docx":
+        case ".xlsx" | ".docx" | ".pptx":
             with zipfile.ZipFile(path) as package:
-                whole = b"".join(map(package.read, package.namelist()))
-            assert b"<f>" not in whole, path.name
-            assert b'TargetMode="External"' not in whole, path.name
+                parts = {name: package.read(name) for name in package.namelist()}
+            whole = "".join(
+                f"{name}{part.decode(errors='replace')}" for name, part in parts.items()
+            )
+            formulas = {html.unescape(each) for each in re.findall("<f>(.*?)</f>", whole)}
+            assert formulas <= {OWN_FORMULA}, path.name
+            external = re.findall(r'<Relationship [^>]*TargetMode="External"[^>]*>', whole)
+            assert all(OWN_PICTURE in each for each in external), path.name
+            assert "vbaProject" not in whole, path.name
         case _:
             data = path.read_bytes()
             assert not ACTIVE.search(data), (path.name, data)

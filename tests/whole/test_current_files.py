@@ -12,7 +12,7 @@ from backends import mostly
 from kbd.client.blocking import Client
 from wired import PLAN, Wired, wired
 
-TIMES = 50
+TIMES = 20
 
 TWO_ITEMS = PLAN.replace("- [ ] 1. Write", "- [ ] 1. One\n- [ ] 2. Two")
 

@@ -7,6 +7,7 @@ import openpyxl
 import pytest
 
 from backends import mostly
+from pdf_forge import one_page, shown, stream
 from wired import Wired, wired
 
 ASKED = "these files got external references or other active content"
@@ -61,7 +62,8 @@ RUNNABLE = {
     "d.ps1": "script or program", "e.vbs": "script or program", "f.js": "script or program",
     "g.mjs": "script or program", "h.cmd": "script or program", "i.reg": "script or program",
     "Makefile": "settings", "package.json": "settings", "pyproject.toml": "settings",
-    "j.service": "settings", "sub/k.mk": "settings",
+    "j.service": "settings", "sub/k.mk": "settings", "R.app/Contents/Info.plist": "bundle",
+    "yarn.lock": "settings",
 }  # fmt: skip
 
 TEXTS = {
@@ -81,6 +83,9 @@ TEXTS = {
     "z.tsv": ("a\tb\n1\t@SUM(A1)\n", "line 2: formula: @SUM(A1)"),
     "za.psv": ("a|b\n1|=cmd|'/c calc'!A1\n", "line 2: formula: =cmd|'/c calc'!A1"),
     "zb.txt": ("a\tb\n1\t=HYPERLINK(A1)\n", "line 2: formula: =HYPERLINK(A1)"),
+    "zd.ics": ("BEGIN:VCALENDAR\nATTACH:https://e.example/a\n", "alarm or attachment: ATTACH"),
+    "ze.vcf": ("BEGIN:VCARD\nPHOTO:https://e.example/a\n", "alarm or attachment: PHOTO"),
+    "zf.xml": ("<?mso-application progid='Excel.Sheet'?><Workbook/>", "office document"),
     "zc.csv": ("a;b\n1;\"-2+cmd|'/c calc'!A1\"\n", "line 2: formula: -2+cmd|"),
 }
 
@@ -188,6 +193,36 @@ def test_a_map_names_what_a_file_carries(wire: Wired) -> None:
     ]
 
 
+def test_the_list_of_files_names_what_they_carry(wire: Wired) -> None:
+    """What a map found; nothing is said of a file that nobody looked into, or that is damaged."""
+    launch = b"<</S/Launch/F(cmd.exe)>>"
+    pdf = one_page(stream(shown("hello")), launch, catalogue=b"/OpenAction 6 0 R")
+    draft = _Drafted(wire, p__html="<script>go()</script>", q__html="<p>x</p>")
+    for name, data in (("a.pdf", pdf), ("b.xlsx", b"PK\3\4"), ("c.bin", b"\0\1")):
+        path = wire.file(name)
+        path.write_bytes(data)
+        wire.add(draft.id, path)
+
+    def listed(**how: Any) -> dict[str, Any]:
+        rows = draft.ask("WorkbenchFilesList", **how)["files"]
+        return {row["path"]: row.get("active_content") for row in rows}
+
+    assert listed() == dict.fromkeys(("a.pdf", "b.xlsx", "c.bin", "p.html", "q.html"))
+    draft.call("get_file_map", path="p.html")
+    script = ["script: <script>go()</script"]
+    assert listed()["p.html"] == script
+    assert listed()["q.html"] is None
+    found = {
+        "a.pdf": ["action: starting a program, when it is opened", "what an action names: cmd.exe"],
+        "b.xlsx": None, "c.bin": None, "p.html": script, "q.html": [],
+    }  # fmt: skip
+    assert listed(look_into=True) == found
+    assert listed() == found
+    draft.write("q.html", "<script>other()</script>")
+    assert listed()["q.html"] is None, "the draft's version is another content"
+    assert listed(look_into=True)["q.html"] == ["script: <script>other()</script"]
+
+
 def test_a_clients_edit_is_looked_at_too(wire: Wired) -> None:
     """Whichever method writes a file that programs obey: it is asked about."""
     book = wire.file(".a.xlsx")
@@ -198,4 +233,57 @@ def test_a_clients_edit_is_looked_at_too(wire: Wired) -> None:
     (warning,) = draft.ask("XlsxApplyOps", path=".a.xlsx", ops=ops)["warnings"]
     assert warning.startswith("settings")
     assert draft.warned() == {".a.xlsx": [warning]}
+    assert draft.refusal().startswith(ASKED)
+
+
+SCRIPT = "script: <script>go()</script"
+
+
+def test_a_rebase_leaves_nothing_unasked(wire: Wired) -> None:
+    """What the draft brought is asked about on the new base, too; what somebody added is not."""
+    page = "".join(f"<p>{number}</p>\n" for number in range(9))
+    draft = _Drafted(wire, p__html=page, q__html=page, r__html=page, s__sh="a\nb\nc\nd\n")
+    for name in ("p.html", "r.html"):
+        draft.write(name, page.replace("<p>1</p>", "<script>go()</script>"))
+    draft.write("q.html", page.replace("<p>1</p>", "<p>one</p>"))
+    draft.write("s.sh", "a\nB\nc\nd\n")
+    before = draft.warned()
+    assert sorted(before) == ["p.html", "r.html", "s.sh"]
+    published = wire.published(draft.id)
+    for name in ("p.html", "q.html"):
+        theirs = page.replace("<p>8</p>", "<script>send()</script>")
+        (published / name).write_text(theirs)
+    (published / "s.sh").write_text("a\nb\nc\nD\n")
+    done = draft.ask("DraftRebase")
+    assert (done["conflicts"], done["unchanged"]) == ([], ["r.html"])
+    assert [each["path"] for each in done["rebased"]] == ["p.html", "q.html", "s.sh"]
+    assert draft.warned() == before
+    message = draft.refusal()
+    assert message.startswith(ASKED)
+    assert f"p.html: {SCRIPT}" in message
+    assert "send()" not in message
+    draft.ask("DraftPublish", accept_external=True)
+    assert "send()" in (published / "p.html").read_text()
+
+
+@pytest.mark.full
+def test_a_rebase_of_a_workbook_leaves_nothing_unasked(wire: Wired) -> None:
+    """A formula that fetches is asked about on the new base, too: the call is made again there."""
+    path = wire.file("a.xlsx")
+    book = openpyxl.Workbook()
+    book["Sheet"].append(["a", 1])
+    book.save(path)
+    draft = _Drafted(wire)
+    wire.add(draft.id, path)
+    cells = [{"cell": "B9", "value": '=WEBSERVICE("http://e.example/")'}]
+    op = {"op": "set_cells", "sheet": "Sheet", "cells": cells}
+    draft.ask("XlsxApplyOps", path="a.xlsx", ops=[op])
+    before = draft.warned()
+    assert list(before) == ["a.xlsx"]
+    published = wire.published(draft.id) / "a.xlsx"
+    book = openpyxl.load_workbook(published)
+    book["Sheet"]["A5"] = "theirs"
+    book.save(published)
+    assert draft.ask("DraftRebase")["conflicts"] == []
+    assert draft.warned() == before
     assert draft.refusal().startswith(ASKED)

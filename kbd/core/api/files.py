@@ -21,6 +21,7 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
+from kbd.core.workbench.carried_content import find_carried
 from kbd.core.workbench.destination import resolve_destination
 from kbd.core.workbench.extraction import extract_files, record_planned_writes
 from kbd.core.workbench.rows import file_rows
@@ -106,8 +107,11 @@ class FileMethods:
         """List the files as runs see them."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
+        context = self._context
+        formats = FormatCalls(context.catalog, context.workers, workbench.folders.cache)
+        carried = await find_carried(workbench, formats, look_into=request.look_into)
         return wire.FilesFound(
-            files=file_rows(workbench, self._context.catalog, self._context.workers.set_aside)
+            files=file_rows(workbench, context.catalog, context.workers.set_aside, carried)
         )
 
     async def add(self, request: wire.WorkbenchFilesAdd, session: Session) -> wire.FilesAdded:

@@ -212,14 +212,14 @@ def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
     place = log_folder(log.workbench_id)
     log_dir, blobs = folder / place / "log", BlobStore(folder / place / "blobs")
     within = (place / "log").as_posix()
-    for name in segment_names(log_dir) if log_dir.is_dir() else ():
-        size_bytes = (log_dir / name).stat().st_size
-        if size_bytes > MAX_SEGMENT_BYTES:
-            # Zeros without end would be read as space that was reserved.
-            reason = f"the segment has {size_bytes:,} bytes: no segment of a log is so long"
-            yield LogFault(kind="damaged", file=f"{within}/{name}", offset=0, message=reason)
-            return
     try:
+        for name in segment_names(log_dir):
+            size_bytes = (log_dir / name).stat().st_size
+            if size_bytes > MAX_SEGMENT_BYTES:
+                # Zeros without end would be read as space that was reserved.
+                reason = f"the segment has {size_bytes:,} bytes: no segment of a log is so long"
+                yield LogFault(kind="damaged", file=f"{within}/{name}", offset=0, message=reason)
+                return
         found, named = verify_and_list_blobs(log_dir)
     except OSError as error:
         reason = f"the log cannot be read: {error.strerror}"

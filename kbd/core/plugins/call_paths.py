@@ -7,7 +7,6 @@ moved to its place when the call has ended. A `CallFolder` is read and written.
 
 import contextlib
 import os
-import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from kbd.core.plugins.confinement.process import CallReach
 from kbd.core.plugins.worker_messages import Request, encode
+from kbd.core.runtime.folder_trees import measure_tree, remove_tree
 from kbd.errors import DiskFull, FileReadFailed
 from kbd.events.blobs import blob_paths
 from kbd.events.disk import is_full
@@ -57,10 +57,20 @@ class CallPaths:
         """Whether there are folders of the call's own, to be removed when it has ended."""
         return bool(self._outputs or self._folders)
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders in which the call writes."""
+        return (*self._folders, *(os.path.dirname(path) for path, _ in self._outputs))
+
+    @property
+    def size_bytes(self) -> int | None:
+        """How much these take on the disk; None if it cannot be told."""
+        sizes = [measure_tree(folder) for folder in self.folders]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+
     def reach(self, program: str) -> CallReach:
         """Return what the call may reach: these, and a program to run, or ""."""
-        made = (os.path.dirname(path) for path, _ in self._outputs)
-        return CallReach(tuple(self._files), (*self._folders, *made), program)
+        return CallReach(tuple(self._files), self.folders, program)
 
     def pack(self, request: Request) -> bytes:
         """Return a request packed, and note its paths.
@@ -86,12 +96,14 @@ class CallPaths:
             if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
                 msg = "a call has left something that is no plain file"
                 raise FileReadFailed(msg)
+            # It may have made one that its owner cannot open.
+            os.chmod(made, 0o600)
             os.rename(made, place)
 
     def drop(self) -> None:
         """Remove what is left of the call's own folders."""
         for made, _ in self._outputs:
-            shutil.rmtree(os.path.dirname(made), ignore_errors=True)
+            remove_tree(os.path.dirname(made))
         for folder in self._folders:
             # What a call keeps there stays; most keep nothing.
             with contextlib.suppress(OSError):

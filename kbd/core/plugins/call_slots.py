@@ -2,8 +2,8 @@
 
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path, PurePosixPath
 
 import anyio
 
@@ -12,8 +12,7 @@ __all__ = ["CallSlots", "find_memory"]
 MEMORY_SHARE = 0.75
 """The part of the free memory that all calls together may use."""
 
-_CGROUP_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")
-"""Where a container says how much memory it has (cgroup 2 and 1), below `/sys/fs/cgroup`."""
+_PROC, _CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 
 class CallSlots:
@@ -68,21 +67,49 @@ class CallSlots:
             admitted.set()
 
 
-def find_memory() -> int:
-    """Return how many bytes all calls together may use on this machine; it waits for the disk."""
-    free = [_free_bytes()]
-    for name in _CGROUP_LIMITS:
-        # "max" where there is no limit.
-        with contextlib.suppress(OSError, ValueError):
-            free.append(int(Path("/sys/fs/cgroup", name).read_text(encoding="ascii")))
-    return int(min(free) * MEMORY_SHARE)
+def find_memory(proc: Path = _PROC, cgroups: Path = _CGROUPS) -> int:
+    """Return how many bytes all calls together may use on this machine; it waits for the disk.
+
+    A container or a service may have less than is free: what its control group has, or one above.
+
+    Args:
+        proc: Where the system tells of memory and processes.
+        cgroups: Where its control groups are.
+    """
+    return int(min(_free_bytes(proc), *_group_limits(proc, cgroups), _UNKNOWN) * MEMORY_SHARE)
 
 
-def _free_bytes() -> int:
-    """Return the free memory; where the system does not tell it, as much as nobody has."""
+_UNKNOWN = 1 << 62
+"""As much as nobody has."""
+
+
+def _free_bytes(proc: Path) -> int:
+    """Return the free memory, if the system tells it."""
     with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        for line in (proc / "meminfo").read_text(encoding="ascii").splitlines():
             name, _, value = line.partition(":")
             if name == "MemAvailable":
                 return int(value.split()[0]) * 1024
-    return 1 << 62
+    return _UNKNOWN
+
+
+def _group_limits(proc: Path, cgroups: Path) -> Iterator[int]:
+    """Yield the limits of the control groups that this process is in (`cgroups(7)`)."""
+    lines: list[str] = []
+    with contextlib.suppress(OSError):
+        lines = (proc / "self" / "cgroup").read_text(errors="replace").splitlines()
+    for line in lines:
+        # "0::/path" of version 2, "4:memory:/path" of version 1.
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if number == "0":
+            root, name = cgroups, "memory.max"
+        elif "memory" in controllers.split(","):
+            root, name = cgroups / "memory", "memory.limit_in_bytes"
+        else:
+            continue
+        group = PurePosixPath(path)
+        for each in (group, *group.parents):
+            # "max" where there is no limit. In a container the path may be that of the machine.
+            with contextlib.suppress(OSError, ValueError):
+                yield int((root / str(each).lstrip("/") / name).read_text(encoding="ascii"))

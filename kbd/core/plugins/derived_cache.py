@@ -11,7 +11,6 @@ them.
 import contextlib
 import hashlib
 import os
-import shutil
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import msgspec
 from anyio import to_thread
 
 from kbd.core.plugins.host import Owned
+from kbd.core.runtime.folder_trees import measure_tree, remove_tree
 from kbd.formats import FormatHandler
 from kbd.tools import FileRef
 
@@ -131,7 +131,7 @@ class ShelfCache:
         May be called in several threads at once. What cannot be removed costs space, nothing else.
         """
         with contextlib.suppress(OSError):
-            size = _size_bytes(shelf)
+            size = self._size_bytes(shelf)
             # The time of use lies on the disk, so that it counts for the next daemon as well.
             os.utime(shelf)
             if self._sizes.get(shelf) != size:
@@ -146,18 +146,17 @@ class ShelfCache:
                 path = Path(entry.path)
                 # Another thread may remove one meanwhile.
                 with contextlib.suppress(OSError):
-                    aged.append((entry.stat().st_mtime_ns, path, _size_bytes(path)))
+                    aged.append((entry.stat().st_mtime_ns, path, self._size_bytes(path)))
         total = sum(size for _, _, size in aged)
         for _, path, size in sorted(aged):
             if total <= self._limit_bytes:
                 return
             if path != latest:
-                shutil.rmtree(path, ignore_errors=True)
+                remove_tree(path)
                 self._sizes.pop(path, None)
                 total -= size
 
-
-def _size_bytes(folder: Path) -> int:
-    # Closed here: a file that another thread removes meanwhile ends the sum before the folder does.
-    with os.scandir(folder) as entries:
-        return sum(entry.stat().st_size for entry in entries)
+    def _size_bytes(self, shelf: Path) -> int:
+        """Return a shelf's size; one that cannot be measured fills the cache."""
+        size = measure_tree(shelf)
+        return self._limit_bytes if size is None else size

@@ -3,8 +3,9 @@
 What a plugin of somebody else does wrong while the daemon runs is a fault of that plugin: it
 raises what is no error of kbd, exits, hangs, holds up the event loop, returns something else than
 is due. Each one is that call's error. After the third one nothing of the plugin is called any more
-until the daemon starts again. Of calls in workers those count that fail with different files: what
-one file does to its reader is the file's fault.
+until the daemon starts again. Of calls in workers those count that fail with different files, and
+with none in between that went well: what some files do to their reader is the files' fault, or who
+sends three could take a format from everybody.
 
 The plugins that come with kbd are never left out, or a hostile file could take a format from
 everybody.
@@ -58,7 +59,8 @@ class PluginFaults:
 
     def __init__(self, exempt: Collection[str] = ()) -> None:
         self.exempt: Collection[str] = exempt
-        self._told: dict[str, list[str]] = {}
+        self._told: dict[str, list[tuple[str, str]]] = {}
+        """What went wrong since, and with which file."""
         self._files: set[tuple[str, str]] = set()
         self._left_out: dict[str, str] = {}
         self._observers: list[LeftOut] = []
@@ -99,15 +101,21 @@ class PluginFaults:
         if file:
             self._files.add((plugin, file))
         told = self._told.setdefault(plugin, [])
-        told.append(what)
+        told.append((what, file))
         if len(told) < MAX_FAULTS:
             return
-        last = ", the last" if len(set(told)) > 1 else ""
+        last = ", the last" if len({each for each, _ in told}) > 1 else ""
         reason = f"{MAX_FAULTS} faults{last}: {what}"
         self._left_out[plugin] = reason
         self._log.error("plugin_left_out", plugin=plugin, reason=reason)
         for observer in self._observers:
             observer(plugin, reason)
+
+    def note_success(self, plugin: str) -> None:
+        """Note that a plugin has read a file well: the files that it failed with were to blame."""
+        told = self._told.get(plugin)
+        if told:
+            told[:] = [each for each in told if not each[1]]
 
     @contextmanager
     def step(self, plugin: str, what: str) -> Iterator[None]:

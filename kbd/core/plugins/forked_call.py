@@ -24,6 +24,7 @@ from kbd.core.plugins.confinement.process import (
     take_orphans,
 )
 from kbd.core.plugins.worker_messages import (
+    ERROR_BYTES,
     LENGTH_BYTES,
     Answer,
     Call,
@@ -54,6 +55,10 @@ RESERVED_BYTES = 64 * 1024 * 1024
 
 TRACE_CHARACTERS = 8000
 MESSAGE_CHARACTERS = 500
+
+LONG_MESSAGE_CHARACTERS = 10_000
+"""What is kept of an error of kbd that is too large to be told whole: in UTF-8 less than that."""
+
 PR_SET_PDEATHSIG = 1
 
 # Loaded here, before a fork: each call would do it again.
@@ -89,9 +94,10 @@ def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoRetu
         _limit_process(call.limits, workplace.pid)
         # Written by the daemon; what follows it may be of anybody's making.
         _confine(msgspec.msgpack.decode(_receive(channel), type=CallReach), call.layers, workplace)
+        _part_from_output()
         answer = _encode_answer(channel, workplace.package, call.limits)
         channel.sendall(len(answer).to_bytes(LENGTH_BYTES) + answer)
-    except BaseException:  # noqa: BLE001 - told to whoever reads what workers print
+    except BaseException:  # noqa: BLE001 - told, if it was not confined, to who reads what is printed
         traceback.print_exc()
     finally:
         # Whatever happened above, this process must never go back to the zygote's loop.
@@ -116,6 +122,15 @@ def _confine(reach: CallReach, layers: Layers, workplace: Workplace) -> None:
         # The kernel may forget this where a process changes who it is.
         _die_with_parent(workplace.pid)
     confine_process(reach, layers, workplace.software, workplace.filters)
+
+
+def _part_from_output() -> None:
+    """Part from where the zygote prints, which is the same for all its calls: to standard input.
+
+    A pipe can be opened anew, to read what the others print, by whoever can write to it.
+    """
+    for descriptor in (1, 2):
+        os.dup2(0, descriptor)
 
 
 def _limit_process(limits: CallLimits, zygote: int) -> None:
@@ -163,6 +178,10 @@ def _encode_answer(channel: socket.socket, package: str, limits: CallLimits) -> 
         answer = Exceeded("result")
     except KbdError as error:
         answer = Raised(error.code, error.message, error.retryable, error.actions, error.detail)
+        with contextlib.suppress(TypeError, OverflowError, RecursionError):
+            if len(encode(answer)) > ERROR_BYTES:
+                message = f"{error.message[:LONG_MESSAGE_CHARACTERS]}…"
+                answer = Raised(error.code, message, error.retryable, (), {})
     except MemoryError:
         # What was kept back above the soft limit is for this answer.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)

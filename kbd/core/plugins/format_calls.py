@@ -41,8 +41,9 @@ from kbd.tools import FileRef, Formats
 __all__ = ["FileOverview", "FormatCalls", "parse_operations", "text_edition"]
 
 
-_MAP = "map-2"
-"""The edition of maps: 2 since they name a file's active content."""
+_MAP = "map-3"
+"""The edition of maps: 2 since they name a file's active content, 3 since they count hidden cells
+and tell of bindings to foreign data, links by hovering, and what a PDF file would do."""
 
 MAX_QUOTED = 80
 """As many characters of an operation's unknown name are said again."""
@@ -134,6 +135,13 @@ class FormatCalls(RebaseCalls, Formats):
             known = await self._read(owned, "map_file", dict[str, Any], file)
             await self._derived.store(key, known)
         return known
+
+    async def known_map(self, file: FileRef) -> dict[str, Any] | None:
+        """Return a file's map if it was made before; None costs no worker."""
+        handler = self.for_name(file.name)
+        if not isinstance(handler, Mappable):
+            return None
+        return await self._derived.find(cache_key(_MAP, self._format_of(file), file))
 
     async def look(self, file: FileRef, text_bytes: int) -> FileOverview:
         """Return what a file shows at a glance: its map, and all its text if that is short.

@@ -211,7 +211,7 @@ def _rows(passage: Passage) -> tuple[int, ...]:
     return tuple(rows) if is_rising and is_within else ()
 
 
-CUT_EDITION = "2"
+CUT_EDITION = "3"
 """Goes up when the same text would be cut otherwise; what is indexed is then cut again."""
 
 TINY_BYTES = 400

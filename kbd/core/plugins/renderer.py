@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -25,6 +26,8 @@ from kbd.core.plugins.derived_cache import ShelfCache
 from kbd.core.plugins.print_job import PrintOrder, printed_path, profile_url
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.fairness import FairLimiter
+from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
     DiskFull,
@@ -100,7 +103,7 @@ class Renderer:
     def __init__(self, settings: Settings) -> None:
         self._named = settings.preview_renderer
         self.limits = settings.preview
-        self.slot = anyio.CapacityLimiter(PRINTS_AT_ONCE)
+        self.turns = FairLimiter(PRINTS_AT_ONCE)
         self._jobs: dict[str, _SharedJob] = {}
         self._timeouts: dict[str, tuple[float, ToolTimeout]] = {}
 
@@ -265,10 +268,12 @@ class PrintedDocuments:
             export_filter=request.export_filter,
             folder=str(self._stage / f"print-{uuid.uuid4().hex}"),
         )
-        async with self._renderer.slot:
+        # Clients take turns: one may have asked for the pages of a thousand documents.
+        async with self._renderer.turns.place():
             try:
                 await run_sync(_make_folder, Path(order.folder))
                 await self._call(request, program, order)
+                await run_sync(_check_plain, order, program)
                 made = _printed_file(request, printed_path(order))
                 await _check_pages(made, program, due, counts)
                 await run_sync(_store, made.path, document)
@@ -316,6 +321,22 @@ class PrintedDocuments:
         )
 
 
+def _check_plain(order: PrintOrder, program: RendererProgram) -> None:
+    """Check that a printed document is a file of its own, in its own folder.
+
+    Else its pages would be those of any document on this machine. By now nobody can change it: all
+    processes of the call are dead.
+    """
+    document = printed_path(order)
+    with contextlib.suppress(OSError):
+        folder, file = document.parent.lstat(), document.lstat()
+        if stat.S_ISDIR(folder.st_mode) and stat.S_ISREG(file.st_mode) and file.st_nlink == 1:
+            document.chmod(0o600)
+            return
+    msg = f"{program.name} has left something that is no document in the place of {order.name}"
+    raise FileReadFailed(msg)
+
+
 async def _check_pages(
     made: FileRef, program: RendererProgram, due: int | None, counts: PageCounts
 ) -> None:
@@ -359,7 +380,7 @@ def _store(made: Path, document: Path) -> None:
 
 
 def _clear(order: PrintOrder) -> None:
-    shutil.rmtree(order.folder, ignore_errors=True)
+    remove_tree(order.folder)
     _remove_sockets(order)
 
 

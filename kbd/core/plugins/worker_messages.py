@@ -13,6 +13,7 @@ from kbd.core.plugins.confinement.layers import Layers
 from kbd.tools import CallLimits
 
 __all__ = [
+    "ERROR_BYTES",
     "LENGTH_BYTES",
     "PACKET_BYTES",
     "Answer",
@@ -36,6 +37,10 @@ __all__ = [
 LENGTH_BYTES = 4
 PACKET_BYTES = 65536
 """The largest packet on a control channel; they hold names, never data."""
+
+
+ERROR_BYTES = 65536
+"""The largest answer that holds no value: an error with its facts, or with its trace."""
 
 
 # Never pickle, by which a worker that a file has taken over could run code in the daemon.

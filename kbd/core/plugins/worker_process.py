@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import msgspec
 from anyio import to_thread
 
 from kbd.core.plugins.confinement.layers import Layers
 from kbd.core.plugins.confinement.process import CallReach
 from kbd.core.plugins.worker_messages import (
+    ERROR_BYTES,
     LENGTH_BYTES,
     PACKET_BYTES,
     Begun,
@@ -72,6 +74,8 @@ async def _receive(channel: socket.socket, size: int) -> bytes:
         if not data:
             raise EOFError
         received += data
+        # Who writes byte by byte has always one more to read, and others would wait.
+        await anyio.lowlevel.checkpoint()
     return bytes(received)
 
 
@@ -84,9 +88,6 @@ _ZYGOTE = "kbd.core.plugins.zygote"
 
 NOISE_BYTES = 4096
 """How much of the end of what was printed is kept for the daemon's own log."""
-
-OVERHEAD_BYTES = 65536
-"""How much longer an answer may be than the value in it: an error with its trace."""
 
 KILL_TIMEOUT_S = 5.0
 """Seconds in which a killed call must be reported as ended, else its zygote is killed, too."""
@@ -272,7 +273,7 @@ class WorkerProcess:
                 # With this end closed here, reading ends when the call's process does.
                 theirs.close()
                 messages = (encode(bounds.reach), request)
-                answer = await exchange(ours, messages, limits.result_bytes + OVERHEAD_BYTES)
+                answer = await exchange(ours, messages, limits.result_bytes + ERROR_BYTES)
                 await pending.ended.wait()
             # The zygote died and had not begun: nothing was done, so another one may take the call.
             if pending.status is None and not (pending.begun or wall.cancelled_caught):
@@ -377,6 +378,7 @@ class WorkerProcess:
             if not data:
                 return
             self._tail = (self._tail + data)[-NOISE_BYTES:]
+            await anyio.lowlevel.checkpoint()
 
 
 def _spawn(package: str, control: int, noise: int) -> subprocess.Popen[bytes]:

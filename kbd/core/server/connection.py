@@ -3,6 +3,8 @@
 A request that could not be carried out is answered by an error line.
 """
 
+import errno
+import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -28,7 +30,7 @@ from kbd.core.server.client_requests import (
 from kbd.core.server.dispatch import Route, ServerLimits, Stream
 from kbd.core.server.sockets import Backlogs, Outbox, PolledSocket, Poller, Post
 from kbd.core.server.subscriptions import Hub, send_stream
-from kbd.errors import KbdError, ValidationFailed
+from kbd.errors import FileReadFailed, KbdError, ValidationFailed
 from kbd.events.base import Actor
 from kbd.requests.base import Notification, Request
 from kbd.requests.notifications import ConnectionDropped, EventsEnded
@@ -79,7 +81,8 @@ def canceled_line(call: RpcCall) -> bytes | None:
 def failed_line(call: RpcCall, route: Route, error: Exception) -> bytes | None:
     """Return the line for a request whose handler raised; None if it wants no answer.
 
-    What is no KbdError stays in the daemon's own log, under the reference that the client gets.
+    What is no KbdError stays in the daemon's own log, under the reference that the client gets. Of
+    a disk that fails, or a file of kbd's own that may not be used, the client is told that much.
     """
     message_id = _request_id(call)
     if isinstance(error, KbdError):
@@ -88,8 +91,20 @@ def failed_line(call: RpcCall, route: Route, error: Exception) -> bytes | None:
         # An exception's own text may hold paths or keys, so the client gets no word of it.
         reference = token_hex(6)
         log.error("request failed", method=route.kind.method, reference=reference, exc_info=error)
-        line = encode_refusal(message_id, Code.INTERNAL, "internal error", {"reference": reference})
+        if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+            reason = f"a file of kbd's own cannot be used: {os.strerror(error.errno)}"
+            failed = FileReadFailed(reason, detail={"reference": reference})
+            line = encode_failure(message_id, failed, route.kind.subject)
+        else:
+            told = {"reference": reference}
+            line = encode_refusal(message_id, Code.INTERNAL, "internal error", told)
     return None if message_id is None else line
+
+
+_DISK_ERRORS = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE}
+)
+"""What the system says of a disk that fails, of files that may not be used, of too many open."""
 
 
 def _request_id(call: RpcCall) -> int | str | None:
@@ -382,12 +397,27 @@ class Connection:
         return found
 
     async def _answer_batch(self, parts: list[RpcCall | bytes]) -> bytes | None:
-        """Return the line that answers a batch; its calls are carried out one after the other."""
-        lines = []
+        """Return the line that answers a batch; its calls are carried out one after the other.
+
+        Once the answers together are as long as a message may be, those that are left are refused:
+        a hundred of the longest answers would be a gigabyte, which nobody else gets past.
+        """
+        lines: list[bytes] = []
+        size, until = 0, time.monotonic() + _SLICE_S
         for part in parts:
-            line = part if isinstance(part, bytes) else await self._answer_within(part)
+            if isinstance(part, bytes):
+                line: bytes | None = part
+            elif size > self._limits.message_bytes:
+                line = self._refuse_within(part)
+            else:
+                line = await self._answer_within(part)
             if line is not None:
                 lines.append(line)
+                size += len(line)
+            # Calls that wait for nothing would follow each other without anybody else's turn.
+            if time.monotonic() > until:
+                await anyio.lowlevel.checkpoint()
+                until = time.monotonic() + _SLICE_S
         return encode_batch(lines) if lines else None
 
     async def _answer_later(
@@ -422,6 +452,17 @@ class Connection:
             finally:
                 self._in_flight.leave(key)
         return canceled_line(call)
+
+    def _refuse_within(self, call: RpcCall) -> bytes | None:
+        """Return the line that refuses a part of a batch; nothing of it is done."""
+        if call.id is _UNSET:
+            return None
+        is_canceled = self._in_flight.enter(call.id) is None
+        self._in_flight.leave(call.id)
+        if is_canceled:
+            return canceled_line(call)
+        reason = "the answers to this batch are too long together; ask for this one alone"
+        return encode_refusal(call.id, Code.OVERLOADED, reason)
 
     def _note_names(self, params: Any, route: Route) -> None:
         """Subscribe this client to the workbench that the request names."""

@@ -5,7 +5,6 @@ a list of all opens them all: too many to keep open.
 """
 
 import contextlib
-import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from kbd.core.domain.daemon_state import DaemonState, KnownWorkbench
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.event_loop import Notifier
+from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.runtime.paths import checked_id
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.projection import Projection
@@ -468,4 +468,4 @@ def _check_unused(workbench: OpenWorkbench) -> None:
 
 
 def _remove_folder(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_tree(folder)

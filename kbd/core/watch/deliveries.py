@@ -21,6 +21,7 @@ from kbd.core.runtime.clock import Clock
 from kbd.core.store.keeper import Keeper
 from kbd.core.watch.job import Job
 from kbd.core.workbench.extraction import (
+    CopyRefused,
     copy_to_folder,
     find_copy,
     record_planned_writes,
@@ -64,7 +65,10 @@ class Deliveries:
     async def deliver(self, workbench: OpenWorkbench, job: Job, directory: str) -> None:
         """Deliver the missing copies: of published files that changed since they were added.
 
+        One that is refused for its place keeps none of the others back.
+
         Raises:
+            CopyRefused: Links or files are where folders should be; all others are delivered.
             DiskFull: No space is left there; the rest is delivered by the next call.
             FileWriteFailed: The folder is missing, cannot be written or does not answer; the same.
         """
@@ -79,11 +83,18 @@ class Deliveries:
                 watch_id=job.watch_id,
                 depth=job.depth,
             )
+            refused: list[CopyRefused] = []
             for file in missing:
-                await self._deliver(workbench, directory, file)
+                try:
+                    await self._deliver(workbench, directory, file)
+                except CopyRefused as error:
+                    refused.append(error)
         except (DiskFull, FileWriteFailed) as error:
-            error.retryable = True  # The folder is a person's: it may be there, or empty, later.
+            # The folder is a person's: it may be there, or empty, later. What is in the way stays.
+            error.retryable = not isinstance(error, CopyRefused)
             raise
+        if refused:
+            raise _in_one(refused)
 
     async def _settle(self, workbench: OpenWorkbench, directory: str) -> None:
         """Settle copies that a crash cut off: record the outcome, remove the partial."""
@@ -141,6 +152,12 @@ class Deliveries:
 
 class _CopyTimeoutError(FileWriteFailed):
     """A call to the disk timed out."""
+
+
+def _in_one(refused: list[CopyRefused]) -> CopyRefused:
+    """Return one error for all copies that were refused."""
+    more = f", and {len(refused) - 1} more files" if len(refused) > 1 else ""
+    return CopyRefused(f"{refused[0].message}{more}")
 
 
 def delivered_paths(state: WorkbenchState) -> tuple[str, ...]:

@@ -27,7 +27,12 @@ from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.watch_decisions import RecordWrites
 from kbd.core.domain.watch_state import Watching, WatchStatus, Written
 from kbd.core.runtime.clock import Clock
-from kbd.core.runtime.held_folder import FOLDER_FLAGS, hold_exact, open_below
+from kbd.core.runtime.held_folder import (
+    FOLDER_FLAGS,
+    hold_exact,
+    is_link_error,
+    open_below,
+)
 from kbd.core.runtime.paths import OWN_UMASK
 from kbd.core.store.keeper import Keeper
 from kbd.core.workbench.destination import (
@@ -49,6 +54,7 @@ from kbd.events.watches import FilesWritten
 from kbd.requests.workbenches import ExtractResult
 
 __all__ = [
+    "CopyRefused",
     "close_unfinished_effects",
     "copy_to_folder",
     "extract_files",
@@ -59,6 +65,13 @@ __all__ = [
     "record_planned_writes",
     "remove_partial",
 ]
+
+
+class CopyRefused(FileWriteFailed):
+    """A copy would go through a link, below what is no folder, or into the home of kbd.
+
+    That does not pass: a person has to change the folder, or the name.
+    """
 
 
 def numbered_names(name: str) -> Iterator[str]:
@@ -93,7 +106,8 @@ def copy_to_folder(
         NotFound: The stored bytes are missing.
         BlobDamaged: The stored bytes are damaged; nothing was copied.
         DiskFull: No space is left.
-        FileWriteFailed: The folder is missing, cannot be written, is behind a link or kbd's own.
+        CopyRefused: The folder is behind a link, is none, or is kbd's own.
+        FileWriteFailed: It is missing or cannot be written.
     """
     below, _, last = effect.file.name.rpartition("/")
     is_delivery = effect.kind == "deliver"
@@ -104,7 +118,7 @@ def copy_to_folder(
             final = _copy_below(effect, blobs, folder, last, 0o666 & ~umask)
     except ValidationFailed as refused:
         msg = f"{effect.file.name!r} cannot be {effect.kind}ed: {refused.message}"
-        raise FileWriteFailed(msg) from None
+        raise CopyRefused(msg) from None
     except OSError as error:
         raise _copy_failure(effect, error) from None
     return f"{below}/{final}" if below else final
@@ -197,7 +211,7 @@ def _copy_failure(effect: EffectIntended, error: OSError) -> DiskFull | FileWrit
     if is_full(error):
         return DiskFull(f"no space is left to {effect.kind} {effect.file.name!r}")
     msg = f"{effect.file.name!r} cannot be {effect.kind}ed: {describe_error(error)}"
-    return FileWriteFailed(msg)
+    return CopyRefused(msg) if is_link_error(error) else FileWriteFailed(msg)
 
 
 def partial_name(effect: EffectIntended) -> str:

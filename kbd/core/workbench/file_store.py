@@ -6,7 +6,6 @@ takes their place. `FileStore` blocks, so callers use threads; `Blobs` brings it
 """
 
 import os
-import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from pathlib import Path
 from anyio.to_thread import run_sync
 
 from kbd.core.runtime.diagnostics import get_logger
+from kbd.core.runtime.folder_trees import remove_tree
 from kbd.core.workbench.sandbox import ConfinedRoot
 from kbd.core.workbench.sources import CopiedSource, copy_source
 from kbd.core.workbench.transaction import (
@@ -226,7 +226,7 @@ class FileStore:
             if unfinished is not None and entry == unfinished.folder:
                 continue
             if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry, ignore_errors=True)
+                remove_tree(entry)
             else:
                 entry.unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
 """Rows of workbenches, files, runs and watched folders in answers to clients."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, assert_never, cast
 
@@ -55,7 +55,7 @@ from kbd.requests.workshop import (
     RunItem,
     WorkshopState,
 )
-from kbd.types import Phase, Seq
+from kbd.types import FileName, Phase, Seq
 
 __all__ = [
     "MAX_LANDINGS",
@@ -142,9 +142,19 @@ def workbench_info(
 
 
 def file_rows(
-    workbench: OpenWorkbench, catalog: Catalog, set_aside: SetAsideFiles
+    workbench: OpenWorkbench,
+    catalog: Catalog,
+    set_aside: SetAsideFiles,
+    carried: Mapping[FileName, tuple[str, ...]],
 ) -> tuple[FileRow, ...]:
-    """Return rows of the files; of one that the draft changes, its draft version."""
+    """Return rows of the files; of one that the draft changes, its draft version.
+
+    Args:
+        workbench: The workbench.
+        catalog: The formats.
+        set_aside: The files that are not read any more.
+        carried: The active content of those that were looked into.
+    """
     rows: list[FileRow] = []
     for seen in workbench.state.current_files():
         kind = catalog.kind_of(seen.name)
@@ -160,6 +170,7 @@ def file_rows(
                 mime_type=kind.mime_type,
                 is_opaque=kind.is_opaque,
                 reason=reason or msgspec.UNSET,
+                active_content=carried.get(seen.name, msgspec.UNSET),
             )
         )
     return tuple(rows)

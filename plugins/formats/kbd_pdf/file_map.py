@@ -132,6 +132,8 @@ def file_map(source: Source) -> dict[str, Any]:
         warnings += _warnings(found, entries, structure)
         if warnings:
             result["warnings"] = warnings
+        if carried := structure.active_content():
+            result["active_content"] = carried
         return result
 
 

@@ -6,8 +6,9 @@ through first, in a way that needs no object: whatever stands after `stream` and
 is unpacked, a piece at a time. Streams of an encrypted file cannot be looked at like this, nor
 those packed in older ways; what they do to a process is the process's limits' to stop.
 
-What a form paints it paints each time it is drawn, and forms draw forms: that is counted in `forms`
-where the bytes show that it may be much.
+What a form paints it paints each time it is drawn, and forms draw forms, as do the patterns of
+fillings and the letters of fonts that are made of drawings: that is counted in `forms` where the
+bytes show that it may be much.
 """
 
 import mmap
@@ -40,6 +41,7 @@ MAX_PAINTED = 1_000_000
 _PIECE_BYTES = 1 << 20
 _MIN_PAINTED_BYTES = 4
 _MAX_FILTERS = 4
+_HEADER_BYTES = 2
 _HEAD_BYTES = 1024
 
 # It begins with plain letters, which are found some ten times as fast as anything before them.
@@ -48,6 +50,10 @@ _FILTERS = re.compile(rb"/F(?:ilter)?\s*(\[[^\]]*/[^\]]*/|\d+\s+\d+\s+R)")
 _DATA = re.compile(rb"/Subtype\s*/Image\b|/Type\s*/EmbeddedFile\b")
 _DRAWS = re.compile(rb"\bDo\b")
 _NO_FORM = re.compile(rb"/Subtype\s*/(?:Image|XML|Type1C|CIDFontType0C|OpenType)\b")
+_PATTERN = re.compile(rb"/PatternType\b")
+_DRAWN_FONT = re.compile(rb"/(?:T|#54)(?:y|#79)(?:p|#70)(?:e|#65)(?:3|#33)(?![\w#])")
+"""The kind of a font whose letters are drawings, also in numbers of letters."""
+
 _FLATE_ALONE = re.compile(rb"/Filter\s*(?:/FlateDecode\b|/Fl\b|\[\s*/FlateDecode\s*\])")
 
 _PICTURE_ALONE = re.compile(
@@ -110,9 +116,14 @@ def may_paint_often(path: Path) -> bool:
 
 
 def _may_paint_often(data: mmap.mmap) -> bool:
+    if _draws_letters(data):
+        return True
     forms = []
     is_encrypted = data.find(b"/Encrypt") >= 0
     for head, start, end in _places(data):
+        if _PATTERN.search(head):
+            # How often it is laid beside itself, and over what, the bytes do not tell.
+            return True
         if _may_be_form(head):
             if is_encrypted or _is_packed_otherwise(head):
                 return True
@@ -132,6 +143,19 @@ def _may_paint_often(data: mmap.mmap) -> bool:
             return True
         draws += _drawn(data, start, end).draws
     return draws * most > MAX_PAINTED
+
+
+def _draws_letters(data: mmap.mmap) -> bool:
+    """Tell whether a font may be made of drawings; it stands in the file or in a packed part."""
+    if _DRAWN_FONT.search(data):
+        return True
+    if data.find(b"/Encrypt") >= 0 and data.find(b"/ObjStm") >= 0:
+        return True
+    return any(
+        _DRAWN_FONT.search(b"".join(_painting(data, start, end)))
+        for head, start, end in _places(data)
+        if b"/ObjStm" in head or b"#" in head
+    )
 
 
 def _is_packed_otherwise(head: bytes) -> bool:
@@ -163,7 +187,7 @@ def _painting(data: mmap.mmap, start: int, end: int) -> Iterator[bytes]:
         return
     # Without the header: readers of these files let a wrong checksum at the end pass.
     unpacker = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS)
-    packed = data[start + 2 : end]
+    packed = data[start + _HEADER_BYTES : end]
     while packed and not unpacker.eof:
         yield unpacker.decompress(packed, _PIECE_BYTES)
         packed = unpacker.unconsumed_tail
@@ -258,8 +282,10 @@ def _unpacked(pieces: Iterator[bytes], filters: int) -> Iterator[bytes]:
 
 
 def _inflated(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    unpacker = isal_zlib.decompressobj()
-    packed = first
+    # Without the header, so that no checksum is looked at: where it is wrong the last piece would
+    # not be given, and pdfium shows that one, too.
+    unpacker = isal_zlib.decompressobj(-isal_zlib.MAX_WBITS)
+    packed = first[_HEADER_BYTES:]
     try:
         while packed and not unpacker.eof:
             if piece := unpacker.decompress(packed, _PIECE_BYTES):

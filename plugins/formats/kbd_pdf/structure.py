@@ -13,6 +13,7 @@ import msgspec
 from pypdf import PdfReader
 from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NullObject, StreamObject
 
+from kbd.formats.active import ActiveContent
 from kbd_pdf.pages import MAX_PAGES, clean
 
 __all__ = ["Actions", "Structure", "add_actions", "read_structure"]
@@ -165,6 +166,17 @@ class Structure(msgspec.Struct):
     actions: Actions = msgspec.field(default_factory=Actions)
     is_signed: bool = False
     is_xfa: bool = False
+
+    def active_content(self) -> list[str]:
+        """Return what the file would do or holds that may be run, as a map names it."""
+        found = ActiveContent()
+        for what, where in sorted(self.actions.counts):
+            found.add("action", f"{what}, {where}")
+        for target in self.actions.targets:
+            found.add("what an action names", target)
+        for name in self.files:
+            found.add("attached file", name)
+        return list(found.new_texts())
 
 
 def read_structure(

@@ -19,7 +19,7 @@ def _names(listed: str) -> frozenset[str]:
 
 
 _PAGES = _names(
-    ".htm .html .svg .xml .xsl .xslt .xsd .rss .atom .opml .plist .php .vue .svelte .eml"
+    ".htm .html .svg .xml .xsl .xslt .xsd .rss .atom .opml .plist .php .vue .svelte .eml .ics .vcf"
 )
 _MARKUP = _names(".md .markdown .rst .adoc .asciidoc .org .textile .ipynb .tex readme changelog")
 _STYLES = _names(".css .scss .sass .less .styl")

@@ -6,7 +6,8 @@
 
 Cells are separated by tabs, blank rows and blank cells at a row's end are left out. Dates are ISO,
 numbers plain; text that could be taken for another type stands in quotes. A formula is shown as
-its text with the result that was stored, and what that is worth. The same as typed values: `cells`.
+its text with the result that was stored, and what that is worth. A cell that people do not see by
+its color, size or number format stands in `[hidden: …]`. The same as typed values: `cells`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ from kbd.opc import suffix_mismatch
 from kbd_xlsx.reader.blocks import Value, plain_value, shown
 from kbd_xlsx.reader.book import Formula, SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.reader.section_file import ShelfDamagedError
-from kbd_xlsx.references import Area, column_letters, parse_area
+from kbd_xlsx.references import Area, cell_name, column_letters, parse_area
 from kbd_xlsx.workbook import FAMILY, SheetEntry
 from kbd_xlsx.workbook_map import ROWS_PER_CHUNK
 
@@ -43,6 +44,7 @@ _NOTES = {
     "chance, or by what the file cannot tell.",
     "current": "[stored: …] is the result that the saving program left.",
 }
+_UNSEEN = "Cells, by their color, size or number format,"
 _PLACEHOLDERS = (
     "All stored results here are 0 and the workbook asks to be calculated when it is opened: "
     "they may be placeholders."
@@ -57,11 +59,12 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 class _Grid(msgspec.Struct, frozen=True):
-    """An area within the used range: the rows that have values, and the formulas."""
+    """An area within the used range: rows that have values, formulas, what people do not see."""
 
     area: Area
     rows: Mapping[int, list[Value]]
     formulas: Mapping[tuple[int, int], Formula]
+    unseen: Mapping[int, list[int]]
     are_placeholders: bool
 
     def row(self, number: int) -> list[Value]:
@@ -187,7 +190,8 @@ def _grid(book: WorkbookReader, sheet: SheetReader, area: Area) -> _Grid:
     ]
     # Libraries such as XlsxWriter store 0 for every formula and ask for calculation on opening.
     zeros = len(results) > 1 and all(result == 0 for result in results)
-    return _Grid(inside, rows, formulas, zeros and book.workbook.is_calculated_on_load)
+    are_placeholders = zeros and book.workbook.is_calculated_on_load
+    return _Grid(inside, rows, formulas, sheet.unseen(inside), are_placeholders)
 
 
 def _reading(
@@ -236,7 +240,8 @@ def _notes(sheet: SheetReader, grid: _Grid) -> list[str]:
         f"{column_letters(first)}-{column_letters(last)}" if last > first else column_letters(first)
         for first, last in sheet.hidden_columns(grid.area)
     ]
-    for what, ranges in (("Rows", rows), ("Columns", columns)):
+    unseen = [cell_name(row, column) for row, columns in grid.unseen.items() for column in columns]
+    for what, ranges in (("Rows", rows), ("Columns", columns), (_UNSEEN, unseen)):
         if ranges:
             more = " …" if len(ranges) > _SHOWN_RANGES else ""
             notes.append(f"{what} that are hidden: {', '.join(ranges[:_SHOWN_RANGES])}{more}.")
@@ -259,6 +264,9 @@ def _grid_text(grid: _Grid) -> _Text:
             cells[place] = _formula_text(grid.formulas[number, column], cells[place])
         if not any(cells):
             continue
+        for column in grid.unseen.get(number, ()):
+            place = column - area.left
+            cells[place] = f"[hidden: {cells[place]}]"
         line = f"{number}\t" + "\t".join(cells).rstrip("\t")
         # The first row is shown whatever its length: else a reader could never get past it.
         if size + len(line) > MAX_READ_CHARS and number > area.top:

@@ -129,6 +129,8 @@ def _rare(sheet: SheetReader, features: Features) -> dict[str, Any]:
     rows = sum(last - first + 1 for first, last in sheet.hidden_rows(everywhere))
     if rows:
         found["hidden_row_count"] = rows
+    if unseen := sheet.unseen_count():
+        found["hidden_cell_count"] = unseen
     if features.hidden_columns:
         found["hidden_columns"] = [
             f"{column_letters(first)}:{column_letters(last)}"

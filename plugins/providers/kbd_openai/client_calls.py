@@ -72,6 +72,20 @@ _BROKEN = (
 _FAULTS = (*_BROKEN, openai.APIError, ServerFault)
 
 
+class _Client(openai.AsyncOpenAI):
+    """Client of the library that sends nothing of the environment.
+
+    It would add an organization, a project and any further headers to each request, whichever
+    server that goes to; nobody is told of them, and what is secret in them is not known as a key.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.organization = self.project = self.admin_api_key = None
+        # A copy with other options is made by this class, too.
+        self._custom_headers = {}
+
+
 class Caller:
     """Calls one server; building it blocks for some 50 ms the first time.
 
@@ -82,7 +96,7 @@ class Caller:
 
     def __init__(self, access: Access, own_url: str | None = None) -> None:
         self._access = access
-        self._client = openai.AsyncOpenAI(
+        self._client = _Client(
             # Servers without keys still get a header; the library insists on a value.
             api_key=(not own_url and access.api_key) or "none",
             base_url=_http_address(own_url or access.base_url),

@@ -12,6 +12,7 @@ import pytest
 from backends import on_trio
 from events.failing_disks import FullDisk
 from kbd.core.audit.backup import Backup, check_backup
+from kbd.core.audit.backup_contents import hash_file
 from kbd.core.audit.backup_inventory import (
     INVENTORY_NAME,
     InventoryFile,
@@ -19,7 +20,7 @@ from kbd.core.audit.backup_inventory import (
     read_inventory,
 )
 from kbd.core.audit.log_inspection import misleading_name
-from kbd.core.audit.restore import restore
+from kbd.core.audit.restore import RESTORED_NAME, restore
 from kbd.core.domain.daemon_state import DaemonState, fold_daemon
 from kbd.core.runtime.paths import Home
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, KbdError, ValidationFailed
@@ -46,6 +47,7 @@ from kbd.events.workbenches import (
     DraftThen,
     FileAdded,
     FileThen,
+    SettingChanged,
     WorkbenchCreated,
 )
 from kbd.types import BlobHash, FileName, Seq, WatchId, WorkbenchId
@@ -240,6 +242,39 @@ async def test_what_a_log_says_of_a_restore_and_of_folders_outside(tmp_path: Pat
     assert not partial.exists()
 
 
+def test_a_log_that_is_only_called_damaged_hides_nothing(tmp_path: Path) -> None:
+    """Its rules, mode and consents are told as of any other, and end in it, not in a file."""
+    rule = msgspec.structs.replace(RULE, on_outcome=("touch", "x"))
+    backup = forged(
+        tmp_path,
+        daemon=(SettingChanged("consent_mode", "allow_all"), WatchAdded(WatchId("ab" * 8), rule)),
+        bench=(ConsentGranted("p", "p:m", "s", persist=True),),
+    )
+    inventory = read_inventory(backup)
+    listed = [
+        InventoryFile(
+            path=path.relative_to(backup).as_posix(),
+            size_bytes=path.stat().st_size,
+            sha256=hash_file(path),
+        )
+        for log in ("daemon", f"workbenches/{BENCH}")
+        for path in sorted((backup / log).rglob("*"))
+        if path.is_file()
+    ]
+    msgspec.structs.replace(
+        inventory,
+        logs=tuple(msgspec.structs.replace(log, damage="x") for log in inventory.logs),
+        files=tuple(listed),
+    ).write(backup, DISK)
+    made = restore(backup, tmp_path / "r")
+    assert (made.rules, made.consent_mode, made.consents) == ((rule,), "allow_all", 1)
+    assert not (tmp_path / "r" / RESTORED_NAME).exists()
+    state = DaemonState()
+    read_log(tmp_path / "r" / "daemon" / "log", partial(fold_daemon, state))
+    assert state.consent_mode == "ask"
+    assert [each.restored for each in state.watching.watches.values()] == [True]
+
+
 def test_a_full_disk_leaves_no_home_without_its_event(tmp_path: Path) -> None:
     """Wherever it is full, also where the restore is recorded: there is a whole home or none."""
     backup = forged(tmp_path, bench=(FileAdded(FileName("a"), X, 1),))
@@ -275,6 +310,11 @@ def _link(path: Path) -> None:
     path.symlink_to(path.with_name("elsewhere"))
 
 
+def _loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
 def _holes(path: Path) -> None:
     os.truncate(path, 1 << 40)
 
@@ -300,6 +340,7 @@ def test_a_list_that_is_none_is_refused(tmp_path: Path, harm: Callable[[Path], N
     ("what", "harm"),
     [
         *((what, harm) for what in ("segment", "anchor") for harm in (_fifo, _link, _half, _holes)),
+        *((what, _loop) for what in ("segment", "anchor", "blob")),
         # Not one of holes: its bytes are hashed as long as it takes, for somebody may have so many.
         *(("blob", harm) for harm in (_fifo, _link, _half)),
     ],
@@ -307,7 +348,7 @@ def test_a_list_that_is_none_is_refused(tmp_path: Path, harm: Callable[[Path], N
 def test_a_part_that_is_none_is_refused(
     tmp_path: Path, what: str, harm: Callable[[Path], None]
 ) -> None:
-    """A pipe, a link, half a file or one of holes, where a segment, a version or the anchor was."""
+    """A pipe, a link, a loop of links, half a file or one of holes, where a part of a log was."""
     backup = forged(tmp_path, bench=(FileAdded(FileName("a"), X, 1),))
     place = backup / "workbenches" / BENCH
     part = {

@@ -70,6 +70,16 @@ def link(target: Path) -> None:
     sys.exit(0)
 
 
+def lead_away(target: Path) -> None:
+    """Leave a link in place of the folder of the printed document: to somebody's documents."""
+    elsewhere = HERE / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / target.name).write_text("secret page\n")
+    target.parent.rmdir()
+    target.parent.symlink_to(elsewhere)
+    sys.exit(0)
+
+
 def tear(target: Path) -> None:
     """Leave something that is no document."""
     target.write_text("torn\n")
@@ -113,6 +123,7 @@ def main() -> None:
         "hoard": lambda: bytearray(1 << 40),
         "huge": lambda: fill(target),
         "link": lambda: link(target),
+        "away": lambda: lead_away(target),
         "nothing": lambda: sys.exit(0),
         "orphan": lambda: note(f"child {stay(apart=True)}"),
         "sleep": sleep,

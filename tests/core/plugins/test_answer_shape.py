@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.core.plugins.answer_shape import answer_fault
+from kbd.core.plugins.call_outcomes import WorkerFault, call_result
 from kbd.core.plugins.worker_messages import Returned, encode
-from kbd.core.plugins.worker_pool import WorkerFault, call_result
 from kbd.core.plugins.worker_process import FinishedCall
 from kbd.errors import FileReadFailed, ToolWorkerUnavailable
 from kbd.tools import CallLimits
@@ -78,6 +78,39 @@ def test_a_hostile_answer_is_no_answer(body: bytes) -> None:
         call_result(FinishedCall(HEAD + body, 0), LIMITS, what="a: b", failure=FileReadFailed)
 
     assert isinstance(raised.value.error, ToolWorkerUnavailable)
+
+
+def _alike_keys(count: int) -> bytes:
+    """Return a map whose keys are arrays of two numbers, all of one hash as tuples of Python."""
+    # The rounds of xxHash by which tuples are hashed, undone: for each first number a second one.
+    first, second, start = 11400714785074694791, 14029467366897019727, 2870177450012600261
+    mask = (1 << 64) - 1
+    undo = pow(second, -1, 1 << 64)
+    keys: list[tuple[int, int]] = []
+    number = 0
+    while len(keys) < count:
+        number += 1
+        turned = (start + number * second) & mask
+        turned = ((turned << 31) | (turned >> 33)) & mask
+        other = (4711 - turned * first) * undo & mask
+        if other < (1 << 61) - 1:
+            keys.append((number, other))
+    assert len(set(map(hash, keys))) == 1
+    pairs = b"".join(msgspec.msgpack.encode(list(key)) + b"\xc0" for key in keys)
+    return b"\xdf" + count.to_bytes(4) + pairs
+
+
+@pytest.mark.parametrize("wrapped", [b"", b"\x93\xa1a\x81\x01\x90"], ids=["alone", "behind others"])
+def test_keys_that_are_arrays_are_refused(wrapped: bytes) -> None:
+    """Built, 19,000 of them would hold all threads for seconds: their hashes can be made alike."""
+    assert answer_fault(HEAD + wrapped + _alike_keys(1_500)) == "a key that is no plain value"
+
+
+def test_maps_of_arrays_and_of_numbers_are_answers() -> None:
+    """An array is refused as a key alone: not as a value, and not behind the values of others."""
+    value = [{"a": [1, [2]], 3: {"b": []}, "c": [{}]} for _ in range(2_000)]
+
+    assert answer_fault(msgspec.msgpack.encode(value)) is None
 
 
 def test_a_large_honest_answer_passes() -> None:

@@ -8,7 +8,8 @@ import pytest
 from kbd.core.plugins.call_paths import CallFolder, CallPaths
 from kbd.core.plugins.worker_messages import Request
 from kbd.core.plugins.worker_pool import WorkerPool
-from kbd.errors import FileReadFailed
+from kbd.errors import FileReadFailed, ToolTimeout
+from kbd.tools import CallLimits
 
 
 def test_files_are_read_and_what_is_not_there_is_written(tmp_path: Path) -> None:
@@ -78,6 +79,43 @@ def test_an_output_that_is_no_plain_file_is_refused(tmp_path: Path, kind: str) -
     paths.drop()
 
     assert os.listdir(tmp_path) == ["secret"]
+
+
+def test_an_output_that_nobody_may_open_lands_as_a_file_of_its_owner(tmp_path: Path) -> None:
+    """A call says by which mode it makes a file, and could make one that is never read again."""
+    paths = CallPaths()
+    paths.pack(Request("m:f", {"a": tmp_path / "new"}))
+    (tmp_path / "new.call" / "new").touch(mode=0)
+
+    paths.land()
+
+    assert (tmp_path / "new").stat().st_mode & 0o7777 == 0o600
+
+
+@pytest.mark.anyio
+@pytest.mark.sampled(1)
+async def test_a_call_that_fills_the_disk_is_ended(workers: WorkerPool, tmp_path: Path) -> None:
+    """Each file keeps to its limit, but not all together: the call ends, and nothing is left."""
+    limits = CallLimits(wall_s=600, file_bytes=1 << 20)
+    arguments = {"target": tmp_path / "a", "count": 3, "size": 1 << 20}
+
+    with pytest.raises(ToolTimeout, match="may not write more than 2 MiB or 10000") as raised:
+        await workers.call("faults", "kbd_faults.work:fill", arguments, limits)
+
+    assert raised.value.detail == {"limit": "folder"}
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.anyio
+async def test_what_a_killed_call_has_half_written_goes(
+    workers: WorkerPool, tmp_path: Path
+) -> None:
+    """Nobody takes it, and it would lie there until the daemon starts anew."""
+    arguments = {"target": tmp_path / "a", "number": 9}
+    with pytest.raises(ToolTimeout, match="SIGKILL"):
+        await workers.call("faults", "kbd_faults.work:write_and_die", arguments)
+
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.anyio

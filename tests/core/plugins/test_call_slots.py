@@ -1,5 +1,7 @@
 """Worker calls wait for a slot: by number, by memory, first come first served."""
 
+from pathlib import Path
+
 import anyio
 import pytest
 from anyio.abc import TaskStatus
@@ -80,3 +82,27 @@ async def test_who_is_canceled_gives_its_place_away() -> None:
 def test_the_machines_memory_is_found() -> None:
     """It is a part of what is free, and not nothing."""
     assert 1 << 20 < find_memory() < 1 << 61
+
+
+@pytest.mark.parametrize(
+    ("groups", "limits"),
+    [
+        ("0::/system.slice/kbd.service", {"system.slice/kbd.service/memory.max": GIB}),
+        ("0::/user.slice/shell", {"user.slice/memory.max": GIB, "user.slice/shell/memory.max": 0}),
+        ("5:cpu:/\n4:cpuset,memory:/box", {"memory/box/memory.limit_in_bytes": GIB}),
+        # In a container, whose own group is the root of what it sees.
+        ("4:memory:/docker/ab", {"memory/memory.limit_in_bytes": GIB}),
+    ],
+)
+def test_the_memory_of_a_service_is_what_its_group_has(
+    tmp_path: Path, groups: str, limits: dict[str, int]
+) -> None:
+    """A service or a container that takes more is killed, the daemon with it."""
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "meminfo").write_text(f"MemAvailable: {16 * GIB // 1024} kB\n")
+    (tmp_path / "proc" / "self" / "cgroup").write_text(f"{groups}\n")
+    for name, limit in limits.items():
+        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "groups" / name).write_text(f"{limit or 'max'}\n")
+
+    assert find_memory(tmp_path / "proc", tmp_path / "groups") == GIB * 3 // 4

@@ -51,6 +51,9 @@ CASES: list[tuple[str, dict[str, Any], type[KbdError], str]] = [
     ("unserialisable", {}, FileReadFailed, "cannot be sent"),
     ("deep", {}, FileReadFailed, "RecursionError"),
     ("enormous", {"size": 1 << 21}, ValidationFailed, "larger than 1048576 bytes"),
+    ("fail_as", {"code": "LOG_CORRUPT", "size": 9}, ToolWorkerUnavailable, "no answer"),
+    ("fail_as", {"code": "USER_CANCELED", "size": 9}, ToolWorkerUnavailable, "no answer"),
+    ("fail_as", {"code": "NOT_FOUND", "size": 100_000}, NotFound, "^x{10000}…$"),
     ("garbage", {}, ToolWorkerUnavailable, "no answer"),
     ("system", {"command": "true"}, FileReadFailed, "not a function of kbd_faults"),
     ("nothing_there", {}, FileReadFailed, "AttributeError"),
@@ -83,6 +86,16 @@ async def test_a_call_that_goes_wrong_is_a_typed_error(
 async def test_what_is_printed_is_harmless(workers: WorkerPool) -> None:
     """A megabyte on each of both streams is drained and is no part of the answer."""
     assert await call(workers, "print_noise", size=1 << 20) == "done"
+
+
+async def test_a_call_prints_where_nobody_reads(workers: WorkerPool) -> None:
+    """Of a pipe that calls share one could read what the others print, about other files."""
+    assert await call(workers, "print_descriptors") == ["/dev/null"] * 3
+
+
+async def test_a_call_has_no_power_of_root(workers: WorkerPool) -> None:
+    """Under root, too, it cannot raise its limits again; it may open files of other owners."""
+    assert await call(workers, "powers") & ~(1 << 1) == 0
 
 
 async def test_standard_input_is_empty(workers: WorkerPool) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import anyio
@@ -31,8 +32,8 @@ async def test_a_call_sees_little(workers: WorkerPool, monkeypatch: pytest.Monke
     assert set(seen["environ"]) <= {"PATH", "TMPDIR", *here}
     assert {name: seen["environ"][name] for name in here} == here
     assert (seen["cwd"], seen["core"], seen["session"], seen["umask"]) == ("/", 0, True, 0o077)
-    # Three streams, the call's channel, and the folder that is being listed.
-    assert len(seen["fds"]) == 5
+    # Three streams and the call's channel.
+    assert len(seen["fds"]) == 4
 
 
 @pytest.mark.anyio
@@ -232,3 +233,20 @@ async def test_what_forks_has_one_thread(name: str) -> None:
     async with WorkerPool(plugins, Settings()) as workers:
         process = await workers._process(plugins.get(name))
         assert process.threads == 1
+
+
+@pytest.mark.anyio
+async def test_a_plugin_that_reads_other_files_is_not_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Who sends three hostile files does not take a stranger's format from everybody."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
+    theirs = Plugins.discover(Settings(), found=[EntryPoint("faults", "kbd_faults")])
+    store = BlobStore(tmp_path / "blobs")
+    async with WorkerPool(theirs, Settings(), extra_paths=[PACKAGES]) as workers:
+        for number in range(4):
+            blob = store.path(store.put_bytes(bytes([number])))
+            arguments = {"path": blob, "statement": ""}
+            with pytest.raises(FileReadFailed):
+                await workers.call("faults", "kbd_faults.work:die_of", arguments)
+            assert await workers.call("faults", "kbd_faults.work:echo", {"value": blob})

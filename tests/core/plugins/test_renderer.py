@@ -19,6 +19,7 @@ from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.print_job import PROFILE
 from kbd.core.plugins.renderer import PrintedDocuments, Renderer, _socket_name
 from kbd.core.plugins.worker_pool import WorkerPool
+from kbd.core.runtime.fairness import serve_for
 from kbd.core.runtime.settings import PreviewLimits, Settings, WorkerLimits
 from kbd.errors import (
     FileReadFailed,
@@ -207,6 +208,26 @@ async def test_one_document_is_printed_at_a_time(desk: Desk) -> None:
     assert [line.partition(" ")[0] for line in desk.diary()] == ["begin", "end"] * 4
 
 
+async def test_clients_take_turns_for_the_program(desk: Desk) -> None:
+    """Who asks for many documents does not have others wait until all of them are printed."""
+    renderer = Renderer(Settings(preview_renderer=str(desk.program)))
+    served: list[int] = []
+
+    async def ask(client: int, number: int) -> None:
+        serve_for(client)
+        await desk.formats(renderer).preview(desk.file(f"{number} pages"), 0, 100)
+        served.append(client)
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(1, 4):
+            tasks.start_soon(ask, 1, number)
+        await desk.noted("begin")
+        tasks.start_soon(ask, 2, 4)
+
+    # One of the first client was waiting before the other came.
+    assert served == [1, 1, 2, 1]
+
+
 async def test_who_is_cancelled_leaves_the_print_to_the_next(desk: Desk) -> None:
     """The program of the one is killed, and run anew for the other."""
     formats, file, found = desk.formats(), desk.file("3 until go"), list[Preview]()
@@ -312,6 +333,7 @@ async def test_a_limit_that_is_passed_is_named(
         ("1 hoard", "could not be printed by fakeoffice, which ended with status 1"),
         ("1 nothing", "which ended with status 0 and no document"),
         ("1 link", "which ended with status 0 and no document"),
+        ("1 away", "has left something that is no document"),
         ("some torn", "is no document that can be shown"),
     ],
 )

@@ -44,6 +44,12 @@ def machine(request: pytest.FixtureRequest) -> Machine:
     return found
 
 
+def every_filter(machine: Machine) -> list[bytes]:
+    """That of calls that parse, and those of programs with signals and without."""
+    programs = [program_filter(machine, signals=each) for each in (True, False)]
+    return [CallFilter(machine).of_process(PID), *programs]
+
+
 NEVER = (
     "socket", "connect", "execve", "execveat", "ptrace", "process_vm_readv", "pidfd_open",
     "pidfd_getfd", "pidfd_send_signal", "io_uring_setup", "userfaultfd", "bpf", "keyctl", "unshare",
@@ -87,15 +93,15 @@ def test_a_call_gets_what_it_needs_and_no_more(machine: Machine) -> None:
 
 def test_what_is_newer_than_the_tables_is_not_there(machine: Machine) -> None:
     """A library takes the older way then; so it does for threads, whose newer no filter sees."""
-    for program in (CallFilter(machine).of_process(PID), program_filter(machine)):
+    for program in every_filter(machine):
         assert decide(program, machine, machine.numbers["clone3"]) == REFUSE | errno.ENOSYS
-    assert decide(CallFilter(machine).of_process(PID), machine, 1000) == REFUSE | errno.ENOSYS
+        assert decide(program, machine, 1000) == REFUSE | errno.ENOSYS
 
 
 def test_other_conventions_of_the_machine_end_the_process(machine: Machine) -> None:
     """Their numbers mean other calls."""
     other = Machine(machine.audit_arch ^ 1, 0, machine.numbers)
-    for program in (CallFilter(machine).of_process(PID), program_filter(machine)):
+    for program in every_filter(machine):
         assert decide(program, other, machine.numbers["read"]) == KILL
         if machine.foreign_bit:
             number = machine.numbers["read"] | machine.foreign_bit
@@ -104,9 +110,11 @@ def test_other_conventions_of_the_machine_end_the_process(machine: Machine) -> N
 
 def test_a_program_may_start_others_but_reach_nobody(machine: Machine) -> None:
     """It runs, forks and listens; it connects to nothing and enters no namespace."""
-    program, numbers = program_filter(machine), machine.numbers
+    program, numbers = program_filter(machine, signals=True), machine.numbers
     allowed: list[tuple[str, tuple[int, ...]]] = [
-        ("clone", (0x1200011,)), ("socket", (1, 1, 0)), ("bind", ()), ("read", ()), ("kill", (1,)),
+        ("clone", (0x1200011,)), ("socket", (1, 1, 0)), ("socket", (1, 0x80801, 0)), ("bind", ()),
+        ("socketpair", (1, 0x80001, 0)), ("read", ()), ("kill", (1,)), ("prlimit64", (0, 7)),
+        ("utimensat", (3, 0)), ("fcntl", (3, 8)),
     ]  # fmt: skip
     for name, arguments in allowed:
         if name in numbers:
@@ -115,6 +123,17 @@ def test_a_program_may_start_others_but_reach_nobody(machine: Machine) -> None:
         ("clone", (0x10000011,)),
         ("socket", (2, 1, 0)),
         ("socket", (16, 3, 0)),
+        ("socket", (1, 2, 0)),
+        ("socket", (1, 0x80802, 0)),
+        ("socketpair", (1, 2, 0)),
+        ("prlimit64", (PID, 7)),
+        ("utimensat", (3, 0x7F0000001000)),
+        ("utimensat", (3, 0x7F0000000000)),
+        ("chmod", ()),
+        ("fchmodat", ()),
+        ("shmat", ()),
+        ("inotify_init1", ()),
+        ("sched_setaffinity", (PID,)),
     ]
     for name, arguments in (*refused, *((name, ()) for name in NEVER)):
         if name in numbers and not name.startswith("exec") and (name, arguments) != ("socket", ()):
@@ -122,9 +141,26 @@ def test_a_program_may_start_others_but_reach_nobody(machine: Machine) -> None:
             assert answer == REFUSE | errno.EPERM, name
 
 
+def test_a_program_sends_signals_only_where_landlock_knows_to_whom(machine: Machine) -> None:
+    """Elsewhere to nobody, neither by a call of its own nor for what happens to a file."""
+    numbers = machine.numbers
+    calls: list[tuple[str, tuple[int, ...]]] = [
+        ("kill", (PID, 9)), ("tkill", (PID, 9)), ("tgkill", (PID, PID, 9)),
+        ("rt_sigqueueinfo", (PID, 9)), ("fcntl", (3, 8)), ("fcntl", (3, 10)), ("fcntl", (3, 15)),
+        ("ioctl", (3, 0x8901)),
+    ]  # fmt: skip
+    for name, arguments in calls:
+        for signals, expected in ((True, ALLOW), (False, REFUSE | errno.EPERM)):
+            program = program_filter(machine, signals=signals)
+            assert decide(program, machine, numbers[name], *arguments) == expected, name
+    for name, arguments in (("fcntl", (3, 4)), ("ioctl", (3, 0x5401)), ("read", ())):
+        program = program_filter(machine, signals=False)
+        assert decide(program, machine, numbers[name], *arguments) == ALLOW, name
+
+
 def test_filters_are_short_enough_for_the_kernel(machine: Machine) -> None:
     """It takes 4,096 instructions."""
-    for program in (CallFilter(machine).of_process(PID), program_filter(machine)):
+    for program in every_filter(machine):
         assert len(program) % 8 == 0
         assert len(program) // 8 < 4096
 

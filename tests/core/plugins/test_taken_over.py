@@ -17,7 +17,7 @@ pytestmark = [
 
 FILES = {
     "read a key file", "read the settings", "read another workbench", "write outside",
-    "delete outside",
+    "delete outside", "read the machine's connections",
 }  # fmt: skip
 """What Landlock alone refuses."""
 
@@ -36,6 +36,7 @@ PROCESSES = {
     "trace the zygote", "trace a sibling", "trace the daemon", "take a file of the zygote",
     "take a file of a sibling", "take a file of the daemon", "open the zygote's memory",
     "open a sibling's memory", "open the daemon's memory", "read the daemon's environment",
+    "read what siblings print",
 }  # fmt: skip
 """What is refused whatever the layers are, for none of these processes can be looked into."""
 
@@ -52,7 +53,7 @@ def order(short_dir: Path, anyio_backend: str) -> TakenOrder:
 
 
 def test_a_taken_over_worker_is_refused_everything(order: TakenOrder) -> None:
-    """Where all layers are required, 28 acts are refused, each with an error of the system."""
+    """Where all layers are required, 30 acts are refused, each with an error of the system."""
     found = take_over(order)
 
     assert succeeded(found) == set()
@@ -99,3 +100,42 @@ def test_a_kernel_without_landlock_is_refused_where_it_is_required(order: TakenO
     assert found.keys() == {"no call"}
     assert found["no call"].startswith("workers.sandbox is required, and a layer of it is missing")
     assert "Landlock" in found["no call"]
+
+
+PROGRAM_ACTS = (
+    FILES | FILES_TOO | CALLS | SIGNALS | PROCESSES
+    | {"limit the daemon", "send to a socket of messages", "share memory", "watch files",
+       "change times"}
+) - {"run a program", "fork 500 times", "leave a stray", "read what siblings print"}  # fmt: skip
+"""What a program that prints is refused."""
+
+
+def test_a_program_that_was_taken_over_is_refused_the_same(order: TakenOrder) -> None:
+    """LibreOffice parses hostile files, too; what it has more is that it may start others."""
+    found = take_over(TakenOrder(order.folder, order.backend, "required", program=True))
+
+    assert succeeded(found) == set()
+    assert found.keys() == PROGRAM_ACTS
+
+
+@pytest.mark.full
+def test_a_program_sends_no_signal_where_landlock_does_not_hold_them(order: TakenOrder) -> None:
+    """Without Landlock it reaches files; neither the daemon nor anybody else."""
+    found = take_over(
+        TakenOrder(order.folder, order.backend, "best_effort", without_landlock=True, program=True)
+    )
+
+    assert succeeded(found) == FILES | {"link a key elsewhere"}
+
+
+@pytest.mark.full
+def test_without_a_layer_a_program_does_all_that_a_user_may(order: TakenOrder) -> None:
+    """So it is the layers that refuse it, and not what the acts do."""
+    layers = Layers(landlock=False, seccomp=False)
+    found = take_over(
+        TakenOrder(order.folder, order.backend, "best_effort", layers=layers, program=True)
+    )
+
+    # It has left the network, where the system lets it.
+    apart = {"connect by TCP", "send by UDP", "use io_uring", "make a user namespace"}
+    assert succeeded(found) - apart == PROGRAM_ACTS - PROCESSES - apart

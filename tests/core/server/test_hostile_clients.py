@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from kbd.core.server.dispatch import ServerLimits
-from served import WORKBENCH, Raw, Served, connected, serving, until
+from served import OTHER, WORKBENCH, Raw, Served, connected, serving, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.sampled(2)]
 
@@ -369,6 +369,34 @@ async def test_a_chunk_of_one_client_is_answered_in_slices(short_dir: Path) -> N
                 await anyio.wait_readable(other)
             assert served.slow < count
             await until(lambda: served.slow == count)
+
+
+async def test_a_batch_has_no_longer_answer_than_a_message_may_be(short_dir: Path) -> None:
+    """Past that its calls are refused, each with its id, and not carried out."""
+    limits = ServerLimits(message_bytes=100_000)
+    async with serving(short_dir, limits) as served, connected(served) as client:
+        calls = [_call("WorkbenchList", message_id=str(number)) for number in range(4)]
+        slow = _call("WorkshopCancelRun", f'{{"workbench_id":"{OTHER}"}}', '"done"')
+        untold = slow.replace(b'"id":"done",', b"")
+        await client.write(b"[" + b",".join([*calls, slow, untold]) + b"]\n")
+        answers: Any = await client.line()
+        codes = [each.get("error", {}).get("code") for each in answers]
+        assert [each["id"] for each in answers] == [0, 1, 2, 3, "done"]
+        assert codes == [None, -32001, -32001, -32001, -32001]
+        assert served.slow == 0
+        await client.ask("PluginsList", "again")
+        assert (await client.line())["id"] == "again"
+
+
+async def test_a_batch_of_what_waits_for_nothing_lets_others_between(short_dir: Path) -> None:
+    """Calls that are answered at once follow each other in slices, as those of a chunk do."""
+    async with serving(short_dir) as served, connected(served) as much, connected(served) as other:
+        slow = _call("WorkshopCancelRun", f'{{"workbench_id":"{OTHER}"}}', '"%d"')
+        await much.write(b"[" + b",".join(slow % number for number in range(100)) + b"]\n")
+        await other.ask("PluginsList", "mine")
+        assert (await other.line())["id"] == "mine"
+        assert served.slow < 100
+        assert len(await much.line()) == 100
 
 
 async def test_long_messages_wait_for_room_and_all_arrive(short_dir: Path) -> None:

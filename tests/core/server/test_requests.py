@@ -153,6 +153,17 @@ async def test_an_application_error_carries_its_data_and_a_fault_does_not(short_
             assert set(error["data"]) == {"reference"}
 
 
+async def test_a_disk_that_fails_is_told_without_a_path(short_dir: Path) -> None:
+    """By its reason, and by the reference to the daemon's own log, which has all of it."""
+    async with serving(short_dir) as served, connected(served) as client:
+        await client.ask("WorkbenchDelete", workbench_id=OTHER)
+        error = (await client.line())["error"]
+        assert error["message"] == "a file of kbd's own cannot be used: Input/output error"
+        assert error["data"]["error_code"] == "FILE_READ_FAILED"
+        assert error["data"]["detail"]["reference"]
+        assert "secret" not in str(error)
+
+
 async def test_a_request_can_be_cancelled_by_who_made_it(short_dir: Path) -> None:
     """Its own client can cancel a request, once; another client's cancel does nothing."""
     cancel = b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"long"}}\n'

@@ -74,6 +74,11 @@ def _move(folder: Path, to: Path) -> None:
     folder.rename(to)
 
 
+def _move_behind_link(folder: Path, to: Path) -> None:
+    folder.rename(to)
+    folder.symlink_to(to)
+
+
 async def _begun(bench: OpenWorkbench, out: Path) -> EffectIntended:
     """Record the intent of the copy that is made first."""
     entry = bench.state.files[A]
@@ -263,3 +268,39 @@ async def test_a_disk_that_hangs_is_not_waited_for(
         assert await _deliver(running, bench, out) == (str(out / A),)
         assert await _facts(bench, EffectIntended) == 1
         assert files_in(out) == {A: "made"}
+
+
+async def test_what_is_behind_a_link_keeps_nothing_else_back(tmp_path: Path, out: Path) -> None:
+    """It is refused for good, with a code; the others are delivered, and later it is, too."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (out / "b").symlink_to(outside)
+    (out / "c.txt").symlink_to(outside / "c.txt")
+    names = {"a__txt": "a", "b/x__txt": "x", "b/y__txt": "y", "c__txt": "c", "d__txt": "d"}
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, **names)
+        with pytest.raises(FileWriteFailed, match=r"'b/x\.txt' .* link .*, and 1 more") as refused:
+            await _deliver(running, bench, out)
+        assert not refused.value.retryable
+        assert list(outside.iterdir()) == []
+        assert set(files_in(out)) >= {"a.txt", "c(1).txt", "d.txt"}
+        (out / "b").unlink()
+        await _deliver(running, bench, out)
+        assert files_in(out / "b") == {"x.txt": "x", "y.txt": "y"}
+        assert files_in(out)["a.txt"] == "a"
+        assert list(outside.iterdir()) == []
+
+
+@on_asyncio
+async def test_a_copy_that_was_cut_off_behind_a_link_waits_for_a_person(
+    tmp_path: Path, out: Path
+) -> None:
+    """Nobody can tell whether it was made: that is told at once, and not tried over and over."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a")
+        await _begun(bench, out)
+        _move_behind_link(out, tmp_path / "moved")
+        with pytest.raises(FileWriteFailed, match="a link") as refused:
+            await Deliveries(running.benches.daemon, CLOCK).deliver(bench, _job(bench), str(out))
+        assert not refused.value.retryable
+        assert files_in(tmp_path / "moved") == {}

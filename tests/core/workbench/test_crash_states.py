@@ -158,6 +158,7 @@ def _differences(found: View, wanted: View) -> str:
 
 
 @pytest.mark.anyio
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", ["ordered", "weak"])
 @pytest.mark.parametrize("name", WORKS)
 async def test_a_power_cut_leaves_all_or_nothing(place: Path, name: str, model: Model) -> None:
@@ -368,6 +369,7 @@ FILLED = {"undo": 50, "discard and recover": 1, "rebase": 8}
 
 
 @pytest.mark.anyio
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILLED)
 @pytest.mark.parametrize("is_lasting", [False, True])
 async def test_a_full_disk_takes_nothing_of_a_draft(

@@ -15,6 +15,8 @@ from format_cases import FormatCase, names
 from fuzzed_reads import fuzz, samples_of
 from office_formats import CSV, FORMATS, IMAGE, TEXT
 
+REPOSITORY = Path(__file__).resolve().parents[3]
+
 QUICK = ((TEXT, "asyncio"), (CSV, "trio"), (IMAGE, "asyncio"))
 """The formats whose workers start in no time."""
 
@@ -54,8 +56,8 @@ def test_mutants_end_in_a_verdict(case: FormatCase, backend: str, tmp_path: Path
 def test_an_hour_of_mutants(case: FormatCase, tmp_path: Path) -> None:
     """Made and real files, drawn anew each time; KBD_FUZZ_SEED draws those of another run."""
     seed = os.environ.get("KBD_FUZZ_SEED", str(time.time_ns()))
-    folder = os.environ.get("KBD_CORPORA")
-    samples = samples_of(case, tmp_path / "samples", Path(folder) if folder else None)
+    folder = Path(os.environ.get("KBD_CORPORA", REPOSITORY.parent / "shared" / "corpora"))
+    samples = samples_of(case, tmp_path / "samples", folder)
 
     async def run() -> None:
         found = await fuzz(case, samples, tmp_path, seed, seconds=SOAK_S)

@@ -1,5 +1,6 @@
 """PDF files that are made to do harm: each is read as far as it goes, or refused, and cheaply."""
 
+import random
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from confined import Confined, confined, opened
 from kbd_pdf import PdfFormat
-from pdf_forge import FLATE, forged, one_page, packed, rows, shown, stream, text_pages
+from pdf_forge import FLATE, FONT, forged, one_page, packed, rows, shown, stream, text_pages
 
 ACTIONS = ("info", "map", "read", "passages", "preview")
 MODEST_BYTES = 400 << 20
@@ -31,7 +32,14 @@ def pdfs() -> Iterator[Confined]:
         yield found
 
 
-def nested_forms(depth: int, times: int, entries: bytes = b"", last: int | None = None) -> bytes:
+def nested_forms(
+    depth: int,
+    times: int,
+    entries: bytes = b"",
+    last: int | None = None,
+    more: tuple[bytes, ...] = (),
+    page: bytes = b"/X Do",
+) -> bytes:
     """A page that draws a form, which draws another some times, and so on; or the first again."""
     body = b"/X Do " * times
     body = zlib.compress(body) if entries else body
@@ -46,7 +54,7 @@ def nested_forms(depth: int, times: int, entries: bytes = b"", last: int | None 
         for level in range(depth)
     ]
     leaf = stream(shown("abc"), FORM + b"/Resources<</Font<</F 5 0 R>>>>")
-    return one_page(stream(b"/X Do"), *forms, leaf, resources=b"/XObject<</X 6 0 R>>")
+    return one_page(stream(page), *forms, leaf, *more, resources=b"/XObject<</X 6 0 R>>")
 
 
 def heavy_form() -> bytes:
@@ -62,6 +70,51 @@ def hidden_forms() -> bytes:
         .replace(b"/Subtype/Form", b"/Sub#74ype/F#6frm")
         .replace(b"/X Do", b"/#58 Do")
     )
+
+
+def nested_letters(depth: int, times: int) -> bytes:
+    """A page with a text in a font of drawings, each of which writes in the next such font."""
+    text = b"BT /F 9 Tf (%s) Tj ET" % (b"a" * times)
+    fonts = []
+    for level in range(depth):
+        own = b"/Resources<</Font<</F %d 0 R>>>>" % (8 + 2 * level)
+        font = (
+            b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[1 0 0 1 0 0]/FirstChar 97"
+            b"/LastChar 97/Widths[9]/Encoding<</Differences[97/a]>>/CharProcs<</a %d 0 R>>%s>>"
+        ) % (7 + 2 * level, own if level < depth - 1 else b"")
+        drawn = b"0 0 m 9 9 l S" if level == depth - 1 else text
+        fonts += [font, stream(b"9 0 d0 " + drawn)]
+    return one_page(stream(text), *fonts).replace(b"/F 5 0 R", b"/F 6 0 R")
+
+
+def nested_patterns(depth: int, times: int) -> bytes:
+    """A page filled with a pattern, whose tile is filled with the next one, and so on."""
+    body = b"/Pattern cs /P scn " + b"0 0 9 9 re f " * times
+    kind = (
+        b"/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 9 9]/XStep 9/YStep 9"
+        b"/Resources<</Pattern<</P %d 0 R>>>>"
+    )
+    tiles = [stream(body, kind % (7 + level)) for level in range(depth)]
+    last = stream(b"0 0 m 9 9 l S", kind % 5)
+    return one_page(stream(body), *tiles, last, resources=b"/Pattern<</P 6 0 R>>")
+
+
+def letters_of_forms() -> bytes:
+    """A page with a letter that draws forms of forms."""
+    font = (
+        b"<</Type/Font/Subtype/T#79pe3/FontBBox[0 0 9 9]/FontMatrix[1 0 0 1 0 0]/FirstChar 97"
+        b"/LastChar 97/Widths[9]/Encoding<</Differences[97/a]>>/CharProcs<</a 16 0 R>>"
+        b"/Resources<</XObject<</X 6 0 R>>>>>>"
+    )
+    page = b"BT /F 9 Tf <61> Tj ET"
+    return nested_forms(9, 10, more=(stream(b"9 0 d0 /X Do"),), page=page).replace(FONT, font)
+
+
+def many_with_a_wrong_sum() -> bytes:
+    """Three hundred streams of a megabyte each, whose checksums are wrong."""
+    noise = random.Random(1).randbytes(20_000)
+    body = zlib.compress(noise + b" " * 1_000_000)[:-4] + bytes(4)
+    return one_page(HELLO, *[stream(body, FLATE + FORM)] * 300)
 
 
 def twice(data: bytes) -> bytes:
@@ -91,6 +144,10 @@ REFUSED: dict[str, tuple[Build, str]] = {
     "forms in a circle that widens": (lambda: nested_forms(3, 2, last=6), "over and over"),
     "a form drawn often": (heavy_form, "over and over"),
     "forms under names in numbers": (hidden_forms, "over and over"),
+    "letters of letters": (lambda: nested_letters(4, 100), "over and over"),
+    "letters of forms": (letters_of_forms, "over and over"),
+    "300 MB with wrong sums": (many_with_a_wrong_sum, "256 MiB"),
+    "patterns of patterns": (lambda: nested_patterns(7, 10), "over and over"),
     "a web page": (lambda: b"<html><body>%PDF</body></html>", "a.pdf is damaged"),
     "a program": (lambda: b"\x7fELF" + bytes(5000), "a.pdf is no PDF file"),
 }  # fmt: skip

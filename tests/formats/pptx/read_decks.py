@@ -8,6 +8,7 @@ from kbd.formats import Source
 
 __all__ = [
     "EMU",
+    "NAMES",
     "PACKAGE",
     "box",
     "deck",

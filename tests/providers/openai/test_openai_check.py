@@ -220,3 +220,21 @@ async def test_a_check_without_a_connection() -> None:
             await OpenAIProvider({}).validate(access)
         with pytest.raises(ProviderNotConfigured, match="OPENAI_API_KEY"):
             await OpenAIProvider({}).validate(Lent(access.http_client, None, None))
+
+
+@pytest.mark.anyio
+async def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the client library would add is not known as a secret, and not for every server."""
+    for name, value in (
+        ("ORG_ID", "canary"), ("PROJECT_ID", "canary"), ("ADMIN_KEY", "canary"),
+        ("CUSTOM_HEADERS", "X-Token: canary\nAuthorization: Bearer canary"),
+    ):  # fmt: skip
+        monkeypatch.setenv(f"OPENAI_{name}", value)
+    async with (
+        serving(models=saying(OK, {"object": "list", "data": ROWS})) as server,
+        lending(server.port) as access,
+    ):
+        await OpenAIProvider({}).validate(access)
+
+    assert server.headers
+    assert "canary" not in str(server.headers)

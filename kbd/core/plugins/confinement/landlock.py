@@ -15,7 +15,17 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["LISTEN", "READ", "RUN", "SERVE", "WRITE", "Grant", "find_version", "restrict_files"]
+__all__ = [
+    "LISTEN",
+    "READ",
+    "RUN",
+    "SERVE",
+    "SIGNALS_SINCE",
+    "WRITE",
+    "Grant",
+    "find_version",
+    "restrict_files",
+]
 
 # Loaded here, before a fork: each call would do it again.
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
@@ -49,6 +59,9 @@ _KNOWN: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 
 
 _TCP: Final = 0b11
 """Bind and connect, both granted nowhere."""
+
+SIGNALS_SINCE: Final = 6
+"""The version that knows to whom a signal goes."""
 
 _SCOPES: Final = 0b11
 """Abstract sockets and signals, both only to processes that are confined alike."""
@@ -99,10 +112,10 @@ def restrict_files(grants: Iterable[Grant]) -> None:
     version = find_version()
     known = max(rights for since, rights in _KNOWN.items() if since <= max(version, 1))
     attributes = struct.pack(
-        "=QQQ", known, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0
+        "=QQQ", known, _TCP if version >= 4 else 0, _SCOPES if version >= SIGNALS_SINCE else 0
     )
     # A kernel takes as many fields as its version has.
-    size = 8 if version < 4 else 16 if version < 6 else 24
+    size = 8 if version < 4 else 16 if version < SIGNALS_SINCE else 24
     ruleset = _checked(_LIBC.syscall(_CREATE_RULESET, attributes[:size], size, 0))
     try:
         for grant in grants:

@@ -7,6 +7,7 @@ or a file could have written.
 import contextlib
 import ctypes
 import os
+import struct
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -20,8 +21,10 @@ from kbd.core.plugins.confinement.landlock import (
     READ,
     RUN,
     SERVE,
+    SIGNALS_SINCE,
     WRITE,
     Grant,
+    find_version,
     restrict_files,
 )
 from kbd.core.plugins.confinement.layers import Layers
@@ -52,8 +55,9 @@ _SYSTEM: Final = ("/usr", "/lib", "/lib64", "/lib32", "/nix/store")
 
 _FACTS: Final = (
     "/etc/ld.so.cache", "/etc/localtime",
-    # This process. Of the others there is nothing to read.
-    "/proc/self",
+    # Of this process what runtimes ask; `net` beside it tells whom the machine talks to.
+    "/proc/self/cgroup", "/proc/self/maps", "/proc/self/stat", "/proc/self/statm",
+    "/proc/self/status",
     # DuckDB ends its process where it cannot count processors and memory (reliability 7).
     "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu", "/sys/fs/cgroup",
     "/dev/urandom", "/dev/random", "/dev/zero", "/dev/null",
@@ -80,6 +84,8 @@ not even remove it."""
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_SET_NO_NEW_PRIVS: Final = 38
+_CAPABILITIES_3: Final = 0x20080522
+_CAP_DAC_OVERRIDE: Final = 1
 _CLONE_NEWUSER: Final = 0x10000000
 _CLONE_NEWNET: Final = 0x40000000
 
@@ -104,10 +110,12 @@ class Filters(msgspec.Struct, frozen=True):
     Args:
         call: For calls that parse.
         program: For calls that run a program.
+        silent_program: The same where Landlock does not know to whom a signal goes: to nobody.
     """
 
     call: CallFilter
     program: bytes
+    silent_program: bytes
 
 
 class Software(msgspec.Struct, frozen=True):
@@ -168,13 +176,17 @@ def find_filters() -> Filters | None:
     machine = find_machine(os.uname().machine)
     if machine is None:
         return None
-    return Filters(CallFilter(machine), program_filter(machine))
+    return Filters(
+        CallFilter(machine),
+        program_filter(machine, signals=True),
+        program_filter(machine, signals=False),
+    )
 
 
 def confine_process(
     reach: CallReach, layers: Layers, software: Software, filters: Filters | None
 ) -> None:
-    """Confine this process to its reach.
+    """Confine this process to its reach, for good.
 
     Args:
         reach: What it may open.
@@ -187,13 +199,33 @@ def confine_process(
     """
     # Both filters below are taken only from who can gain nothing by running another program.
     _set(_PR_SET_NO_NEW_PRIVS, 1)
+    _drop_capabilities()
     if layers.landlock:
         restrict_files(_grants(reach, software))
     if layers.seccomp:
         assert filters is not None
         # Last: what is done above is not allowed any more.
-        is_program = bool(reach.program)
-        install_filter(filters.program if is_program else filters.call.of_process(os.getpid()))
+        if not reach.program:
+            install_filter(filters.call.of_process(os.getpid()))
+        elif layers.landlock and find_version() >= SIGNALS_SINCE:
+            install_filter(filters.program)
+        else:
+            install_filter(filters.silent_program)
+
+
+def _drop_capabilities() -> None:
+    """Drop the powers of root, or of who has left the network: its limits could be raised again.
+
+    To open files of other owners stays, where root has it: the home may lie on a disk of another
+    user, and what is opened is for Landlock to hold.
+    """
+    # Twice effective, permitted and inheritable, the lower 32 first (`capget(2)`).
+    header, held = struct.pack("=Ii", _CAPABILITIES_3, 0), ctypes.create_string_buffer(24)
+    with contextlib.suppress(AttributeError, OSError):
+        if _LIBC.capget(header, held) == 0:
+            (effective,) = struct.unpack_from("=I", held.raw)
+            kept = effective & 1 << _CAP_DAC_OVERRIDE
+            _LIBC.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0))
 
 
 def _grants(reach: CallReach, software: Software) -> Iterator[Grant]:

@@ -24,7 +24,7 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _ALLOWED: Final = frozenset(
     {
         "read", "write", "open", "openat", "openat2", "close", "close_range", "creat", "lseek",
-        "pread64", "pwrite64", "preadv", "pwritev", "readv", "writev", "ftruncate", "fallocate",
+        "pread64", "pwrite64", "preadv", "pwritev", "readv", "writev", "ftruncate",
         "fsync", "fdatasync", "sync_file_range", "flock", "fadvise64", "copy_file_range",
         "sendfile", "dup", "dup2", "dup3", "pipe", "pipe2", "stat", "lstat", "fstat", "newfstatat",
         "statx", "statfs", "fstatfs", "access", "faccessat", "faccessat2", "getdents",
@@ -60,11 +60,25 @@ _REFUSED_TO_PROGRAMS: Final = frozenset(
         "open_by_handle_at", "name_to_handle_at", "init_module", "finit_module", "delete_module",
         "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl",
         "quotactl_fd", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "iopl",
-        "ioperm", "modify_ldt", "personality",
+        "ioperm", "modify_ldt", "personality", "chmod", "fchmodat", "fchmodat2", "chown", "lchown",
+        "fchownat", "setxattr", "lsetxattr", "removexattr", "lremovexattr", "utime", "utimes",
+        "futimesat", "truncate", "sched_setaffinity", "sched_setscheduler", "sched_setparam",
+        "sched_setattr", "setpriority", "ioprio_set", "shmget", "shmat", "shmctl", "semget",
+        "semop", "semctl", "semtimedop", "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open",
+        "mq_unlink", "migrate_pages", "move_pages", "process_mrelease", "inotify_init",
+        "inotify_init1", "fanotify_init", "syslog",
     }
 )  # fmt: skip
-"""What no program does that prints a document: reach into other processes, connect to anything,
-enter namespaces, mount, load code into the kernel, set the clock."""
+"""What no program does that prints a document: reach into other processes, their limits and what
+they share by a number, connect to anything, enter namespaces, mount, load code into the kernel, set
+the clock; and what Landlock does not hold: to change modes, owners, attributes and times of files
+by their paths, and to be told of what others do with them."""
+
+_SIGNALS: Final = frozenset({"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"})
+"""Signals to other processes; `abort` ends its process without them, too."""
+
+_OWNERS: Final = {"fcntl": (8, 10, 15), "ioctl": (0x8901, 0x8902)}
+"""F_SETOWN, F_SETSIG, F_SETOWN_EX, FIOSETOWN, SIOCSPGRP: who is sent a signal for a file."""
 
 _CLONE_THREAD: Final = 0x00010000
 
@@ -73,6 +87,9 @@ _CLONE_NAMESPACES: Final = 0x7E020080
 powers that it has not here."""
 
 _AF_UNIX: Final = 1
+_SOCK_STREAM: Final = 1
+_SOCK_FLAGS: Final = 0x80800
+"""SOCK_CLOEXEC, SOCK_NONBLOCK."""
 
 _IOCTLS: Final = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what a runtime asks of its files. Not
@@ -101,6 +118,8 @@ _RETURN: Final = 0x06  # BPF_RET | BPF_K
 _ALLOW: Final = 0x7FFF0000
 _KILL_PROCESS: Final = 0x80000000
 _ERROR: Final = 0x00050000
+
+_UNSUPPORTED: Final = _ERROR | errno.EOPNOTSUPP
 
 _PR_SET_SECCOMP: Final = 22
 _SECCOMP_MODE_FILTER: Final = 2
@@ -144,6 +163,8 @@ def _call_program(machine: Machine) -> list[Instruction]:
     # kernel keeps the answer and does not ask again.
     for name in sorted(_ALLOWED & found.keys()):
         program += [(_IS_EQUAL, 0, 1, found[name]), (_RETURN, 0, 0, _ALLOW)]
+    # A terabyte would be taken before anybody looks; the C library writes zeros instead.
+    program += [(_IS_EQUAL, 0, 1, found["fallocate"]), (_RETURN, 0, 0, _UNSUPPORTED)]
     program += _if_any(found["ioctl"], 1, _IOCTLS)
     program += _if_any(found["fcntl"], 1, _FCNTLS)
     program += _if_any(found["prctl"], 0, _PRCTLS)
@@ -163,12 +184,47 @@ def _call_program(machine: Machine) -> list[Instruction]:
     return [*program, *_refuse_rest(found["clone3"])]
 
 
-def program_filter(machine: Machine) -> bytes:
-    """Return the filter of a call that runs another program, and of all that it starts."""
+def program_filter(machine: Machine, *, signals: bool) -> bytes:
+    """Return the filter of a call that runs another program, and of all that it starts.
+
+    Args:
+        machine: The machine that it runs on.
+        signals: Whether it may send signals: where Landlock knows to whom.
+    """
     found = machine.numbers
+    refused = (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    allowed = (_RETURN, 0, 0, _ALLOW)
     program = _entry(machine)
-    for name in sorted(_REFUSED_TO_PROGRAMS & found.keys()):
-        program += [(_IS_EQUAL, 0, 1, found[name]), (_RETURN, 0, 0, _ERROR | errno.EPERM)]
+    names = _REFUSED_TO_PROGRAMS if signals else _REFUSED_TO_PROGRAMS | _SIGNALS
+    for name in sorted(names & found.keys()):
+        program += [(_IS_EQUAL, 0, 1, found[name]), refused]
+    for name, values in () if signals else _OWNERS.items():
+        program += _if_any(found[name], 1, values, refused, allowed)
+    # Its own limits only: of another process of this user a limit could be set to nothing.
+    program += _if_any(found["prlimit64"], 0, (0,))
+    # Times of what it has open, not of what it names by a path: that is no pointer then.
+    program += [
+        (_IS_EQUAL, 0, 7, found["utimensat"]),
+        _load_argument(1),
+        (_IS_EQUAL, 1, 0, 0),
+        refused,
+        (_LOAD, 0, 0, _ARGUMENTS + 12),  # the upper half of that
+        (_IS_EQUAL, 1, 0, 0),
+        refused,
+        allowed,
+    ]
+    # Of sockets those between its own processes: it listens for a second start of itself. Not of
+    # messages, which are sent to any address without a connection.
+    kinds = [_SOCK_STREAM | flags for flags in (0, 0x800, 0x80000, _SOCK_FLAGS)]
+    for name in ("socket", "socketpair"):
+        program += [
+            (_IS_EQUAL, 0, 3, found[name]),
+            _load_argument(0),
+            (_IS_EQUAL, 1, 0, _AF_UNIX),
+            refused,
+            (_LOAD, 0, 0, _NUMBER),
+        ]
+        program += _if_any(found[name], 1, kinds)
     program += [
         # A program starts processes, and its threads may be started in the older way, too.
         (_IS_EQUAL, 0, 1, found["clone3"]),
@@ -176,14 +232,11 @@ def program_filter(machine: Machine) -> bytes:
         (_IS_EQUAL, 0, 4, found["clone"]),
         _load_argument(0),
         (_HAS_BITS, 0, 1, _CLONE_NAMESPACES),
-        (_RETURN, 0, 0, _ERROR | errno.EPERM),
-        (_RETURN, 0, 0, _ALLOW),
-        # Of sockets those between its own processes: it listens for a second start of itself.
-        (_IS_EQUAL, 0, 3, found["socket"]),
-        _load_argument(0),
-        (_IS_EQUAL, 1, 0, _AF_UNIX),
-        (_RETURN, 0, 0, _ERROR | errno.EPERM),
-        (_RETURN, 0, 0, _ALLOW),
+        refused,
+        allowed,
+        (_IS_GREATER, 0, 1, LAST_KNOWN),
+        (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
+        allowed,
     ]
     return _pack(program)
 
@@ -236,12 +289,18 @@ def _refuse_rest(clone3: int) -> list[Instruction]:
     ]
 
 
-def _if_any(number: int, argument: int, values: Sequence[int]) -> list[Instruction]:
-    """Allow a call if an argument is one of some values, refuse it otherwise."""
+def _if_any(
+    number: int,
+    argument: int,
+    values: Sequence[int],
+    then: Instruction = (_RETURN, 0, 0, _ALLOW),
+    otherwise: Instruction = (_RETURN, 0, 0, _ERROR | errno.EPERM),
+) -> list[Instruction]:
+    """Answer a call by whether an argument is one of some values; as a rule that allows it."""
     checks: list[Instruction] = []
     for value in values:
-        checks += [(_IS_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
-    checks.append((_RETURN, 0, 0, _ERROR | errno.EPERM))
+        checks += [(_IS_EQUAL, 0, 1, value), then]
+    checks.append(otherwise)
     return [(_IS_EQUAL, 0, len(checks) + 1, number), _load_argument(argument), *checks]
 
 

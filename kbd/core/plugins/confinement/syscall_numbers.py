@@ -71,7 +71,21 @@ _NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "quotactl": (179, 60), "quotactl_fd": (443, 443), "settimeofday": (164, 170),
     "clock_settime": (227, 112), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
     "iopl": (172, None), "ioperm": (173, None), "modify_ldt": (154, None),
-    "personality": (135, 92),
+    "personality": (135, 92), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240), "chmod": (90, None), "fchmodat": (268, 53),
+    "fchmodat2": (452, 452), "chown": (92, None), "lchown": (94, None), "fchownat": (260, 54),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "removexattr": (197, 14),
+    "lremovexattr": (198, 15), "utime": (132, None), "utimes": (235, None),
+    "futimesat": (261, None), "utimensat": (280, 88), "truncate": (76, 45),
+    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118), "sched_setattr": (314, 274), "setpriority": (141, 140),
+    "ioprio_set": (251, 30), "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195),
+    "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
+    "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+    "mq_open": (240, 180), "mq_unlink": (241, 181), "migrate_pages": (256, 238),
+    "move_pages": (279, 239), "process_mrelease": (448, 448), "inotify_init": (253, None),
+    "inotify_init1": (294, 26), "fanotify_init": (300, 262), "syslog": (103, 116),
+    "socketpair": (53, 199),
 }  # fmt: skip
 """The number on x86-64 and on 64-bit ARM, None where a machine has no such call."""
 

@@ -10,6 +10,7 @@
     symbols          signs of fonts that have pictures for letters, and formulas in one line
     findings         what stories hold beside text
     styles           what styles say of headings and hidden text, and the labels of lists
+    unseen           text in the color of what is behind it, and text too small to be read
 
 Time and memory are linear in the text, whatever a file claims.
 """

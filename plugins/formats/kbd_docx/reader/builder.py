@@ -43,6 +43,8 @@ from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
 from kbd_docx.reader.styles import ListLabels, StyleIndex
+from kbd_docx.reader.unseen import UnseenText, has_drawn_behind, paper_color
+from kbd_docx.styles.theme import theme_of
 
 __all__ = [
     "HeaderFooterReferences",
@@ -191,9 +193,6 @@ _BODY = f"{W}body"
 _BLOCKS = (PARAGRAPH, TABLE)
 _LAYOUT = f"{W}sectPr"
 _FEED_BYTES = 1 << 16
-# Hidden, white or tiny text, by what alone can make it so.
-_MAY_HIDE = re.compile(rb"vanish|=[\"'](?:[Ff][A-Fa-f]){3}[\"']|:sz [^>]*=[\"'][1-4][\"']")
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
 _EMBEDDED = ("oleObject", "package", "control")
 _LINK = "hyperlink"
 _HEADING_CHARS = 300
@@ -203,7 +202,7 @@ _BREAKS = {
     "nextColumn": "[section break, next column]",
 }
 
-_SHELF_RECORD = "document.2"
+_SHELF_RECORD = "document.3"
 """The name on the shelf, with the version of what is in it."""
 
 
@@ -239,14 +238,22 @@ class _DocumentReader:
         self._relations = {relation.id: relation for relation in relations}
         by_kind = {relation.kind: relation for relation in reversed(relations)}
         self._data = read_transitional(package, identity.part)
-        styles = StyleIndex(parse_related(package, by_kind.get("styles")))
+        root = parse_related(package, by_kind.get("styles"))
+        styles = StyleIndex(root)
         lists = ListLabels(
             parse_related(package, by_kind.get("numbering")), lambda key: styles.style(key).list_id
         )
-        # One search in the bytes spares a look at the properties of every run; in UTF-16 it would
-        # not find the word.
-        may_hide = _MAY_HIDE.search(self._data) is not None or self._data.startswith(_WIDE)
-        self._findings = StoryFindings(styles, lists, Graphics(package), may_hide=may_hide)
+        settings = parse_related(package, by_kind.get("settings"))
+        theme = theme_of(parse_related(package, by_kind.get("theme")), settings)
+        unseen = UnseenText(
+            root,
+            theme,
+            paper_color(self._data, settings, theme),
+            has_drawn=has_drawn_behind(self._data),
+        )
+        # One search in the bytes spares a look at the properties of every run.
+        may_hide = unseen.may_hide(self._data)
+        self._findings = StoryFindings(styles, lists, Graphics(package), unseen, may_hide=may_hide)
         self._notes = Notes(package, relations, self._findings)
         self._story = StoryRenderer(self._findings, self._relations)
         self._settings = by_kind.get("settings")

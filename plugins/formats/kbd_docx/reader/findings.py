@@ -1,6 +1,5 @@
 """Findings in the stories of a document while they are rendered: pictures, notes, changes."""
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -10,18 +9,18 @@ from kbd_docx.document import VAL, W, is_on, number
 from kbd_docx.reader.contents import DocxExternal, DocxPicture, TextNotices
 from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.styles import ListLabels, StyleIndex, heading_level
+from kbd_docx.reader.unseen import UnseenText
 
 __all__ = ["Marks", "StoryFindings"]
 
 _STYLE, _LIST, _OUTLINE = f"{W}pStyle", f"{W}numPr", f"{W}outlineLvl"
 _LAYOUT, _BREAK, _LOOK = f"{W}sectPr", f"{W}pageBreakBefore", f"{W}rPr"
-_COLOR, _SIZE, _SHADE, _MARKED = f"{W}color", f"{W}sz", f"{W}shd", f"{W}highlight"
-_GROUNDS = (f"{W}tc", f"{W}txbxContent")
 _HIDDEN, _RUN_STYLE = f"{W}vanish", f"{W}rStyle"
 
 MAX_EXTERNAL = 200
 _MAX_AUTHORS = 50
 _SHOWN_CHARS = 300
+_MAY_HIDE = (_HIDDEN, f"{W}color", f"{W}sz")
 _NO_LIST = ("", "0")  # 0 takes a paragraph out of its style's list
 
 
@@ -52,6 +51,7 @@ class StoryFindings:
         styles: The styles.
         lists: The lists; each label that is asked for counts on.
         graphics: What charts and diagrams say.
+        unseen: What tells text that people do not see for its look.
         may_hide: Whether any text of the body may be hidden.
 
     Attributes:
@@ -60,9 +60,16 @@ class StoryFindings:
     """
 
     def __init__(
-        self, styles: StyleIndex, lists: ListLabels, graphics: Graphics, *, may_hide: bool
+        self,
+        styles: StyleIndex,
+        lists: ListLabels,
+        graphics: Graphics,
+        unseen: UnseenText,
+        *,
+        may_hide: bool,
     ) -> None:
         self.styles = styles
+        self._unseen = unseen
         self.graphics = graphics
         self.may_hide = may_hide or styles.may_hide
         self.has_new = False
@@ -79,7 +86,7 @@ class StoryFindings:
 
     def begin_part(self, root: etree._Element) -> None:
         """Note before another part is rendered whether any of its text may be hidden."""
-        self.may_hide = self.may_hide or any(map(_may_hide, root.iter(_HIDDEN, _COLOR, _SIZE)))
+        self.may_hide = self.may_hide or any(True for _ in root.iter(*_MAY_HIDE))
 
     def notices(self) -> TextNotices:
         """Return the counts of the block that is being rendered, to count on."""
@@ -130,15 +137,15 @@ class StoryFindings:
     def is_hidden(self, run: etree._Element) -> bool:
         """Whether a run's text is not shown."""
         properties = run.find(_LOOK)
-        if properties is None:
-            return False
-        own = properties.find(_HIDDEN)
-        if own is not None:
-            return is_on(own)
-        if any(map(_may_hide, properties.iterchildren(_COLOR, _SIZE))) and _is_unseen(run):
-            return True
-        style = properties.find(_RUN_STYLE)
-        return style is not None and self.styles.style(style.get(VAL, "")).is_hidden
+        if properties is not None:
+            own = properties.find(_HIDDEN)
+            if own is not None and is_on(own):
+                return True
+            style = properties.find(_RUN_STYLE)
+            name = "" if own is not None or style is None else style.get(VAL, "")
+            if name and self.styles.style(name).is_hidden:
+                return True
+        return self._unseen.is_unseen(run)
 
     def paragraph_marks(self, settings: etree._Element | None) -> Marks:
         """Return the properties of a paragraph, and advance its list."""
@@ -197,43 +204,6 @@ class StoryFindings:
             found = properties.find(name)
             if found is not None:
                 self.count_change(found, is_deletion=is_deletion)
-
-
-_WHITE = re.compile("[Ff][A-Fa-f]" * 3)
-"""Colors that nobody tells from the paper."""
-
-_TINY = frozenset("1234")
-"""Sizes in half points that nobody reads."""
-
-
-def _may_hide(element: etree._Element) -> bool:
-    """Return whether an element makes text that people do not see, perhaps."""
-    value = element.get(VAL, "")
-    if element.tag == _COLOR:
-        return _WHITE.fullmatch(value) is not None
-    return element.tag == _HIDDEN or value in _TINY
-
-
-def _is_unseen(run: etree._Element) -> bool:
-    """Return whether a run is tiny, or white with nothing dark behind it.
-
-    In a table or a box white is usual, and what is behind it takes all styles to know.
-    """
-    size = run.find(f"{_LOOK}/{_SIZE}")
-    if size is not None and _may_hide(size):
-        return True
-    if run.find(f"{_LOOK}/{_MARKED}") is not None or _is_shaded(run.find(f"{_LOOK}/{_SHADE}")):
-        return False
-    return not any(
-        around.tag in _GROUNDS or _is_shaded(around.find(f"{W}pPr/{_SHADE}"))
-        for around in run.iterancestors()
-    )
-
-
-def _is_shaded(shade: etree._Element | None) -> bool:
-    """Return whether a shade lets white text be seen."""
-    fill = "auto" if shade is None else shade.get(f"{W}fill", "auto")
-    return fill != "auto" and _WHITE.fullmatch(fill) is None
 
 
 _MARK_CHANGES = ((f"{W}ins", False), (f"{W}del", True))

@@ -13,7 +13,7 @@ from lxml import etree
 from kbd.office.theme import read_theme, with_lightness
 from kbd_docx.document import A, DocxParts, W, local_name
 
-__all__ = ["DocxTheme", "read_document_theme", "resolve_drawing_theme", "resolve_theme"]
+__all__ = ["DocxTheme", "read_document_theme", "resolve_drawing_theme", "resolve_theme", "theme_of"]
 
 _MAPPED = {
     "bg1": "light1", "t1": "dark1", "bg2": "light2", "t2": "dark2",
@@ -66,7 +66,11 @@ class DocxTheme(msgspec.Struct, frozen=True):
 
 def read_document_theme(document: DocxParts) -> DocxTheme:
     """Return a document's theme, an empty one if it has none."""
-    settings = document.part_root("settings")
+    return theme_of(document.part_root("theme"), document.part_root("settings"))
+
+
+def theme_of(root: etree._Element | None, settings: etree._Element | None) -> DocxTheme:
+    """Return the theme of two parts: its own, and the settings that map names to its colors."""
     mapping = {}
     found = settings.find(f"{W}clrSchemeMapping") if settings is not None else None
     for key, value in found.attrib.items() if found is not None else ():
@@ -74,7 +78,7 @@ def read_document_theme(document: DocxParts) -> DocxTheme:
         # Only unusual mappings are held, so that themes of the same effect are equal.
         if str(value) != _MAPPED.get(name, name):
             mapping[name] = str(value)
-    theme = read_theme(document.part_root("theme"))
+    theme = read_theme(root)
     return DocxTheme(theme.fonts, theme.colors, mapping)
 
 

@@ -19,13 +19,16 @@ from kbd_pptx.reader.notes import Comment, SlideLink, notes_text, read_comments,
 from kbd_pptx.reader.shapes import SlideShape, is_image, reading_order, shapes_of
 from kbd_pptx.reader.text import (
     BulletOf,
+    IsUnseen,
     TextLine,
     format_lines,
     format_rows,
+    labeled_text,
     plain_text,
     read_lines,
     table_rows,
 )
+from kbd_pptx.reader.unseen import SlideGround
 
 __all__ = [
     "Slide",
@@ -219,9 +222,10 @@ def slide_text(deck: DeckReader, slide: Slide) -> str:
     """Return a slide as text; what of it cannot be read goes into the deck's warnings."""
     blocks = ["[This slide is hidden.]"] if slide.is_hidden else []
     outside: list[str] = []
+    ground = SlideGround(deck, slide.part, slide.root, slide.shapes)
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
-        text = "\n".join(filter(None, _shape_text(deck, slide, shape)))
+        text = "\n".join(filter(None, _shape_text(deck, slide, shape, ground)))
         if text:
             line = f"[hidden] {text}" if shape.is_hidden else text
             (outside if is_off_slide(deck, shape) else blocks).append(line)
@@ -249,7 +253,9 @@ def is_off_slide(deck: DeckReader, shape: SlideShape) -> bool:
     return (across or box.y >= height or box.y + box.height <= 0) and bool(box.width or box.height)
 
 
-def _shape_text(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[str]:
+def _shape_text(
+    deck: DeckReader, slide: Slide, shape: SlideShape, ground: SlideGround
+) -> Iterator[str]:
     """Yield what a shape says, in lines."""
     alt_text = " ".join(shape.alt_text.split())
     match shape.kind:
@@ -261,7 +267,7 @@ def _shape_text(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[s
             yield from _chart(deck, slide, shape, alt_text)
         case "table":
             yield f"[Table: {alt_text}]" if alt_text else ""
-            yield format_rows(table_rows(shape.element))
+            yield format_rows(table_rows(shape.element, ground.unseen_in(shape)))
         case "diagram":
             yield f"[Diagram: {alt_text or shape.name}]"
             yield format_lines(iter(slide_diagram(deck, slide, shape)))
@@ -275,7 +281,7 @@ def _shape_text(deck: DeckReader, slide: Slide, shape: SlideShape) -> Iterator[s
         case "shape" | "text_box" | "group" | "connector":
             if alt_text or is_image(shape):
                 yield f"[Picture: {alt_text or shape.name}]"
-            yield _text(slide, shape)
+            yield _text(slide, shape, ground.unseen_in(shape))
 
 
 def _chart(deck: DeckReader, slide: Slide, shape: SlideShape, alt_text: str) -> Iterator[str]:
@@ -299,15 +305,16 @@ def _program(shape: SlideShape) -> str:
     return (named.get("progId") if named is not None else "") or shape.name
 
 
-def _text(slide: Slide, shape: SlideShape) -> str:
+def _text(slide: Slide, shape: SlideShape, is_unseen: IsUnseen) -> str:
     body = shape.body
     if body is None:
         return ""
     footer = _FOOTERS.get(shape.placeholder)
     if footer:
-        text = " ".join(plain_text(body, slide.number).split())
+        lines = (labeled_text(each, is_unseen, slide.number) for each in body.iterchildren(f"{A}p"))
+        text = " ".join(" ".join(lines).split())
         return f"{footer}: {text}" if text else ""
-    return format_lines(read_lines(body, _bullet_of(shape), slide.number))
+    return format_lines(read_lines(body, _bullet_of(shape), slide.number, is_unseen))
 
 
 def _bullet_of(shape: SlideShape) -> BulletOf:

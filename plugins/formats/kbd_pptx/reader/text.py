@@ -13,9 +13,11 @@ from kbd_pptx.presentation import A14, MC, A, M
 from kbd_pptx.reader.deck import Bullets, read_bullets
 
 __all__ = [
+    "IsUnseen",
     "TextLine",
     "format_lines",
     "format_rows",
+    "labeled_text",
     "paragraph_pieces",
     "paragraph_text",
     "plain_text",
@@ -33,6 +35,10 @@ _DEEPEST = 8
 
 BulletOf = Callable[[int], str]
 """What stands before a paragraph of a level where neither it nor its shape says: "", "-", "1"."""
+
+
+IsUnseen = Callable[[etree._Element], bool]  # noqa: SLF001 - lxml has no public name for it
+"""Tells of a run whether people do not see it, whatever its size."""
 
 
 class TextLine(msgspec.Struct, frozen=True):
@@ -80,8 +86,28 @@ def plain_text(body: etree._Element | None, number: int | None = None) -> str:
     return "\n".join(paragraph_text(each, number) for each in body.iterchildren(f"{A}p"))
 
 
+def labeled_text(
+    paragraph: etree._Element, is_unseen: IsUnseen | None = None, number: int | None = None
+) -> str:
+    """Return the text of a paragraph with labels: "[tiny: …]", "[hidden: …]"."""
+    return "".join(
+        _labeled(piece, text, is_unseen) if text.strip() else text
+        for piece, text in paragraph_pieces(paragraph, number)
+    )
+
+
+def _labeled(piece: etree._Element, text: str, is_unseen: IsUnseen | None) -> str:
+    if _is_tiny(piece):
+        return f"[tiny: {text}]"
+    is_run = piece.tag in (_RUN, _FIELD)
+    return f"[hidden: {text}]" if is_run and is_unseen is not None and is_unseen(piece) else text
+
+
 def read_lines(
-    body: etree._Element, bullet_of: BulletOf, number: int | None = None
+    body: etree._Element,
+    bullet_of: BulletOf,
+    number: int | None = None,
+    is_unseen: IsUnseen | None = None,
 ) -> Iterator[TextLine]:
     """Yield the paragraphs of a text body that have text.
 
@@ -89,16 +115,14 @@ def read_lines(
         body: The body.
         bullet_of: For what its paragraphs and its own styles do not say.
         number: The number of the slide.
+        is_unseen: What tells that a run is not seen, which is then labeled so.
     """
     own = read_bullets(body.find(f"{A}lstStyle"))
     counts: dict[int, int] = {}
     for paragraph in body.iterchildren(f"{A}p"):
         if not len(paragraph):
             continue
-        text = "".join(
-            f"[tiny: {text}]" if text.strip() and _is_tiny(piece) else text
-            for piece, text in paragraph_pieces(paragraph, number)
-        ).strip("\n")
+        text = labeled_text(paragraph, is_unseen, number).strip("\n")
         properties = paragraph.find(f"{A}pPr")
         level = _level(properties)
         # Deeper lists begin anew behind a paragraph above them, as programs number them.
@@ -177,10 +201,16 @@ def table_of(element: etree._Element) -> etree._Element | None:
     return element.find(f"{A}graphic/{A}graphicData/{A}tbl")
 
 
-def table_rows(element: etree._Element) -> list[list[str]]:
-    """Return the texts of the cells of the table in a frame; a cell may have several lines."""
+def table_rows(element: etree._Element, is_unseen: IsUnseen | None = None) -> list[list[str]]:
+    """Return the texts of the cells of the table in a frame; a cell may have several lines.
+
+    Args:
+        element: The frame.
+        is_unseen: What tells that a run is not seen; with it, such runs and tiny ones are labeled.
+    """
     table = table_of(element)
-    return [] if table is None else [_row(row) for row in table.iterchildren(f"{A}tr")]
+    rows = () if table is None else table.iterchildren(f"{A}tr")
+    return [_row(row, is_unseen) for row in rows]
 
 
 def format_rows(rows: list[list[str]]) -> str:
@@ -188,9 +218,15 @@ def format_rows(rows: list[list[str]]) -> str:
     return "\n".join(" | ".join(" / ".join(cell.splitlines()) for cell in row) for row in rows)
 
 
-def _row(row: etree._Element) -> list[str]:
+def _row(row: etree._Element, is_unseen: IsUnseen | None) -> list[str]:
     texts = []
     for cell in row.iterchildren(f"{A}tc"):
         is_covered = cell.get("hMerge") in _COVERED or cell.get("vMerge") in _COVERED
-        texts.append("" if is_covered else plain_text(cell.find(f"{A}txBody")).strip())
+        texts.append("" if is_covered else _cell_text(cell.find(f"{A}txBody"), is_unseen).strip())
     return texts
+
+
+def _cell_text(body: etree._Element | None, is_unseen: IsUnseen | None) -> str:
+    if body is None or is_unseen is None:
+        return plain_text(body)
+    return "\n".join(labeled_text(each, is_unseen) for each in body.iterchildren(f"{A}p"))

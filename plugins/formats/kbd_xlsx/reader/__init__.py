@@ -3,6 +3,7 @@
 parts            a sheet's XML as a stream of pieces, and the extent of its cells
 features         what a sheet holds beside its cells, and its islands with their headers
 formulas         formulas and errors, of which the reader of values knows nothing
+unseen           cells whose format hides what they hold
 fallback_parser  the values, where calamine cannot read them
 blocks           values packed by columns, and how they are shown
 section_file     the file on the shelf

@@ -7,7 +7,7 @@ A sheet's used range, islands, values and formulas are read a part at a time.
 
 import contextlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self, TypeVar
@@ -23,6 +23,7 @@ from kbd_xlsx.reader.builder import BookValues, PackedBlock, PackedSheet, build,
 from kbd_xlsx.reader.features import SAMPLE_ROWS, Island, names_columns
 from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
 from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, write_sections
+from kbd_xlsx.reader.unseen import LOOK, UnseenRun, find_unseen_styles, is_unseen
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
@@ -43,6 +44,9 @@ class Formula(msgspec.Struct, frozen=True):
     text: str
     error: str
     result_state: ResultState
+
+
+_COUNTED_ROWS = 2_000
 
 
 class SheetReader:
@@ -180,6 +184,49 @@ class SheetReader:
         """Return the ranges of hidden columns in an area."""
         return _within(list(self.features.hidden_columns), area.left, area.right)
 
+    def unseen(self, area: Area) -> dict[int, list[int]]:
+        """Return the columns of an area's cells that hold something people do not see, by row."""
+        found: dict[int, set[int]] = {}
+        runs = [
+            run
+            for run in self._decoded(self._index.unseen, list[UnseenRun])
+            if run.top <= area.bottom and run.bottom >= area.top
+        ]
+        if not runs:
+            return {}
+        filled = self.features.filled_areas
+        computed = {(cell.row, cell.column) for cell, _ in self.facts(area)}
+        rows = dict(self.rows(area))
+        for row, _ in computed:
+            rows.setdefault(row, [""] * (area.right - area.left + 1))
+        places = (
+            (row, column, run.what)
+            for run in runs
+            for row in range(max(run.top, area.top), min(run.bottom, area.bottom) + 1)
+            if row in rows
+            for column in run.in_row(area.left, area.right)
+        )
+        for row, column, what in places:
+            value = rows[row][column - area.left]
+            if value == "" and (row, column) not in computed:
+                continue
+            look = LOOK if any(_holds(each, row, column) for each in filled) else 0
+            if is_unseen(what & ~look, value):
+                found.setdefault(row, set()).add(column)
+        return {row: sorted(columns) for row, columns in sorted(found.items())}
+
+    def unseen_count(self) -> int:
+        """Return how many cells hold something that people do not see."""
+        used = self.area
+        if used is None or not self._decoded(self._index.unseen, list[UnseenRun]):
+            return 0
+        # A part at a time: all values at once may take hundreds of megabytes.
+        return sum(
+            sum(map(len, self.unseen(Area(top, used.left, bottom, used.right)).values()))
+            for top in range(used.top, used.bottom + 1, _COUNTED_ROWS)
+            for bottom in (min(top + _COUNTED_ROWS - 1, used.bottom),)
+        )
+
     def _formula(self, facts: FormulaFacts, batch: FormulaBatch, value: Value) -> Formula:
         if facts.text is None:
             return Formula("", facts.error, "missing")
@@ -228,6 +275,10 @@ class SheetReader:
             raise ShelfDamagedError from fault
 
 
+def _holds(area: Area, row: int, column: int) -> bool:
+    return area.top <= row <= area.bottom and area.left <= column <= area.right
+
+
 def _within(ranges: list[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
     return [(max(a, first), min(b, last)) for a, b in ranges if a <= last and b >= first]
 
@@ -264,6 +315,7 @@ class WorkbookReader:
         self._open = ExitStack()
         self._package: Package | None = None
         self._values: BookValues | None = None
+        self._unseen_styles: Mapping[int, int] | None = None
         self.workbook = self._find_workbook()
 
     def __enter__(self) -> Self:
@@ -283,7 +335,7 @@ class WorkbookReader:
             FileReadFailed: It is damaged, or its used range is too large.
         """
         # By its place: two sheets may share a name, and a name may be any text.
-        place = self._place(f"{self.workbook.sheets.index(part)}.sheet")
+        place = self._place(f"{self.workbook.sheets.index(part)}.sheet-2")
         if place is not None and not self._anew:
             # A cache that cannot be read never stands between a reader and the file: it is made
             # anew.
@@ -295,7 +347,9 @@ class WorkbookReader:
                     sections.close()
                     raise
         package = self._opened_package()
-        sections, index = build(package, self._opened_values(package), part)
+        if self._unseen_styles is None:
+            self._unseen_styles = find_unseen_styles(package)
+        sections, index = build(package, self._opened_values(package), part, self._unseen_styles)
         if place is not None:
             write_sections(place, sections)
         return SheetReader(part, index, sections)

@@ -14,7 +14,7 @@ import collections
 import contextlib
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from itertools import islice
@@ -51,6 +51,7 @@ from kbd_xlsx.reader.parts import (
     pieces,
 )
 from kbd_xlsx.reader.section_file import FileSection, SectionFile
+from kbd_xlsx.reader.unseen import UnseenCells, UnseenRun
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry
 
@@ -225,6 +226,7 @@ class Scan(msgspec.Struct):
         formula_columns: The columns of formula and error cells by row, as bits, bit 0 for A.
         any_formula_columns: The same of all rows together.
         hidden_rows: Ranges of row numbers.
+        unseen: Cells whose format hides what they hold.
     """
 
     features: Features = Features()
@@ -233,20 +235,29 @@ class Scan(msgspec.Struct):
     formula_columns: dict[int, int] = {}
     any_formula_columns: int = 0
     hidden_rows: list[tuple[int, int]] = []
+    unseen: list[UnseenRun] = []
 
 
-def scan_sheet(package: Package, sheet: SheetEntry) -> Scan:
+def scan_sheet(
+    package: Package, sheet: SheetEntry, unseen_styles: Mapping[int, int] | None = None
+) -> Scan:
     """Scan a sheet's XML and bound its extent.
+
+    Args:
+        package: The workbook.
+        sheet: The sheet.
+        unseen_styles: The cell formats that hide cells, as `find_unseen_styles` found them.
 
     Raises:
         FileReadFailed: Its used range is too large to be read, or a part is damaged.
     """
     if not sheet.part:
         return Scan()
+    styles = unseen_styles or {}
     try:
-        scan = _scanned(package, sheet)
+        scan = _scanned(package, sheet, styles)
     except UnusualXmlError:
-        scan = _scanned(package, sheet, parsed=True)
+        scan = _scanned(package, sheet, styles, parsed=True)
     # Elsewhere an address past the last column is the caller's mistake; here it is the file's.
     except ValidationFailed as fault:
         raise FileReadFailed(f"{package.name} is damaged: {fault.message}") from fault
@@ -256,10 +267,12 @@ def scan_sheet(package: Package, sheet: SheetEntry) -> Scan:
     return scan
 
 
-def _scanned(package: Package, sheet: SheetEntry, *, parsed: bool = False) -> Scan:
+def _scanned(
+    package: Package, sheet: SheetEntry, styles: Mapping[int, int], *, parsed: bool = False
+) -> Scan:
     """Pass over the part; where its cells cannot be searched, they are parsed after it."""
-    scan, bound = Scan(), Bound()
-    rows = _rows(scan, bound, pieces(package, sheet.part))
+    scan, bound, unseen = Scan(), Bound(), UnseenCells(styles)
+    rows = _rows(scan, bound, unseen, pieces(package, sheet.part))
     if parsed:
         # Consumed for the extent and for what stands around the cells, which are parsed below.
         collections.deque(rows, 0)
@@ -270,10 +283,13 @@ def _scanned(package: Package, sheet: SheetEntry, *, parsed: bool = False) -> Sc
             _add_piece(scan, batch)
     # Whatever its kind is said to be: a library goes by other words.
     check_extent(package, sheet, bound, overlapping(package, sheet.part))
+    scan.unseen = unseen.runs()
     return scan
 
 
-def _rows(scan: Scan, bound: Bound, found: Iterable[XmlPiece]) -> Iterator[XmlPiece]:
+def _rows(
+    scan: Scan, bound: Bound, unseen: UnseenCells, found: Iterable[XmlPiece]
+) -> Iterator[XmlPiece]:
     """Take what is around the cells, and hand the rows on."""
     for piece in found:
         match piece.kind:
@@ -284,6 +300,7 @@ def _rows(scan: Scan, bound: Bound, found: Iterable[XmlPiece]) -> Iterator[XmlPi
                 scan.merged = merged_areas(piece.data)
             case "rows":
                 bound.take(piece.data)
+                unseen.take(piece.data)
                 if b"hidden=" in piece.data:
                     _add_hidden(scan, piece.data)
                 yield piece
@@ -349,6 +366,7 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
         hidden_rows: Ranges of row numbers.
         merged: Merged ranges from top to bottom.
         features: What else there is.
+        unseen: Cells whose format hides what they hold.
     """
 
     area: Area | None
@@ -359,16 +377,28 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
     hidden_rows: FileSection
     merged: FileSection
     features: Features
+    unseen: FileSection
 
 
-def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[SectionFile, PackedSheet]:
+def build(
+    package: Package,
+    book: BookValues,
+    sheet: SheetEntry,
+    unseen_styles: Mapping[int, int] | None = None,
+) -> tuple[SectionFile, PackedSheet]:
     """Build the packed sheet.
+
+    Args:
+        package: The workbook.
+        book: Its values.
+        sheet: The sheet.
+        unseen_styles: The cell formats that hide cells, as `find_unseen_styles` found them.
 
     Raises:
         FileReadFailed: It is too large, or damaged.
     """
     # First, as it bounds the extent: of a 5 KB file with two far cells calamine aborts the process.
-    scan = scan_sheet(package, sheet)
+    scan = scan_sheet(package, sheet, unseen_styles)
     sections = SectionFile()
     cells = book.cells(sheet.name) if sheet.part else None
     blocks: list[PackedBlock] = []
@@ -386,6 +416,7 @@ def build(package: Package, book: BookValues, sheet: SheetEntry) -> tuple[Sectio
             msgspec.msgpack.encode([msgspec.structs.astuple(area) for area in scan.merged])
         ),
         features=scan.features,
+        unseen=sections.add(msgspec.msgpack.encode(scan.unseen)),
     )
     sections.index = msgspec.msgpack.encode(index)
     return sections, index

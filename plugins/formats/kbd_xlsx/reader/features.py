@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.opc.package import Package
@@ -62,7 +63,8 @@ class Features(msgspec.Struct, frozen=True, omit_defaults=True):
     """Features of a sheet beside its values, with the names of the map.
 
     `hidden_columns` are ranges of column numbers. `formula_count` counts cells, `error_count`
-    those whose value is an error.
+    those whose value is an error. `filled_areas` are where the styles of tables give cells a
+    ground that is not white.
     """
 
     formula_count: int = 0
@@ -82,6 +84,7 @@ class Features(msgspec.Struct, frozen=True, omit_defaults=True):
     is_protected: bool = False
     auto_filter: str = ""
     tables: tuple[dict[str, Any], ...] = ()
+    filled_areas: tuple[Area, ...] = ()
 
 
 def add_head(found: Features, head: bytes) -> Features:
@@ -130,7 +133,7 @@ def merged_areas(tail: bytes) -> list[Area]:
 def add_related(found: Features, package: Package, sheet: SheetEntry) -> Features:
     """Add what the sheet's relations lead to. Raises FileReadFailed."""
     kinds: list[str] = []
-    tables = []
+    tables, filled = [], list[Area]()
     for relation in package.relations(sheet.part):
         if relation.external or relation.target not in package:
             continue
@@ -138,7 +141,9 @@ def add_related(found: Features, package: Package, sheet: SheetEntry) -> Feature
         if relation.kind == "drawing":
             kinds.extend(inner.kind for inner in package.relations(relation.target))
         elif relation.kind == "table":
-            tables.append(_table(package, relation.target))
+            root = package.root(relation.target)
+            tables.append(_table(root))
+            filled.extend(_filled_areas(root))
     return msgspec.structs.replace(
         found,
         chart_count=sum(map(kinds.count, _CHARTS)),
@@ -147,17 +152,45 @@ def add_related(found: Features, package: Package, sheet: SheetEntry) -> Feature
         has_comments=any(kind in kinds for kind in _COMMENTS),
         has_slicers=any(kind in kinds for kind in ("slicer", "timeline")),
         tables=tuple(tables),
+        filled_areas=tuple(filled),
     )
 
 
-def _table(package: Package, part: str) -> dict[str, Any]:
-    root = package.root(part)
+def _table(root: etree._Element) -> dict[str, Any]:
     name = root.get("displayName") or root.get("name") or ""
     columns = [column.get("name", "") for column in root.iterfind("{*}tableColumns/{*}tableColumn")]
     found: dict[str, Any] = {"name": name, "range": root.get("ref", "")}
     if columns:
         found["columns"] = columns[:MAX_COLUMN_NAMES]
     return found
+
+
+_LIGHT_STYLE = re.compile(r"TableStyle(?:Light|Medium)\d{1,2}")
+"""Styles that come with programs and leave the rows of a table light."""
+
+
+def _filled_areas(root: etree._Element) -> Iterator[Area]:
+    """Yield where a table's style may put something dark behind its cells."""
+    info = root.find("{*}tableStyleInfo")
+    style = "" if info is None else info.get("name", "")
+    nothing = Area(1, 1, 1, 1)
+    try:
+        area = parse_area(root.get("ref", ""), nothing)
+    except ValidationFailed:
+        return
+    if info is None or not style or style == "None":
+        return
+    if not _LIGHT_STYLE.fullmatch(style):
+        yield area
+        return
+    if root.get("headerRowCount", "1") != "0":
+        yield Area(area.top, area.left, area.top, area.right)
+    if root.get("totalsRowCount", "0") != "0":
+        yield Area(area.bottom, area.left, area.bottom, area.right)
+    if info.get("showFirstColumn") in ("1", "true"):
+        yield Area(area.top, area.left, area.bottom, area.left)
+    if info.get("showLastColumn") in ("1", "true"):
+        yield Area(area.top, area.right, area.bottom, area.right)
 
 
 SAMPLE_ROWS = 51

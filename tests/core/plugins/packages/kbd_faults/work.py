@@ -29,9 +29,17 @@ def environment() -> dict[str, Any]:
         "cwd": os.getcwd(),
         "core": resource.getrlimit(resource.RLIMIT_CORE)[0],
         "session": os.getsid(0) == os.getpid(),
-        "fds": sorted(int(name) for name in os.listdir("/proc/self/fd")),
+        "fds": [number for number in range(1024) if _is_open(number)],
         "umask": os.umask(0o077),
     }
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
 
 
 def segv() -> None:
@@ -43,6 +51,12 @@ def kill(number: int) -> None:
     """Kill this very process."""
     os.kill(os.getpid(), number)
     time.sleep(60)
+
+
+def write_and_die(target: str, number: int) -> None:
+    """Begin a file, and kill this very process."""
+    Path(target).write_text("half")
+    kill(number)
 
 
 def die_of(path: str, statement: str) -> None:
@@ -83,6 +97,31 @@ def print_noise(size: int) -> str:
         os.write(descriptor, b"\x93" * size)
     print("more")
     return "done"
+
+
+def print_descriptors() -> list[str]:
+    """Return what the standard streams lead to."""
+    return [os.readlink(f"/proc/self/fd/{number}") for number in (0, 1, 2)]
+
+
+def powers() -> int:
+    """Return the capabilities that the process has, as bits."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("CapEff:")[2].split()[0], 16)
+
+
+def fail_as(code: str, size: int) -> None:
+    """Raise an error of kbd under a code, with a message of so many characters."""
+    error = NotFound("x" * size)
+    error.code = code  # type: ignore[misc]  # as code that has taken a worker over does
+    raise error
+
+
+def fill(target: str, count: int, size: int) -> None:
+    """Fill the folder of a file with others, and wait for the end."""
+    for number in range(count):
+        Path(f"{target}{number}").write_bytes(b"x" * size)
+    time.sleep(600)
 
 
 def child_reads() -> str:

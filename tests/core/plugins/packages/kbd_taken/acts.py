@@ -6,16 +6,20 @@ names as a path is granted to the call.
 
 import ctypes
 import errno
+import json
 import os
+import resource
 import signal
 import socket
+import stat
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ACTS", "attempt", "hold"]
+__all__ = ["ACTS", "PROGRAM_ACTS", "attempt", "hold", "run_acts"]
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -39,6 +43,15 @@ def attempt(name: str, targets: dict[str, Any]) -> str:
     except (ValueError, subprocess.SubprocessError) as fault:
         return type(fault).__name__
     return ""
+
+
+def run_acts(program: str, targets: dict[str, Any]) -> dict[str, str]:
+    """Run a program that attempts all acts of a program, and return what each came to."""
+    done = subprocess.run(
+        [program, json.dumps(targets)], capture_output=True, text=True, check=False
+    )
+    found: dict[str, str] = json.loads(done.stdout or json.dumps({"none": done.stderr[-2000:]}))
+    return found
 
 
 def _read(target: str) -> Callable[[dict[str, Any]], None]:
@@ -138,6 +151,48 @@ def _read_environment(targets: dict[str, Any]) -> None:
     Path(f"/proc/{targets['daemon']}/environ").read_bytes()
 
 
+def _read_connections(targets: dict[str, Any]) -> None:
+    del targets
+    Path("/proc/self/net/unix").read_bytes()
+
+
+def _read_what_siblings_print(targets: dict[str, Any]) -> None:
+    """Open anew, for reading, the pipe into which the zygote and its calls print."""
+    del targets
+    for number in (1, 2):
+        if not stat.S_ISFIFO(os.fstat(number).st_mode):
+            raise PermissionError(errno.EACCES, "what is printed goes nowhere")
+        os.close(os.open(f"/proc/self/fd/{number}", os.O_RDONLY | os.O_NONBLOCK))
+
+
+def _limit_daemon(targets: dict[str, Any]) -> None:
+    """Take from the daemon the right to open files; here as many as it has, lest it ends."""
+    limits = resource.prlimit(os.getpid(), resource.RLIMIT_NOFILE)
+    resource.prlimit(targets["daemon"], resource.RLIMIT_NOFILE, limits)
+
+
+def _send_messages(targets: dict[str, Any]) -> None:
+    """Send to a socket of messages, as that of the system's log is one; none need connect."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendto(b"x", targets["messages"])
+
+
+def _share_memory(targets: dict[str, Any]) -> None:
+    """Ask for memory that programs of one user share by a number."""
+    del targets
+    _checked(_LIBC.shmget(0, 4096, 0o1600))
+
+
+def _watch_files(targets: dict[str, Any]) -> None:
+    """Be told of what happens in a folder that cannot be read."""
+    watch = _checked(_LIBC.inotify_init1(0))
+    _checked(_LIBC.inotify_add_watch(watch, targets["folder"].encode(), 0xFFF))
+
+
+def _change_times(targets: dict[str, Any]) -> None:
+    os.utime(targets["key"], (0, 0))
+
+
 def _signal(target: str) -> Callable[[dict[str, Any]], None]:
     def act(targets: dict[str, Any]) -> None:
         # One that changes nothing where it is allowed.
@@ -188,8 +243,30 @@ ACTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "open a sibling's memory": _open_memory("sibling"),
     "open the daemon's memory": _open_memory("daemon"),
     "read the daemon's environment": _read_environment,
+    "read the machine's connections": _read_connections,
+    "read what siblings print": _read_what_siblings_print,
     "signal the zygote": _signal("zygote"),
     "signal the daemon": _signal("daemon"),
     "use io_uring": _use_io_uring,
     "make a user namespace": _make_user_namespace,
 }
+
+PROGRAM_ACTS: dict[str, Callable[[dict[str, Any]], None]] = {
+    name: act
+    for name, act in ACTS.items()
+    if name not in {"run a program", "fork 500 times", "leave a stray", "read what siblings print"}
+} | {
+    "limit the daemon": _limit_daemon,
+    "send to a socket of messages": _send_messages,
+    "share memory": _share_memory,
+    "watch files": _watch_files,
+    "change times": _change_times,
+}
+"""What is refused to a program that prints, too: it may start others, and prints where it can."""
+
+if __name__ == "__main__":
+    _found = {}
+    for _name, _act in PROGRAM_ACTS.items():
+        ACTS[_name] = _act
+        _found[_name] = attempt(_name, json.loads(sys.argv[1]))
+    print(json.dumps(_found))
