@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 __all__ = ["captured_output", "configure", "get_logger"]
 
@@ -94,7 +94,7 @@ def configure(
             structlog.processors.JSONRenderer(sort_keys=True) if json else _console(stream),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(file=_TolerantStream(stream)),
+        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", _TolerantStream(stream))),
         cache_logger_on_first_use=False,
     )
 
