@@ -150,7 +150,10 @@ def test_each_is_left_out_and_told_and_none_harms(daemon: RealDaemon, tmp_path: 
     file.write_text("a,b\n1,2\n")
     workbench_id = daemon.workbench(file)
     read = {"workbench_id": workbench_id, "name": "read_file", "arguments": {"path": "a.csv"}}
-    assert "column" in daemon.ask("ToolsCall", **read)
+    assert daemon.ask("ToolsCall", **read)["text"] == "a,b\n1,2\n"
+    (row,) = daemon.ask("WorkbenchFilesList", workbench_id=workbench_id)["files"]
+    # What a stranger that claims the suffix says is text/plain.
+    assert row["mime_type"] == "text/csv"
     log = daemon.log.read_text()
     assert '{"level": "critical"}' not in log.splitlines()
     said = _doctor(daemon)
