@@ -86,6 +86,11 @@ class RealDaemon:
         self._process.kill()
         self._process.wait()
 
+    def wait(self) -> int:
+        """Wait until it ends by itself, and return its exit code."""
+        assert self._process is not None
+        return self._process.wait(timeout=START_S)
+
     def stop(self) -> int:
         """Stop it in order and return its exit code; kill it if it takes too long."""
         if self._process is None or self._process.poll() is not None:

@@ -149,7 +149,11 @@ def test_each_is_left_out_and_told_and_none_harms(daemon: RealDaemon, tmp_path: 
     file = tmp_path / "a.csv"
     file.write_text("a,b\n1,2\n")
     workbench_id = daemon.workbench(file)
-    assert daemon.ask("CsvGetMap", workbench_id=workbench_id, path="a.csv")
+    read = {"workbench_id": workbench_id, "name": "read_file", "arguments": {"path": "a.csv"}}
+    assert daemon.ask("ToolsCall", **read)["text"] == "a,b\n1,2\n"
+    (row,) = daemon.ask("WorkbenchFilesList", workbench_id=workbench_id)["files"]
+    # What a stranger that claims the suffix says is text/plain.
+    assert row["mime_type"] == "text/csv"
     log = daemon.log.read_text()
     assert '{"level": "critical"}' not in log.splitlines()
     said = _doctor(daemon)

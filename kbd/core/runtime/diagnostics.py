@@ -12,8 +12,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import Any, TextIO
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from typing import Any, TextIO, cast
 
 __all__ = ["captured_output", "configure", "get_logger"]
 
@@ -94,7 +94,7 @@ def configure(
             structlog.processors.JSONRenderer(sort_keys=True) if json else _console(stream),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(file=stream),
+        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", _TolerantStream(stream))),
         cache_logger_on_first_use=False,
     )
 
@@ -122,6 +122,36 @@ def captured_output() -> Iterator[None]:
     finally:
         out.end()
         err.end()
+
+
+class _TolerantStream(io.TextIOBase):
+    """Stream of the log that loses an entry where its disk is full or gone, and raises nothing.
+
+    The log lies in the home where a daemon works in the background. What is told there must not
+    fail whatever was being done, nor what ends the daemon change its exit code.
+
+    Args:
+        stream: Where entries are written.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        # Without the buffer, which would keep what could not be written and fail again at the end.
+        self._raw = getattr(getattr(stream, "buffer", None), "raw", None)
+
+    def write(self, text: str, /) -> int:
+        """Write an entry, or lose it."""
+        with suppress(OSError):
+            if self._raw is None:
+                self._stream.write(text)
+            else:
+                self._raw.write(text.encode("utf-8", "backslashreplace"))
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand on what is buffered, if that can be."""
+        with suppress(OSError):
+            self._stream.flush()
 
 
 class _LoggedStream(io.TextIOBase):
