@@ -505,9 +505,7 @@ def _restored(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
     # Neither finished nor cleared up: both would touch folders that only the backup names.
     state.effects.clear()
     if state.draft is not None:
-        state.draft.confirmed.clear()
-        for drafted in state.draft.files.values():
-            drafted.is_accepted = False
+        state.draft.distrust()
 
 
 def _nothing(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:

@@ -6,6 +6,7 @@ import msgspec
 
 from kbd.core.domain.commands import RecoverDraft
 from kbd.core.domain.decision import Decision, refuse_while_running
+from kbd.core.domain.rewind_decisions import distrusted
 from kbd.core.domain.workbench_state import EndedDraft, WorkbenchState, folded_name
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import DraftRecovered
@@ -93,6 +94,7 @@ def recover_draft(state: WorkbenchState, command: RecoverDraft) -> Decision:
     _refuse_collisions(state, files)
     authors = {number for file in files for number in file.runs}
     draft = msgspec.structs.replace(command.draft, files=files, confirmed=())
+    draft = distrusted(state, draft, ended.seq)
     event = DraftRecovered(
         draft=draft,
         ended_seq=ended.seq,

@@ -8,7 +8,13 @@ import msgspec
 
 from kbd.core.domain.commands import CreateCheckpoint, RestoreCheckpoint, Rewind
 from kbd.core.domain.decision import Decision, refuse_while_running
-from kbd.core.domain.workbench_state import Checkpoint, Draft, Said, WorkbenchState
+from kbd.core.domain.workbench_state import (
+    FROM_BACKUP,
+    Checkpoint,
+    Draft,
+    Said,
+    WorkbenchState,
+)
 from kbd.errors import ConflictPublishedChanged, NotFound, ValidationFailed
 from kbd.events.base import FileVersion
 from kbd.events.drafts import CheckpointCreated, PlannedFile, PublishIntended
@@ -19,11 +25,12 @@ from kbd.events.workbenches import (
     FileThen,
     RunsThen,
 )
-from kbd.types import BlobHash, FileName
+from kbd.types import BlobHash, FileName, Seq
 
 __all__ = [
     "create_checkpoint",
     "differences",
+    "distrusted",
     "draft_then",
     "find_checkpoint",
     "find_exchange",
@@ -178,7 +185,10 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
         ValidationFailed: A run or a publish is under way, or files changed meanwhile.
         ConflictPublishedChanged: Somebody changed a published file that would be replaced.
     """
-    back = _drop_confirmations(state, command.rewound)
+    back = command.rewound
+    if back.draft is not None:
+        draft = distrusted(state, back.draft, back.to_seq)
+        back = msgspec.structs.replace(back, draft=draft)
     find_message(state, back.message_id)
     _refuse_while_active(state)
     planned = differences(state, back.files)
@@ -189,11 +199,27 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
     return Decision((PublishIntended(command.publish_id, planned, rewind=back),))
 
 
-def _drop_confirmations(state: WorkbenchState, back: ConversationRewound) -> ConversationRewound:
-    """Return a rewind to before a restore without the deletions that were confirmed then."""
-    if back.draft is None or back.to_seq >= state.restored_seq:
-        return back
-    return msgspec.structs.replace(back, draft=msgspec.structs.replace(back.draft, confirmed=()))
+def distrusted(state: WorkbenchState, draft: DraftThen, seq: Seq) -> DraftThen:
+    """Return a draft of the past without what only the log of a backup vouches for.
+
+    Deletions were confirmed there, and files looked into.
+
+    Args:
+        state: The workbench now.
+        draft: The draft.
+        seq: The event that it is told of.
+    """
+    if seq >= state.restored_seq:
+        return draft
+    files = tuple(
+        file
+        if file.blob is None
+        else msgspec.structs.replace(
+            file, warnings=tuple(dict.fromkeys((*file.warnings, FROM_BACKUP)))
+        )
+        for file in draft.files
+    )
+    return msgspec.structs.replace(draft, files=files, confirmed=())
 
 
 def restore_checkpoint(state: WorkbenchState, command: RestoreCheckpoint) -> Decision:

@@ -22,7 +22,7 @@ from kbd.core.domain.decision import (
     require_ongoing_run,
 )
 from kbd.core.domain.run_state import Run, RunStatus
-from kbd.core.domain.workbench_state import WorkbenchState
+from kbd.core.domain.workbench_state import FROM_BACKUP, WorkbenchState
 from kbd.errors import NotFound, ValidationFailed
 from kbd.events.drafts import DraftOpened, FileChanged
 from kbd.events.runs import (
@@ -162,6 +162,13 @@ def fail_attempt(state: WorkbenchState, command: FailAttempt) -> Decision:
     return Decision((*_rollback(state, run), failure), run=command.run)
 
 
+def _warnings_before(first: FileChanged, now: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the warnings of a file before an attempt, which a restore may have cut in two."""
+    is_unknown = first.before is not None and FROM_BACKUP in now
+    left = (FROM_BACKUP,) if is_unknown else ()
+    return tuple(dict.fromkeys((*first.before_warnings, *left)))
+
+
 def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
     """Return the changes that restore every file to what it was before the attempt."""
     original: dict[FileName, FileChanged] = {}
@@ -185,7 +192,7 @@ def _rollback(state: WorkbenchState, run: Run) -> tuple[Event, ...]:
                 size_bytes=first.before_size_bytes,
                 before_size_bytes=now.size_bytes if now else 0,
                 cause="rollback",
-                warnings=first.before_warnings,
+                warnings=_warnings_before(first, now.warnings if now else ()),
                 before_warnings=now.warnings if now else (),
                 notes=first.before_notes,
                 before_notes=now.notes if now else (),

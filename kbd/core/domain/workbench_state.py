@@ -17,6 +17,7 @@ from kbd.events.drafts import EffectIntended, PublishIntended
 from kbd.types import BlobHash, FileName, FocusHint, ForkMode, RunId, Seq, WorkbenchId
 
 __all__ = [
+    "FROM_BACKUP",
     "Approval",
     "Checkpoint",
     "Consent",
@@ -35,6 +36,11 @@ __all__ = [
     "WorkbenchState",
     "folded_name",
 ]
+
+
+FROM_BACKUP = "came with a backup: what it runs or fetches is not known here"
+"""Warning of each drafted file that a restored home has: that nothing was found in it, only the log
+of the backup says. It goes with the next edit, for then the file is looked into."""
 
 
 class DraftFile(msgspec.Struct):
@@ -87,6 +93,14 @@ class Draft(msgspec.Struct):
     def authors(self) -> set[int]:
         """Return the runs whose edits are in it."""
         return {number for file in self.files.values() for number in file.runs}
+
+    def distrust(self) -> None:
+        """Take back what people agreed to, and what was found out of the files' content."""
+        self.confirmed.clear()
+        for drafted in self.files.values():
+            drafted.is_accepted = False
+            if drafted.blob is not None and FROM_BACKUP not in drafted.warnings:
+                drafted.warnings.append(FROM_BACKUP)
 
 
 class EndedDraft(msgspec.Struct, frozen=True):

@@ -6,8 +6,9 @@ import pytest
 
 from folded_watches import WATCH, FoldedWatches, rule
 from folding import Folded, blob
-from kbd.core.domain.commands import Rewind
+from kbd.core.domain.commands import IntendPublish, RecoverDraft, Rewind
 from kbd.core.domain.daemon_decisions import RecordDaemon, ReserveBudget
+from kbd.core.domain.decide import decide
 from kbd.core.domain.rewind_decisions import rewind_event
 from kbd.core.domain.watch_decisions import (
     PauseWatch,
@@ -18,11 +19,18 @@ from kbd.core.domain.watch_decisions import (
     unconfirmed,
 )
 from kbd.core.domain.watch_state import LandingStage, WatchStatus, carries_consent
+from kbd.core.domain.workbench_state import FROM_BACKUP
 from kbd.errors import BudgetCapReached, ValidationFailed
 from kbd.events.approvals import ApprovalDecided, ApprovalRequested, AskedFile
 from kbd.events.base import MUST_UNDERSTAND, FileVersion
 from kbd.events.codec import wrap_event
-from kbd.events.drafts import DeletionConfirmed, DraftOpened, EffectIntended, FileChanged
+from kbd.events.drafts import (
+    DeletionConfirmed,
+    DraftDiscarded,
+    DraftOpened,
+    EffectIntended,
+    FileChanged,
+)
 from kbd.events.restores import HomeRestored, WorkbenchRestored
 from kbd.events.watches import (
     RuleConfirmation,
@@ -83,6 +91,32 @@ def test_nothing_that_people_agreed_to_holds_in_a_restored_workbench() -> None:
     assert list(folded.state.approvals) == ["p"]
     assert set(draft.files) == {A, B}, "what the draft holds is as it was"
     assert folded.state.restore_id == "89abcdef01234567"
+
+
+def test_what_a_backup_says_of_a_drafts_content_is_not_believed() -> None:
+    """A file in which its log found nothing is asked about, until an edit has it looked into."""
+    folded = Folded()
+    folded.add("a.csv", "a")
+    folded.apply(UserMessageAdded("u1", "go"), DraftOpened("d1"))
+    folded.apply(FileChanged(A, blob("a"), blob("b"), 9))
+    then = rewind_event(folded.state, "u1")
+    publish = IntendPublish("p", None, {A: blob("a")})
+    folded.apply(WorkbenchRestored("89abcdef01234567"))
+    assert then.draft is not None
+    for _ in range(2):
+        with pytest.raises(ValidationFailed, match="came with a backup"):
+            decide(folded.state, publish)
+
+        folded.apply(FileChanged(A, blob("b"), blob("c"), 9, before_warnings=(FROM_BACKUP,)))
+        assert decide(folded.state, publish).events
+        folded.do(Rewind(then, "p1", {}))
+
+    folded.apply(DraftDiscarded("d1"))
+    ended = folded.state.ended_drafts[-1].seq
+    folded.apply(WorkbenchRestored("0123456789abcdef"))
+    folded.do(RecoverDraft(then.draft, ended))
+    with pytest.raises(ValidationFailed, match="came with a backup"):
+        decide(folded.state, publish)
 
 
 def test_an_undo_to_before_the_restore_confirms_nothing() -> None:
