@@ -213,18 +213,25 @@ async def test_clients_take_turns_for_the_program(desk: Desk) -> None:
     renderer = Renderer(Settings(preview_renderer=str(desk.program)))
     served: list[int] = []
 
-    async def ask(client: int, number: int) -> None:
+    async def ask(client: int, text: str) -> None:
         serve_for(client)
-        await desk.formats(renderer).preview(desk.file(f"{number} pages"), 0, 100)
+        await desk.formats(renderer).preview(desk.file(text), 0, 100)
         served.append(client)
 
     async with anyio.create_task_group() as tasks:
-        for number in range(1, 4):
-            tasks.start_soon(ask, 1, number)
+        tasks.start_soon(ask, 1, "1 until go")
         await desk.noted("begin")
-        tasks.start_soon(ask, 2, 4)
+        for number in range(2, 4):
+            tasks.start_soon(ask, 1, f"{number} pages")
+        waiting = renderer.turns._waiting
+        while len(waiting.get(1, ())) < 2:  # noqa: ASYNC110 - other tasks'
+            await anyio.sleep(0.01)
+        tasks.start_soon(ask, 2, "4 pages")
+        while 2 not in waiting:  # noqa: ASYNC110 - another task's
+            await anyio.sleep(0.01)
+        desk.program.with_name("go").touch()
 
-    # One of the first client was waiting before the other came.
+    # After the one that came first, and one more whose turn it was.
     assert served == [1, 1, 2, 1]
 
 
