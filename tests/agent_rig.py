@@ -367,7 +367,7 @@ def _plugins(made: list[str]) -> Plugins:
     module.__file__ = __file__
     vars(module)["kbd_register_tools"] = kbd_register_tools
     sys.modules[TOOLS] = module
-    return Plugins.discover(Settings(), found=[EntryPoint("testing", TOOLS, source="kbd")])
+    return Plugins.discover(Settings(), found=[EntryPoint("testing", TOOLS, source="kbd-testing")])
 
 
 @asynccontextmanager
