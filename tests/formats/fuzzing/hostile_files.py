@@ -7,7 +7,7 @@ text, or the code of a refusal, with a word of its message.
 
 import zlib
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from PIL import Image
@@ -18,7 +18,7 @@ from office_formats import DOCX, PPTX, XLSX
 from pdf_forge import FLATE, forged, one_page, packed, shown, stream, text_pages
 from zipforge import Member, deflated, forge, members
 
-__all__ = ["HOSTILE", "Hostile", "nested_forms"]
+__all__ = ["APART", "HOSTILE", "Hostile", "nested_forms"]
 
 Parts = dict[str, bytes]
 
@@ -45,6 +45,7 @@ class Hostile(NamedTuple):
         build: Makes its bytes.
         verdict: "ok", or the code that its map is refused with.
         word: What is in its text, or in the message.
+        flag: What its map names it by, or its text labels it as; "" where nothing is due.
     """
 
     number: str
@@ -53,6 +54,13 @@ class Hostile(NamedTuple):
     build: Callable[[], bytes]
     verdict: str = REFUSED
     word: str = ""
+    flag: str = ""
+
+
+APART = {
+    "C50": "it is about what a writer loses, not about what a file does: test_office_fidelity",
+}
+"""Numbers that no file is made for, each with the reason."""
 
 
 def book(**changed: bytes) -> bytes:
@@ -111,7 +119,16 @@ def declared() -> list[Hostile]:
             found.append(
                 Hostile(f"C{number}", what, f"a{case.suffix}", build, word="document type")
             )
+        custom = lambda which=which: with_custom(which)  # noqa: E731
+        what = f"{which} in customXml"
+        found.append(Hostile(f"C{number}", what, "a.docx", custom, word="document type"))
     return found
+
+
+def with_custom(which: str) -> bytes:
+    """A document with a part of its own XML that has a document type."""
+    own = f"{DECLARATIONS[which]}<a>&a9;</a>".encode()
+    return holding(DOCX.parts(), DOCUMENT_RELATIONS, "customXml", own)
 
 
 def text_entry(**how: object) -> bytes:
@@ -312,52 +329,144 @@ def field(code: str) -> Callable[[], bytes]:
     return lambda: swapped(DOCX.parts(), DOCUMENT, "<w:sectPr>", f"{more}<w:sectPr>")
 
 
-def with_part(case: Parts, name: str, data: bytes) -> bytes:
-    """Good parts with one more that nobody opens."""
-    return forge(members({**case, name: data}))
+MICROSOFT = "http://schemas.microsoft.com/office/2006/relationships"
+MAIN_RELATIONS = "_rels/.rels"
+
+
+def holding(
+    parts: Parts, relations: str, kind: str, data: bytes, name: str = "held.bin", space: str = KINDS
+) -> bytes:
+    """Good parts with one more, to which the part that some relations are of is related."""
+    folder = relations.partition("_rels/")[0]
+    relation = f'<Relationship Id="rIdX" Type="{space}/{kind}" Target="{name}"/></Relationships>'
+    held = parts.get(relations, b'<Relationships xmlns="http://schemas.openxmlformats.org/package/'
+                                b'2006/relationships"></Relationships>')  # fmt: skip
+    changed = {
+        relations: held.replace(b"</Relationships>", relation.encode()),
+        TYPES: parts[TYPES].replace(
+            b"</Types>", b'<Default Extension="bin" ContentType="application/x"/></Types>'
+        ),
+        folder + name: data,
+    }
+    return forge(members({**parts, **changed}))
+
+
+def bound() -> bytes:
+    """A document with a content control that is bound to data which it does not hold."""
+    control = (
+        "<w:sdt><w:sdtPr><w:dataBinding w:xpath='/a' w:storeItemID='{0}'/></w:sdtPr>"
+        "<w:sdtContent><w:p/></w:sdtContent></w:sdt>"
+    )
+    return swapped(DOCX.parts(), DOCUMENT, "<w:sectPr>", f"{control}<w:sectPr>")
+
+
+def hovered(kind: str = "hlinkMouseOver", target: str = "http://127.0.0.1:9/") -> bytes:
+    """A deck with a text that is a link for a pointer which only passes over it."""
+    parts = PPTX.parts()
+    link = f'<a:rPr><a:{kind} r:id="rIdX"/></a:rPr><a:t>apple'
+    parts = {**parts, SLIDE: parts[SLIDE].replace(b"<a:t>apple", link.encode(), 1)}
+    assert kind.encode() in parts[SLIDE], parts[SLIDE]
+    return related(parts, SLIDE_RELATIONS, "hyperlink", target, SLIDE, "")
 
 
 def led_out() -> list[Hostile]:
-    """C25 to C46 and C49: formulas, references, fields and programs, which are read as text."""
+    """C25 to C40: formulas, references and fields, which are read as text, and named."""
     unc = r"\\127.0.0.1\share\x"
     found = [
         Hostile(number, f"={text}", "a.xlsx", lambda text=text: sheet(  # type: ignore[misc]
-            ONE + f'<row r="2"><c r="A2"><f>{text}</f><v>1</v></c></row>'), OK, word)
+            ONE + f'<row r="2"><c r="A2"><f>{text}</f><v>1</v></c></row>'), OK, word,
+            f"formula: ={word}")
         for number, (text, word) in FORMULAS.items()
     ]  # fmt: skip
-    away: list[tuple[str, str, str, Callable[[], bytes]]] = [
-        ("C31", "a template elsewhere", "a.docx", document("attachedTemplate", f"file:///{unc}")),
+    web = "http://127.0.0.1:9/"
+    chunk = '<w:altChunk r:id="rIdX"/>'
+    away: list[tuple[str, str, str, Callable[[], bytes], str]] = [
+        ("C31", "a template elsewhere", "a.docx", document("attachedTemplate", f"file:///{unc}"),
+         "external attachedTemplate"),
         ("C32", "a book elsewhere", "a.xlsx", lambda: related(
-            XLSX.parts(), BOOK_RELATIONS, "externalLinkPath", f"file:///{unc}", STYLES, "")),
-        ("C33", "a picture elsewhere", "a.docx", document("image", "http://127.0.0.1:9/a.png",
-                                                          '<w:p><a:blip r:link="rIdX"/></w:p>')),
-        ("C34", "an object elsewhere", "a.docx", document("oleObject", f"file:///{unc}")),
-        ("C35", "a chunk elsewhere", "a.docx", document("aFChunk", "http://127.0.0.1:9/",
-                                                        '<w:altChunk r:id="rIdX"/>')),
-        ("C36", "a frameset", "a.docx", document("frame", f"file:///{unc}")),
-        ("C37", "INCLUDEPICTURE", "a.docx", field(f"INCLUDEPICTURE {unc}")),
-        ("C37", "DDEAUTO", "a.docx", field("DDEAUTO c:\\\\cmd.exe &quot;/k calc&quot;")),
-        ("C38", "a binding of data", "a.docx", lambda: swapped(
-            DOCX.parts(), DOCUMENT, "<w:sectPr>", "<w:sdt><w:sdtPr><w:dataBinding w:xpath='/a' "
-            "w:storeItemID='{0}'/></w:sdtPr><w:sdtContent><w:p/></w:sdtContent></w:sdt><w:sectPr>")),
-        ("C40", "a link by hovering", "a.pptx", lambda: related(
-            PPTX.parts(), SLIDE_RELATIONS, "hyperlink", "http://127.0.0.1:9/", SLIDE, "")),
-        ("C41", "macros in a workbook", "a.xlsx", lambda: with_part(
-            XLSX.parts(), "xl/vbaProject.bin", bytes(9000))),
-        ("C42", "a sheet of XLM macros", "a.xlsx", lambda: with_part(
-            XLSX.parts(), "xl/macrosheets/sheet1.xml", b"<xm:macrosheet/>")),
-        ("C43", "a menu that runs", "a.docx", lambda: with_part(
-            DOCX.parts(), "customUI/customUI.xml", b'<customUI onLoad="x"/>')),
-        ("C44", "an ActiveX control", "a.docx", lambda: with_part(
-            DOCX.parts(), "word/activeX/activeX1.bin", b"\xd0\xcf\x11\xe0" * 99)),
-        ("C45", "connections", "a.xlsx", lambda: with_part(
-            XLSX.parts(), "xl/connections.xml", b"<connections/>")),
-        ("C46", "a mashup of data", "a.xlsx", lambda: with_part(
-            XLSX.parts(), "customXml/item9.xml", b"<DataMashup/>")),
-        ("C49", "a very hidden sheet", "a.xlsx", lambda: swapped(
-            XLSX.parts(), BOOK, 'state="hidden"', 'state="veryHidden"')),
+            XLSX.parts(), BOOK_RELATIONS, "externalLinkPath", f"file:///{unc}", STYLES, ""),
+         "external externalLinkPath"),
+        ("C33", "a picture elsewhere", "a.docx", document(
+            "image", f"{web}a.png", '<w:p><a:blip r:link="rIdX"/></w:p>'), "external image"),
+        ("C34", "an object elsewhere", "a.docx", document("oleObject", f"file:///{unc}"),
+         "external oleObject"),
+        ("C35", "a chunk elsewhere", "a.docx", document("aFChunk", web, chunk), "external aFChunk"),
+        ("C35", "a chunk inside", "a.docx", lambda: holding(
+            DOCX.parts(), DOCUMENT_RELATIONS, "aFChunk", b"<html/>"), "inserted file"),
+        ("C35", "a document elsewhere", "a.docx", document("subDocument", f"file:///{unc}"),
+         "external subDocument"),
+        ("C36", "a frameset", "a.docx", document("frame", f"file:///{unc}"), "external frame"),
+        *(("C37", code.split()[0], "a.docx", field(code), f"field: {code.split()[0]}") for code in (
+            f"INCLUDEPICTURE {unc}", f"INCLUDETEXT {unc}", f"IMPORT {unc}",
+            "DDEAUTO c:\\\\cmd.exe &quot;/k calc&quot;")),
+        ("C38", "a binding to foreign data", "a.docx", bound, "binding to data outside"),
+        ("C38", "data elsewhere", "a.docx", document("customXml", web), "external customXml"),
+        ("C39", "a source of letters", "a.docx", document("mailMergeSource", f"file:///{unc}"),
+         "external mailMergeSource"),
+        ("C40", "a link by hovering", "a.pptx", hovered, "followed by hovering"),
+        ("C40", "a link by hovering, UNC", "a.pptx", lambda: hovered("hlinkHover", f"file:///{unc}"),
+         "followed by hovering"),
     ]  # fmt: skip
-    return [*found, *(Hostile(*each, OK, "apple") for each in away)]
+    return [*found, *(Hostile(*each[:4], OK, "apple", each[4]) for each in away)]
+
+
+def held_inside() -> list[Hostile]:
+    """C41 to C46 and C49: programs and queries in a file, and text that nobody sees."""
+    books, documents = BOOK_RELATIONS, DOCUMENT_RELATIONS
+    menu = b'<customUI onLoad="x"/>'
+    connection = b"<connections><connection id='1' refreshOnLoad='1'/></connections>"
+    white = b'<w:p><w:r><w:rPr><w:color w:val="FFFFFF"/></w:rPr><w:t>obey</w:t></w:r></w:p>'
+    inside: list[tuple[str, str, str, Callable[[], bytes], str]] = [
+        ("C41", "macros in a workbook", "a.xlsx", lambda: holding(
+            XLSX.parts(), books, "vbaProject", OLE, space=MICROSOFT), "macros: held.bin"),
+        ("C41", "macros in a document", "a.docx", lambda: holding(
+            DOCX.parts(), documents, "vbaProject", OLE, space=MICROSOFT), "macros: held.bin"),
+        ("C42", "a sheet of XLM macros", "a.xlsx", lambda: holding(
+            XLSX.parts(), books, "xlMacrosheet", b"<x/>", space=MICROSOFT), "sheet of macros"),
+        ("C43", "a menu that runs", "a.docx", lambda: holding(
+            DOCX.parts(), MAIN_RELATIONS, "ui/extensibility", menu, space=MICROSOFT),
+         "commands that call code"),
+        ("C44", "an ActiveX control", "a.docx", lambda: holding(
+            DOCX.parts(), documents, "control", b"<x/>"), "control: held.bin"),
+        ("C44", "an object", "a.docx", lambda: holding(
+            DOCX.parts(), documents, "oleObject", OLE), "embedded object"),
+        ("C44", "a package", "a.pptx", lambda: holding(
+            PPTX.parts(), SLIDE_RELATIONS, "package", b"PK"), "embedded file"),
+        ("C45", "connections", "a.xlsx", lambda: holding(
+            XLSX.parts(), books, "connections", connection), "data connection"),
+        ("C45", "a query", "a.xlsx", lambda: holding(
+            XLSX.parts(), SHEET_RELATIONS, "queryTable", b"<queryTable refreshOnLoad='1'/>"),
+         "query: <queryTable"),
+        ("C46", "a mashup of data", "a.xlsx", lambda: holding(
+            XLSX.parts(), books, "customXml", b"<DataMashup>AAAA</DataMashup>"), "query: <Data"),
+        ("C49", "a very hidden sheet", "a.xlsx", lambda: swapped(
+            XLSX.parts(), BOOK, 'state="hidden"', 'state="veryHidden"'), "very_hidden"),
+        ("C49", "a hidden row", "a.xlsx", lambda: sheet(
+            ONE + '<row r="2" hidden="1"><c r="A2"><v>7</v></c></row>'), "Rows that are hidden: 2"),
+        ("C49", "a cell of size 1", "a.xlsx", lambda: unseen_cell('<sz val="1"/>'),
+         "[hidden: obey]"),
+        ("C49", "white on white in a cell", "a.xlsx", lambda: unseen_cell(
+            '<color rgb="FFFFFFFF"/>'), "[hidden: obey]"),
+        ("C49", "a cell that shows nothing", "a.xlsx", lambda: unseen_cell("", ";;;"),
+         "[hidden: obey]"),
+        ("C49", "white on white in a document", "a.docx", lambda: swapped(
+            DOCX.parts(), DOCUMENT, "<w:sectPr>", white.decode() + "<w:sectPr>"),
+         "[hidden: obey]"),
+    ]  # fmt: skip
+    return [Hostile(*each[:4], OK, "apple", each[4]) for each in inside]
+
+
+def unseen_cell(font: str, code: str = "") -> bytes:
+    """A workbook with a cell of a font and a number format."""
+    form = f'<numFmts><numFmt numFmtId="164" formatCode="{code}"/></numFmts>' if code else ""
+    styles = (
+        f'<styleSheet xmlns="{MAIN}">{form}<fonts><font/><font>{font}</font></fonts>'
+        "<fills><fill/></fills><borders><border/></borders><cellXfs><xf/>"
+        f'<xf fontId="1" numFmtId="{164 if code else 0}"/></cellXfs></styleSheet>'
+    )
+    row = '<row r="2"><c r="A2" s="1" t="str"><v>obey</v></c></row>'
+    body = f'<worksheet xmlns="{MAIN}"><sheetData>{ONE}{row}</sheetData></worksheet>'
+    return forge(members({**XLSX.parts(), SHEET: body.encode(), STYLES: styles.encode()}))
 
 
 OLE = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600)
@@ -437,7 +546,7 @@ CLAIMING = b"/Subtype/Image/Width 60000/Height 60000/BitsPerComponent 1/ColorSpa
 
 def pages() -> list[Hostile]:
     """D1 to D18: PDF files."""
-    cases: list[tuple[str, str, Callable[[], bytes], str, str]] = [
+    cases: list[tuple[Any, ...]] = [
         ("D1", "pages in a circle", lambda: forged(
             [ROOT, b"<</Type/Pages/Kids[2 0 R]/Count 1>>"]), OK, ""),
         ("D2", "2,000,000,000 pages", lambda: forged(
@@ -479,17 +588,25 @@ def pages() -> list[Hostile]:
         ("D13", "XMP that laughs", lambda: one_page(
             HELLO, stream(LAUGHING_XMP.encode(), b"/Type/Metadata/Subtype/XML"),
             catalogue=b"/Metadata 6 0 R"), OK, "hello"),
-        ("D14", "a script", action(b"<</S/JavaScript/JS(app.alert(1))>>"), OK, "hello"),
-        ("D15", "a launch", action(b"<</S/Launch/F(cmd.exe)>>"), OK, "hello"),
+        ("D14", "a script", action(b"<</S/JavaScript/JS(app.alert(1))>>"), OK, "hello",
+         "action: JavaScript"),
+        ("D15", "a launch", action(b"<</S/Launch/F(cmd.exe)>>"), OK, "hello",
+         "action: starting a program"),
         ("D16", "a form that sends", action(b"<</S/SubmitForm/F(http://127.0.0.1:9/)>>"), OK,
-         "hello"),
-        ("D17", "a page elsewhere", action(rb"<</S/GoToR/F(\\\\127.0.0.1\\x)>>"), OK, "hello"),
+         "hello", "action: sending what is in its form"),
+        ("D17", "a page elsewhere", action(rb"<</S/GoToR/F(\\\\127.0.0.1\\x)>>"), OK, "hello",
+         "action: opening another file"),
         ("D17", "a program in the file", lambda: one_page(
             HELLO, b"<</Type/Filespec/F(a.exe)/EF<</F 7 0 R>>>>",
             stream(b"MZ" + bytes(99), b"/Type/EmbeddedFile"),
-            catalogue=b"/Names<</EmbeddedFiles<</Names[(a) 6 0 R]>>>>"), OK, "hello"),
-        ("D18", "text that nobody sees", lambda: one_page(stream(shown("hello", extra="3 Tr"))), OK,
-         "hello"),
+            catalogue=b"/Names<</EmbeddedFiles<</Names[(a) 6 0 R]>>>>"), OK, "hello",
+         "attached file: a.exe"),
+        ("D18", "text that nobody sees", lambda: one_page(stream(
+            shown("seen") + shown("hello", "72 600", extra="3 Tr"))), OK, "hello",
+         "that people do not see: hello"),
+        ("D18", "text off the page", lambda: one_page(stream(
+            shown("seen") + shown("hello", "72 9000"))), OK, "hello",
+         "that people do not see: hello"),
     ]  # fmt: skip
     return [Hostile(n, what, "a.pdf", build, *due) for n, what, build, *due in cases]
 
@@ -503,7 +620,7 @@ def pictures() -> list[Hostile]:
     """D19 to D24 and D30: pictures."""
     small = Image.new("RGB", (9, 9))
     dots = bytes(10) * 9
-    cases: list[tuple[str, str, str, Callable[[], bytes], str, str]] = [
+    cases: list[tuple[Any, ...]] = [
         ("D19", "20,000 x 20,000 pixels", "a.png", lambda: png_claiming(20_000, 20_000), OK, ""),
         ("D20", "81 megapixels of nothing", "a.png", lambda: png_claiming(
             9000, 9000, pixels=bytes(9001) * 9000), OK, ""),
@@ -523,7 +640,7 @@ def pictures() -> list[Hostile]:
             9, 9, chunk(b"iCCP", b"a\0\0" + blanks(100 << 20)), pixels=dots), OK, ""),
         ("D30", "a script and a link", "a.svg", lambda: svg(
             'width="4" height="3"', '<script>x()</script><image href="http://127.0.0.1:9/"/>'
-            "<foreignObject><p>hello</p></foreignObject>"), OK, ""),
+            "<foreignObject><p>hello</p></foreignObject>"), OK, "", "script: "),
     ]  # fmt: skip
     return [Hostile(*each) for each in cases]
 
@@ -545,6 +662,6 @@ def tables_and_texts() -> list[Hostile]:
 
 
 HOSTILE: tuple[Hostile, ...] = (
-    *declared(), *zipped(), *told_by_numbers(), *told_by_spans(), *led_out(), *disguised(),
-    *pages(), *pictures(), *tables_and_texts(),
+    *declared(), *zipped(), *told_by_numbers(), *told_by_spans(), *led_out(), *held_inside(),
+    *disguised(), *pages(), *pictures(), *tables_and_texts(),
 )  # fmt: skip
