@@ -14,7 +14,7 @@ from kbd.core.agent.model_calls import MAX_ARGUMENT_BYTES
 from kbd.core.audit import restore
 from kbd.core.audit.review_page import file_view, gather
 from kbd.core.domain import watch_decisions
-from kbd.core.plugins import deadlines, faults, renderer
+from kbd.core.plugins import faults, hooks, renderer
 from kbd.core.plugins.answer_shape import MAX_CONTAINERS, MAX_VALUES
 from kbd.core.runtime import paths
 from kbd.core.runtime.held_folder import MAX_LEVELS, MAX_MADE_LEVELS
@@ -75,7 +75,7 @@ def test_limits_are_documented() -> None:
             client_calls.MAX_EMBEDDINGS_BYTES,
             client_calls.MAX_LISTING_BYTES,
         ],
-        "import of a plugin's package, one hook": [deadlines.LOAD_S, deadlines.HOOK_S],
+        "import of a plugin's package, one hook": [hooks.LOAD_S, hooks.HOOK_S],
         "faults of a plugin until it is left out": [faults.MAX_FAULTS],
         "one step of a plugin in the event loop": [faults.STALL_S, faults.BLOCK_S],
         "tokens that a provider may say a call consumed": [MAX_TOKENS],

@@ -89,7 +89,7 @@ _ADDRESS = re.compile(_REMOTE, _FLAGS)
 _STYLE = re.compile(
     rf"(?:url\(|@import|src\(|document\()[\s\"']*+({_REMOTE})|(@import\s*+/\*[^;]{{0,200}})", _FLAGS
 )
-_IMAGE_SET = re.compile(r"image-set\((?:\"[^\"]*\"|'[^']*'|[^;{}\"'])*+", _FLAGS)
+_IMAGE_SET = re.compile(r"image-set\((?>(?:\"[^\"]*\"|'[^']*'|[^;{}\"'])*)", _FLAGS)
 _STYLE_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
 _TYPE_DEFINITION = re.compile(
     # What nearly every drawing and list of properties names, no program fetches.

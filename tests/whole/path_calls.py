@@ -5,10 +5,19 @@ arguments those of the catalog. What else a call needs is made up from its schem
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["PATHS", "PathCall", "is_path", "method_calls", "name_calls", "tool_calls"]
+__all__ = [
+    "ABSOLUTE",
+    "PATHS",
+    "PathCall",
+    "is_path",
+    "method_calls",
+    "name_calls",
+    "named_calls",
+    "tool_calls",
+]
 
 Schema = dict[str, Any]
 
@@ -87,6 +96,31 @@ def method_calls(document: Schema, usual: Mapping[str, Any], folder: str) -> Ite
         schemas = {each["name"]: each["schema"] for each in method["params"]}
         required = {each["name"] for each in method["params"] if each["required"]}
         yield from _calls(method["name"], schemas, required, root, usual, folder)
+
+
+def named_calls(
+    document: Schema, usual: Callable[[str], Mapping[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a plain call of each method that takes a name in a workbench.
+
+    Args:
+        document: The answer of `rpc.discover`.
+        usual: Tells what a method's parameters are given, by name.
+    """
+    for method in document["methods"]:
+        known = usual(method["name"])
+        schemas = {each["name"]: each["schema"] for each in method["params"]}
+        required = {each["name"] for each in method["params"] if each["required"]}
+        named = NAMES & schemas.keys() & (required | known.keys())
+        if named:
+            yield (
+                method["name"],
+                {
+                    each: known.get(each, _plain(schemas[each], document))
+                    for each in required | named
+                    if each in known or each in required
+                },
+            )
 
 
 def tool_calls(

@@ -19,6 +19,7 @@ import pytest
 
 from backends import mostly
 from kbd.client.blocking import Client, RemoteError
+from kbd.core.audit.restore import restore
 from kbd.core.audit.whole_paths import NewFolder, write_whole
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
@@ -36,13 +37,26 @@ from kbd.events.disk import DISK
 from kbd.events.drafts import EffectIntended
 from kbd.types import BlobHash, FileName
 from whole.link_swaps import LinkSwaps
-from whole.path_calls import ABSOLUTE, is_path
+from whole.path_calls import is_path, named_calls
 from wired import Wired, wired
 
 SECRET = "the-secret-outside"
 
 INTERNAL = -32603
 """The code of a fault inside."""
+
+RARELY = 16
+"""Every so many rounds what is slow is called, too, and a file lands."""
+
+KINDS = {"Docx": "sub/d.docx", "Xlsx": "sub/b.xlsx", "Pptx": "sub/p.pptx", "Table": "sub/a.csv"}
+"""The file that a method of a format is given, by a part of the method's name."""
+
+OPERATIONS = {
+    "docx": {"op": "append_paragraph", "text": "mine"},
+    "xlsx": {"op": "ensure_sheet", "sheet": "S"},
+    "pptx": {"op": "add_slide", "title": "mine"},
+}
+"""What makes such a file, and changes it."""
 
 NOT_RACED = {"WorkspaceReloadIndex"}
 """Its database opens its files by their path: that is checked before, and not held."""
@@ -178,7 +192,9 @@ def test_nothing_that_opens_a_path_is_led_out(tmp_path: Path, seconds: float) ->
 @pytest.fixture(scope="module", params=mostly("asyncio"))
 def wire(request: pytest.FixtureRequest) -> Iterator[Wired]:
     """One daemon a backend."""
-    with wired(str(request.param), more={"KBD_LIMITS_FILES": "200"}) as running:
+    with wired(
+        str(request.param), more={"KBD_LIMITS_FILES": "200", "KBD_LIMITS_FILE_BYTES": "1000000"}
+    ) as running:
         yield running
 
 
@@ -203,14 +219,20 @@ class _Raced:
         self.base = wire.folder / "race"
         self.outside = wire.folder / "outside"
         self.workbench_id = wire.workbench(t__csv="a,b\n1,2\n")
-        for name in ("here", "out/sub", "in"):
+        for name in ("here", "out/sub", "in", "watched/sub", "restored"):
             (self.base / name).mkdir(parents=True)
         (self.outside / "sub").mkdir(parents=True)
         for name in ("a.csv", "s.txt"):
             (self.outside / name).write_text(SECRET)
         self._tool("write_text_file", path="sub/n.txt", content="mine")
         self._tool("table_export", path="t.csv", target_path="sub/a.csv", format="csv")
+        for kind, operation in OPERATIONS.items():
+            path = KINDS[kind.title()]
+            self._tool(f"{kind}_operations", path=path, operations=[operation], create_new=True)
         self._ask("DraftPublish")
+        self.backup = self.base / "backup"
+        client.send("BackupCreate", {"target": str(self.backup)})
+        swaps.add(self.backup / "workbenches" / self.workbench_id / "blobs", self.outside)
         run = wire.draft(self.workbench_id, made__txt="x")
         self._ask("DraftDiscard")
         self.run_id = run["run_id"]
@@ -219,19 +241,36 @@ class _Raced:
         (root / "draft" / "sub").mkdir()
         for path in (root / "published" / "sub", root / "draft" / "sub", self.base / "out" / "sub"):
             swaps.add(path, self.outside)
+        self._watch(swaps)
         swaps.add(self.base / "here", wire.daemon.home)
         swaps.add(self.base / "in" / "s.txt", self.outside / "s.txt")
         self._number = 0
         self.untyped = self.secrets_told = 0
         self._tools = _tools()
-        document = client.send("rpc.discover", {})
-        self.described = {method["name"]: method for method in document["methods"]}
+        self._document = client.send("rpc.discover", {})
+        self.described = {method["name"]: method for method in self._document["methods"]}
+
+    def _watch(self, swaps: LinkSwaps) -> None:
+        """Watch a folder, whose results are delivered, through links as they may be."""
+        self._wire.script.writes = {"sub/made.txt": "mine", "made.txt": "mine"}
+        watched = self.base / "watched"
+        (watched / "sub" / "first.txt").write_text("mine")
+        rule = {"publish": "auto", "deliver_to": str(self.base / "out"), "quiet_s": 0.1}
+        added = self._client.send("WatchAdd", {"folder": str(watched), "prompt": "write", **rule})
+        self.watch_id = added["watch_id"]
+        swaps.add(watched / "sub", self.outside)
 
     def _ask(self, method: str, **params: Any) -> Any:
         return self._client.send(method, {"workbench_id": self.workbench_id, **params})
 
     def _tool(self, name: str, **arguments: Any) -> Any:
         return self._ask("ToolsCall", name=name, arguments=arguments)
+
+    def round(self) -> None:
+        """Make all calls of one round."""
+        for method, params in self.calls():
+            self.call(method, params)
+        self.restore()
 
     def calls(self) -> list[tuple[str, dict[str, Any]]]:
         """Return a call of each method that is given a place of the machine, and of each tool."""
@@ -245,6 +284,9 @@ class _Raced:
             ("ReplayRun", {"run_id": self.run_id, "with_plugin": fresh}),
             ("WatchTest", {"folder": here}),
         ]
+        is_rare = self._number % RARELY == 1
+        if is_rare:
+            (self.base / "watched" / f"landed{self._number}.txt").write_text("mine")
         # These read stored bytes, and are slower: each takes a worker.
         tools = [self._tool_call(name, {}) for name in self._tools]
         return [
@@ -259,9 +301,36 @@ class _Raced:
             self._tool_call("write_text_file", {"path": f"sub/{self._number % 20}.txt"}),
             ("ReviewGetHtml", {"target": f"{fresh}.html"}),
             ("DraftPublish", {}),
-            *(tools if self._number % 64 == 1 else ()),
-            *(rare if self._number % 16 == 1 else ()),
+            *(rare if is_rare else ()),
+            *(tools if is_rare else ()),
+            *(self._named_calls() if is_rare else ()),
         ]
+
+    def _named_calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return a call of each method that takes a name in a workbench, on a file in `sub`."""
+        return list(named_calls(self._document, self._usual))
+
+    def _usual(self, method: str) -> dict[str, Any]:
+        """Return what a method is given that takes a name in a workbench."""
+        path = next((KINDS[kind] for kind in KINDS if kind in method), "sub/n.txt")
+        return {
+            "workbench_id": self.workbench_id, "path": path, "paths": [path],
+            "workbench_paths": ["sub/gone.txt"], "source_path": path,
+            "target_path": f"sub/new{self._number}{path[5:]}", "assets": ["x"],
+            "ops": [OPERATIONS.get(method[:4].lower(), {})], "place": {"title": "1", "line": 1},
+            "destination_dir": str(self.base / "here" / f"race-{self._number}-named"),
+        }  # fmt: skip
+
+    def restore(self) -> None:
+        """Restore a backup, a folder in which is being swapped, as `kbd restore` does."""
+        home = self.base / "restored" / str(self._number)
+        try:
+            restore(self.backup, home)
+        except (KbdError, OSError) as error:
+            self.found[f"restore: {getattr(error, 'code', type(error).__name__)}"] += 1
+        else:
+            self.found["restore: ok"] += 1
+            shutil.rmtree(home)
 
     def _tool_call(self, name: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return a call of a tool on files in the folder that is being swapped."""
@@ -317,25 +386,28 @@ def test_no_method_and_no_tool_is_led_out(wire: Wired, seconds: float) -> None:
     with wire.daemon.client() as client:
         raced = _Raced(wire, client, swaps)
         before, top = _tree(raced.outside), {path.name for path in wire.daemon.home.iterdir()}
-        end = time.monotonic() + seconds
         with swaps:
+            # The first round calls everything; how long that takes hangs on the machine.
+            raced.round()
+            end = time.monotonic() + seconds
             while time.monotonic() < end:
-                for method, params in raced.calls():
-                    raced.call(method, params)
-        # Every method with a parameter for a place of the machine was among them.
+                raced.round()
+        # Every method with a parameter for a place of the machine, or for a name, was among them.
         with_places = {
             name
             for name, each in raced.described.items()
-            if any(is_path(one["name"]) and one["name"] in ABSOLUTE for one in each["params"])
-            and not name.endswith("CopyAssets")  # source_path: a name in the workbench
+            if any(is_path(one["name"]) for one in each["params"])
         } - NOT_RACED
+        landed = client.send("WatchGet", {"watch_id": raced.watch_id})["watch"]
+        client.send("WatchRemove", {"watch_id": raced.watch_id})
     escapes = _escapes(raced, wire, before, top)
     shutil.rmtree(raced.base)
     shutil.rmtree(raced.outside)
     counts = f"{raced.found.total()} calls, {swaps.count} swaps, {len(escapes)} escapes"
     print(f"\n{counts}, {raced.untyped} untyped, {raced.secrets_told} secrets told")
-    print(dict(sorted(raced.found.items())))
+    print(dict(sorted(raced.found.items())), landed["landed"], landed["outcomes"])
     assert escapes == []
+    assert landed["landed"] > 0
     assert (raced.untyped, raced.secrets_told) == (0, 0)
     called = {name.partition(":")[0] for name in raced.found}
     assert with_places <= called

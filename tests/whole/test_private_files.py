@@ -108,3 +108,22 @@ def test_results_have_the_users_umask(wire: Wired) -> None:
 def test_a_rules_command_has_the_users_umask(wire: Wired) -> None:
     """What it writes for others, they can read."""
     assert int((wire.folder / "umask").read_text(), 8) == 0o027
+
+
+def test_files_of_an_older_kbd_are_tightened_when_they_are_opened(wire: Wired) -> None:
+    """The daemon's at its start, a workbench's when it is opened: each once."""
+    bench = wire.workbench(a__txt="mine")
+    wire.daemon.stop()
+    home = wire.daemon.home
+    for path in home.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o044)
+    wire.daemon.start()
+    assert loose(home / "daemon") == []
+    assert loose(home / "landed") == []
+    wire.ask("WorkbenchFilesList", workbench_id=bench)
+    assert loose(home / "workbenches" / bench) == []
+    assert wire.ask("LogVerify", workbench_id=bench)["ok"]
+    for each in (home / "workbenches").iterdir():
+        wire.ask("WorkbenchFilesList", workbench_id=each.name)
+    assert loose(home / "workbenches") == []

@@ -62,7 +62,8 @@ RUNNABLE = {
     "d.ps1": "script or program", "e.vbs": "script or program", "f.js": "script or program",
     "g.mjs": "script or program", "h.cmd": "script or program", "i.reg": "script or program",
     "Makefile": "settings", "package.json": "settings", "pyproject.toml": "settings",
-    "j.service": "settings", "sub/k.mk": "settings",
+    "j.service": "settings", "sub/k.mk": "settings", "R.app/Contents/Info.plist": "bundle",
+    "yarn.lock": "settings",
 }  # fmt: skip
 
 TEXTS = {
@@ -82,6 +83,9 @@ TEXTS = {
     "z.tsv": ("a\tb\n1\t@SUM(A1)\n", "line 2: formula: @SUM(A1)"),
     "za.psv": ("a|b\n1|=cmd|'/c calc'!A1\n", "line 2: formula: =cmd|'/c calc'!A1"),
     "zb.txt": ("a\tb\n1\t=HYPERLINK(A1)\n", "line 2: formula: =HYPERLINK(A1)"),
+    "zd.ics": ("BEGIN:VCALENDAR\nATTACH:https://e.example/a\n", "alarm or attachment: ATTACH"),
+    "ze.vcf": ("BEGIN:VCARD\nPHOTO:https://e.example/a\n", "alarm or attachment: PHOTO"),
+    "zf.xml": ("<?mso-application progid='Excel.Sheet'?><Workbook/>", "office document"),
     "zc.csv": ("a;b\n1;\"-2+cmd|'/c calc'!A1\"\n", "line 2: formula: -2+cmd|"),
 }
 

@@ -53,6 +53,7 @@ from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
+from kbd.core.runtime.private_files import tighten
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.runtime.stopped_time import loop_options
@@ -116,6 +117,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         place = Home.find(environment, socket=socket, home=home, umask=umask)
         place.create()
         with _lock_home(place):
+            tighten(place.daemon_log, place.daemon_log.parent, place.landings)
             _raise_open_files()
             _return_freed_memory()
             settings = Settings.read(place, environment)

@@ -1,17 +1,17 @@
 """Plugins: their discovery, their contributions, and the processes that their code runs in.
 
-    hooks          which plugins are installed; one package's hooks, checked and called alone
+    hooks          which plugins are installed; a package's hooks, called alone and in time
     schemas        JSON schemas of tools' arguments
     wire_methods   the methods that a format contributes
     host           loads each plugin on its own, checks what it declares, keeps its status
     catalog        what they brought, by name
-    deadlines      the time that imports and hooks of others have
     faults         what plugins did wrong while the daemon runs; who is left out for it
     guards         their code in the daemon, step by step; what it does wrong is a typed error
 
 A call to a format's handler or a tool's own work never runs in the daemon's process.
 
     worker_pool      the workers of all plugins; one function of one plugin, in a process
+    call_outcomes    what the end of a call means: its value, or its caller's error
     set_aside        what killed its workers and is read no more, and whose fault a death is
     worker_process   one zygote, seen from the daemon
     zygote           the process that calls are forked from, one a plugin

@@ -7,19 +7,22 @@ is asked for. In return, only what lies unpacked in a folder is found: `*.dist-i
 `*.egg-info` of older tools.
 
 pluggy's own loader stops at the first bad plugin, and one implementation that raises ends a
-common call for all; so each package is checked, registered and called alone.
+common call for all; so each package is checked, registered and called alone. A stranger's code that
+only declares (its import, its hooks, what it says of itself) has a time for it: `call_within`.
 """
 
+import ctypes
 import difflib
 import inspect
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pluggy
@@ -29,14 +32,26 @@ from kbd.errors import KbdError
 from kbd.formats import FormatHandler
 
 __all__ = [
+    "HOOK_S",
+    "LOAD_S",
     "EntryPoint",
     "PluginError",
     "call_hook",
+    "call_within",
     "declared_formats",
     "installed_entry_points",
     "new_registry",
     "register",
 ]
+
+HOOK_S = 2.0
+"""A hook only declares (reliability, F13)."""
+
+LOAD_S = 20.0
+"""The import of a package: what is large is to be imported with the first call, but often is not,
+and the first import after an installation compiles it."""
+
+T = TypeVar("T")
 
 
 class EntryPoint(msgspec.Struct, frozen=True):
@@ -221,3 +236,38 @@ def _check(hook: str, function: object) -> None:
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         msg = f"hook {hook} is asynchronous; hooks only declare"
         raise PluginError(msg)
+
+
+def call_within(limit_s: float, function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function of a plugin in a thread of its own, and wait for it so long at most.
+
+    A thread cannot be ended from outside; one that is late is asked to end, which it does unless it
+    waits in C or will not. Nobody waits for it any more.
+
+    Raises:
+        PluginError: It is late, or raised what is for kbd to raise (KeyboardInterrupt).
+        Exception: What it raised, SystemExit included.
+    """
+    made: list[T] = []
+    raised: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            made.append(function(*arguments))
+        except BaseException as fault:  # noqa: BLE001 - raised again where it was called from
+            raised.append(fault)
+
+    thread = threading.Thread(target=work, name="plugin", daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    if made:
+        return made[0]
+    if not raised:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
+        )
+        msg = f"it took more than {limit_s:g} s"
+        raise PluginError(msg)
+    if isinstance(raised[0], Exception | SystemExit):
+        raise raised[0]
+    raise PluginError(type(raised[0]).__name__)

@@ -21,13 +21,15 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 import kbd
-from kbd.core.plugins.deadlines import HOOK_S, LOAD_S, call_within
 from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.guards import GuardedEmbedder, GuardedProvider
 from kbd.core.plugins.hooks import (
+    HOOK_S,
+    LOAD_S,
     EntryPoint,
     PluginError,
     call_hook,
+    call_within,
     installed_entry_points,
     new_registry,
     register,

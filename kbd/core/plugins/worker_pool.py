@@ -1,11 +1,6 @@
-"""Worker pool of all plugins: `WorkerPool.call` runs one function of one plugin in a process.
-
-The end of a call means its value, or the error that the caller sees: that is decided here, too.
-"""
+"""Worker pool of all plugins: `WorkerPool.call` runs one function of one plugin in a process."""
 
 import os
-import re
-import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +12,7 @@ import msgspec
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from kbd.core.plugins.answer_shape import answer_fault
+from kbd.core.plugins.call_outcomes import FOLDER_SHARE, WorkerFault, call_result, limit_error
 from kbd.core.plugins.call_paths import CallPaths
 from kbd.core.plugins.call_slots import CallSlots, find_memory
 from kbd.core.plugins.confinement.layers import NO_LAYERS, Layers, SandboxLayer, find_layers
@@ -26,13 +21,7 @@ from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
 from kbd.core.plugins.set_aside import ContentRead, SetAsideFiles, death_of
 from kbd.core.plugins.worker_messages import (
-    ERROR_BYTES,
-    Answer,
-    Crashed,
-    Exceeded,
-    Raised,
     Request,
-    Returned,
 )
 from kbd.core.plugins.worker_process import (
     Bounds,
@@ -42,21 +31,13 @@ from kbd.core.plugins.worker_process import (
 )
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.fairness import FairLimiter
-from kbd.core.runtime.folder_trees import MAX_ENTRIES
 from kbd.core.runtime.settings import SandboxMode, Settings
 from kbd.errors import (
-    DiskFull,
     FileReadFailed,
-    FileWriteFailed,
     KbdError,
     NotFound,
-    SandboxViolation,
-    StyleMergeFailed,
-    StyleSkillLoadFailed,
-    ToolTimeout,
     ToolWorkerUnavailable,
     ValidationFailed,
-    error_with_code,
 )
 from kbd.events.blobs import CheckedBlobs, check_presence
 from kbd.tools import CallLimits
@@ -65,167 +46,8 @@ __all__ = [
     "SandboxLevel",
     "WorkerPool",
     "WorkersStatus",
-    "call_result",
     "function_name",
-    "strip_paths",
-    "strip_volatile",
 ]
-
-MIB = 1024 * 1024
-
-_PATH = re.compile(r"(?<![\w./:])/(?:[^\s/:'\"<>()\[\],;]+/)*([^\s/:'\"<>()\[\],;]*)")
-
-_VOLATILE = re.compile(r"\b0x[0-9a-f]{4,}|[0-9a-f]{32,}|\btmp[a-z0-9_]{8}\b")
-"""An address in memory, the name of a staged file, that of a temporary one (`tempfile`)."""
-
-
-_CODES = frozenset(
-    kind.code
-    for kind in (
-        ValidationFailed, NotFound, SandboxViolation, FileReadFailed, FileWriteFailed, DiskFull,
-        ToolWorkerUnavailable, ToolTimeout, StyleSkillLoadFailed, StyleMergeFailed,
-    )
-)  # fmt: skip
-"""What a worker may say that went wrong: something of its files or its arguments. That the log is
-corrupt, that a person canceled or must agree is not for it to say: a run ends by that."""
-
-
-class WorkerFault(Exception):
-    """A call of a worker failed as no call should: a fault of its plugin.
-
-    Args:
-        error: What its caller is told.
-        what: What the plugin did, in words that hold nothing that it said.
-    """
-
-    def __init__(self, error: KbdError, what: str) -> None:
-        super().__init__(what)
-        self.error, self.what = error, what
-
-
-def call_result(
-    finished: FinishedCall, limits: CallLimits, *, what: str, failure: type[KbdError]
-) -> Any:
-    """Return a call's value, or raise what went wrong.
-
-    Args:
-        finished: How the call ended.
-        limits: What it was allowed.
-        what: The call, as it is named in messages ("csv: read").
-        failure: The error for exceptions of the plugin that are not KbdErrors.
-
-    Raises:
-        WorkerFault: It passed its wall time or processor time, its process died or did not keep the
-            protocol, or the function raised what is no KbdError (`failure`, as for a process that
-            broke), or one that is not for a worker to raise.
-        ToolTimeout: It passed its memory or file size.
-        KbdError: What the function raised.
-    """
-    if finished.timed_out:
-        error: KbdError = ToolTimeout(f"{what} was stopped after {limits.wall_s:g} s")
-        raise WorkerFault(error, error.message)
-    if finished.answer is None:
-        error = _death_error(finished.status, limits, what, failure)
-        raise WorkerFault(error, error.message)
-    error = ToolWorkerUnavailable(f"the worker of {what} answered something that is no answer")
-    # The bytes are the word of a process that a file may have taken over.
-    if shape := answer_fault(finished.answer):
-        get_logger(__name__).warning("worker.bad_answer", call=what, fault=shape)
-        raise WorkerFault(error, error.message)
-    try:
-        answer = msgspec.msgpack.decode(finished.answer, type=Answer)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        raise WorkerFault(error, error.message) from None
-    match answer:
-        case Returned(value=value):
-            return value
-        case _ if len(finished.answer) > ERROR_BYTES:
-            raise WorkerFault(error, error.message)
-        case Raised(code=code) if code not in _CODES:
-            raise WorkerFault(error, error.message)
-        case Raised():
-            error = error_with_code(answer.code, answer.message, answer.detail)
-            error.retryable, error.actions = answer.retryable, answer.actions
-            raise error
-        case Exceeded(limit=limit):
-            raise _limit_error(limit, limits, what)
-        case Crashed():
-            log = get_logger(__name__)
-            log.warning("worker.crashed", call=what, kind=answer.kind, exception=answer.trace)
-            # Models and clients read this: no folder of this machine (facts/traps.md B 28), and the
-            # same text when the call is made again.
-            suffix = f": {strip_volatile(strip_paths(answer.message))}" if answer.message else ""
-            msg = f"{what} failed with {answer.kind}{suffix}"
-            raise WorkerFault(failure(msg), f"{what} failed with {answer.kind}")
-
-
-def strip_paths(text: str) -> str:
-    """Strip the folders from each absolute path in a text."""
-    return _PATH.sub(lambda path: path[1] or "…", text)
-
-
-def strip_volatile(text: str) -> str:
-    """Strip from a text what would differ if the same call were made again."""
-    return _VOLATILE.sub("…", text)
-
-
-def _limit_error(limit: str, limits: CallLimits, what: str) -> KbdError:
-    match limit:
-        case "memory":
-            msg = f"{what} needs more than its {limits.memory_bytes // MIB} MiB of memory"
-            return ToolTimeout(msg, detail={"limit": limit})
-        case "folder":
-            most = FOLDER_SHARE * limits.file_bytes // MIB
-            msg = f"{what} may not write more than {most} MiB or {MAX_ENTRIES} files all together"
-            return ToolTimeout(msg, detail={"limit": limit})
-        case "file":
-            msg = f"{what} may not write a file of more than {limits.file_bytes // MIB} MiB"
-            return ToolTimeout(msg, detail={"limit": limit})
-        case _:
-            msg = f"the result of {what} is larger than {limits.result_bytes} bytes; ask for less"
-            return ValidationFailed(msg, detail={"limit": limit})
-
-
-def _death_error(
-    status: int | None, limits: CallLimits, what: str, failure: type[KbdError]
-) -> KbdError:
-    """Return the error for a call without an answer: whose fault it is, by how the process ended.
-
-    What the file did is not tried again: the same bytes would do it again.
-    """
-    if status is None or status == -1:
-        return ToolWorkerUnavailable(f"the worker of {what} died or could not be started")
-    code = os.waitstatus_to_exitcode(status)
-    detail: dict[str, Any]
-    if code >= 0:
-        ending, detail = f"exited with status {code}", {"status": code}
-    else:
-        name = _signal_name(-code)
-        ending, detail = f"was killed by {name}", {"signal": name}
-    match death_of(None, status), -code:
-        case None, _:
-            return ToolWorkerUnavailable(f"the worker of {what} {ending}", detail=detail)
-        case "crash", _:
-            return failure(
-                f"the worker of {what} {ending}: the library that reads such files broke down on "
-                "it, as it does on damaged or hostile ones",
-                detail=detail,
-            )
-        # The kernel's signal at the soft limit of processor time (RLIMIT_CPU).
-        case _, signal.SIGXCPU:
-            msg = f"{what} used up its {limits.cpu_s} s of processor time"
-            return ToolTimeout(msg, detail={"limit": "cpu"})
-        case _:
-            msg = f"the worker of {what} {ending}, as where the memory of the machine is at its end"
-            return ToolTimeout(msg, detail=detail)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
 
 DECODED_IN_THREAD_BYTES = 64 * 1024
 """A larger answer is looked through and decoded in a thread: a hostile one of this size takes 25 ms
@@ -233,9 +55,6 @@ DECODED_IN_THREAD_BYTES = 64 * 1024
 
 _STOPPED = "the workers are stopped"
 
-
-FOLDER_SHARE = 2
-"""A call may take so many times its largest file on the disk: one, and what it is made from."""
 
 FOLDER_LOOK_S = 0.5
 """Between two looks at what a call has written a disk takes a gigabyte at most."""
@@ -430,23 +249,20 @@ class WorkerPool:
         limits = limits or self._limits
         what = what or f"{plugin}: {function.rpartition(':')[2]}"
         layers = self._sandbox.layers
+        paths, request = CallPaths(), Request(function, dict(arguments))
         # The limits hold for all plugins together: each call is a process. Clients take turns for
         # a place first, for who waits for memory is not overtaken.
         async with self._turns.place(), self._slots.hold(limits.memory_bytes):
-            paths = CallPaths()
             try:
-                request = await self._pack(Request(function, dict(arguments)), paths, what)
+                packed = await self._pack(request, paths, what)
                 read = self._admit(plugin, function, arguments, paths.blobs)
                 bounds = Bounds(paths.reach(str(program or "")), layers)
-                called = partial(self._finished, self._plugin(plugin), request, limits, bounds)
+                called = partial(self._finished, self._plugin(plugin), packed, limits, bounds)
                 finished = await self._watched(called, paths, limits, what)
                 self._note_death(read, finished)
-                await to_thread.run_sync(self._land, paths)
+                await to_thread.run_sync(self._land, paths, finished)
             finally:
-                # Also after a cancel; what has landed is not in them any more.
-                if paths.has_folders:
-                    with anyio.CancelScope(shield=True):
-                        await to_thread.run_sync(paths.drop)
+                await _drop(paths)
         decode = partial(call_result, finished, limits, what=what, failure=failure)
         try:
             value = await _decoded(finished, decode)
@@ -475,7 +291,7 @@ class WorkerPool:
                 return await called()
         finally:
             self._writing.discard(writing)
-        raise _limit_error("folder", limits, what)
+        raise limit_error("folder", limits, what)
 
     async def _watch_folders(self) -> None:
         """Look at what is written, for as long as there are workers; short calls are not met."""
@@ -500,9 +316,11 @@ class WorkerPool:
             msg = f"the arguments of {what} cannot be sent to a worker: {fault}"
             raise ValidationFailed(msg) from None
 
-    def _land(self, paths: CallPaths) -> None:
+    def _land(self, paths: CallPaths, finished: FinishedCall) -> None:
         self._checked.check_paths(paths.blobs)
-        paths.land()
+        # Of one that was ended nobody takes what it has half written.
+        if finished.answer is not None and not finished.timed_out:
+            paths.land()
 
     def status(self) -> WorkersStatus:
         """Return how the workers are."""
@@ -608,6 +426,13 @@ class WorkerPool:
         self._alive[plugin.name] = process
         self._tasks.start_soon(process.serve)
         return process
+
+
+async def _drop(paths: CallPaths) -> None:
+    """Remove what is left of a call's folders, also after a cancel; what has landed stays."""
+    if paths.has_folders:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(paths.drop)
 
 
 async def _decoded(finished: FinishedCall, decode: Callable[[], Any]) -> Any:

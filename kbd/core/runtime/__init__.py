@@ -3,7 +3,9 @@
     clock          time and fresh ids
     stopped_time   the clock of deadlines, which stands while the process is stopped
     held_folder    folders held open, and what is opened below them through no link
+    folder_trees   folders that somebody else has filled, measured and removed
     paths          `$KBD_HOME`, its folders and those of each workbench
+    private_files  files of an older kbd, made their owner's alone
     settings       `settings.toml` and the environment
     secrets        API keys: where they come from, and how they stay hidden
     hosts          hosts and ports in one spelling

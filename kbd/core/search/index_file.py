@@ -17,6 +17,7 @@ import os
 import re
 import secrets
 import sqlite3
+import stat
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -157,7 +158,9 @@ class IndexFolder:
         """Lock the folder: one process at a time looks for the index or makes one."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._check()
-        lock = os.open(self.folder / "search.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # No link: a file would be made, or opened, where it leads.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        lock = os.open(self.folder / "search.lock", flags, 0o600)
         try:
             # Not `lockf`: its second lock in one process succeeds (reliability, R12).
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -166,7 +169,13 @@ class IndexFolder:
             os.close(lock)
 
     def _check(self) -> None:
-        strange = sorted(name for name in os.listdir(self.folder) if not _NAME.fullmatch(name))
+        # SQLite follows links, to a journal as well.
+        with os.scandir(self.folder) as entries:
+            strange = sorted(
+                entry.name
+                for entry in entries
+                if not _NAME.fullmatch(entry.name) or not _is_file_or_gone(entry)
+            )
         if strange:
             msg = (
                 f"the folder {self.folder.name} holds something that is no index ({strange[0]}):"
@@ -193,6 +202,14 @@ class IndexFolder:
             with contextlib.suppress(OSError):
                 if path.stat().st_mtime < horizon:
                     path.unlink()
+
+
+def _is_file_or_gone(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a file and no link; one that went meanwhile may have been."""
+    try:
+        return stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return True
 
 
 def is_index_folder(names: Iterable[str]) -> bool:

@@ -22,6 +22,7 @@ from kbd.core.domain.workbench_state import WorkbenchState
 from kbd.core.runtime.clock import Clock
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.runtime.private_files import tighten
 from kbd.core.store.journal import Journal
 from kbd.core.store.keeper import Keeper
 from kbd.core.store.redaction import Redaction
@@ -180,6 +181,7 @@ def translate_disk_errors() -> Iterator[None]:
 
 def _prepare_folders(folders: WorkbenchFolders) -> None:
     folders.create()
+    tighten(folders.log, folders.root)
     # A mark that is left says that the daemon died: the next start recovers this workbench.
     folders.open_mark.touch(mode=0o600)
 

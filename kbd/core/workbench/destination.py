@@ -141,7 +141,8 @@ def hold_destination(
     def refuse_home(folder: int) -> None:
         _refuse_home(folder, home, "the folder")
 
-    start, name = ("/", f"{directory.strip('/')}/{below}") if make else (directory, below)
+    whole = f"{directory.strip('/')}/{below}".strip("/")
+    start, name = ("/", whole) if make else (directory, below)
     with hold_exact(start) as root:
         held = make_below(root, name, partial(_make_folder, umask), before=refuse_home)
     try:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbd.core.plugins.answer_shape import answer_fault
+from kbd.core.plugins.call_outcomes import WorkerFault, call_result
 from kbd.core.plugins.worker_messages import Returned, encode
-from kbd.core.plugins.worker_pool import WorkerFault, call_result
 from kbd.core.plugins.worker_process import FinishedCall
 from kbd.errors import FileReadFailed, ToolWorkerUnavailable
 from kbd.tools import CallLimits

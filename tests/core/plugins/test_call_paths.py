@@ -107,6 +107,18 @@ async def test_a_call_that_fills_the_disk_is_ended(workers: WorkerPool, tmp_path
 
 
 @pytest.mark.anyio
+async def test_what_a_killed_call_has_half_written_goes(
+    workers: WorkerPool, tmp_path: Path
+) -> None:
+    """Nobody takes it, and it would lie there until the daemon starts anew."""
+    arguments = {"target": tmp_path / "a", "number": 9}
+    with pytest.raises(ToolTimeout, match="SIGKILL"):
+        await workers.call("faults", "kbd_faults.work:write_and_die", arguments)
+
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.anyio
 async def test_a_call_opens_what_it_was_given_alone(workers: WorkerPool, tmp_path: Path) -> None:
     """The same file is read when it is named as a path, and refused when it is named as a text."""
     file = tmp_path / "a"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbd.core.plugins.worker_pool import strip_paths, strip_volatile
+from kbd.core.plugins.call_outcomes import strip_paths, strip_volatile
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,24 @@ def test_a_folder_that_holds_anything_else_is_refused_and_left_alone(
     assert (other / "search-1.db").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "name", ["search.lock", "search-1.db", "search-1.db-wal", "pieces-0123456789abcdef.new"]
+)
+def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path, docs: Path, name: str) -> None:
+    """Under a name of ours, too: nothing is made, opened or removed where it leads."""
+    folder, theirs = tmp_path / "index", tmp_path / "theirs"
+    engine_over(docs, theirs).close()
+    folder.mkdir()
+    before = {path.name: path.read_bytes() for path in theirs.iterdir()}
+    for target in (theirs / "search-1.db", tmp_path / "nothing"):
+        (folder / name).symlink_to(target)
+        with pytest.raises(ValidationFailed, match=name):
+            engine_over(docs, folder)
+        (folder / name).unlink()
+    assert {path.name: path.read_bytes() for path in theirs.iterdir()} == before
+    assert not (tmp_path / "nothing").exists()
+
+
 def test_a_file_or_a_missing_folder_is_told_clearly(tmp_path: Path, docs: Path) -> None:
     """So is a base folder that is not there, and one that goes later."""
     with pytest.raises(FileWriteFailed, match=r"a\.txt"):

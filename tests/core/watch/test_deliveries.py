@@ -74,6 +74,11 @@ def _move(folder: Path, to: Path) -> None:
     folder.rename(to)
 
 
+def _move_behind_link(folder: Path, to: Path) -> None:
+    folder.rename(to)
+    folder.symlink_to(to)
+
+
 async def _begun(bench: OpenWorkbench, out: Path) -> EffectIntended:
     """Record the intent of the copy that is made first."""
     entry = bench.state.files[A]
@@ -284,3 +289,18 @@ async def test_what_is_behind_a_link_keeps_nothing_else_back(tmp_path: Path, out
         assert files_in(out / "b") == {"x.txt": "x", "y.txt": "y"}
         assert files_in(out)["a.txt"] == "a"
         assert list(outside.iterdir()) == []
+
+
+@on_asyncio
+async def test_a_copy_that_was_cut_off_behind_a_link_waits_for_a_person(
+    tmp_path: Path, out: Path
+) -> None:
+    """Nobody can tell whether it was made: that is told at once, and not tried over and over."""
+    async with supervised(tmp_path / "h") as running:
+        bench = await _published(running, a__txt="a")
+        await _begun(bench, out)
+        _move_behind_link(out, tmp_path / "moved")
+        with pytest.raises(FileWriteFailed, match="a link") as refused:
+            await Deliveries(running.benches.daemon, CLOCK).deliver(bench, _job(bench), str(out))
+        assert not refused.value.retryable
+        assert files_in(tmp_path / "moved") == {}

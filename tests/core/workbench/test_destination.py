@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from kbd.core.workbench.destination import link_partial, resolve_destination
+from kbd.core.workbench.destination import hold_destination, link_partial, resolve_destination
 from kbd.core.workbench.extraction import copy_to_folder, find_copy, partial_name, remove_partial
 from kbd.errors import FileWriteFailed, ValidationFailed
 from kbd.events.base import FileVersion
@@ -153,6 +153,12 @@ def test_links_that_a_person_names_are_followed_once(place: _Place) -> None:
     assert (found.named, found.real) == (str(documents / "new"), str(place.theirs / "new"))
     place.copy("sub/a.txt", folder=Path(found.real))
     assert (place.theirs / "new" / "sub" / "a.txt").read_text() == "hello"
+
+
+def test_the_top_of_all_folders_is_a_destination(place: _Place) -> None:
+    """What may be written there is the system's to say."""
+    with hold_destination("/", "", place.home, make=True) as held:
+        assert os.path.samestat(os.fstat(held), os.stat("/"))
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,12 @@ def kill(number: int) -> None:
     time.sleep(60)
 
 
+def write_and_die(target: str, number: int) -> None:
+    """Begin a file, and kill this very process."""
+    Path(target).write_text("half")
+    kill(number)
+
+
 def die_of(path: str, statement: str) -> None:
     """Kill this very process, as a statement may that reads a file."""
     del path, statement
