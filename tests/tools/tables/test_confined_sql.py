@@ -8,9 +8,8 @@ import pytest
 
 from kbd.core.plugins.confinement.layers import find_layers
 from kbd.core.plugins.hooks import EntryPoint
-from kbd.core.plugins.host import Plugin, Plugins
+from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool, function_name
-from kbd.core.plugins.worker_process import Bounds, FinishedCall
 from kbd.core.runtime.settings import Settings, WorkerLimits
 from kbd.errors import KbdError, ValidationFailed
 from kbd.testing.tools import Workbench
@@ -18,6 +17,7 @@ from kbd.tools import CallLimits
 from kbd_csv import CsvFormat
 from kbd_tables import kbd_register_tools
 from kbd_tables.sandbox import _ENGINE_MB
+from measured_pool import MeasuredPool
 from tools.tables.test_sql_box import GREEDY, ILL_FORMED, READS, WRITES, _filled, _untouched
 
 pytestmark = [
@@ -41,19 +41,6 @@ HUGE = [
     "SELECT i, repeat('x', 1000000) FROM range(100000) r(i) ORDER BY 1",
 ]
 """Values and results that DuckDB's own limit does not see, or sees late."""
-
-
-class MeasuredPool(WorkerPool):
-    """A pool that keeps the most memory that one of its calls had."""
-
-    peak_bytes = 0
-
-    async def _finished(
-        self, plugin: Plugin, request: bytes, limits: CallLimits, bounds: Bounds
-    ) -> FinishedCall:
-        finished = await super()._finished(plugin, request, limits, bounds)
-        self.peak_bytes = max(self.peak_bytes, finished.peak_bytes)
-        return finished
 
 
 class ConfinedWorkbench(Workbench):
