@@ -3,6 +3,7 @@
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -364,10 +365,11 @@ def _plugins(made: list[str]) -> Plugins:
     def kbd_register_tools() -> list[Tool]:
         return list(tools)
 
-    module.__file__ = __file__
+    # As one of kbd's own, which is never left out for its faults: it lies beside kbd.
+    module.__file__, module.__spec__ = __file__, ModuleSpec(TOOLS, None, origin=__file__)
     vars(module)["kbd_register_tools"] = kbd_register_tools
     sys.modules[TOOLS] = module
-    return Plugins.discover(Settings(), found=[EntryPoint("testing", TOOLS, source="kbd-testing")])
+    return Plugins.discover(Settings(), found=[EntryPoint("testing", TOOLS, source="kbd")])
 
 
 @asynccontextmanager

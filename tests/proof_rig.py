@@ -157,7 +157,9 @@ def catalog_of(*tools: Tool) -> Catalog:
     module.__file__ = __file__
     vars(module)["kbd_register_tools"] = kbd_register_tools
     sys.modules[PACKAGE] = module
-    return Catalog(Plugins.discover(Settings(), found=[EntryPoint("proof", PACKAGE, source="proof")]))
+    return Catalog(
+        Plugins.discover(Settings(), found=[EntryPoint("proof", PACKAGE, source="proof")])
+    )
 
 
 def turns(*replies: ModelReply) -> Callable[[ModelRequest], ModelReply]:

@@ -187,7 +187,7 @@ def rewind(state: WorkbenchState, command: Rewind) -> Decision:
     """
     back = command.rewound
     if back.draft is not None:
-        draft = distrusted(state, back.draft, back.to_seq)
+        draft = distrusted(state, back.draft, Seq(back.to_seq))
         back = msgspec.structs.replace(back, draft=draft)
     find_message(state, back.message_id)
     _refuse_while_active(state)

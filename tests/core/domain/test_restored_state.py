@@ -114,7 +114,7 @@ def test_what_a_backup_says_of_a_drafts_content_is_not_believed() -> None:
     folded.apply(DraftDiscarded("d1"))
     ended = folded.state.ended_drafts[-1].seq
     folded.apply(WorkbenchRestored("0123456789abcdef"))
-    folded.do(RecoverDraft(then.draft, ended))
+    folded.do(RecoverDraft(ended, then.draft))
     with pytest.raises(ValidationFailed, match="came with a backup"):
         decide(folded.state, publish)
 
