@@ -108,7 +108,9 @@ def _after(wire: Wired, workbench_id: str, before: list[dict[str, object]]) -> N
 
 
 @pytest.mark.parametrize("kind", ["quota", "read-only"])
-def test_a_disk_that_fails_in_a_run(short_dir: Path, anyio_backend: str, kind: str) -> None:
+def test_a_disk_that_fails_in_a_run(
+    short_dir: Path, anyio_backend: str, kind: str, request: pytest.FixtureRequest
+) -> None:
     """A code for who asks, exit 74 where nothing can be recorded; then all goes on."""
     disk, mark, user = short_dir / "disk", short_dir / "mark", short_dir / "user"
     user.mkdir()
@@ -119,6 +121,8 @@ def test_a_disk_that_fails_in_a_run(short_dir: Path, anyio_backend: str, kind: s
             "OPENAI_BASE_URL": server.base_url, "KBD_MODEL": MODEL, "KBD_RUN_RETRY_S": "0.01",
         }  # fmt: skip
         daemon = RealDaemon(disk / "h", anyio_backend, environment, preface)
+        # Also where the test fails: it would hold the disk.
+        request.addfinalizer(daemon.stop)
         wire = Wired(daemon, user, script)
         began_s = time.monotonic()
         with _loop_disk(short_dir / "image", disk):
