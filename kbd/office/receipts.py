@@ -25,6 +25,7 @@ from kbd.formats.receipts import (
     sequence_facts,
 )
 from kbd.opc import Package, reading_errors
+from kbd.opc.element_names import local_name
 from kbd.opc.entries import PartStream
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
     "PartLists",
     "PartReader",
     "element_items",
-    "local_name",
     "package_facts",
     "sha256_text",
     "write_element",
@@ -146,11 +146,6 @@ class _ElementReader(PartReader):
             else PartLists({}, {"elements": element_items(each[0].root(each[1]))})
             for each in versions
         ]
-
-
-def local_name(element: etree._Element) -> str:
-    """Return the name of an element without its namespace."""
-    return str(element.tag).rpartition("}")[2]
 
 
 def sha256_text(*texts: str) -> str:

@@ -4,6 +4,7 @@
     entries         an entry's contents, held against what it claims; entries as they are written
     package         a package for reading, guarded; no part of it has a document type
     kinds           what kind of package it is, against what its suffix promises
+    element_names   names of elements and attributes, taken apart
     rewriter        a package on its way to becoming another one; the rest is copied as it is
     strict          the strict variant's names, and those that all others use
     library_bridge  a package lent to a library that saves it whole; only what changed comes back

@@ -13,6 +13,7 @@ from zipfile import ZipInfo
 from lxml import etree
 
 from kbd.errors import FileReadFailed
+from kbd.opc.element_names import namespace_of
 from kbd.opc.entries import ArchiveWriter
 from kbd.opc.guard import part_key
 from kbd.opc.package import (
@@ -246,4 +247,4 @@ def _free_id(taken: set[str]) -> str:
 
 def _named_like(root: etree._Element, name: str) -> str:
     # In the root's own namespace, so that it is written with the prefix that the table has.
-    return f"{{{etree.QName(root).namespace}}}{name}"
+    return f"{{{namespace_of(root.tag)}}}{name}"

@@ -43,7 +43,6 @@ __all__ = [
     "blocks",
     "body_children",
     "is_on",
-    "local_name",
     "number",
     "open_document",
     "parse_related",
@@ -265,8 +264,3 @@ class DocxParts:
             found = self.parts.relations(part)
             self._relations[part] = {each.id: each for each in found}
         return self._relations[part]
-
-
-def local_name(element: etree._Element) -> str:
-    """Return an element's name without its namespace, "" of a comment."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""

@@ -7,7 +7,8 @@ from lxml import etree
 
 from kbd.formats import Source
 from kbd.formats.receipts import cut_text
-from kbd.office.receipts import ItemReader, local_name, package_facts
+from kbd.office.receipts import ItemReader, package_facts
+from kbd.opc.element_names import local_name
 
 __all__ = ["receipt_facts"]
 

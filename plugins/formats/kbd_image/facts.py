@@ -14,6 +14,7 @@ from PIL import Image
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Passage, Reading, Region, Source
+from kbd.opc.element_names import local_name, local_part
 from kbd.plaintext import detect, open_text
 from kbd_image.decoder import (
     MAX_FRAMES,
@@ -68,7 +69,7 @@ def vector_facts(source: Source) -> dict[str, Any]:
     try:
         for place, element in enumerate(_elements(source)):
             if place == 0:
-                if etree.QName(element).localname != "svg":
+                if local_name(element) != "svg":
                     raise FileReadFailed(f"{source.name} is markup, but no svg picture")
                 facts |= _size(element)
             if place == MAX_ELEMENTS:
@@ -148,13 +149,13 @@ def _inspect(element: etree._Element, dangers: dict[str, None], outside: dict[st
     """Note scripts that an element would run, and addresses that it would fetch."""
     if not isinstance(element.tag, str):
         return
-    match etree.QName(element).localname:
+    match local_name(element):
         case "script":
             dangers["scripts"] = None
         case "foreignObject" | "iframe" | "object" | "embed":
             dangers["other documents"] = None
     for name, value in element.attrib.items():
-        attribute = etree.QName(name).localname.lower()
+        attribute = local_part(str(name)).lower()
         text = str(value)
         if attribute.startswith("on"):
             dangers["scripts"] = None

@@ -14,13 +14,13 @@ from kbd.office.receipts import (
     PartLists,
     PartReader,
     element_items,
-    local_name,
     package_facts,
     sha256_text,
     write_element,
     write_start,
 )
 from kbd.opc import Package
+from kbd.opc.element_names import local_name
 from kbd_xlsx.references import column_letters, column_number
 
 __all__ = ["receipt_facts"]

@@ -5,7 +5,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -40,7 +40,7 @@ from kbd.types import BlobHash, FileName
 from mutations import mutant
 from zipforge import forge, members
 
-__all__ = ["CODES", "Ending", "FuzzedReads", "Fuzzing", "fuzz", "samples_of"]
+__all__ = ["CODES", "Ending", "FuzzedReads", "Fuzzing", "faults_of", "fuzz", "samples_of"]
 
 CODES = frozenset(
     {
@@ -212,6 +212,22 @@ def samples_of(case: FormatCase, folder: Path, corpora: Path | None = None) -> d
         for path in Random(case.name).sample(real, min(REAL_FILES, len(real))):
             found[path.name] = path.read_bytes()
     return found
+
+
+async def faults_of(
+    case: FormatCase, sample: tuple[str, bytes], mutants: Mapping[str, bytes], folder: Path
+) -> list[str]:
+    """Have mutants of a sample read by real workers; return what is a fault of kbd."""
+    settings = Settings(workers=WorkerLimits(wall_s=120.0))
+    plugins = Plugins.discover(settings)
+    faults: list[str] = []
+    async with WorkerPool(plugins, settings) as workers:
+        reads = FuzzedReads(case, plugins, workers, folder)
+        stored = reads.put(*sample)
+        for told, data in mutants.items():
+            endings = await reads.read(stored, reads.put(sample[0], data))
+            faults += [f"{told}, {each.deed}: {each}" for each in endings if each.fault]
+    return faults
 
 
 async def fuzz(

@@ -5,20 +5,24 @@ kbd: a worker that dies, a bare exception of Python, a path, an error that invit
 """
 
 import os
+import re
 import time
 from pathlib import Path
 
 import anyio
 import pytest
 
-from format_cases import FormatCase, names
-from fuzzed_reads import fuzz, samples_of
+from format_cases import FormatCase, PackageCase, names
+from fuzzed_reads import faults_of, fuzz, samples_of
 from office_formats import CSV, FORMATS, IMAGE, TEXT
+from zipforge import forge, members
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 QUICK = ((TEXT, "asyncio"), (CSV, "trio"), (IMAGE, "asyncio"))
 """The formats whose workers start in no time."""
+
+PACKAGES = [case for case in FORMATS if isinstance(case, PackageCase)]
 
 SOAK_S = 450.0
 """Seconds for each of the eight formats: an hour in all."""
@@ -49,6 +53,26 @@ def test_some_mutants_end_in_a_verdict(case: FormatCase, backend: str, tmp_path:
 def test_mutants_end_in_a_verdict(case: FormatCase, backend: str, tmp_path: Path) -> None:
     """Some hundred calls of workers for each format, everything that it offers."""
     check(case, backend, tmp_path, f"second {backend}", 20)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", PACKAGES, ids=names)
+def test_a_prefix_that_is_declared_nowhere_is_read_or_refused(
+    case: PackageCase, tmp_path: Path
+) -> None:
+    """In an element or an attribute of any part: the parser lets it through."""
+    good = case.parts()
+    mutants: dict[str, bytes] = {}
+    for name, data in good.items():
+        if name.endswith((".xml", ".rels")):
+            for how, old, new in (
+                ("child", rb"(.*)</", rb"\1<xdr:row>1</xdr:row></"),
+                ("attribute", rb"(.*)/>", rb"\1 xdr:row='1'/>"),
+            ):
+                changed = re.sub(old, new, data, count=1, flags=re.DOTALL)
+                mutants[f"{how} in {name}"] = forge(members({**good, name: changed}))
+    sample = (f"good{case.suffix}", forge(members(good)))
+    assert anyio.run(faults_of, case, sample, mutants, tmp_path) == []
 
 
 @pytest.mark.soak

@@ -5,9 +5,10 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import local_name
 from kbd_docx.assets.fragments import FragmentImporter
 from kbd_docx.assets.target import DocumentPartCopier, DocxPlace, Target, missing_asset
-from kbd_docx.document import PIC, WP, A, DocxParts, R, W, local_name
+from kbd_docx.document import PIC, WP, A, DocxParts, R, W
 from kbd_docx.styles.pictures import DocumentPicture, pictures
 from kbd_docx.styles.properties import remove_element
 from kbd_docx.styles.stylesheet import folded

@@ -20,6 +20,7 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.operations import listed
+from kbd.opc.element_names import local_name
 from kbd_docx.assets.target import DocumentPartCopier, Target
 from kbd_docx.document import DocxParts, W
 from kbd_docx.edits.texts import apply_variant
@@ -204,7 +205,7 @@ class ListCopier:
     def _insert(self, ours: etree._Element, element: etree._Element) -> None:
         self._target.declare_ignorable(self._target.part("numbering"), element)
         # The schema has these kinds in this order (ECMA-376, CT_Numbering).
-        rank = _ORDER.index(etree.QName(element).localname)
+        rank = _ORDER.index(local_name(element))
         later = {f"{W}{name}" for name in _ORDER[rank + 1 :]}
         at = next((at for at, each in enumerate(ours) if each.tag in later), len(ours))
         ours.insert(at, element)

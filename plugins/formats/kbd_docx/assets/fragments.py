@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.opc.element_names import local_name
 from kbd_docx.assets.copy_styles import ListCopier, StyleCopier
 from kbd_docx.assets.target import Target
-from kbd_docx.document import MC, PARAGRAPH, WP, W, local_name
+from kbd_docx.document import MC, PARAGRAPH, WP, W
 from kbd_docx.edits.reach import field_instructions, field_text
 from kbd_docx.styles.properties import (
     Properties,

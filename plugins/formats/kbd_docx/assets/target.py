@@ -15,6 +15,7 @@ from kbd.formats import AssetPick
 from kbd.office.assets import AssetRef, PartCopier, parse_asset_ref
 from kbd.office.operations import EditWarnings
 from kbd.opc import is_strict_part, strict, transitional
+from kbd.opc.element_names import namespace_of
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import Rewriting, xml_bytes
 from kbd_docx.document import MC, PARAGRAPH, DocxParts, R, W, blocks
@@ -202,8 +203,8 @@ class Target(DocxParts):
             if not isinstance(each.tag, str):
                 continue
             for name in (each.tag, *each.attrib):
-                space = etree.QName(str(name)).namespace
-                if space is None or space in _PLAIN_SPACES or space.startswith(_OLD_DRAWING):
+                space = namespace_of(str(name))
+                if not space or space in _PLAIN_SPACES or space.startswith(_OLD_DRAWING):
                     continue
                 # mc:Ignorable lists prefixes, not namespaces, so the source's prefix is remembered.
                 prefix = next((key for key, uri in each.nsmap.items() if uri == space), None)

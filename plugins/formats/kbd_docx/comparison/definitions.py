@@ -15,6 +15,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Change, ChangeList
 from kbd.opc import reading_errors, transitional, xml_root
+from kbd.opc.element_names import local_name, local_part
 from kbd.opc.package import relations_part
 from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.digests import element_digest
@@ -23,7 +24,7 @@ from kbd_docx.comparison.matches import BlockMatches, listed_side, match_items
 from kbd_docx.comparison.places import part_place
 from kbd_docx.comparison.tables import settings_look
 from kbd_docx.comparison.version import DocxVersion, word_count
-from kbd_docx.document import R, W, is_on, local_name
+from kbd_docx.document import R, W, is_on
 from kbd_docx.styles.properties import inches
 from kbd_docx.styles.stylesheet import Style, value_of
 
@@ -246,7 +247,7 @@ def _page_look(section: etree._Element) -> Look:
             continue
         if name in ("pgSz", "pgMar"):
             for key, value in child.attrib.items():
-                word = local_name_of(str(key))
+                word = local_part(str(key))
                 length = inches(str(value)) if word in _INCHES else None
                 found[_PAGE_NAMES.get(word, f"{name}_{word}")] = (
                     str(value) if length is None else length
@@ -260,11 +261,6 @@ def _page_look(section: etree._Element) -> Look:
             told = f"{R}id" not in child.attrib
             found[name] = (attributes_text(child) or True) if told else True
     return look_of({name: value for name, value in found.items() if value is not False})
-
-
-def local_name_of(name: str) -> str:
-    """Return a name without its namespace."""
-    return name.rpartition("}")[2]
 
 
 def _compare_controls(before: DocxVersion, after: DocxVersion, out: ChangeList) -> None:

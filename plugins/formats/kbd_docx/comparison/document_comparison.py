@@ -11,6 +11,7 @@ from kbd.formats import (
     Place,
     Source,
 )
+from kbd.opc.element_names import local_name
 from kbd_docx.comparison.definitions import (
     compare_definitions,
     compare_page_ends,
@@ -28,7 +29,6 @@ from kbd_docx.comparison.surroundings import (
 )
 from kbd_docx.comparison.tables import TableCells, compare_tables
 from kbd_docx.comparison.version import DocxVersion, open_version
-from kbd_docx.document import local_name
 from kbd_docx.reader.builder import read_contents
 
 __all__ = ["compare", "locate", "match_bodies"]

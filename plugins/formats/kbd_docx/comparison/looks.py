@@ -8,9 +8,10 @@ from typing import Any
 
 from lxml import etree
 
+from kbd.opc.element_names import local_name
 from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.digests import element_digest
-from kbd_docx.document import W, local_name
+from kbd_docx.document import W
 from kbd_docx.styles.properties import (
     TWIPS_PER_POINT,
     Kind,

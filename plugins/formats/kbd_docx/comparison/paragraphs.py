@@ -9,6 +9,7 @@ from itertools import groupby
 import msgspec
 from lxml import etree
 
+from kbd.opc.element_names import local_name
 from kbd_docx.comparison.contents import (
     InlineMark,
     InlineObject,
@@ -30,7 +31,6 @@ from kbd_docx.document import (
     M,
     W,
     body_children,
-    local_name,
 )
 from kbd_docx.reader.stories import form_value
 from kbd_docx.reader.symbols import linear_format, symbol_text

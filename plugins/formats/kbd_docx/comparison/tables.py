@@ -12,6 +12,7 @@ import msgspec
 from lxml import etree
 
 from kbd.formats import Change, ChangeList
+from kbd.opc.element_names import local_name
 from kbd_docx.comparison.body import XmlKeys
 from kbd_docx.comparison.contents import Look, look_of
 from kbd_docx.comparison.differences import ParagraphDifferences
@@ -20,7 +21,7 @@ from kbd_docx.comparison.looks import attributes_text, look_difference
 from kbd_docx.comparison.matches import BlockMatches, listed_side, match_items
 from kbd_docx.comparison.paragraphs import control_name
 from kbd_docx.comparison.version import DocxVersion, word_count
-from kbd_docx.document import W, local_name
+from kbd_docx.document import W
 from kbd_docx.reader.tables import grid_cells, grid_rows
 
 __all__ = ["TableCells", "TableMatch", "compare_tables", "match_tables", "settings_look"]

@@ -12,6 +12,7 @@ from docx.oxml.parser import parse_xml
 from lxml import etree
 
 from kbd.formats import Source
+from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
 from kbd.opc.rewriter import Rewriting
 from kbd_docx.document import W
@@ -47,7 +48,7 @@ def update_settings(settings: etree._Element) -> None:
         if setting.get(f"{W}name") == "compatibilityMode":
             setting.set(f"{W}val", _COMPATIBILITY)
     for element in list(settings):
-        if etree.QName(element).localname in ("docId", "rsids", "savePreviewPicture", "proofState"):
+        if local_name(element) in ("docId", "rsids", "savePreviewPicture", "proofState"):
             settings.remove(element)
 
 

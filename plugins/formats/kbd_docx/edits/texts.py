@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from lxml import etree
 
+from kbd.opc.element_names import local_name
 from kbd_docx.document import W
 from kbd_docx.operations import Cell
 
@@ -99,7 +100,7 @@ def apply_variant(element: etree._Element, *, is_strict: bool) -> None:
     """Convert the values in a new element, and all in it, to a variant's spelling."""
     words = _TO_STRICT if is_strict else _TO_TRANSITIONAL
     for each in element.iter(f"{W}*"):
-        name = etree.QName(each).localname
+        name = local_name(each)
         if name in _ALIGNED:
             _respell_value(each, "val", words)
         elif name == "ind":
@@ -109,7 +110,7 @@ def apply_variant(element: etree._Element, *, is_strict: bool) -> None:
                     each.set(f"{W}{new}", value)
         elif name in _SIDED:
             for side in each.iterchildren(f"{W}*"):
-                side.tag = W + words.get(etree.QName(side).localname, etree.QName(side).localname)
+                side.tag = W + words.get(local_name(side), local_name(side))
         elif name == "tblLook" and is_strict:
             # Its bits are attributes of their own there.
             each.attrib.pop(f"{W}val", "")

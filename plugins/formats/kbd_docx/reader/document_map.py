@@ -7,10 +7,9 @@ lists are cut with their true counts beside them, so that maps stay small.
 from collections.abc import Mapping
 from typing import Any
 
-from lxml import etree
-
 from kbd.formats import Source
 from kbd.opc import suffix_mismatch
+from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
 from kbd_docx.document import FAMILY, open_document
 from kbd_docx.reader.builder import read_contents
@@ -101,7 +100,7 @@ def _properties(package: Package, part: str, names: Mapping[str, str]) -> dict[s
     if part not in package:
         return found
     for element in package.root(part):
-        name = etree.QName(element).localname if isinstance(element.tag, str) else ""
+        name = local_name(element)
         text = (element.text or "").strip()[:_SHOWN_CHARS]
         if name in names and text:
             is_count = names is _STORED_COUNTS and text.isascii() and text.isdigit()

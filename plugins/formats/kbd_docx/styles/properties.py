@@ -15,7 +15,8 @@ from typing import Literal
 
 from lxml import etree
 
-from kbd_docx.document import OFF, W, local_name
+from kbd.opc.element_names import local_name, local_part
+from kbd_docx.document import OFF, W
 from kbd_docx.styles.theme import DocxTheme, resolve_theme
 
 __all__ = [
@@ -264,9 +265,8 @@ def _attributes(element: etree._Element) -> dict[str, str]:
     """Return an element's own attributes, sorted."""
     found = {}
     for key, value in sorted(element.attrib.items()):
-        name = etree.QName(str(key))
-        if name.namespace == W.strip("{}"):
-            found[name.localname] = str(value)
+        if str(key).startswith(W):
+            found[local_part(str(key))] = str(value)
     return found
 
 

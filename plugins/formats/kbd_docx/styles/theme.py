@@ -11,7 +11,8 @@ import msgspec
 from lxml import etree
 
 from kbd.office.theme import read_theme, with_lightness
-from kbd_docx.document import A, DocxParts, W, local_name
+from kbd.opc.element_names import local_name, local_part
+from kbd_docx.document import A, DocxParts, W
 
 __all__ = ["DocxTheme", "read_document_theme", "resolve_drawing_theme", "resolve_theme", "theme_of"]
 
@@ -74,7 +75,7 @@ def theme_of(root: etree._Element | None, settings: etree._Element | None) -> Do
     mapping = {}
     found = settings.find(f"{W}clrSchemeMapping") if settings is not None else None
     for key, value in found.attrib.items() if found is not None else ():
-        name = etree.QName(str(key)).localname
+        name = local_part(str(key))
         # Only unusual mappings are held, so that themes of the same effect are equal.
         if str(value) != _MAPPED.get(name, name):
             mapping[name] = str(value)

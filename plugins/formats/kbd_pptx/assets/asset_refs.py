@@ -12,6 +12,7 @@ from lxml import etree
 from kbd.errors import ValidationFailed
 from kbd.formats import AssetPick
 from kbd.office.assets import AssetRef, fold_name, parse_asset_ref, same_name
+from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
 from kbd_pptx.presentation import P
 from kbd_pptx.styles.deck import Deck, DeckLayout, DeckParts, Master, read_deck
@@ -19,7 +20,6 @@ from kbd_pptx.styles.inheritance import (
     KINDS,
     FormattingScope,
     formatting_scope,
-    local_name,
     placeholder_key,
     shape_names,
     style_label,

@@ -5,13 +5,14 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import local_name
 from kbd.opc.package import Relation
 from kbd_pptx.assets.asset_refs import DeckPlace, PptxAssetRef, SourceDeck
 from kbd_pptx.assets.target import DeckPartCopier, TargetDeck
 from kbd_pptx.presentation import A, P, R
 from kbd_pptx.reader.boxes import EMU_PER_INCH, Box
 from kbd_pptx.styles.deck import Deck
-from kbd_pptx.styles.inheritance import formatting_scope, local_name, resolve_theme
+from kbd_pptx.styles.inheritance import formatting_scope, resolve_theme
 from kbd_pptx.styles.pictures import DeckPicture, picture_box, pixel_size
 
 __all__ = ["ImageCopier"]

@@ -6,12 +6,12 @@ from copy import deepcopy
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import local_name
 from kbd_pptx.assets.asset_refs import DeckPlace, SourceDeck, find_master
 from kbd_pptx.assets.target import DeckPartCopier, TargetDeck
 from kbd_pptx.presentation import P, R
 from kbd_pptx.reader.boxes import EMU_PER_INCH
 from kbd_pptx.styles.deck import DeckLayout, DeckParts, Master, shorten
-from kbd_pptx.styles.inheritance import local_name
 
 __all__ = ["LayoutCopier"]
 

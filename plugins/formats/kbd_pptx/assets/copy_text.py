@@ -11,6 +11,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import local_name
 from kbd_pptx.assets.asset_refs import (
     DeckPlace,
     PptxAssetRef,
@@ -29,7 +30,6 @@ from kbd_pptx.styles.inheritance import (
     copy_nearest,
     formatting_scope,
     level_number,
-    local_name,
     merge_formats,
     placeholders,
     portable_format,

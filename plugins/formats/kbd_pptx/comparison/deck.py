@@ -9,6 +9,7 @@ from lxml import etree
 from kbd.errors import FileReadFailed
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.office.theme import read_theme
+from kbd.opc.element_names import local_name
 from kbd.opc.guard import part_key
 from kbd.opc.package import CONTENT_TYPES
 from kbd_pptx.comparison.format_names import Details, name_differences
@@ -318,15 +319,11 @@ def _properties(version: DeckVersion) -> dict[str, str]:
             root = version.deck.parts.root(relation.target)
             version.compared.add(relation.target)
             for element in root:
-                name = element.get("name") or _local(element)
+                name = element.get("name") or local_name(element)
                 if name and not (kind == "app" and name in _DERIVED):
                     texts = (str(text).strip() for text in element.itertext())
                     found[name] = " ".join(filter(None, texts))
     return found
-
-
-def _local(element: etree._Element) -> str:
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
 
 def _property_place(name: str) -> Place:

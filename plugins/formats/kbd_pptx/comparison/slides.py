@@ -6,6 +6,7 @@ from lxml import etree
 
 from kbd.formats import Change, ChangeKind, ChangeList, Place
 from kbd.formats.alignment import align, pair_similar
+from kbd.opc.element_names import local_name
 from kbd_pptx.comparison.format_names import name_differences
 from kbd_pptx.comparison.markup import (
     Fact,
@@ -147,7 +148,7 @@ def _told(what: str, element: etree._Element) -> str | None:
         return f"{count} effects"
     if what == "transition":
         for each in element.iter(f"{P}transition"):
-            names = [etree.QName(child).localname for child in each if child.tag != f"{P}extLst"]
+            names = [local_name(child) for child in each if child.tag != f"{P}extLst"]
             return " ".join((*names, each.get("spd", ""))).strip() or "none"
     return None
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 from lxml import etree
 
+from kbd.opc.element_names import local_name
 from kbd_pptx.presentation import CX, A, C
 
 __all__ = ["MAX_POINTS", "Chart", "Series", "parse_chart", "point_value"]
@@ -92,7 +93,7 @@ def parse_chart(root: etree._Element) -> Chart:
     kinds: list[str] = []
     found: list[etree._Element] = []
     for plot in area:
-        name = etree.QName(plot).localname if isinstance(plot.tag, str) else ""
+        name = local_name(plot)
         if not name.endswith("Chart"):
             continue
         kind = _kind(plot, name)

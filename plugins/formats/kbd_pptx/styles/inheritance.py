@@ -15,6 +15,7 @@ from itertools import islice
 import msgspec
 from lxml import etree
 
+from kbd.opc.element_names import local_name
 from kbd_pptx.presentation import A, P
 from kbd_pptx.reader.boxes import Box, read_box
 from kbd_pptx.styles.deck import (
@@ -39,7 +40,6 @@ __all__ = [
     "is_written_run",
     "level_number",
     "level_of",
-    "local_name",
     "merge_formats",
     "placeholder_key",
     "placeholders",
@@ -79,12 +79,6 @@ _MAX_INSIDE = 200
 changed five times, has 71."""
 
 _NOT_INHERITED = frozenset(("lvl",))
-
-
-def local_name(element: etree._Element) -> str:
-    """Return an element's name without its namespace, "" for a comment."""
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def level_of(style: etree._Element | None, level: int) -> etree._Element | None:

@@ -10,10 +10,11 @@ import msgspec
 from lxml import etree
 from PIL import Image
 
+from kbd.opc.element_names import local_name
 from kbd_pptx.presentation import A, P, R
 from kbd_pptx.reader.boxes import IDENTITY, Box, group_transform
 from kbd_pptx.styles.deck import Deck, DeckParts, shorten, unique_names
-from kbd_pptx.styles.inheritance import formatting_scope, inherited_box, local_name, shapes
+from kbd_pptx.styles.inheritance import formatting_scope, inherited_box, shapes
 
 __all__ = [
     "DeckPicture",

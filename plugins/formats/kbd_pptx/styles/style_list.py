@@ -14,6 +14,7 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
 from kbd.formats.styled import Answer
 from kbd.office.theme import SLOTS, parse_share
+from kbd.opc.element_names import local_name
 from kbd_pptx.presentation import A, P, open_presentation
 from kbd_pptx.reader.boxes import EMU_PER_INCH, box_in_inches
 from kbd_pptx.styles.deck import (
@@ -33,7 +34,6 @@ from kbd_pptx.styles.inheritance import (
     formatting_scope,
     has_own_formatting,
     inherited_box,
-    local_name,
     merge_formats,
     placeholder_key,
     placeholders,

@@ -10,6 +10,7 @@ from typing import Any
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import namespace_of
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.cells import CellEdit, Restyle
@@ -94,7 +95,7 @@ class RuleCopy:
 
 
 def _named(root: etree._Element) -> str:
-    return f"{{{etree.QName(root).namespace}}}dxf"
+    return f"{{{namespace_of(root.tag)}}}dxf"
 
 
 MAX_CELLS = 100_000

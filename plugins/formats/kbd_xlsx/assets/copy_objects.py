@@ -13,11 +13,11 @@ from lxml import etree
 
 from kbd.errors import ValidationFailed
 from kbd.office.assets import PartCopier
+from kbd.opc.element_names import local_name, namespace_of
 from kbd.opc.package import Package, Relation
 from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.parts.sheet_elements import with_element
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area
 from kbd_xlsx.styles.drawings import (
@@ -74,7 +74,7 @@ def like(element: etree._Element, name: str) -> etree._Element:
     """Return an empty element that declares the prefixes of another one, in its namespace."""
     # The stubs do not know that the plain namespace's prefix is None.
     nsmap: Any = element.nsmap
-    return etree.Element(f"{{{etree.QName(element).namespace}}}{name}", nsmap=nsmap)
+    return etree.Element(f"{{{namespace_of(element.tag)}}}{name}", nsmap=nsmap)
 
 
 def moved_anchor(anchor: etree._Element, picture: etree._Element, area: Area) -> etree._Element:
@@ -99,7 +99,7 @@ def moved_anchor(anchor: etree._Element, picture: etree._Element, area: Area) ->
         raise ValidationFailed("it has no size of its own and cannot be moved; copy it in place")
     if name == "oneCellAnchor":
         return _shifted(anchor, area)
-    space = etree.QName(anchor).namespace
+    space = namespace_of(anchor.tag)
     made = like(anchor, "oneCellAnchor")
     start = etree.SubElement(made, f"{{{space}}}from")
     # Anchors count from 0, and the schema wants the four elements in this order.

@@ -8,6 +8,7 @@ from lxml import etree
 
 from kbd.errors import FileReadFailed
 from kbd.formats import Change, ChangeList
+from kbd.opc.element_names import local_name
 from kbd.opc.package import CONTENT_TYPES, Package, parse_relations
 from kbd_xlsx.comparison.book_side import BookSide
 from kbd_xlsx.comparison.formula_texts import FormulaText
@@ -20,7 +21,6 @@ from kbd_xlsx.comparison.item_changes import (
 )
 from kbd_xlsx.comparison.line_maps import BookMaps
 from kbd_xlsx.comparison.places import part_place
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.workbook import SheetEntry
 
 __all__ = ["compare_names", "compare_parts", "compare_workbooks"]

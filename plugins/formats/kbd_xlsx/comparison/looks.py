@@ -5,8 +5,8 @@ from typing import Any
 
 from lxml import etree
 
+from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.parts.stylesheet import StyleTables, number_of
 from kbd_xlsx.styles.style_list import StyleDescription, describe_difference, describe_format
 from kbd_xlsx.styles.theme import XlsxTheme, read_workbook_theme, style_tables, workbook_parts

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from kbd.errors import FileReadFailed
+from kbd.opc.element_names import local_name
 from kbd_xlsx.comparison.sheet_rows import plain_markup
-from kbd_xlsx.parts.style_elements import local_name
 
 __all__ = [
     "RawCell",

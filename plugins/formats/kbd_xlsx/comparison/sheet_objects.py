@@ -8,6 +8,7 @@ from typing import Any
 from lxml import etree
 
 from kbd.formats import ChangeList, Place
+from kbd.opc.element_names import local_name, local_part
 from kbd.opc.package import Package
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import (
@@ -20,7 +21,6 @@ from kbd_xlsx.comparison.item_changes import (
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import cell_place, object_place, range_place
 from kbd_xlsx.parts.markup import area_of
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
 from kbd_xlsx.styles.drawings import (
     RELATION_SPACES,
@@ -325,7 +325,7 @@ def _pointed(side: SheetSide, part: str, element: etree._Element) -> tuple[Any, 
             target = relation.target if relation.external else ""
             if relation.kind == "image" and not relation.external and relation.target in package:
                 target = hashlib.sha256(package.read(relation.target)).hexdigest()
-            found.append((etree.QName(str(key)).localname, target))
+            found.append((local_part(str(key)), target))
     return tuple(found)
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from kbd.errors import FileReadFailed
+from kbd.opc.element_names import local_name, local_part
 from kbd.opc.package import Package, free_element, reading_errors
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.reader.parts import XmlPiece, pieces
 from kbd_xlsx.references import MAX_ROW, cell_name, whole_number
 
@@ -255,7 +255,7 @@ def plain_markup(element: etree._Element) -> str:
     """Write an element and what is in it without the namespaces of their names."""
     name = local_name(element)
     attributes = "".join(
-        f" {'xml:space' if str(key).endswith('}space') else etree.QName(key).localname}"
+        f" {'xml:space' if str(key).endswith('}space') else local_part(str(key))}"
         f'="{escape(str(value))}"'
         for key, value in sorted(element.attrib.items())
     )

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from kbd.formats import Change, ChangeList
+from kbd.opc.element_names import local_name
 from kbd_xlsx.comparison.book_side import SheetSide
 from kbd_xlsx.comparison.item_changes import (
     SheetItem,
@@ -18,7 +19,6 @@ from kbd_xlsx.comparison.item_changes import (
 from kbd_xlsx.comparison.line_maps import NO_SHIFT, BookMaps, SheetMap, Shift
 from kbd_xlsx.comparison.places import columns_place, range_place, rows_place, sheet_place
 from kbd_xlsx.comparison.raw_cells import RowLook
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.references import MAX_COLUMN
 from kbd_xlsx.styles.style_list import describe_rules

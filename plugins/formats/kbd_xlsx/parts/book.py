@@ -11,6 +11,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import local_name
 from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.references import Area, parse_area, whole_number
 
@@ -163,7 +164,7 @@ class BookPart:
         element = etree.Element(f"{self._space}{name}")
         place = _ORDER.index(name)
         for number, child in enumerate(self._root):
-            local = etree.QName(child).localname if isinstance(child.tag, str) else ""
+            local = local_name(child)
             if local in _ORDER and _ORDER.index(local) > place:
                 self._root.insert(number, element)
                 break

@@ -14,6 +14,7 @@ from typing import Any
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import local_name, namespace_of
 from kbd_xlsx.parts.formatting import BorderSide, CellFormatting
 
 __all__ = [
@@ -22,17 +23,11 @@ __all__ = [
     "bordered",
     "canonical",
     "filled",
-    "local_name",
     "new_element",
     "placed",
     "translated",
     "with_font",
 ]
-
-
-def local_name(element: etree._Element) -> str:
-    """Return an element's name without its namespace, "" for a comment."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
 
 def canonical(element: etree._Element) -> tuple[Any, ...]:
@@ -126,8 +121,8 @@ _STRICT_SIDES = {"left": "start", "right": "end"}
 
 def new_element(like: etree._Element, name: str) -> etree._Element:
     """Return an element of the same namespace, and with the same prefix, as another one."""
-    nsmap = {like.prefix: etree.QName(like).namespace}
-    return etree.Element(f"{{{etree.QName(like).namespace}}}{name}", nsmap=nsmap)
+    nsmap = {like.prefix: namespace_of(like.tag)}
+    return etree.Element(f"{{{namespace_of(like.tag)}}}{name}", nsmap=nsmap)
 
 
 def placed(parent: etree._Element, name: str, order: Sequence[str]) -> etree._Element:
@@ -254,7 +249,7 @@ def translated(element: etree._Element, like: etree._Element) -> etree._Element:
         element: A font, fill, border, cell format or the like.
         like: Any element of the style sheet that it is for.
     """
-    old, new = etree.QName(element).namespace, etree.QName(like).namespace
+    old, new = namespace_of(element.tag), namespace_of(like.tag)
     back = {strict: plain for plain, strict in _STRICT_SIDES.items()} if old != new else {}
     name = local_name(element)
     made = new_element(like, back.get(name, name))
@@ -263,7 +258,7 @@ def translated(element: etree._Element, like: etree._Element) -> etree._Element:
             made.set(key, value)
     made.text = element.text
     for child in element:
-        own = isinstance(child.tag, str) and etree.QName(child).namespace == old
+        own = isinstance(child.tag, str) and namespace_of(child.tag) == old
         made.append(translated(child, like) if own else deepcopy(child))
     return made
 

@@ -15,6 +15,7 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import ValidationFailed
+from kbd.opc.element_names import local_name, namespace_of
 from kbd.opc.rewriter import xml_bytes
 from kbd_xlsx.parts.formatting import (
     BUILTIN_CODES,
@@ -115,11 +116,11 @@ class StyleTables:
     """
 
     def __init__(self, root: etree._Element) -> None:
-        name = etree.QName(root)
-        if name.localname != "styleSheet" or name.namespace not in (MAIN, STRICT_MAIN):
+        namespace = namespace_of(root.tag)
+        if local_name(root) != "styleSheet" or namespace not in (MAIN, STRICT_MAIN):
             raise ValidationFailed("the styles cannot be changed: they are of an unknown form")
         self.root = root
-        self.is_strict = name.namespace == STRICT_MAIN
+        self.is_strict = namespace == STRICT_MAIN
         self.is_changed = False
         self._pools: dict[str, EntryPool] = {}
         self._codes: dict[int, str] | None = None

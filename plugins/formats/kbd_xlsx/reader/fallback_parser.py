@@ -22,6 +22,7 @@ from typing import Literal
 from lxml import etree
 
 from kbd.errors import FileReadFailed, ValidationFailed
+from kbd.opc.element_names import local_name
 from kbd.opc.package import Package, free_element, reading_errors
 from kbd_xlsx.parts.formatting import shows_date
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw
@@ -350,7 +351,7 @@ def text_of_item(item: etree._Element) -> str:
     """Return a text, plain or in runs, without its phonetic runs (ECMA-376 part 1, 18.4.6)."""
     found = []
     for part in item.iterfind("*"):
-        name = etree.QName(part).localname
+        name = local_name(part)
         pieces = [part] if name == "t" else part.iterfind("{*}t") if name == "r" else ()
         for piece in pieces:
             text = piece.text or ""

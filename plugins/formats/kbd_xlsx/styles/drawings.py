@@ -3,8 +3,8 @@
 import msgspec
 from lxml import etree
 
+from kbd.opc.element_names import local_name
 from kbd.opc.package import Package
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, cell_name
 
 __all__ = [

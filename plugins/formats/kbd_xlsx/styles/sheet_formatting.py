@@ -6,8 +6,8 @@ Where on a sheet each look is, as ranges, found row by row.
 import msgspec
 from lxml import etree
 
+from kbd.opc.element_names import local_name, namespace_of
 from kbd.opc.package import Package, free_element, reading_errors
-from kbd_xlsx.parts.style_elements import local_name
 from kbd_xlsx.parts.stylesheet import number_of
 from kbd_xlsx.references import MAX_COLUMN, MAX_ROW, Area, column_letters
 
@@ -220,7 +220,7 @@ def read_sheet_formatting(package: Package, part: str) -> SheetFormatting:
 
 
 def _add_rules(found: SheetFormatting, element: etree._Element) -> None:
-    is_extended = etree.QName(element).namespace == _EXTENDED
+    is_extended = namespace_of(element.tag) == _EXTENDED
     rules = found.extended_rules if is_extended else found.rules
     if len(rules) < MAX_RULES:
         rules.append(element)
