@@ -51,27 +51,24 @@ def _newer_home(rig: MatrixRig) -> str:
     return f"exit {done.returncode}: {why}; the log as it was"
 
 
-def _newer_bench(flags: int) -> Callable[[MatrixRig], str]:
-    """Open a workbench whose log a newer kbd wrote, in a daemon that runs; others are opened."""
-
-    def ask(rig: MatrixRig) -> str:
-        with rig.other() as wire:
-            bench, other = wire.workbench(a__txt="old"), wire.workbench(b__txt="old")
-            wire.daemon.stop()
-            log = wire.daemon.home / "workbenches" / bench / "log"
-            _newer(log, flags=flags)
-            before = _hashes(log)
-            wire.daemon.start()
-            rig.meter.begin(wire.daemon.pid)
-            reason = wire.ask("WorkbenchOpen", workbench_id=bench)["workbench"].get("reason", "")
-            told = "told, " * ("a newer kbd is needed" in reason)
-            said = code_of(wire, "WorkbenchFilesList", workbench_id=other)
-            write = {"name": "write_text_file", "arguments": {"path": "c.txt", "content": "x"}}
-            code = code_of(wire, "ToolsCall", workbench_id=bench, **write)
-            is_kept = _hashes(log) == before
-        return f"{told}writing: {code}{', as it was' * is_kept}; another: {said}"
-
-    return ask
+def _newer_bench(rig: MatrixRig) -> str:
+    """Open workbenches whose logs a newer kbd wrote: what must be understood, and what need not."""
+    with rig.other() as wire:
+        benches = [wire.workbench(a__txt="old") for _ in range(3)]
+        wire.daemon.stop()
+        logs = [wire.daemon.home / "workbenches" / bench / "log" for bench in benches]
+        _newer(logs[0], flags=MUST_UNDERSTAND)
+        _newer(logs[1], flags=0)
+        before = _hashes(logs[0])
+        wire.daemon.start()
+        rig.meter.begin(wire.daemon.pid)
+        opened = wire.ask("WorkbenchOpen", workbench_id=benches[0])["workbench"]
+        told = "told, " * ("a newer kbd is needed" in opened.get("reason", ""))
+        arguments = {"path": "c.txt", "content": "x"}
+        write = {"name": "write_text_file", "arguments": arguments}
+        codes = [code_of(wire, "ToolsCall", workbench_id=bench, **write) for bench in benches]
+        assert _hashes(logs[0]) == before
+    return f"{told}writing: {codes[0]}; need not: {codes[1]}; another: {codes[2]}"
 
 
 # Two of one home.
@@ -154,52 +151,52 @@ def kbd_register_formats(settings):
 """
 
 
-def _installed(point: str, text: str) -> Callable[[MatrixRig], str]:
-    """Start a daemon that finds a plugin of a name, with a module of a text."""
+SITE = {
+    "raises": "raise RuntimeError('no')",
+    "exits": "import sys; sys.exit(3)",
+    "xlsx": _FORMAT,
+    "shadow": _FORMAT,
+}
+"""Entry points by name, with their modules."""
 
-    def ask(rig: MatrixRig) -> str:
-        site = rig.place().parent / "site"
-        (site / "p_odd").mkdir(parents=True)
-        (site / "p_odd" / "__init__.py").write_text(text)
-        described = site / "odd-99.dist-info"
+
+def _installed(rig: MatrixRig) -> str:
+    """Start a daemon that finds them; each is left out, with an event and a line in doctor."""
+    site = rig.place().parent / "site"
+    for point, text in SITE.items():
+        (site / f"p_{point}").mkdir(parents=True)
+        (site / f"p_{point}" / "__init__.py").write_text(text)
+        described = site / f"{point}_dist-99.dist-info"
         described.mkdir()
-        (described / "METADATA").write_text("Name: odd\nVersion: 99\n\n")
-        (described / "entry_points.txt").write_text(f"[kbd]\n{point} = p_odd\n")
-        with rig.other(f"sys.path.append({str(site)!r})\n") as wire:
-            found = [each for each in wire.ask("PluginsList")["plugins"] if each["version"] == "99"]
-            events = _left_out(wire)
-            doctor = kbd(wire.daemon.home, "doctor").stdout
-            bench = wire.workbench(a__csv="a,b\n1,2\n")
-            read = {"name": "read_file", "arguments": {"path": "a.csv"}}
-            assert wire.ask("ToolsCall", workbench_id=bench, **read)["text"] == "a,b\n1,2\n"
-        (row,) = found
-        in_doctor = f"WRONG plugin    {point} 99 left out: " in doctor
-        return f"{row['status']}, {len(events)} event, doctor: {in_doctor}"
-
-    return ask
+        (described / "METADATA").write_text(f"Name: {point}_dist\nVersion: 99\n\n")
+        (described / "entry_points.txt").write_text(f"[kbd]\n{point} = p_{point}\n")
+    with rig.other(f"sys.path.append({str(site)!r})\n") as wire:
+        found = [each for each in wire.ask("PluginsList")["plugins"] if each["version"] == "99"]
+        out = {each["name"] for each in found if each["status"] == "left_out"}
+        events = {each["data"]["name"].split(" of ")[0] for each in _left_out(wire)}
+        doctor = kbd(wire.daemon.home, "doctor").stdout
+        told = {point for point in SITE if f"WRONG plugin    {point} 99 left out: " in doctor}
+        bench = wire.workbench(a__csv="a,b\n1,2\n")
+        read = {"name": "read_file", "arguments": {"path": "a.csv"}}
+        assert wire.ask("ToolsCall", workbench_id=bench, **read)["text"] == "a,b\n1,2\n"
+    assert out == events == told
+    return f"left out, told, in doctor: {' '.join(sorted(out))}"
 
 
 def _left_out(wire: Wired) -> list[dict[str, Any]]:
     return [each for each in wire.daemon.events("daemon") if each["type"] == "PluginLeftOut"]
 
 
-_DUE = "left_out, 1 event, doctor: True"
-
 HOME_ROWS = (
     MatrixRow("H11", "a daemon's log of a newer kbd",
               "exit 1: a newer kbd is needed; the log as it was", _newer_home),
-    MatrixRow("H11", "a workbench's log of a newer kbd",
-              "told, writing: LOG_CORRUPT, as it was; another: ok", _newer_bench(MUST_UNDERSTAND),
+    MatrixRow("H11", "workbenches' logs of a newer kbd",
+              "told, writing: LOG_CORRUPT; need not: ok; another: ok", _newer_bench,
               "what stands before it can be read, and nothing is written (kbd.events)"),
-    MatrixRow("H11", "one whose news need not be understood", "writing: ok; another: ok",
-              _newer_bench(0)),
     MatrixRow("H12", "two starts of one home", "exit 75 and 75; the first: ok", _two_starts),
     MatrixRow("H12", "a copy beside the first", "epoch +1, told, in doctor", _beside(_copied)),
     MatrixRow("H12", "a backup restored beside its origin", "epoch +1, told, in doctor",
               _beside(_restored)),
-    MatrixRow("H13", "an entry point that raises", _DUE,
-              _installed("odd", "raise RuntimeError('no')")),
-    MatrixRow("H13", "one that exits", _DUE, _installed("odd", "import sys; sys.exit(3)")),
-    MatrixRow("H13", "one named as a built-in plugin", _DUE, _installed("xlsx", _FORMAT)),
-    MatrixRow("H13", "one with the format of a built-in one", _DUE, _installed("odd", _FORMAT)),
+    MatrixRow("H13", "raising, exiting, of another one's name or format",
+              "left out, told, in doctor: exits raises shadow xlsx", _installed),
 )  # fmt: skip

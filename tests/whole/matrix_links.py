@@ -111,6 +111,25 @@ def _tool_through_link(rig: MatrixRig) -> str:
     return f"{said}, {shown['d/x.txt']}; published: {code}"
 
 
+def _link_on_the_way(method: str) -> Callable[[MatrixRig], str]:
+    """Make a folder of published/ a link to one beside it, above a file; publish or rebase that."""
+
+    def ask(rig: MatrixRig) -> str:
+        _drafted(rig)
+        rig.tool("write_text_file", path="d/s/x.txt", content="old")
+        rig.code("DraftPublish", workbench_id=rig.wb)
+        rig.tool("write_text_file", path="d/s/x.txt", content="new")
+        folder = rig.root() / "published" / "d"
+        beside = folder.rename(folder.with_name("beside"))
+        folder.symlink_to("beside")
+        (beside / "s" / "x.txt").write_text("inside")
+        code = rig.code(method, workbench_id=rig.wb)
+        assert (beside / "s" / "x.txt").read_text() == "inside"
+        return code
+
+    return ask
+
+
 def _extract_through_link(rig: MatrixRig) -> str:
     """Extract below a folder of the destination that is a link to one beside it."""
     _drafted(rig)
@@ -380,6 +399,10 @@ _FROM_LOG = "tools and extract read blobs by the names of the log, and open noth
 LINK_ROWS = (
     MatrixRow("A17", "a link beside the file, added", "skipped: symlink", _link_added),
     *_both("A17", "a link inside", _link_inside),
+    MatrixRow("A17", "a link on the way, published over", "CONFLICT_PUBLISHED_CHANGED",
+              _link_on_the_way("DraftPublish")),
+    MatrixRow("A17", "a link on the way, rebased over", "SANDBOX_VIOLATION",
+              _link_on_the_way("DraftRebase")),
     MatrixRow("A17", "a link inside, by a tool and extract",
               "NOT_FOUND; extract: skipped: no such file", _tool_reads_link, _FROM_LOG),
     MatrixRow("A17", "a tool below a link inside draft/", "ok, added; published: ok",
