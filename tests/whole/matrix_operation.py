@@ -159,25 +159,32 @@ FORGED = '{"event": "forged", "level": "critical"}'
 HOSTILE = f"x\n{FORGED}\r{FORGED}\u2028{FORGED}\x1b[2J\x9b\x00"
 
 
-def _forged(rig: MatrixRig) -> str:
+def _forged(log_format: str) -> Callable[[MatrixRig], str]:
     """Say what would be lines of its own, by a plugin, a method, names of a bench and of files."""
-    with rig.other() as wire:
-        bench = str(wire.ask("WorkbenchCreate", name="x")["workbench_id"])
-        for arguments in ({"text": HOSTILE}, {"text": HOSTILE, "fails": True}):
-            params = {"workbench_id": bench, "name": "say", "arguments": arguments}
-            code_of(wire, "ToolsCall", **params)
-        code_of(wire, HOSTILE, **{HOSTILE: HOSTILE})
-        code_of(wire, "WorkbenchCreate", name=HOSTILE)
-        inbox = wire.folder / "in"
-        inbox.mkdir()
-        wire.ask("WatchAdd", folder=str(inbox), prompt="x", quiet_s=0.1, name=HOSTILE)
-        (inbox / HOSTILE.strip("\0").replace("/", "")).write_text("x")
-        time.sleep(0.5)
-        log = wire.daemon.log.read_text()
-    assert "forged" in log
-    assert not set("\x1b\r\u2028\x00\x9b") & set(log)
-    events = [json.loads(line)["event"] for line in log.splitlines()]
-    return f"one line an entry, {events.count('forged')} forged"
+
+    def ask(rig: MatrixRig) -> str:
+        with rig.other(f"sys.argv[-1] = {log_format!r}\n") as wire:
+            bench = str(wire.ask("WorkbenchCreate", name="x")["workbench_id"])
+            for arguments in ({"text": HOSTILE}, {"text": HOSTILE, "fails": True}):
+                params = {"workbench_id": bench, "name": "say", "arguments": arguments}
+                code_of(wire, "ToolsCall", **params)
+            code_of(wire, HOSTILE, **{HOSTILE: HOSTILE})
+            code_of(wire, "WorkbenchCreate", name=HOSTILE)
+            inbox = wire.folder / "in"
+            inbox.mkdir()
+            wire.ask("WatchAdd", folder=str(inbox), prompt="x", quiet_s=0.1, name=HOSTILE)
+            (inbox / HOSTILE.strip("\0").replace("/", "")).write_text("x")
+            time.sleep(0.5)
+            log = wire.daemon.log.read_text()
+        assert "forged" in log
+        assert not set("\x1b\r\u2028\x00\x9b") & set(log)
+        lines = log.splitlines()
+        if log_format == "json":
+            return f"{[json.loads(line)['event'] for line in lines].count('forged')} forged"
+        # Of an entry's traceback each line is indented.
+        return f"{sum(line.startswith('{') for line in lines)} forged"
+
+    return ask
 
 
 def _flood(rig: MatrixRig) -> str:
@@ -361,8 +368,8 @@ OPERATION_ROWS = (
               _crashed(signal.SIGSEGV)),
     MatrixRow("H3", "SIGABRT of it, with faulthandler", "core limit 0/0, 0 cores, 0 hits",
               _crashed(signal.SIGABRT)),
-    MatrixRow("H4", "breaks, escapes, U+2028 in all that is said",
-              "one line an entry, 0 forged", _forged),
+    MatrixRow("H4", "breaks, escapes, U+2028 in all that is said", "0 forged", _forged("json")),
+    MatrixRow("H4", "the same in a log for a terminal", "0 forged", _forged("console")),
     MatrixRow("H5", "200,000 entries at once", "ok, limited, and each counted", _flood),
     MatrixRow("H6", "a double fork in a call",
               "EPERM, 0 alive; without the sandbox: made, 0 alive", _stray),
