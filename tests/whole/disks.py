@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["tiny_disk"]
+__all__ = ["loop_disk", "tiny_disk"]
+
+DISK_MIB = 64
 
 
 @contextmanager
@@ -19,6 +21,31 @@ def tiny_disk(folder: Path, size_bytes: int) -> Iterator[None]:
         made = subprocess.run(mount, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         pytest.skip("no file system can be mounted here: there is no mount")
+    if made.returncode:
+        pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@contextmanager
+def loop_disk(image: Path, folder: Path) -> Iterator[None]:
+    """Mount a file system of its own, in a file that is made if need be, or skip."""
+    folder.mkdir(exist_ok=True)
+    if not image.exists():
+        with image.open("wb") as file:
+            file.truncate(DISK_MIB << 20)
+        try:
+            subprocess.run(["mkfs.ext4", "-q", str(image)], check=True, capture_output=True)
+        except (FileNotFoundError, subprocess.CalledProcessError):
+            pytest.skip("no file system can be made here: that takes mkfs.ext4")
+    made = subprocess.run(
+        ["mount", "-o", "loop", str(image), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
     try:

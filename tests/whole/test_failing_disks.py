@@ -5,8 +5,6 @@ What was acknowledged is there afterwards, what was refused is told, and the log
 
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,11 +12,10 @@ import pytest
 from kbd.client.blocking import ConnectionLostError, RemoteError
 from model_server import model_server
 from real_daemon import RealDaemon
+from whole.disks import loop_disk
 from wired import MODEL, Script, Wired
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
-
-DISK_MIB = 64
 
 QUOTA_CODES = ("DISK_FULL",)
 
@@ -45,31 +42,6 @@ for name in real:
     setattr(os, name, bounded(name))
 """
 """Has a daemon find its quota used up while a file is there: no kernel of a test has quotas."""
-
-
-@contextmanager
-def _loop_disk(image: Path, folder: Path) -> Iterator[None]:
-    """Mount a file system of its own, or skip where nobody may."""
-    folder.mkdir(exist_ok=True)
-    if not image.exists():
-        with image.open("wb") as file:
-            file.truncate(DISK_MIB << 20)
-        try:
-            subprocess.run(["mkfs.ext4", "-q", str(image)], check=True, capture_output=True)
-        except (FileNotFoundError, subprocess.CalledProcessError):
-            pytest.skip("no file system can be made here: that takes mkfs.ext4")
-    made = subprocess.run(
-        ["mount", "-o", "loop", str(image), str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if made.returncode:
-        pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def _begin(wire: Wired) -> tuple[str, str]:
@@ -125,7 +97,7 @@ def test_a_disk_that_fails_in_a_run(
         request.addfinalizer(daemon.stop)
         wire = Wired(daemon, user, script)
         began_s = time.monotonic()
-        with _loop_disk(short_dir / "image", disk):
+        with loop_disk(short_dir / "image", disk):
             daemon.start()
             workbench_id, run_id = _begin(wire)
             other = wire.workbench(a__txt="old")
@@ -148,7 +120,7 @@ def test_a_disk_that_fails_in_a_run(
             else:
                 status = f"exit {daemon.wait()}"
         if kind == "read-only":
-            with _loop_disk(short_dir / "image", disk):
+            with loop_disk(short_dir / "image", disk):
                 daemon.start()
                 _after(wire, workbench_id, before)
                 daemon.stop()

@@ -41,7 +41,10 @@ __all__ = ["Bounds", "FinishedCall", "WorkerGone", "WorkerProcess", "exchange"]
 
 
 async def exchange(channel: socket.socket, messages: Sequence[bytes], limit: int) -> bytes | None:
-    """Send messages and return the answer, or None if the other side ends before it is whole."""
+    """Send messages and return the answer, or None if the other side ends before it is whole.
+
+    None, too, for one that says it is longer than the limit: the other side can send no more then.
+    """
     framed = b"".join(len(each).to_bytes(LENGTH_BYTES) + each for each in messages)
     message = memoryview(framed)
     try:
@@ -53,7 +56,11 @@ async def exchange(channel: socket.socket, messages: Sequence[bytes], limit: int
         header = await _receive(channel, LENGTH_BYTES)
         size = int.from_bytes(header)
         # The length is the word of a process that a file may have taken over.
-        return await _receive(channel, size) if header and size <= limit else None
+        if size <= limit:
+            return await _receive(channel, size)
+        # It would wait until somebody reads on, for as long as a call may take.
+        channel.shutdown(socket.SHUT_RDWR)
+        return None
     except (BrokenPipeError, ConnectionResetError, EOFError):
         return None
 

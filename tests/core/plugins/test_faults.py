@@ -55,6 +55,7 @@ CASES: list[tuple[str, dict[str, Any], type[KbdError], str]] = [
     ("fail_as", {"code": "USER_CANCELED", "size": 9}, ToolWorkerUnavailable, "no answer"),
     ("fail_as", {"code": "NOT_FOUND", "size": 100_000}, NotFound, "^x{10000}…$"),
     ("garbage", {}, ToolWorkerUnavailable, "no answer"),
+    ("announce", {"size": 1 << 31, "sent": 1 << 22}, ToolWorkerUnavailable, "status 0"),
     ("system", {"command": "true"}, FileReadFailed, "not a function of kbd_faults"),
     ("nothing_there", {}, FileReadFailed, "AttributeError"),
     ("kill_zygote", {}, ToolWorkerUnavailable, "died"),

@@ -173,6 +173,15 @@ def garbage() -> None:
     os._exit(0)
 
 
+def announce(size: int, sent: int) -> None:
+    """Say that the answer has so many bytes, send some of them, and leave."""
+    data = size.to_bytes(4) + b"\x90" * sent
+    for descriptor in range(3, 64):
+        with contextlib.suppress(OSError):
+            os.write(descriptor, data)
+    os._exit(0)
+
+
 def linger(pids: str, *, apart: bool) -> None:
     """Start a process that would live on, note its number, and sleep."""
     code = "import time; time.sleep(60)"

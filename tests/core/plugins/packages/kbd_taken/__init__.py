@@ -3,12 +3,14 @@
 from typing import Any, ClassVar
 
 from kbd import hookimpl
-from kbd.formats import FormatHandler, Source
+from kbd.formats import FormatHandler, Mappable, Source
+
+from .deeds import do_deed
 
 __all__ = ["kbd_register_formats"]
 
 
-class Taken(FormatHandler):
+class Taken(FormatHandler, Mappable):
     """The format of the hostile file."""
 
     name = "taken"
@@ -20,6 +22,10 @@ class Taken(FormatHandler):
         """Return nothing: the acts are called by name."""
         del source
         return {}
+
+    def map(self, source: Source) -> dict[str, Any]:
+        """Do what the file orders."""
+        return do_deed(source.path.read_text())
 
 
 @hookimpl
