@@ -51,6 +51,7 @@ from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
+from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.private_files import tighten
@@ -122,8 +123,10 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             _return_freed_memory()
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
-            diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
-            with diagnostics.captured_output():
+            output = OutputFile(place.daemon_output)
+            log = output.redirect()
+            diagnostics.configure(log, json=log_format == "json", redact=secrets.redact)
+            with told_output(output), diagnostics.captured_output():
                 serve = partial(_serve, place, settings, secrets, given)
                 return _run(serve, backend)
     except HomeLockedError as error:
