@@ -17,8 +17,12 @@ from wired import Wired, wired
 
 pytestmark = pytest.mark.full
 
-PREFACE = "import os; os.umask(0o027)\n"
-"""The umask of whoever starts the daemon: the group may read."""
+PREFACE = """
+import os, resource
+os.umask(0o027)
+resource.setrlimit(resource.RLIMIT_NOFILE, (300, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+"""
+"""The umask of whoever starts the daemon: the group may read; and the soft limit of open files."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +65,7 @@ def _watch(wire: Wired) -> None:
     inbox.mkdir()
     wire.ask(
         "WatchAdd", folder=str(inbox), prompt="write", quiet_s=0.1, publish="auto",
-        deliver_to=str(wire.folder / "out"), on_outcome=["/bin/sh", "-c", f"umask > {done}"],
+        deliver_to=str(wire.folder / "out"), on_outcome=["/bin/sh", "-c", f"(umask; ulimit -Sn) > {done}"],
     )  # fmt: skip
     (inbox / "landed.txt").write_text("x")
     deadline = time.monotonic() + 40
@@ -105,9 +109,10 @@ def test_results_have_the_users_umask(wire: Wired) -> None:
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o640}, given
 
 
-def test_a_rules_command_has_the_users_umask(wire: Wired) -> None:
-    """What it writes for others, they can read."""
-    assert int((wire.folder / "umask").read_text(), 8) == 0o027
+def test_a_rules_command_has_the_users_umask_and_limit(wire: Wired) -> None:
+    """What it writes for others, they can read; of the limit that the daemon raised it has none."""
+    umask, soft = (wire.folder / "umask").read_text().split()
+    assert (int(umask, 8), int(soft)) == (0o027, 300)
 
 
 def test_files_of_an_older_kbd_are_tightened_when_they_are_opened(wire: Wired) -> None:

@@ -109,7 +109,8 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
     """
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
     umask = os.umask(OWN_UMASK)
-    given = _Given(dict(os.environ), backend)
+    open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    given = _Given(dict(os.environ), backend, open_files)
     environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
@@ -185,10 +186,11 @@ class _StopRequest:
 
 
 class _Given(NamedTuple):
-    """What the daemon was started with: environment, event loop."""
+    """What the daemon was started with: environment, event loop, soft limit of open files."""
 
     environment: Mapping[str, str]
     backend: str
+    open_files: int
 
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
@@ -224,7 +226,8 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
-            watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs, gate))
+            jobs = WatchJobs(context, workbenches, runs, gate, given.open_files)
+            watcher = _make_watcher(context, daemon, jobs)
             # Before the socket is bound: no client sees a workbench that is half recovered
             # (reliability, R9).
             await workbenches.recover_marked()
