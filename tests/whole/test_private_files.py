@@ -62,10 +62,11 @@ def _use(wire: Wired) -> None:
 
 def _watch(wire: Wired) -> None:
     inbox, done = wire.folder / "in", wire.folder / "umask"
+    command = ["/bin/sh", "-c", f"(umask; ulimit -Sn) > {done}"]
     inbox.mkdir()
     wire.ask(
         "WatchAdd", folder=str(inbox), prompt="write", quiet_s=0.1, publish="auto",
-        deliver_to=str(wire.folder / "out"), on_outcome=["/bin/sh", "-c", f"(umask; ulimit -Sn) > {done}"],
+        deliver_to=str(wire.folder / "out"), on_outcome=command,
     )  # fmt: skip
     (inbox / "landed.txt").write_text("x")
     deadline = time.monotonic() + 40
