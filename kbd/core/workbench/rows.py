@@ -456,10 +456,9 @@ def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
         case DiskFull.code if watch.rule.deliver_to:
             first = [f"make room in {watch.rule.deliver_to} and in the home of kbd"]
         case FileWriteFailed.code if given := watch.rule.deliver_to:
-            # What of it, the message says.
+            # Which of these, the message says.
             first = [
-                f"see to it that {given} is there and can be written, and that no link or file"
-                " is in the way of a folder"
+                f"see that {given} is there, can be written, and has no link where a folder is due"
             ]
         case _:
             first = []

@@ -72,8 +72,7 @@ def test_a_watch_in_full_has_its_newest_outcomes_first() -> None:
         (
             "FILE_WRITE_FAILED",
             True,
-            "see to it that /out is there and can be written, and that no link or file is in the"
-            " way of a folder",
+            "see that /out is there, can be written, and has no link where a folder is due",
         ),
         ("VALIDATION_FAILED", True, f"kbd log {BENCH}"),
         ("BUDGET_CAP_REACHED", False, f"kbd watch failed {WATCH} --retry 7"),
