@@ -121,12 +121,15 @@ def test_files_of_an_older_kbd_are_tightened_when_they_are_opened(wire: Wired) -
     bench = wire.workbench(a__txt="mine")
     wire.daemon.stop()
     home = wire.daemon.home
+    (home / "settings.toml").write_text("")
     for path in home.rglob("*"):
         if path.is_file() and not path.is_symlink():
             path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o044)
     wire.daemon.start()
     assert loose(home / "daemon") == []
     assert loose(home / "landed") == []
+    for name in ("settings.toml", "kbd.lock"):
+        assert stat.S_IMODE((home / name).stat().st_mode) == 0o600
     wire.ask("WorkbenchFilesList", workbench_id=bench)
     assert loose(home / "workbenches" / bench) == []
     assert wire.ask("LogVerify", workbench_id=bench)["ok"]

@@ -54,7 +54,7 @@ from kbd.core.runtime.clock import Clock, SystemClock
 from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
-from kbd.core.runtime.private_files import tighten
+from kbd.core.runtime.private_files import tighten, tighten_files
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.runtime.stopped_time import loop_options
@@ -120,6 +120,8 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         place.create()
         with _lock_home(place):
             tighten(place.daemon_log, place.daemon_log.parent, place.landings)
+            # An editor may have saved the settings anew, and a key may be in them.
+            tighten_files(place.folder, (place.settings_file.name, place.lock_file.name))
             _raise_open_files()
             _return_freed_memory()
             settings = Settings.read(place, environment)
