@@ -270,7 +270,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
         is_opaque: Whether its content cannot be read.
         reason: Why not, or why it is not read any more: it killed its workers.
         active_content: What it carries that runs, fetches or is embedded, as its map names it;
-            empty if there is nothing, absent if it was not looked into yet or cannot be.
+            empty if there is nothing, absent if nobody asked to look into it, or it cannot be.
     """
 
     path: FileName
@@ -295,8 +295,8 @@ class WorkbenchFilesList(_WorkbenchRequest):
 
     Args:
         workbench_id: Which.
-        look_into: Whether files that nobody looked into yet are, for their `active_content`; it may
-            take seconds.
+        look_into: Whether the files are looked into for their `active_content`; the first time it
+            may take seconds.
     """
 
     answer: ClassVar[type[Any]] = FilesFound

@@ -230,8 +230,7 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
             jobs = WatchJobs(context, workbenches, runs, gate, given.open_files)
             watcher = _make_watcher(context, daemon, jobs)
-            # Before the socket is bound: no client sees a workbench that is half recovered
-            # (reliability, R9).
+            # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
             server = Server(home.socket, table, hub, _server_limits(settings), gate=gate)

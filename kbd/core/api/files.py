@@ -107,9 +107,10 @@ class FileMethods:
         """List the files as runs see them."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        context = self._context
-        formats = FormatCalls(context.catalog, context.workers, workbench.folders.cache)
-        carried = await find_carried(workbench, formats, look_into=request.look_into)
+        context, carried = self._context, {}
+        if request.look_into:
+            formats = FormatCalls(context.catalog, context.workers, workbench.folders.cache)
+            carried = await find_carried(workbench, formats)
         return wire.FilesFound(
             files=file_rows(workbench, context.catalog, context.workers.set_aside, carried)
         )

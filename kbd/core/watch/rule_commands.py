@@ -141,19 +141,7 @@ async def run_command(
             million, and programs exist that close each descriptor up to it.
         umask: What it is run with; -1 for the daemon's own, which lets nobody else read a file.
     """
-    command_input = CommandInput(
-        watch_id=watch_id,
-        watch_name=rule.name,
-        folder=rule.folder,
-        outcome=ended.outcome,
-        paths=ended.paths,
-        landing_ids=ended.landings,
-        workbench_id=ended.workbench_id,
-        run_id=ended.run_id,
-        code=ended.code,
-        message=ended.message,
-        delivered=ended.delivered,
-    )
+    command_input = _tell(watch_id, rule, ended)
     told, telling = os.pipe()
     try:
         # No shell reads the command; a session of its own can be killed with all that it started.
@@ -188,6 +176,22 @@ async def run_command(
         gate.forget(process.pid)
         with anyio.CancelScope(shield=True):
             await _kill(process)
+
+
+def _tell(watch_id: WatchId, rule: WatchRule, ended: Ended) -> CommandInput:
+    return CommandInput(
+        watch_id=watch_id,
+        watch_name=rule.name,
+        folder=rule.folder,
+        outcome=ended.outcome,
+        paths=ended.paths,
+        landing_ids=ended.landings,
+        workbench_id=ended.workbench_id,
+        run_id=ended.run_id,
+        code=ended.code,
+        message=ended.message,
+        delivered=ended.delivered,
+    )
 
 
 _START = """

@@ -1,7 +1,7 @@
 """Carried content: what the current files run, fetch or have embedded, as their maps name it.
 
-A map is made once for a content and kept. So a list of files tells what is known at no cost, and
-looks into the others only for who asks for that.
+A map is made once for a content and kept, so only the first list of a file costs something. Who
+does not ask for it is told nothing: an answer must not depend on what is in a cache.
 """
 
 import anyio
@@ -15,23 +15,23 @@ from kbd.types import FileName
 __all__ = ["find_carried"]
 
 LOOK_S = 20.0
-"""So long a list waits for what is not known yet; the next one has what was found by then."""
+"""So long a list waits for maps that are not made yet; the next one has what was found by then."""
 
 MAX_CONCURRENT_LOOKS = 4
 """So many files are looked into at once, as for a prompt (`kbd.core.agent.manifest`)."""
 
 
 async def find_carried(
-    workbench: OpenWorkbench, formats: FormatCalls, *, look_into: bool
+    workbench: OpenWorkbench, formats: FormatCalls
 ) -> dict[FileName, tuple[str, ...]]:
     """Return the active content of the files by their names.
 
-    A file that was not looked into, or cannot be, is not among them; one that carries nothing is.
+    A file that cannot be looked into, or not in time, is not among them; one that carries nothing
+    is.
 
     Args:
         workbench: The workbench.
         formats: Its formats, with its cache.
-        look_into: Whether files that were not looked into are, as far as there is time.
     """
     files = [
         FileRef(seen.name, seen.blob, seen.size_bytes, workbench.blobs.path(seen.blob))
@@ -45,8 +45,6 @@ async def find_carried(
             unknown.append(file)
         else:
             found[file.name] = tuple(known.get("active_content", ()))
-    if not look_into:
-        return found
     limiter = anyio.CapacityLimiter(MAX_CONCURRENT_LOOKS)
 
     async def look(file: FileRef) -> None:

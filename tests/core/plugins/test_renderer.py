@@ -208,6 +208,7 @@ async def test_one_document_is_printed_at_a_time(desk: Desk) -> None:
     assert [line.partition(" ")[0] for line in desk.diary()] == ["begin", "end"] * 4
 
 
+@pytest.mark.full
 async def test_clients_take_turns_for_the_program(desk: Desk) -> None:
     """Who asks for many documents does not have others wait until all of them are printed."""
     renderer = Renderer(Settings(preview_renderer=str(desk.program)))
