@@ -75,7 +75,7 @@ def test_limits_are_documented() -> None:
             client_calls.MAX_EMBEDDINGS_BYTES,
             client_calls.MAX_LISTING_BYTES,
         ],
-        "import of a plugin's package, one hook": [hooks.LOAD_S, hooks.HOOK_S],
+        "imports and hooks of all plugins of others, one hook": [hooks.LOADING_S, hooks.HOOK_S],
         "faults of a plugin until it is left out": [faults.MAX_FAULTS],
         "one step of a plugin in the event loop": [faults.STALL_S, faults.BLOCK_S],
         "tokens that a provider may say a call consumed": [MAX_TOKENS],

@@ -1,13 +1,11 @@
 """`kbd doctor`: check whether kbd can work here, and say what helps. Needs no daemon."""
 
 import argparse
-import io
 import os
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any, NamedTuple
 
@@ -211,6 +209,7 @@ def _check_renderer(arguments: argparse.Namespace) -> _Finding:
 def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
     """What a daemon that was started now would load: as it does, each on its own and in time."""
     from kbd.core.plugins.host import Plugins  # noqa: PLC0415 - as above
+    from kbd.core.runtime.own_output import silent_output  # noqa: PLC0415 - likewise
     from kbd.core.runtime.paths import Home  # noqa: PLC0415 - likewise
     from kbd.core.runtime.settings import Settings  # noqa: PLC0415 - likewise
 
@@ -221,7 +220,7 @@ def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
         # Told with the program that prints documents.
         settings = Settings()
     # What a plugin prints while it is imported is no finding.
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with silent_output():
         statuses = Plugins.discover(settings, environment=os.environ).statuses
     for status in statuses:
         row = {"reason": status.reason}

@@ -22,8 +22,11 @@ POLL_S = 0.05
 
 LOG_NAME = "daemon.log"
 
+OUTPUT_NAME = "output"
+"""The file beside it with what the daemon wrote past it and has not told yet."""
+
 TAIL_BYTES = 4096
-"""How much of the log is read to find its last line."""
+"""How much of each is read to find its last line."""
 
 
 def connect_or_start(arguments: argparse.Namespace) -> Client:
@@ -80,7 +83,7 @@ def start(arguments: argparse.Namespace, *extra: str) -> Client:
             if ended not in {None, ANOTHER_DAEMON}:
                 # A signal that ended it is a negative number here, and no exit code.
                 code = ended if ended and ended > 0 else UNREACHABLE
-                raise Stop(f"kbd did not start: {_last_line(log, begin)}", code)
+                raise Stop(f"kbd did not start: {_last_words(home, log, begin)}", code)
             time.sleep(POLL_S)
     if process.poll() == ANOTHER_DAEMON:
         msg = f"another daemon has the home {home}, but does not answer at {path}"
@@ -102,11 +105,25 @@ def _open_log(home: str) -> io.BufferedRandom:
     return os.fdopen(file, "a+b")
 
 
-def _last_line(log: io.BufferedRandom, begin: int) -> str:
+def _last_words(home: str, log: io.BufferedRandom, begin: int) -> str:
+    """Return the last line of what the daemon wrote past its log; without any, of its log."""
     # What stands before is of an earlier start.
     log.seek(begin)
-    lines = log.read()[-TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()
-    return line(lines[-1], 400) if lines else "it ended without a word"
+    for text in (_end_of_output(home), log.read()[-TAIL_BYTES:]):
+        lines = text.decode("utf-8", "replace").strip("\0 \n").splitlines()
+        if lines:
+            return line(lines[-1], 400)
+    return "it ended without a word"
+
+
+def _end_of_output(home: str) -> bytes:
+    try:
+        held = os.open(os.path.join(home, "daemon", OUTPUT_NAME), os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    with os.fdopen(held, "rb") as output:
+        output.seek(max(0, output.seek(0, os.SEEK_END) - TAIL_BYTES))
+        return output.read(TAIL_BYTES)
 
 
 def _daemon_answers(path: str, name: str) -> Client | None:

@@ -36,6 +36,8 @@ ADVICE = {
     "unknown": "Use the kbd that wrote it, or a newer one: nothing is damaged.",
     "head": "Either the head is of another log, or this one was written anew since: compare it with"
     " a backup or an exported run.",
+    "name": "kbd did not write this event: do not use this home, and ask where it came from;"
+    " `kbd restore` brings back a backup of your own.",
 }
 """What to do about each sort of fault of a log (`kbd.events.frame`)."""
 

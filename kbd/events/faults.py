@@ -23,6 +23,7 @@ FaultKind = Literal[
     "blob damaged",
     "unknown",
     "head",
+    "name",
 ]
 """
 damaged        bytes were changed by accident: a checksum does not match
@@ -35,6 +36,7 @@ blob missing   a file version that an event names is not there
 blob damaged   it is there and is not what its name, a hash, says
 unknown        a newer kbd must read this
 head           the log is whole, and is not the one whose head was kept elsewhere
+name           an event names what would lead elsewhere, or the log is another workbench's
 """
 
 

@@ -13,6 +13,7 @@ import msgspec
 from kbd.errors import LogCorrupt
 from kbd.events import codec
 from kbd.events.anchor import Anchor
+from kbd.events.base import Recorded
 from kbd.events.blobs import BlobStore
 from kbd.events.faults import FaultKind, damage_error, fault_kind
 from kbd.events.frame import BODY_AT, GENESIS, HEADER_BYTES
@@ -21,10 +22,16 @@ from kbd.events.segment import Block, Segment
 from kbd.events.vocabulary import named_blobs
 from kbd.types import BlobHash, Seq
 
-__all__ = ["LogDamage", "Verification", "verify_log"]
+__all__ = ["LogDamage", "Objection", "Verification", "verify_log"]
 
 _MAX_BLOB_FAULTS = 100
 """How many blobs are named one by one; a folder of blobs that is gone is one story."""
+
+_MAX_OBJECTIONS = 100
+"""How many frames with events that are objected to are told."""
+
+Objection = Callable[[Seq, Recorded], str | None]
+"""What is wrong with an event beside its place in the log; None if nothing is."""
 
 
 class LogDamage(msgspec.Struct, frozen=True):
@@ -58,7 +65,8 @@ class Verification(msgspec.Struct, frozen=True):
         blobs_checked: How many blobs were read.
         tear: What a write that was not finished left; the next start cuts it off. Not a fault.
         faults: What is wrong: first damage of the log, behind which nothing can be said of it;
-            then the head that does not fit, and the blobs in the order in which they are named.
+            then the head that does not fit, the events that are objected to, and the blobs in the
+            order in which they are named.
     """
 
     frames: int
@@ -88,6 +96,7 @@ def verify_log(
     *,
     durable: Anchor | None = None,
     expected_head: Anchor | None = None,
+    objection: Objection | None = None,
 ) -> Verification:
     """Verify everything that a log promises: frames, numbers, chain, anchor, events, blobs.
 
@@ -99,16 +108,18 @@ def verify_log(
         on_progress: Called now and then with the last event that was checked.
         durable: Its end, as whoever has it open knows it; taken before this is called.
         expected_head: A head of this log from earlier, which somebody kept elsewhere.
+        objection: Looks at each event beside.
 
     Raises:
         OSError: A file of the log cannot be read.
     """
-    reading = _VerifyingReader(expected_head, on_progress, wants_blobs=blobs is not None)
+    reading = _VerifyingReader(expected_head, on_progress, objection, wants_blobs=blobs is not None)
     # `chained`: only that finds a body that was changed together with its checksums.
     found = survey_log(log_dir, chained=True, visit=reading.visit, durable=durable)
     faults = [] if found.fault is None else [_log_fault(found.fault)]
     if expected_head is not None and (unfit := reading.head_mismatch(found)) is not None:
         faults.append(unfit)
+    faults += reading.objections
     checked = 0
     if blobs is not None:
         result = blobs.verify(reading.named)
@@ -135,10 +146,13 @@ class _VerifyingReader:
         self,
         expected_head: Anchor | None,
         on_progress: Callable[[int], object],
+        objection: Objection | None,
         *,
         wants_blobs: bool,
     ) -> None:
         self._wants_blobs = wants_blobs
+        self._objection = objection
+        self.objections: list[LogDamage] = []
         self.frames = 0
         self.named: dict[BlobHash, int] = {}
         self._expected_head = expected_head
@@ -167,6 +181,10 @@ class _VerifyingReader:
                     (last, value),
                     LogDamage("head", segment.name, offset, first, ""),
                 )
+            if self._objection is not None and len(self.objections) < _MAX_OBJECTIONS:
+                for seq, record in enumerate(records, first):
+                    if (why := self._objection(Seq(seq), record)) is not None:
+                        self.objections.append(LogDamage("name", segment.name, offset, seq, why))
             if self._wants_blobs:
                 for seq, record in enumerate(records, first):
                     for blob in named_blobs(record.data):

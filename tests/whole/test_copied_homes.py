@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from kbd.events.codec import wrap_event
+from kbd.events.drafts import CheckpointCreated
+from kbd.events.log import EventLog
 from real_daemon import RealDaemon
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(180)]
@@ -163,3 +166,24 @@ def test_a_copy_that_is_cut_off_is_mended_or_refused(short_dir: Path) -> None:
         answers.append(_kbd(copy, "daemon"))
     print("H12  cut off:", [(each.returncode, each.stderr[-150:]) for each in answers])
     assert all(each.returncode == 1 for each in answers)
+
+
+def test_a_copied_log_that_names_what_leads_elsewhere_is_told(
+    short_dir: Path, anyio_backend: str
+) -> None:
+    """`kbd verify` says which event of which log; nothing else of it is wrong."""
+    home = short_dir / "home"
+    with _running(home, anyio_backend) as daemon:
+        bench = daemon.ask("WorkbenchCreate", name="theirs")["workbench_id"]
+        assert _kbd(home, "verify").returncode == 0
+    log = EventLog.open(home / "workbenches" / bench / "log")
+    log.append([wrap_event(CheckpointCreated("../../c1", "manual", "", ()), 1_700_000_000_000_000)])
+    log.close()
+    with _running(home, anyio_backend) as daemon:
+        verified = daemon.ask("LogVerify", workbench_id=bench)
+        assert not verified["ok"]
+        (fault,) = verified["faults"]
+        assert (fault["kind"], fault["seq"]) == ("name", log.seq)
+        said = _kbd(home, "verify")
+        assert said.returncode == 1
+        assert "names what leads elsewhere: '../../c1'" in said.stdout

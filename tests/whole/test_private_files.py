@@ -17,8 +17,12 @@ from wired import Wired, wired
 
 pytestmark = pytest.mark.full
 
-PREFACE = "import os; os.umask(0o027)\n"
-"""The umask of whoever starts the daemon: the group may read."""
+PREFACE = """
+import os, resource
+os.umask(0o027)
+resource.setrlimit(resource.RLIMIT_NOFILE, (300, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+"""
+"""The umask of whoever starts the daemon: the group may read; and the soft limit of open files."""
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +62,11 @@ def _use(wire: Wired) -> None:
 
 def _watch(wire: Wired) -> None:
     inbox, done = wire.folder / "in", wire.folder / "umask"
+    command = ["/bin/sh", "-c", f"(umask; ulimit -Sn) > {done}"]
     inbox.mkdir()
     wire.ask(
         "WatchAdd", folder=str(inbox), prompt="write", quiet_s=0.1, publish="auto",
-        deliver_to=str(wire.folder / "out"), on_outcome=["/bin/sh", "-c", f"umask > {done}"],
+        deliver_to=str(wire.folder / "out"), on_outcome=command,
     )  # fmt: skip
     (inbox / "landed.txt").write_text("x")
     deadline = time.monotonic() + 40
@@ -105,9 +110,10 @@ def test_results_have_the_users_umask(wire: Wired) -> None:
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o640}, given
 
 
-def test_a_rules_command_has_the_users_umask(wire: Wired) -> None:
-    """What it writes for others, they can read."""
-    assert int((wire.folder / "umask").read_text(), 8) == 0o027
+def test_a_rules_command_has_the_users_umask_and_limit(wire: Wired) -> None:
+    """What it writes for others, they can read; of the limit that the daemon raised it has none."""
+    umask, soft = (wire.folder / "umask").read_text().split()
+    assert (int(umask, 8), int(soft)) == (0o027, 300)
 
 
 def test_files_of_an_older_kbd_are_tightened_when_they_are_opened(wire: Wired) -> None:
@@ -115,12 +121,15 @@ def test_files_of_an_older_kbd_are_tightened_when_they_are_opened(wire: Wired) -
     bench = wire.workbench(a__txt="mine")
     wire.daemon.stop()
     home = wire.daemon.home
+    (home / "settings.toml").write_text("")
     for path in home.rglob("*"):
         if path.is_file() and not path.is_symlink():
             path.chmod(stat.S_IMODE(path.stat().st_mode) | 0o044)
     wire.daemon.start()
     assert loose(home / "daemon") == []
     assert loose(home / "landed") == []
+    for name in ("settings.toml", "kbd.lock"):
+        assert stat.S_IMODE((home / name).stat().st_mode) == 0o600
     wire.ask("WorkbenchFilesList", workbench_id=bench)
     assert loose(home / "workbenches" / bench) == []
     assert wire.ask("LogVerify", workbench_id=bench)["ok"]

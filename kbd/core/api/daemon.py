@@ -51,9 +51,10 @@ from kbd.core.plugins.renderer import Renderer
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
+from kbd.core.runtime.own_output import OutputFile, told_output
 from kbd.core.runtime.paths import OWN_UMASK, Home
 from kbd.core.runtime.peers import ChildGate
-from kbd.core.runtime.private_files import tighten
+from kbd.core.runtime.private_files import tighten, tighten_files
 from kbd.core.runtime.secrets import Secrets, hide_environment
 from kbd.core.runtime.settings import Settings
 from kbd.core.runtime.stopped_time import loop_options
@@ -108,7 +109,8 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
     """
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
     umask = os.umask(OWN_UMASK)
-    given = _Given(dict(os.environ), backend)
+    open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    given = _Given(dict(os.environ), backend, open_files)
     environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
@@ -118,12 +120,16 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
         place.create()
         with _lock_home(place):
             tighten(place.daemon_log, place.daemon_log.parent, place.landings)
+            # An editor may have saved the settings anew, and a key may be in them.
+            tighten_files(place.folder, (place.settings_file.name, place.lock_file.name))
             _raise_open_files()
             _return_freed_memory()
             settings = Settings.read(place, environment)
             secrets = Secrets(place, environment)
-            diagnostics.configure(sys.stderr, json=log_format == "json", redact=secrets.redact)
-            with diagnostics.captured_output():
+            output = OutputFile(place.daemon_output)
+            log = output.redirect()
+            diagnostics.configure(log, json=log_format == "json", redact=secrets.redact)
+            with told_output(output), diagnostics.captured_output():
                 serve = partial(_serve, place, settings, secrets, given)
                 return _run(serve, backend)
     except HomeLockedError as error:
@@ -182,10 +188,11 @@ class _StopRequest:
 
 
 class _Given(NamedTuple):
-    """What the daemon was started with: environment, event loop."""
+    """What the daemon was started with: environment, event loop, soft limit of open files."""
 
     environment: Mapping[str, str]
     backend: str
+    open_files: int
 
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
@@ -221,9 +228,9 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await settle_restored(home.folder, daemon)
             runs = RunTasks(context, tasks)
             workbenches = Workbenches(context, daemon, tasks, runs.watch)
-            watcher = _make_watcher(context, daemon, WatchJobs(context, workbenches, runs, gate))
-            # Before the socket is bound: no client sees a workbench that is half recovered
-            # (reliability, R9).
+            jobs = WatchJobs(context, workbenches, runs, gate, given.open_files)
+            watcher = _make_watcher(context, daemon, jobs)
+            # Before the socket is bound: no client sees one half recovered (reliability, R9).
             await workbenches.recover_marked()
             table = handler_table(context, workbenches, runs, watcher)
             server = Server(home.socket, table, hub, _server_limits(settings), gate=gate)

@@ -9,6 +9,7 @@ from functools import partial
 import msgspec
 from anyio.to_thread import run_sync
 
+from kbd.core.audit.log_inspection import event_objection
 from kbd.core.runtime.fairness import read_in_turn
 from kbd.core.server import subscription_handlers
 from kbd.core.server.dispatch import EventBatch, Handler, Session, Stream, Synced
@@ -100,6 +101,7 @@ class LogMethods:
             blobs,
             durable=self._end(request.workbench_id),
             expected_head=_parse_head(request),
+            objection=partial(event_objection, request.workbench_id),
         )
         try:
             return _render_verification(await read_in_turn(checked))

@@ -7,6 +7,7 @@ is ahead of the workbench that it tells of, and each log is an exact beginning o
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from kbd import __version__
@@ -19,6 +20,7 @@ from kbd.core.audit.backup_inventory import (
     read_inventory,
 )
 from kbd.core.audit.case_file import CheckResult
+from kbd.core.audit.log_inspection import event_objection
 from kbd.core.audit.whole_paths import NewFolder, resolve_new_folder
 from kbd.core.runtime.paths import Home
 from kbd.errors import DiskFull, FileReadFailed, FileWriteFailed, LogCorrupt
@@ -220,7 +222,9 @@ def _log_faults(folder: Path, log: InventoryLog) -> Iterator[LogFault]:
                 reason = f"the segment has {size_bytes:,} bytes: no segment of a log is so long"
                 yield LogFault(kind="damaged", file=f"{within}/{name}", offset=0, message=reason)
                 return
-        found, named = verify_and_list_blobs(log_dir)
+        found, named = verify_and_list_blobs(
+            log_dir, objection=partial(event_objection, log.workbench_id)
+        )
     except OSError as error:
         reason = f"the log cannot be read: {error.strerror}"
         yield LogFault(kind="missing", file=within, offset=0, message=reason)

@@ -26,7 +26,7 @@ from kbd.events.blobs import BlobStore, BlobVerification
 from kbd.events.disk import Disk
 from kbd.events.log_copy import Extent, copy_log, find_extent
 from kbd.events.segment import segment_names
-from kbd.events.verification import Verification, verify_log
+from kbd.events.verification import Objection, Verification, verify_log
 from kbd.types import BlobHash, FileName, Seq
 
 __all__ = [
@@ -55,19 +55,22 @@ class _RecordingBlobStore(BlobStore):
 
 
 def verify_and_list_blobs(
-    log_dir: Path, on_progress: Callable[[int], object] = lambda _: None
+    log_dir: Path,
+    on_progress: Callable[[int], object] = lambda _: None,
+    objection: Objection | None = None,
 ) -> tuple[Verification, tuple[BlobHash, ...]]:
     """Verify a log and return the blobs that it names, in order: it is read once for both.
 
     Args:
         log_dir: The log's.
         on_progress: Called now and then with the last event that was read.
+        objection: Looks at each event beside.
 
     Raises:
         OSError: It cannot be read.
     """
     learning = _RecordingBlobStore()
-    return verify_log(log_dir, learning, on_progress), learning.named
+    return verify_log(log_dir, learning, on_progress, objection=objection), learning.named
 
 
 def hash_file(path: Path) -> str:

@@ -20,7 +20,7 @@ from kbd.events.scan import read_log
 from kbd.events.workbenches import ConsentGranted, WorkbenchCreated
 from kbd.types import BlobHash, FileName, Seq, WatchId, WorkbenchId
 
-__all__ = ["inspect_log", "misleading_name"]
+__all__ = ["event_objection", "inspect_log", "misleading_name"]
 
 _FOLDER_IDS = frozenset({"checkpoint_id", "draft_id", "effect_id", "publish_id"})
 """Fields whose ids stand in names of files, beside those that have a type of their own."""
@@ -43,16 +43,9 @@ def inspect_log(log_dir: Path, entry: InventoryLog) -> int:
 
     def look(seq: Seq, record: Recorded) -> None:
         nonlocal consents
-        data = record.data
-        consents += isinstance(data, ConsentGranted)
-        if entry.workbench_id != "daemon" and seq == 1:
-            _check_owner(data, entry.workbench_id)
-        name = misleading_name(data)
-        if name is not None:
-            msg = (
-                f"event {seq} of the log {entry.workbench_id} names what leads elsewhere: {name!r}"
-            )
-            raise FileReadFailed(msg)
+        consents += isinstance(record.data, ConsentGranted)
+        if (reason := event_objection(entry.workbench_id, seq, record)) is not None:
+            raise FileReadFailed(reason)
 
     try:
         read_log(log_dir, look)
@@ -62,11 +55,25 @@ def inspect_log(log_dir: Path, entry: InventoryLog) -> int:
     return consents
 
 
-def _check_owner(data: Any, workbench_id: str) -> None:
-    if isinstance(data, WorkbenchCreated) and data.workbench_id == workbench_id:
-        return
-    msg = f"the log of the workbench {workbench_id} is another's: it does not begin with its own id"
-    raise FileReadFailed(msg)
+def event_objection(log_id: str, seq: Seq, record: Recorded) -> str | None:
+    """Return why an event is none that kbd wrote into a log; None if nothing is against it.
+
+    Args:
+        log_id: The workbench that the log lies in the folder of, or "daemon".
+        seq: The event's number.
+        record: The event.
+    """
+    data = record.data
+    if log_id != "daemon" and seq == 1 and not _begins(data, log_id):
+        return f"the log of the workbench {log_id} is another's: it does not begin with its own id"
+    name = misleading_name(data)
+    if name is None:
+        return None
+    return f"event {seq} of the log {log_id} names what leads elsewhere: {name!r}"
+
+
+def _begins(data: Any, log_id: str) -> bool:
+    return isinstance(data, WorkbenchCreated) and data.workbench_id == log_id
 
 
 def misleading_name(event: Any) -> str | None:

@@ -8,7 +8,7 @@ is asked for. In return, only what lies unpacked in a folder is found: `*.dist-i
 
 pluggy's own loader stops at the first bad plugin, and one implementation that raises ends a
 common call for all; so each package is checked, registered and called alone. A stranger's code that
-only declares (its import, its hooks, what it says of itself) has a time for it: `call_within`.
+only declares (its import, its hooks, what it says of itself) has a time for it: `LoadingTime`.
 """
 
 import ctypes
@@ -17,6 +17,7 @@ import inspect
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
@@ -33,9 +34,11 @@ from kbd.formats import FormatHandler
 
 __all__ = [
     "HOOK_S",
-    "LOAD_S",
+    "LOADING_S",
     "EntryPoint",
+    "LoadingTime",
     "PluginError",
+    "PluginLateError",
     "call_hook",
     "call_within",
     "declared_formats",
@@ -47,9 +50,10 @@ __all__ = [
 HOOK_S = 2.0
 """A hook only declares (reliability, F13)."""
 
-LOAD_S = 20.0
-"""The import of a package: what is large is to be imported with the first call, but often is not,
-and the first import after an installation compiles it."""
+LOADING_S = 24.0
+"""Imports and hooks of all strangers' plugins together: `kbd up` waits for 30 s. What is large is
+to be imported with the first call, but often is not, and the first import after an installation
+compiles it."""
 
 T = TypeVar("T")
 
@@ -158,6 +162,38 @@ class PluginError(KbdError):
     """Error of a plugin, in words; it becomes the reason in the plugin's status."""
 
 
+class PluginLateError(PluginError):
+    """Error of a plugin that took longer than it may."""
+
+
+class LoadingTime:
+    """The time that strangers' plugins have together while they are loaded.
+
+    Each call of their code gets half of what is left at most, so that some is left for those that
+    come after one that hangs, and all together end in time however many of them hang.
+
+    Args:
+        total_s: Seconds for all of them.
+    """
+
+    def __init__(self, total_s: float) -> None:
+        self._left_s = total_s
+
+    def call(self, limit_s: float, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function of a plugin within its share, and within a limit of its own.
+
+        Raises:
+            PluginLateError: It is late.
+            PluginError: It raised what is for kbd to raise.
+            Exception: What it raised, SystemExit included.
+        """
+        began_s = time.monotonic()
+        try:
+            return call_within(min(limit_s, self._left_s / 2), function, *arguments)
+        finally:
+            self._left_s = max(0.0, self._left_s - (time.monotonic() - began_s))
+
+
 def new_registry() -> pluggy.PluginManager:
     """Return a registry that knows the hooks of kbd and no plugin."""
     registry = pluggy.PluginManager("kbd")
@@ -245,7 +281,8 @@ def call_within(limit_s: float, function: Callable[..., T], *arguments: Any) -> 
     waits in C or will not. Nobody waits for it any more.
 
     Raises:
-        PluginError: It is late, or raised what is for kbd to raise (KeyboardInterrupt).
+        PluginLateError: It is late.
+        PluginError: It raised what is for kbd to raise (KeyboardInterrupt).
         Exception: What it raised, SystemExit included.
     """
     made: list[T] = []
@@ -266,8 +303,8 @@ def call_within(limit_s: float, function: Callable[..., T], *arguments: Any) -> 
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
         )
-        msg = f"it took more than {limit_s:g} s"
-        raise PluginError(msg)
+        msg = f"it took more than {limit_s:.2g} s"
+        raise PluginLateError(msg)
     if isinstance(raised[0], Exception | SystemExit):
         raise raised[0]
     raise PluginError(type(raised[0]).__name__)

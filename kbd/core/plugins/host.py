@@ -25,11 +25,12 @@ from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.guards import GuardedEmbedder, GuardedProvider
 from kbd.core.plugins.hooks import (
     HOOK_S,
-    LOAD_S,
+    LOADING_S,
     EntryPoint,
+    LoadingTime,
     PluginError,
+    PluginLateError,
     call_hook,
-    call_within,
     installed_entry_points,
     new_registry,
     register,
@@ -281,6 +282,8 @@ class _PluginEntry:
         self.module: ModuleType | None = None
         self.plugin: Plugin | None = None
         self.blocked = False
+        # It is asked no more: each of its hooks, and each thing that it brings, may hang as well.
+        self.late = False
         # Those of kbd itself are its own code.
         self.is_ours = _is_built_in(point)
         self.faults: list[str] = []
@@ -322,6 +325,7 @@ class Plugins:
     def __init__(self) -> None:
         self._registry = new_registry()
         self._entries: list[_PluginEntry] = []
+        self._time = LoadingTime(LOADING_S)
         self.faults = PluginFaults()
         self.formats: tuple[Owned[FormatHandler], ...] = ()
         self.providers: tuple[Owned[Provider], ...] = ()
@@ -400,7 +404,7 @@ class Plugins:
             if any(other.plugin and other.name == point.name for other in self._entries):
                 msg = f"another plugin is called {point.name}"
                 raise PluginError(msg)
-            module = _call(entry, LOAD_S, point.load)
+            module = self._call(entry, LOADING_S, point.load)
             if not isinstance(module, ModuleType):
                 msg = f"the entry point names {point.value}, which is not a module"
                 raise PluginError(msg)
@@ -441,9 +445,11 @@ class Plugins:
             if entry.plugin is None:
                 continue
             for item in self._declarations(entry, hook, offered):
+                if entry.late:
+                    break
                 try:
                     # Its attributes may be code of the plugin, too.
-                    name = _call(entry, HOOK_S, check, item)
+                    name = self._call(entry, HOOK_S, check, item)
                     if name in taken:
                         owner = taken[name].plugin.name
                         msg = f"{kind} {name} is left out: plugin {owner} brings one, too"
@@ -473,9 +479,12 @@ class Plugins:
         """Return the wire methods of all formats; of two of one name the second is left out."""
         taken: dict[str, Owned[WireMethod]] = {}
         for owned in self.formats:
-            faults = next(each.faults for each in self._entries if each.plugin is owned.plugin)
+            entry = next(each for each in self._entries if each.plugin is owned.plugin)
+            if entry.late:
+                continue
+            faults = entry.faults
             try:
-                methods = wire_methods_of(owned.item)
+                methods = self._call(entry, HOOK_S, wire_methods_of, owned.item)
             except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
                 faults.append(_fault_line(fault))
                 continue
@@ -494,19 +503,26 @@ class Plugins:
     def _declarations(
         self, entry: _PluginEntry, hook: str, offered: Mapping[str, Any]
     ) -> Sequence[Any]:
-        if entry.module is None or entry.plugin is None:
+        if entry.module is None or entry.plugin is None or entry.late:
             return ()
         try:
             call = partial(call_hook, self._registry, entry.module, hook, entry.plugin.settings)
-            return _call(entry, HOOK_S, partial(call, **offered))
+            return self._call(entry, HOOK_S, partial(call, **offered))
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
             entry.faults.append(f"{hook}: {_fault_line(fault)}")
             return ()
 
-
-def _call(entry: _PluginEntry, limit_s: float, function: Callable[..., T], *args: Any) -> T:
-    """Call a plugin's code; that of a stranger within a time."""
-    return function(*args) if entry.is_ours else call_within(limit_s, function, *args)
+    def _call(
+        self, entry: _PluginEntry, limit_s: float, function: Callable[..., T], *args: Any
+    ) -> T:
+        """Call a plugin's code; that of a stranger within a time."""
+        if entry.is_ours:
+            return function(*args)
+        try:
+            return self._time.call(limit_s, function, *args)
+        except PluginLateError:
+            entry.late = True
+            raise
 
 
 def _in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:

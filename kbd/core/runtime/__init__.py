@@ -6,6 +6,7 @@
     folder_trees   folders that somebody else has filled, measured and removed
     paths          `$KBD_HOME`, its folders and those of each workbench
     private_files  files of an older kbd, made their owner's alone
+    own_output     what is written to descriptors 1 and 2, told in the log
     settings       `settings.toml` and the environment
     secrets        API keys: where they come from, and how they stay hidden
     hosts          hosts and ports in one spelling

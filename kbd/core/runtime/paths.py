@@ -6,6 +6,7 @@
       kbd.lock                      held for the daemon's life
       daemon/log/ daemon/snap/
       daemon/daemon.log             what a daemon in the background prints
+      daemon/output                 what is written past its log, until it is told there
       landed/<watch id>/            copies of what landed in watched folders, until it is worked on
       workbenches/<16 hex digits>/
         log/ blobs/ published/ draft/ stage/ snap/ cache/ meta/workshop/ open
@@ -194,6 +195,11 @@ class Home(msgspec.Struct, frozen=True):
     def daemon_log(self) -> Path:
         """The daemon's own log."""
         return self.folder / "daemon" / "log"
+
+    @property
+    def daemon_output(self) -> Path:
+        """What libraries write past the daemon's log, until it is told there."""
+        return self.folder / "daemon" / "output"
 
     @property
     def daemon_snap(self) -> Path:

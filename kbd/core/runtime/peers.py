@@ -19,16 +19,14 @@ from anyio.to_thread import run_sync
 from kbd.core.runtime.event_loop import Notifier
 from kbd.core.runtime.process_tree import find_parent
 
-__all__ = ["ChildGate", "PeerProcess", "peer_process"]
+__all__ = ["MAX_LOOKS", "ChildGate", "PeerProcess", "peer_process"]
 
 _SO_PEERPIDFD = 77
 """`SO_PEERPIDFD` of asm-generic/socket.h, since Linux 6.5; Python 3.11 has no name for it."""
 
-_MAX_LOOKS = 8
-"""How often a chain of parents is followed that changes meanwhile, before it counts as hidden."""
-
-_MAX_GENERATIONS = 4096
-"""More than the longest chain of parents that a system's limits of processes let anybody make."""
+MAX_LOOKS = 512
+"""How many processes are looked at for one peer. Real chains of parents have some ten; one that is
+longer, or changes all the time, counts as hidden, and holds up nobody else."""
 
 
 class PeerProcess(NamedTuple):
@@ -59,10 +57,13 @@ class ChildGate:
     child by then (init's, or a subreaper's), and passes. Zygotes adopt what their calls leave
     behind, so that of a worker there is no such process while its zygote lives. Without /proc
     nobody is refused.
+
+    Args:
+        looks: How many processes are looked at for one peer; with more it is refused.
     """
 
-    def __init__(self) -> None:
-        self._own = os.getpid()
+    def __init__(self, looks: int = MAX_LOOKS) -> None:
+        self._own, self._looks = os.getpid(), looks
         self._commands: set[int] = set()
         self._starting = 0
         self._changed = Notifier()
@@ -119,23 +120,23 @@ class ChildGate:
         """
         if not os.path.exists("/proc/self/stat"):
             return None
-        for _ in range(_MAX_LOOKS):
-            below, chain = pid, 0
-            while chain < _MAX_GENERATIONS:
-                parent = find_parent(below)
-                if parent == self._own:
-                    return below
-                if parent is None:
-                    break
+        below = pid
+        for _ in range(self._looks):
+            parent = find_parent(below)
+            if parent == self._own:
+                return below
+            if parent is not None:
                 if parent <= 1:
                     return None
-                below, chain = parent, chain + 1
+                below = parent
+                continue
             if below == pid:
                 raise _HiddenError
             if _is_others(below):
                 # /proc may hide other users' processes (hidepid); no child of ours is one.
                 return None
             # It ended while we looked: whose child that makes the one below is looked up anew.
+            below = pid
         raise _HiddenError
 
 

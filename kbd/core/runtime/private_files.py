@@ -3,15 +3,17 @@
 A kbd of before wrote with the umask of the shell that started it. Since then every file has 0600
 or less, so the oldest segment of a log tells what the rest of its folder needs: it is looked at
 when the log is opened, and changed last. No mark is kept, what a crash cuts off is begun anew, and
-a home of ten thousand workbenches costs nothing at the start. Blocking.
+a home of ten thousand workbenches costs nothing at the start. The files at its top are looked at
+at each start, for an editor may save the settings, and a key in them, with any mode. Blocking.
 """
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["tighten"]
+__all__ = ["tighten", "tighten_files"]
 
 _OTHERS = 0o077
 
@@ -35,6 +37,22 @@ def tighten(log: Path, *folders: Path) -> int:
         if oldest and _is_open(os.stat(log / oldest, follow_symlinks=False)):
             return _tighten_all(log / oldest, folders)
     return 0
+
+
+def tighten_files(folder: Path, names: Iterable[str]) -> None:
+    """Take the rights of others from some files of a folder, those that are there.
+
+    Left alone is what `tighten` leaves alone.
+
+    Raises:
+        OSError: The folder cannot be opened.
+    """
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for name in names:
+            _close(name, held)
+    finally:
+        os.close(held)
 
 
 def _tighten_all(oldest: Path, folders: tuple[Path, ...]) -> int:

@@ -7,7 +7,8 @@ without a shell and without a key of kbd's, within a time limit.
 import os
 import signal
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import anyio
@@ -124,6 +125,7 @@ async def run_command(
     holds_key: Callable[[str], bool],
     limit_s: float,
     gate: ChildGate,
+    open_files: int,
     umask: int = -1,
 ) -> tuple[int | None, str]:
     """Run a rule's command; return its exit code, or None and why there is none.
@@ -135,9 +137,49 @@ async def run_command(
         holds_key: Tells whether a text holds an API key.
         limit_s: Seconds after which it is killed, with what it started.
         gate: Lets it speak to the daemon: it is the user's own, though the daemon has started it.
+        open_files: How many files it may open, by its soft limit. The daemon's own may be a
+            million, and programs exist that close each descriptor up to it.
         umask: What it is run with; -1 for the daemon's own, which lets nobody else read a file.
     """
-    command_input = CommandInput(
+    command_input = _tell(watch_id, rule, ended)
+    told, telling = os.pipe()
+    try:
+        # No shell reads the command; a session of its own can be killed with all that it started.
+        async with gate.starting():
+            process = await anyio.open_process(
+                _limited(rule.on_outcome, open_files, telling),
+                stdin=subprocess.PIPE,
+                # No pipes: nobody would read them, and a full one stops the command.
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=_environment(command_input, holds_key),
+                start_new_session=True,
+                umask=umask,
+                pass_fds=(telling,),
+            )
+            gate.admit(process.pid)
+    except (OSError, ValueError) as error:
+        os.close(told)
+        reason = error.strerror if isinstance(error, OSError) else "it holds a NUL"
+        return None, f"the command cannot be started: {reason}"
+    finally:
+        os.close(telling)
+    try:
+        with anyio.move_on_after(limit_s):
+            if reason := await _start_fault(told):
+                return None, f"the command cannot be started: {reason}"
+            await _write_input(process, msgspec.json.encode(command_input) + b"\n")
+            return await process.wait(), ""
+        return None, f"the command took longer than {limit_s:g} s and was killed"
+    finally:
+        os.close(told)
+        gate.forget(process.pid)
+        with anyio.CancelScope(shield=True):
+            await _kill(process)
+
+
+def _tell(watch_id: WatchId, rule: WatchRule, ended: Ended) -> CommandInput:
+    return CommandInput(
         watch_id=watch_id,
         watch_name=rule.name,
         folder=rule.folder,
@@ -150,32 +192,35 @@ async def run_command(
         message=ended.message,
         delivered=ended.delivered,
     )
-    try:
-        # No shell reads the command; a session of its own can be killed with all that it started.
-        async with gate.starting():
-            process = await anyio.open_process(
-                rule.on_outcome,
-                stdin=subprocess.PIPE,
-                # No pipes: nobody would read them, and a full one stops the command.
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=_environment(command_input, holds_key),
-                start_new_session=True,
-                umask=umask,
-            )
-            gate.admit(process.pid)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it holds a NUL"
-        return None, f"the command cannot be started: {reason}"
-    try:
-        with anyio.move_on_after(limit_s):
-            await _write_input(process, msgspec.json.encode(command_input) + b"\n")
-            return await process.wait(), ""
-        return None, f"the command took longer than {limit_s:g} s and was killed"
-    finally:
-        gate.forget(process.pid)
-        with anyio.CancelScope(shield=True):
-            await _kill(process)
+
+
+_START = """
+import os, resource, signal, sys
+telling, soft, *command = sys.argv[1:]
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(int(soft), hard), hard))
+os.set_inheritable(int(telling), False)
+for number in (signal.SIGPIPE, signal.SIGXFSZ):
+    signal.signal(number, signal.SIG_DFL)
+try:
+    os.execvp(command[0], command)
+except OSError as error:
+    os.write(int(telling), error.strerror.encode())
+os._exit(127)
+"""
+"""Sets the limit and becomes the command; or tells why it cannot. Not set behind its start, when it
+may have looked already, and not in the daemon, which would be short of descriptors meanwhile. What
+Python has signals do is undone: a command inherits what is ignored."""
+
+
+def _limited(command: Sequence[str], open_files: int, telling: int) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", _START, str(telling), str(open_files), *command]
+
+
+async def _start_fault(told: int) -> str:
+    """Wait until the command itself runs; return why it does not, or ""."""
+    await anyio.wait_readable(told)
+    return os.read(told, 1024).decode("utf-8", "replace")
 
 
 async def _write_input(process: Process, text: bytes) -> None:

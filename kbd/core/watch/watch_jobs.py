@@ -4,6 +4,7 @@ Each step is done unless the log says that it was. The workbench is made once, u
 log names, with the files that landed. If none of them can be read, no run is made: the job fails.
 """
 
+import resource
 from functools import partial
 from pathlib import Path
 
@@ -211,6 +212,7 @@ class WatchJobs:
         workbenches: Its workbenches.
         runs: Its runs.
         gate: Lets the commands of rules speak to the daemon; nobody asks it if None.
+        open_files: How many files commands may open; as many as this process if None.
     """
 
     def __init__(
@@ -219,9 +221,11 @@ class WatchJobs:
         workbenches: Workbenches,
         runs: RunTasks,
         gate: ChildGate | None = None,
+        open_files: int | None = None,
     ) -> None:
         self._context, self._workbenches, self._runs = context, workbenches, runs
         self._gate = gate or ChildGate()
+        self._open_files = open_files or resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._deliveries = Deliveries(workbenches.daemon, context.clock)
 
     async def carry_out(self, job: Job) -> JobResult:
@@ -265,6 +269,7 @@ class WatchJobs:
             limit_s=self._context.settings.watch.command_s,
             umask=self._context.home.umask,
             gate=self._gate,
+            open_files=self._open_files,
         )
 
     async def _carry_out(self, workbench: OpenWorkbench, job: Job) -> JobResult:

@@ -453,8 +453,13 @@ def _actions(watch: Watch, landing: Landing) -> tuple[str, ...]:
             first = ["rename the file: under its new name it lands anew"]
         case FileReadFailed.code if not landing.run_id:
             first = ["see that the file is whole and that kbd may read it"]
-        case FileWriteFailed.code | DiskFull.code if watch.rule.deliver_to:
-            first = [f"see to it that {watch.rule.deliver_to} is there and has room"]
+        case DiskFull.code if watch.rule.deliver_to:
+            first = [f"make room in {watch.rule.deliver_to} and in the home of kbd"]
+        case FileWriteFailed.code if given := watch.rule.deliver_to:
+            # Which of these, the message says.
+            first = [
+                f"see that {given} is there, can be written, and has no link where a folder is due"
+            ]
         case _:
             first = []
     ran = [f"kbd log {workbench}", f"kbd review {workbench}"] if landing.run_id else []

@@ -16,6 +16,7 @@ from kbd.formats import ColumnType
 __all__ = [
     "CELL_CHARACTERS",
     "closing_connection",
+    "count_lost",
     "duckdb_message",
     "json_value",
     "quoted_name",
@@ -139,6 +140,19 @@ def json_value(value: Any) -> Any:
             return value.hex()
         case _:
             return str(value)
+
+
+def count_lost(value: Any) -> int:
+    """Return how many figures `json_value` makes null of a value: NaN and infinities."""
+    match value:
+        case float():
+            return not math.isfinite(value)
+        case list() | tuple():
+            return sum(map(count_lost, value))
+        case dict():
+            return sum(map(count_lost, value.values()))
+        case _:
+            return 0
 
 
 def _decimal(value: Decimal) -> float | str:

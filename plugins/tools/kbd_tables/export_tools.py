@@ -16,7 +16,7 @@ from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, Too
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
 from kbd_tables.cache import OpenTable, open_table, run_job
-from kbd_tables.jobs import WORK_LIMITS, QueryLimits, worker_limits
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
 from kbd_tables.read_tools import SourceSheet, TablePath
 
 __all__ = ["RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
@@ -68,6 +68,8 @@ async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -
     notes = list(table.record.warnings)
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
+    if answer["lost_figures"]:
+        notes.append(lost_figures_note(answer["lost_figures"]))
     return notes
 
 

@@ -76,6 +76,11 @@ def export_plain(**arguments: Any) -> Any:
     return results.export_plain(**arguments)
 
 
+def lost_figures_note(count: int) -> str:
+    """Return what to say of such figures."""
+    return f"{count} figure(s) are NaN or infinite: they are empty here, and no number"
+
+
 _GIB = 1024 * 1024 * 1024
 _LOAD_BYTES_PER_S = 20_000_000
 """A third of what loading Parquet into memory was measured to do on two cores."""

@@ -10,7 +10,7 @@ from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_tables import jobs
 from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, open_table, run_job
-from kbd_tables.jobs import WORK_LIMITS, QueryLimits, worker_limits
+from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
 
 __all__ = [
     "QueryArguments",
@@ -310,6 +310,8 @@ def _result(
         warnings.append("no ORDER BY: the windows of this query may overlap or miss rows")
     if found["is_cut"]:
         warnings.append("the window is too large and was cut; go on at a higher window_offset")
+    if found["lost_figures"]:
+        warnings.append(lost_figures_note(found["lost_figures"]))
     if warnings:
         value["warnings"] = warnings
     return ToolResult(value, measured=("query_elapsed_ms",))

@@ -16,7 +16,14 @@ from typing import Any
 import duckdb
 import msgpack
 
-from kbd_tables.duck import closing_connection, json_value, quoted_name, quoted_text, reported_type
+from kbd_tables.duck import (
+    closing_connection,
+    count_lost,
+    json_value,
+    quoted_name,
+    quoted_text,
+    reported_type,
+)
 from kbd_tables.sandbox import Columns, sandboxed
 
 __all__ = ["describe", "export", "export_plain", "rows", "stats"]
@@ -161,7 +168,8 @@ def export(
     """Write the table, or what a statement makes of it, with typed values.
 
     Returns:
-        `{row_count, column_count, is_ordered}`.
+        `{row_count, column_count, is_ordered, lost_figures}`; the last one counts those that are
+        NaN or infinite, which no format has a number for.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `kbd_tables.sandbox.sandboxed`.
@@ -170,15 +178,21 @@ def export(
         selected = ", ".join(quoted_name(name) for name, _, _ in columns)
         with closing_connection() as connection:
             connection.execute(f"SELECT {selected} FROM read_parquet({quoted_text(parquet)})")
-            written, width = _write(connection, target)
-        return {"row_count": written, "column_count": width, "is_ordered": True}
+            written, width, lost = _write(connection, target)
+        return {
+            "row_count": written,
+            "column_count": width,
+            "is_ordered": True,
+            "lost_figures": lost,
+        }
     with sandboxed(parquet, columns, row_count, sql, limits, now_us) as (connection, statement):
         connection.execute(statement.sql)
-        written, width = _write(connection, target)
+        written, width, lost = _write(connection, target)
     return {
         "row_count": written,
         "column_count": width,
         "is_ordered": statement.is_ordered or written < 2,  # a single row needs no order
+        "lost_figures": lost,
     }
 
 
@@ -212,13 +226,23 @@ def _plain_value(text: str, kind: str) -> int | str | None:
     return int(text) if kind == "integer" else text.strip()
 
 
-def _write(connection: duckdb.DuckDBPyConnection, target: str) -> tuple[int, int]:
-    """Write the rows of an executed statement; return how many rows and columns."""
+def _write(connection: duckdb.DuckDBPyConnection, target: str) -> tuple[int, int, int]:
+    """Write the rows of an executed statement; return how many rows, columns and lost figures."""
     described = [
         (str(item[0]), reported_type(str(item[1]))) for item in connection.description or ()
     ]
-    rows = ([_stream_value(value) for value in row] for row in _fetched(connection))
-    return _pack(target, described, rows), len(described)
+    # Nested types name what they hold.
+    types = [str(item[1]) for item in connection.description or ()]
+    floats = [at for at, kind in enumerate(types) if "DOUBLE" in kind or "FLOAT" in kind]
+    lost = 0
+
+    def streamed() -> Iterator[list[Any]]:
+        nonlocal lost
+        for row in _fetched(connection):
+            lost += sum(count_lost(row[at]) for at in floats)
+            yield [_stream_value(value) for value in row]
+
+    return _pack(target, described, streamed()), len(described), lost
 
 
 def _pack(target: str, columns: Sequence[tuple[str, str]], rows: Iterable[list[Any]]) -> int:

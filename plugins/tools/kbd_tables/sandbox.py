@@ -30,6 +30,7 @@ import msgspec
 from kbd.errors import ToolTimeout, ValidationFailed
 from kbd_tables.duck import (
     closing_connection,
+    count_lost,
     duckdb_message,
     json_value,
     quoted_name,
@@ -345,7 +346,8 @@ def query(
     """Run a statement and return a window of its rows and how many there are in all.
 
     Returns:
-        `{columns, column_types, rows, total_row_count, is_ordered, is_cut, elapsed_ms}`.
+        `{columns, column_types, rows, total_row_count, is_ordered, is_cut, lost_figures,
+        elapsed_ms}`.
 
     Raises:
         ValidationFailed, ToolTimeout: As for `sandboxed`.
@@ -374,6 +376,7 @@ def query(
         "total_row_count": total,
         "is_ordered": statement.is_ordered,
         "is_cut": is_cut,
+        "lost_figures": sum(count_lost(row) for row in found[: len(rows)]),
         "elapsed_ms": round(elapsed, 1),
     }
 

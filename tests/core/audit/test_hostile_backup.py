@@ -139,9 +139,12 @@ OF_THE_DAEMON: dict[str, Event] = {
 
 @pytest.mark.parametrize("name", LEADING_OUT)
 def test_a_name_in_a_log_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
-    """With the event, before anything has the home's name; `kbd verify` finds nothing wrong."""
+    """With the event, before anything has the home's name; `kbd verify` tells it, and its place."""
     backup = forged(tmp_path, bench=(LEADING_OUT[name],))
-    assert check_backup(backup).faults == ()
+    (fault,) = (each for each in check_backup(backup).faults if each.kind == "name")
+    assert fault.file.startswith(f"workbenches/{BENCH}/log/")
+    assert (fault.seq, fault.offset > 0) == (2, True)
+    assert f"event 2 of the log {BENCH} names what leads elsewhere" in fault.message
     assert f"event 2 of the log {BENCH} names what leads elsewhere" in refused(tmp_path, backup)
 
 
@@ -149,6 +152,8 @@ def test_a_name_in_a_log_that_leads_out_is_refused(tmp_path: Path, name: str) ->
 def test_an_id_in_the_daemons_log_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
     """It would become the path of a folder that kbd empties when nothing in it is needed."""
     backup = forged(tmp_path, daemon=(OF_THE_DAEMON[name],))
+    (fault,) = check_backup(backup).faults
+    assert (fault.kind, fault.seq) == ("name", 2)
     assert "event 2 of the log daemon names" in refused(tmp_path, backup)
 
 
@@ -173,6 +178,7 @@ def test_what_kbd_records_itself_passes() -> None:
 def test_the_log_of_another_workbench_is_refused(tmp_path: Path) -> None:
     """Its consents, files and runs would be taken for those of this one."""
     backup = forged(tmp_path, owner=OTHER)
+    assert [(each.kind, each.seq) for each in check_backup(backup).faults] == [("name", 1)]
     assert f"the log of the workbench {BENCH} is another's" in refused(tmp_path, backup)
 
 

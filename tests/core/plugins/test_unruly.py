@@ -167,12 +167,53 @@ def test_an_import_has_a_deadline(
     """A package that hangs while it is imported is left out."""
     (tmp_path / "kbd_hangs_at_import.py").write_text("import time\ntime.sleep(3600)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(host, "LOAD_S", 0.2)
+    monkeypatch.setattr(host, "LOADING_S", 0.4)
     found = [EntryPoint("hangs", "kbd_hangs_at_import", "1", "hangs")]
     (told,) = Plugins.discover(Settings(), found=found).statuses
 
     assert (told.status, told.reason) == ("left_out", "it took more than 0.2 s")
-    assert hooks.LOAD_S > hooks.HOOK_S == 2.0
+    assert hooks.LOADING_S > hooks.HOOK_S == 2.0
+
+
+def test_all_that_hang_have_one_time_together(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many hang at import, the start is not held up longer, and others are loaded."""
+    monkeypatch.setattr(host, "LOADING_S", 1.0)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    given: list[float] = []
+    real = hooks.call_within
+
+    def noted(limit_s: float, function: Callable[..., Any], *arguments: Any) -> Any:
+        given.append(limit_s)
+        return real(limit_s, function, *arguments)
+
+    monkeypatch.setattr(hooks, "call_within", noted)
+    found = []
+    for number in range(4):
+        (tmp_path / f"kbd_hangs_{number}.py").write_text("import time\ntime.sleep(3600)\n")
+        found.append(EntryPoint(f"hangs_{number}", f"kbd_hangs_{number}", "1", "hangs"))
+    found.append(EntryPoint("unruly_tool", "kbd_unruly.tool", "1", "unruly"))
+    plugins = Plugins.discover(Settings(), found=found)
+
+    late = [each for each in plugins.statuses if each.name.startswith("hangs")]
+    assert {each.status for each in late} == {"left_out"}
+    assert all("it took more than 0." in (each.reason or "") for each in late)
+    assert status(plugins, "tool") == ("loaded", None)
+    assert sum(given[:4]) < 1.0
+
+
+def test_a_plugin_that_was_late_once_is_asked_no_more(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of its hooks might hang as well: the first one that does is the last."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    hook = "@hookimpl\ndef kbd_register_{}(settings): ran.append('{}'); time.sleep(3600)\n"
+    text = "import time\nfrom kbd import hookimpl\nran = []\n"
+    names = ("formats", "providers", "tools")
+    (tmp_path / "kbd_late_hooks.py").write_text(text + "".join(map(hook.format, names, names)))
+    Plugins.discover(Settings(), found=[EntryPoint("late", "kbd_late_hooks", "1", "late")])
+    assert sys.modules["kbd_late_hooks"].ran == ["formats"]
 
 
 @pytest.mark.anyio

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.runtime.private_files import tighten
+from kbd.core.runtime.private_files import tighten, tighten_files
 
 
 def _mode(path: Path) -> int:
@@ -74,3 +74,17 @@ def test_a_folder_without_a_log_is_left(tmp_path: Path) -> None:
     assert tighten(tmp_path / "log", tmp_path) == 0
     (tmp_path / "log" / "0.kbl").symlink_to("/etc/hostname")
     assert tighten(tmp_path / "log", tmp_path) == 0
+
+
+def test_files_at_the_top_are_tightened_each_time(tmp_path: Path) -> None:
+    """Settings that an editor saved, a lock of an older kbd; a link of a person's is left alone."""
+    theirs = tmp_path / "theirs.toml"
+    for name in ("settings.toml", "kbd.lock", "theirs.toml"):
+        (tmp_path / name).write_text("x")
+        (tmp_path / name).chmod(0o644)
+    (tmp_path / "linked.toml").symlink_to(theirs)
+    for _ in range(2):
+        tighten_files(tmp_path, ("settings.toml", "kbd.lock", "linked.toml", "missing"))
+        assert [_mode(tmp_path / name) for name in ("settings.toml", "kbd.lock")] == [0o600] * 2
+        assert _mode(theirs) == 0o644
+        (tmp_path / "settings.toml").chmod(0o664)

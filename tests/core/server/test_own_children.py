@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kbd.core.runtime.peers import ChildGate
+from kbd.core.runtime.peers import MAX_LOOKS, ChildGate
 from kbd.core.server.listener import bind_socket
 from served import connected, serving
 
@@ -118,3 +118,36 @@ async def test_a_connection_of_a_process_that_has_ended_is_refused(short_dir: Pa
             accepted, _ = listening.accept()
             with accepted:
                 assert await gate.admits(accepted)
+
+
+NESTED = """
+import os, socket, sys
+if os.fork():
+    os._exit(0)
+for _ in range(6):
+    if os.fork():
+        os.wait()
+        os._exit(0)
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.recv(1)
+"""
+"""A chain of processes of somebody else's: the first one's parent has ended."""
+
+
+async def test_a_chain_of_parents_is_followed_so_far(short_dir: Path) -> None:
+    """A stranger's is admitted; one that takes too many looks is refused, and holds up nobody."""
+    path = short_dir / "s"
+    with bind_socket(path) as listening:
+        # No pipes: the chain would hold them open.
+        await anyio.run_process(
+            [sys.executable, "-I", "-S", "-c", NESTED, str(path)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        await anyio.wait_readable(listening)
+        accepted, _ = listening.accept()
+        with accepted:
+            assert await ChildGate().admits(accepted)
+            assert not await ChildGate(looks=5).admits(accepted)
+    assert MAX_LOOKS < 1000

@@ -29,7 +29,11 @@ ENDED = Ended(
 
 
 async def _run(
-    *command: str, ended: Ended = ENDED, key: str = "sk-secret", limit_s: float = 30.0
+    *command: str,
+    ended: Ended = ENDED,
+    key: str = "sk-secret",
+    limit_s: float = 30.0,
+    open_files: int = 256,
 ) -> tuple[int | None, str]:
     rule = WatchRule("reports", "/in", "do it", on_outcome=command)
     return await run_command(
@@ -39,6 +43,7 @@ async def _run(
         holds_key=lambda text: key in text,
         limit_s=limit_s,
         gate=ChildGate(),
+        open_files=open_files,
     )
 
 
@@ -113,3 +118,18 @@ async def test_a_command_that_takes_too_long_is_killed_with_what_it_started(
         assert os.read(reader, 1) == b""
     finally:
         os.close(reader)
+
+
+async def test_a_command_has_the_limits_of_who_started_the_daemon(tmp_path: Path) -> None:
+    """Not the daemon's own, up to which some programs close descriptor by descriptor; no more."""
+    told = tmp_path / "told"
+    script = (
+        f"ulimit -Sn > {told}; ls /proc/self/fd | wc -l >> {told}; "
+        f"grep SigIgn /proc/self/status >> {told}; cat >> {told}; printenv KBD_OUTCOME >> {told}"
+    )
+    assert await _run("/bin/sh", "-c", script, "a\udce4b", open_files=63) == (0, "")
+    soft, descriptors, ignored, *rest = told.read_text().split("\n")
+    # 0, 1, 2, and the folder that is listed.
+    assert (soft, descriptors.strip()) == ("63", "4")
+    assert int(ignored.split()[1], 16) & (1 << 12) == 0
+    assert json.loads(rest[0])["outcome"] == rest[1] == "failed"

@@ -68,7 +68,12 @@ def test_a_watch_in_full_has_its_newest_outcomes_first() -> None:
         ("PROVIDER_NOT_CONFIGURED", False, "kbd doctor"),
         ("SANDBOX_VIOLATION", False, "rename the file: under its new name it lands anew"),
         ("FILE_READ_FAILED", False, "see that the file is whole and that kbd may read it"),
-        ("DISK_FULL", True, "see to it that /out is there and has room"),
+        ("DISK_FULL", True, "make room in /out and in the home of kbd"),
+        (
+            "FILE_WRITE_FAILED",
+            True,
+            "see that /out is there, can be written, and has no link where a folder is due",
+        ),
         ("VALIDATION_FAILED", True, f"kbd log {BENCH}"),
         ("BUDGET_CAP_REACHED", False, f"kbd watch failed {WATCH} --retry 7"),
     ],

@@ -66,6 +66,22 @@ async def test_a_query_over_its_own_source(workbench: Workbench, ask: Ask) -> No
     assert (await ask("get_map", path="s.csv"))["row_count"] == 1
 
 
+@pytest.mark.parametrize(("target", "format_name"), [("n.csv", "csv"), ("n.book", "book")])
+async def test_figures_that_are_no_numbers_are_told(
+    workbench: Workbench, ask: Ask, target: str, format_name: str
+) -> None:
+    """They become empty cells, as does a null, which is not counted."""
+    query = (
+        "SELECT 'NaN'::DOUBLE AS a, '-inf'::DOUBLE AS b, ['inf'::FLOAT, 1] AS c, NULL::DOUBLE AS d,"
+        " 1.5::DOUBLE AS e"
+    )
+    found = await ask("export", path="s.csv", target_path=target, format=format_name, query=query)
+    note = "3 figure(s) are NaN or infinite: they are empty here, and no number"
+    assert note in found["warnings"]
+    if format_name == "csv":
+        assert workbench.content(target) == b'a,b,c,d,e\n,,"[null, 1.0]",,1.5\n'
+
+
 async def test_a_workbook_gets_typed_values(workbench: Workbench, ask: Ask) -> None:
     """Dates are told as dates, numbers as numbers, text that looks like either as text."""
     found = await ask("export", path="s.csv", target_path="n.book", format="book", sheet="All")

@@ -110,6 +110,22 @@ async def test_values_are_plain(ask: Ask) -> None:
         "170141183460469231731687303715884105727", [1, 2], {"a": 1}, None, True,
     ]  # fmt: skip
     assert found["column_types"][:4] == ["date", "datetime", "float", "float"]
+    assert found["warnings"] == [
+        "1 figure(s) are NaN or infinite: they are empty here, and no number"
+    ]
+
+
+async def test_a_sum_that_is_no_number_is_told(ask: Ask) -> None:
+    """It is no figure, and no empty sum either; nested ones are counted, too."""
+    query = (
+        "SELECT sum(x), avg(x), [x] FROM (SELECT unnest([1.0, 'inf'::DOUBLE]) AS x)"
+        " GROUP BY ALL ORDER BY 1"
+    )
+    found = await ask("query", path="s.csv", query=query)
+    assert found["rows"] == [[1.0, 1.0, [1.0]], [None, None, [None]]]
+    assert found["warnings"] == [
+        "3 figure(s) are NaN or infinite: they are empty here, and no number"
+    ]
 
 
 async def test_huge_results_are_cut(ask: Ask) -> None:
