@@ -76,10 +76,14 @@ def copy_package(path: Path, into: Path, packages: Collection[str]) -> Replaceme
 
 
 def with_replaced_version(points: Sequence[EntryPoint], taken: Replacement) -> list[EntryPoint]:
-    """Return the entry points with the version of what was taken, where it is known."""
+    """Return the entry points with what was taken in its place, and its version if it is known."""
     return [
-        msgspec.structs.replace(point, version=taken.version)
-        if taken.version is not None and _package_name(point) == taken.package
+        msgspec.structs.replace(
+            point,
+            version=point.version if taken.version is None else taken.version,
+            stands_in=str(taken.folder),
+        )
+        if _package_name(point) == taken.package
         else point
         for point in points
     ]

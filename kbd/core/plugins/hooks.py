@@ -66,12 +66,15 @@ class EntryPoint(msgspec.Struct, frozen=True):
         value: What it names: a module, or something of a module after a colon.
         version: The version of the distribution that it came in.
         source: The name of that distribution.
+        stands_in: The folder of a package that a person has named to stand in for the installed
+            one, or "".
     """
 
     name: str
     value: str
     version: str = "0"
     source: str = ""
+    stands_in: str = ""
 
     def load(self) -> object:
         """Import what it names.

@@ -544,7 +544,8 @@ def _in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:
 def _is_built_in(point: EntryPoint) -> bool:
     """Return whether an entry point is kbd's own, by where its package lies; nothing is imported.
 
-    A name alone is no proof: whoever comes first in `sys.path` could bear it.
+    A name alone is no proof: whoever comes first in `sys.path` could bear it. What stands in for
+    one of kbd's own is taken for that.
     """
     if point.source != OURS:
         return False
@@ -553,8 +554,9 @@ def _is_built_in(point: EntryPoint) -> bool:
     except (ImportError, ValueError, AttributeError):
         return False
     beside = os.path.dirname(os.path.dirname(os.path.abspath(kbd.__file__)))
+    folders = [folder + os.sep for folder in (beside, point.stands_in) if folder]
     places = (spec.origin, *(spec.submodule_search_locations or ())) if spec else ()
-    return any(place and os.path.abspath(place).startswith(beside + os.sep) for place in places)
+    return any(place and os.path.abspath(place).startswith(tuple(folders)) for place in places)
 
 
 def _fault_line(fault: BaseException) -> str:
