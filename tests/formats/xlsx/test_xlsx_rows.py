@@ -88,7 +88,7 @@ def test_what_is_text_instead_is_counted(tmp_path: Path) -> None:
 
     assert written.warnings == (
         "2 date(s) that a sheet cannot hold were written as text.",
-        "2 text(s) look like a formula (beginning with =, +, - or @): written as text.",
+        "2 text(s) would be formulas if they were typed: written as text.",
     )
 
 

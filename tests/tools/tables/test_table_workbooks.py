@@ -57,7 +57,7 @@ async def test_an_export_makes_a_workbook(workbench: Workbench, tools: dict[str,
         "target_path": "o.xlsx", "format": "xlsx", "row_count": 2, "column_count": 5,
         "sheet": "Sheet1",
         "warnings": [
-            "1 text(s) look like a formula (beginning with =, +, - or @): written as text."
+            "1 text(s) would be formulas if they were typed: written as text."
         ],
     }  # fmt: skip
     assert values(workbench, "o.xlsx", "Sheet1") == ROWS

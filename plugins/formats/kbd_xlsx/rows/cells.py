@@ -84,7 +84,7 @@ class TypedRows:
             )
         if self._like_formulas:
             found.append(
-                f"{self._like_formulas} text(s) look like a formula (beginning with =, +, - or @): "
+                f"{self._like_formulas} text(s) would be formulas if they were typed: "
                 "written as text."
             )
         return found
