@@ -39,7 +39,7 @@ from wired import Wired, wired
 SHARDS = 24
 """Parts of all files."""
 
-FIRST = slice(0, 6 * SHARDS, SHARDS)
+FIRST = slice(0, 3 * SHARDS, SHARDS)
 """Files of each kind that the first tier takes."""
 
 PATTERNS = {

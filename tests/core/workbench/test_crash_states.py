@@ -202,6 +202,7 @@ RULES: dict[str, tuple[str, Lie]] = {
 
 
 @pytest.mark.anyio
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rule", RULES)
 async def test_a_rule_taken_out_is_seen(place: Path, rule: str) -> None:
     """Without one of its syncs, a work leaves states that are bad."""
