@@ -136,8 +136,9 @@ def _crashed(number: signal.Signals) -> Callable[[MatrixRig], str]:
             rig.meter.end(wire.daemon.pid)
             os.kill(wire.daemon.pid, number)
             assert wire.daemon.wait() == -number
-            log = wire.daemon.log.read_text()
-            assert "Fatal Python error" in log
+            # Its last words wait there for the next start.
+            output = wire.daemon.home / "daemon" / "output"
+            assert "Fatal Python error" in output.read_text()
             count = _found(wire)
             left = [path for path in wire.daemon.home.parent.rglob("core*") if path.is_file()]
             left += {*Path.cwd().glob("core*")} - before

@@ -19,8 +19,13 @@ pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
 
 QUOTA_CODES = ("DISK_FULL",)
 
-READ_ONLY_CODES = ("gone", "FILE_WRITE_FAILED", "TOOL_WORKER_UNAVAILABLE")
-"""Which one depends on what is written first: the log, or what a worker needs."""
+READ_ONLY_CODES = (
+    "gone",
+    "FILE_WRITE_FAILED",
+    "TOOL_WORKER_UNAVAILABLE",
+    "skipped a file's bytes cannot be stored: Read-only file system",
+)
+"""Which one depends on what is written first: the log, the bytes, or what a worker needs."""
 
 QUOTA = """
 import errno
