@@ -7,9 +7,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+BACKENDS = ("asyncio", "trio")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -23,14 +26,26 @@ settings.load_profile("same")
 gc.set_threshold(50_000, 20, 100)
 
 
+def _backend_of(item: pytest.Item) -> str:
+    """Return the backend that a test runs on; "" if it runs on none."""
+    return str(item.callspec.params.get("anyio_backend", "")) if hasattr(item, "callspec") else ""
+
+
+def _on_any_backend(item: pytest.Item) -> str:
+    """Return a test's name without its backend; "" if it runs on none."""
+    backend = _backend_of(item)
+    return f"{item.nodeid.replace(backend, '*', 1)}" if backend else ""
+
+
 # First, for by the marks that are set here pytest then chooses what to run.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave what is sampled to the second tier, and have the files of whole jobs begun first.
 
-    At the end one process would still be at them.
+    So is the second backend of a test. At the end one process would still be at those files.
     """
     seen = Counter[str]()
+    kinds = Counter(_on_any_backend(item) for item in items)
     for item in items:
         mark = item.get_closest_marker("sampled")
         if mark is not None:
@@ -38,12 +53,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[test] % mark.args[0]:
                 item.add_marker(pytest.mark.full)
             seen[test] += 1
+        # By the name: the same one each time, and both have half of the tests.
+        elif kinds[kind := _on_any_backend(item)] == len(BACKENDS) and (
+            _backend_of(item) != BACKENDS[crc32(kind.encode()) % len(BACKENDS)]
+        ):
+            item.add_marker(pytest.mark.full)
     items.sort(key=lambda item: not {"whole", "test_demo.py"} & {*item.path.parts})
 
 
-@pytest.fixture(params=["asyncio", "trio"])
+@pytest.fixture(params=BACKENDS)
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Run every async test on both backends."""
+    """Run every async test on both backends: in the first tier on one of them, by its name."""
     return str(request.param)
 
 

@@ -254,9 +254,7 @@ def test_a_full_outbox(short_dir: Path, anyio_backend: str) -> None:
 
 
 def test_an_outbox_that_is_a_file_or_gone(short_dir: Path, anyio_backend: str) -> None:
-    """A file in its place is told at once, for no wait helps; what is gone, which may be a disk,
-    after the retries, and is not made.
-    """
+    """A file in its place is told at once, what is gone after the retries, and nothing is made."""
     with shop_at(short_dir, anyio_backend) as shop:
         inbox = shop.inbox("in", on_failure={"retries": 1, "wait_s": 0.1})
         inbox.outbox.rmdir()
