@@ -115,6 +115,7 @@ def _prove(daemon: RealDaemon, folder: Path, *, rounds: int, kills: int) -> None
 
 
 @on_asyncio
+@pytest.mark.full
 def test_a_run_survives_kills(daemon: RealDaemon, tmp_path: Path) -> None:
     """One kill: the same bytes come out, and no finished call ran again."""
     _prove(daemon, tmp_path, rounds=1, kills=1)

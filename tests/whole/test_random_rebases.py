@@ -96,7 +96,7 @@ def _edit(bench: Wired, wb: str, path: str, *operations: dict[str, Any]) -> None
     bench.ask(method[kind], workbench_id=wb, path=path, ops=list(operations))
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("seed", range(60))
 def test_other_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     """Values, new cells, cells below the table, ranges; rows that somebody inserted or removed."""
@@ -131,7 +131,7 @@ def test_other_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     assert openpyxl.load_workbook(published)["Other"]["A1"].value == "stays"
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(20))
 def test_cells_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
@@ -161,7 +161,7 @@ def test_cells_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     _in_all_orders(bench, path, mine, theirs, read_sheet)
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("seed", range(60))
 def test_the_same_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     """The conflicts are the cells that both changed to something else, and only those."""
@@ -194,7 +194,7 @@ def test_the_same_cells_of_a_workbook(bench: Wired, seed: int) -> None:
     assert bench.ask("ReviewGetChangeSet", workbench_id=wb) == before
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("seed", range(60))
 def test_other_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     """Texts replaced, paragraphs put in and taken out, cells of a table, on either side."""
@@ -224,7 +224,7 @@ def test_other_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     )
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(20))
 def test_paragraphs_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
@@ -256,7 +256,7 @@ def test_paragraphs_come_out_as_in_either_order(bench: Wired, seed: int) -> None
     _in_all_orders(bench, path, mine, theirs, read_document)
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_same_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     """The conflicts are the paragraphs and cells that both changed, and only those."""
@@ -296,7 +296,7 @@ def test_the_same_paragraphs_of_a_document(bench: Wired, seed: int) -> None:
     ] == [(0, 1, "ours", "theirs")]  # fmt: skip
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("seed", range(60))
 def test_other_slides_of_a_deck(bench: Wired, seed: int) -> None:
     """Texts, notes, slides put in and taken out, on either side."""
@@ -355,7 +355,7 @@ def _stays(wanted: list[tuple[int, Any]], number: int) -> bool:
     return any(each == number for each, _ in wanted)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(20))
 def test_slides_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     """What somebody did and then the draft, or the draft and then somebody, is what a rebase is."""
@@ -391,7 +391,7 @@ def test_slides_come_out_as_in_either_order(bench: Wired, seed: int) -> None:
     _in_all_orders(bench, path, mine, theirs, read_deck)
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_same_slides_of_a_deck(bench: Wired, seed: int) -> None:
     """The conflicts are what both changed of a slide, or one side took away, and only those."""

@@ -39,9 +39,6 @@ from wired import Wired, wired
 SHARDS = 24
 """Parts of all files."""
 
-FIRST = slice(0, 3 * SHARDS, SHARDS)
-"""Files of each kind that the first tier takes."""
-
 PATTERNS = {
     "xlsx": ("xlsx/*.xls?", "xlsx_rare/*.xls?", "spreadsheetbench/*/*_input.xlsx"),
     "docx": ("docx/*.doc?",),
@@ -55,7 +52,7 @@ HANDLERS: Mapping[str, FormatHandler] = {
 Edits = tuple[list[dict[str, Any]], list[dict[str, Any]], int, int]
 """What the draft does, what somebody else does, and how often each mark must be there then."""
 
-pytestmark = pytest.mark.corpora
+pytestmark = [pytest.mark.corpora, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")
@@ -218,8 +215,8 @@ def _rebase(bench: Wired, handler: FormatHandler, source: Path, folder: Path) ->
 @pytest.mark.parametrize("kind", PATTERNS)
 @pytest.mark.parametrize(
     "some",
-    [FIRST, *(pytest.param(slice(n, None, SHARDS), marks=pytest.mark.full) for n in range(SHARDS))],
-    ids=["first", *map(str, range(SHARDS))],
+    [slice(n, None, SHARDS) for n in range(SHARDS)],
+    ids=map(str, range(SHARDS)),
 )
 def test_no_mark_is_lost(
     bench: Wired, corpora: Path, tmp_path: Path, kind: str, some: slice

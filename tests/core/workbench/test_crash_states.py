@@ -301,7 +301,7 @@ async def _fail_at(root: Path, after: int, *, is_lasting: bool, ends: str) -> bo
 
 
 @pytest.mark.anyio
-@pytest.mark.sampled(4)
+@pytest.mark.full
 @pytest.mark.parametrize("ends", ["discard", "publish"])
 @pytest.mark.parametrize("is_lasting", [False, True])
 async def test_a_full_disk_leaves_all_or_nothing(place: Path, is_lasting: bool, ends: str) -> None:
