@@ -143,7 +143,9 @@ def _by_path(tree: ast.Module) -> Iterator[int]:
         and any(word.arg in ("dir_fd", "src_dir_fd") for word in node.keywords)
     }
     for node in ast.walk(tree):
-        if id(node) not in below and (_names_a_way(node) or _opens(node)):
+        if id(node) in below or not isinstance(node, ast.expr | ast.stmt):
+            continue
+        if _names_a_way(node) or _opens(node):
             yield node.lineno
 
 
