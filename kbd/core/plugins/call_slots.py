@@ -25,7 +25,8 @@ class CallSlots:
 
     def __init__(self, calls: int, memory_bytes: int) -> None:
         self._free_calls = calls
-        self._memory_bytes = self._free_bytes = memory_bytes
+        # Of nothing each call would need nothing, and all would run at once.
+        self._memory_bytes = self._free_bytes = max(1, memory_bytes)
         self._waiting: deque[tuple[int, anyio.Event]] = deque()
 
     @contextlib.asynccontextmanager

@@ -57,9 +57,10 @@ async def test_who_needs_much_is_not_overtaken() -> None:
     assert order[:2] == [0, 1]
 
 
-async def test_who_needs_more_than_there_is_runs_alone() -> None:
+@pytest.mark.parametrize("free", [GIB, 0])
+async def test_who_needs_more_than_there_is_runs_alone(free: int) -> None:
     """It is not refused: what a call may use is a limit, not what it does use."""
-    order, most = await run_calls(CallSlots(8, GIB), [3 * GIB, 3 * GIB])
+    order, most = await run_calls(CallSlots(8, free), [3 * GIB, 3 * GIB])
 
     assert (order, most) == ([0, 1], 1)
 
