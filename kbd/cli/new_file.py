@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from pathlib import Path
 
 from kbd.cli.exits import FAILED, USAGE, Stop
 
@@ -21,17 +22,25 @@ def check_new_file(path: str) -> None:
         raise Stop(f"{path}: {folder} is not a folder that can be written to", USAGE)
 
 
-def write_new_file(path: str, page: bytes) -> None:
+def write_new_file(path: str, page: bytes, home: str) -> None:
     """Make a file with these bytes; nobody ever sees half of it, and no other is overwritten.
 
+    Args:
+        path: Where.
+        page: The bytes.
+        home: The home of kbd, where nothing can go.
+
     Raises:
-        Stop: It exists by now, or cannot be written.
+        Stop: It exists by now, cannot be written, or lies in the home of kbd.
     """
-    from kbd.core.runtime.held_folder import hold_named  # noqa: PLC0415 - 9 ms, to write only
+    # Only to write: 9 ms.
+    from kbd.core.runtime.held_folder import hold_named, lies_within  # noqa: PLC0415
 
     folder, name = os.path.split(os.path.abspath(path))
     try:
         with hold_named(folder) as held:
+            if lies_within(held, Path(home)):
+                raise Stop(f"{path} lies in the home of kbd: name another folder", USAGE)
             write_below(held, name, page)
     except FileExistsError as error:
         raise Stop(f"{path} exists; nothing is overwritten", USAGE) from error

@@ -62,7 +62,9 @@ def test_a_name_that_is_no_text_keeps_no_other_back(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
 ) -> None:
     """It cannot be sent: it is left out and told, and the others are added."""
-    daemon.answers["WorkbenchFilesAdd"] = {"add_results": [{"source_path": "/x/a", "status": "added"}]}
+    daemon.answers["WorkbenchFilesAdd"] = {
+        "add_results": [{"source_path": "/x/a", "status": "added"}]
+    }
 
     assert kbd("wb", "add", "taxes", "a.csv", "bad\udcff.csv") == 1
     told = capsys.readouterr()
