@@ -33,8 +33,7 @@ def write_new_file(path: str, page: bytes, home: str) -> None:
     Raises:
         Stop: It exists by now, cannot be written, or lies in the home of kbd.
     """
-    # Only to write: 9 ms.
-    from kbd.core.runtime.held_folder import hold_named, lies_within  # noqa: PLC0415
+    from kbd.core.runtime.held_folder import hold_named, lies_within  # noqa: PLC0415 - 9 ms, to write
 
     folder, name = os.path.split(os.path.abspath(path))
     try:
