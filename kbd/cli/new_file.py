@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kbd.cli.exits import FAILED, USAGE, Stop
 
-__all__ = ["check_new_file", "write_below", "write_new_file"]
+__all__ = ["check_new_file", "refuse_home", "write_below", "write_new_file"]
 
 
 def check_new_file(path: str) -> None:
@@ -33,18 +33,29 @@ def write_new_file(path: str, page: bytes, home: str) -> None:
     Raises:
         Stop: It exists by now, cannot be written, or lies in the home of kbd.
     """
-    from kbd.core.runtime.held_folder import hold_named, lies_within  # noqa: PLC0415 - 9 ms, to write
+    from kbd.core.runtime.held_folder import hold_named  # noqa: PLC0415 - 9 ms, to write only
 
     folder, name = os.path.split(os.path.abspath(path))
     try:
         with hold_named(folder) as held:
-            if lies_within(held, Path(home)):
-                raise Stop(f"{path} lies in the home of kbd: name another folder", USAGE)
+            refuse_home(held, home, path)
             write_below(held, name, page)
     except FileExistsError as error:
         raise Stop(f"{path} exists; nothing is overwritten", USAGE) from error
     except OSError as error:
         raise Stop(f"{path} cannot be written: {error.strerror}", FAILED) from error
+
+
+def refuse_home(folder: int, home: str, path: str) -> None:
+    """Refuse a held folder that lies in the home of kbd, under the name that it was given by.
+
+    Raises:
+        Stop: It does.
+    """
+    from kbd.core.runtime.held_folder import lies_within  # noqa: PLC0415 - as above
+
+    if lies_within(folder, Path(home)):
+        raise Stop(f"{path} lies in the home of kbd: name another folder", USAGE)
 
 
 def write_below(folder: int, name: str, page: bytes) -> None:
