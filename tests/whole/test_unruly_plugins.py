@@ -12,6 +12,7 @@ import pytest
 
 from kbd.client.blocking import ConnectionLostError, RemoteError
 from real_daemon import RealDaemon
+from whole.installed import describe_plugins
 
 pytestmark = pytest.mark.full
 
@@ -21,25 +22,14 @@ KINDS = ("format", "tool", "provider", "embedder", "hook")
 
 SECRET = "sk-unruly-0123456789abcdef"
 
-PREFACE = """
-from functools import partial
-from pathlib import Path
-from kbd.core.api import daemon
-sys.path.append({site!r})
-daemon.WorkerPool = partial(daemon.WorkerPool, extra_paths=[Path({site!r})])
-"""
-
 
 @pytest.fixture(params=["asyncio", "trio"])
 def unruly(short_dir: Path, request: pytest.FixtureRequest) -> Iterator[RealDaemon]:
     """A daemon with the plugins installed, as somebody else's."""
     site = short_dir / "site"
     shutil.copytree(PACKAGES / "kbd_unruly", site / "kbd_unruly")
-    described = site / "unruly-1.dist-info"
-    described.mkdir()
-    (described / "METADATA").write_text("Name: unruly\nVersion: 1\n\n")
-    points = "".join(f"unruly_{kind} = kbd_unruly.{kind}\n" for kind in KINDS)
-    (described / "entry_points.txt").write_text(f"[kbd]\n{points}")
+    points = {f"unruly_{kind}": f"kbd_unruly.{kind}" for kind in KINDS}
+    preface = describe_plugins(site, "unruly", points)
     home = short_dir / "home"
     home.mkdir(mode=0o700)
     (home / "settings.toml").write_text('[plugins.unruly_hook]\nact = "block"\n')
@@ -49,7 +39,6 @@ def unruly(short_dir: Path, request: pytest.FixtureRequest) -> Iterator[RealDaem
         "KBD_SEARCH_EMBEDDER": "unruly_embedder:m",
         "KBD_RUN_RETRY_S": "0.01",
     }
-    preface = PREFACE.format(site=str(site))
     daemon = RealDaemon(home, request.param, environment, preface)
     daemon.start()
     try:
