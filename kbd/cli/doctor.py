@@ -69,6 +69,11 @@ def _mark(good: object) -> str:
     return GOOD if good else WRONG
 
 
+def _plugin_mark(status: str) -> str:
+    """Mark what became of a plugin; one that is blocked is as somebody wants it."""
+    return KNOWN if status == "blocked" else _mark(status == "loaded")
+
+
 def _check_packages() -> Iterator[_Finding]:
     python = ".".join(str(part) for part in sys.version_info[:3])
     yield _Finding(_mark(sys.version_info >= MIN_PYTHON), "python", f"{python} at {sys.executable}")
@@ -130,9 +135,9 @@ def _check_daemon(client: Client) -> Iterator[_Finding]:
             if not row["leaves_machine"] and (missing := row.get("reason")):
                 yield _Finding(KNOWN, "search", f"{row['provider_id']}: {line(missing)}")
     for plugin in call(client, "PluginsList")["plugins"]:
-        loaded = plugin["status"] == "loaded"
         text = f"{plugin['name']} {plugin['version']} {plugin['status'].replace('_', ' ')}"
-        yield _Finding(_mark(loaded), "plugin", f"{text}{_reason_suffix(plugin)}")
+        mark = _plugin_mark(plugin["status"])
+        yield _Finding(mark, "plugin", f"{text}{_reason_suffix(plugin)}")
     for provider in call(client, "ProvidersGetStatus")["providers"]:
         text = "is set up" if provider["configured"] else "is not set up"
         if not provider["enabled"]:
@@ -228,4 +233,4 @@ def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
         row = {"reason": status.reason}
         text = "can be loaded" if status.status == "loaded" else status.status.replace("_", " ")
         told = f"{status.name} {status.version} {text}{_reason_suffix(row)}"
-        yield _Finding(_mark(status.status == "loaded"), "plugin", told)
+        yield _Finding(_plugin_mark(status.status), "plugin", told)

@@ -195,3 +195,5 @@ def test_what_ends_the_daemon_three_times_is_left_out(unruly: RealDaemon, tmp_pa
         unruly.stop()
         unruly.start()
         assert plugins(unruly)["provider"][0] == told
+        # Blocked is as somebody wants it.
+        assert "WRONG plugin    unruly_provider" not in doctor(unruly)
