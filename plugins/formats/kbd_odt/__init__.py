@@ -4,7 +4,7 @@
 its elements; `document` reads it once and gathers what it holds, section by section.
 `text_renderer` renders paragraphs and tables, with `styles` for what is hidden and how lists are
 labeled. `reader` answers with the map and with text, `comparison` with what differs between two
-versions.
+versions, `active_content` with what a text runs, fetches or has embedded.
 """
 
 from collections.abc import Sequence
