@@ -8,8 +8,9 @@ listeners), 5.4.2 and 14.6 (sections and programs that are linked), 10.4 (frames
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
+from typing import Any
 from urllib.parse import unquote
 
 from lxml import etree
@@ -71,10 +72,14 @@ _LINKS = (
 """Elements that lead somewhere only at a click."""
 
 _TRACES = re.compile(
-    rb"href|script|dde-|database|macro|submission|connection-resource|applet|plugin|object-ole"
-    rb"|DataSource"
+    rb"href|event-listener|dde-|database-|execute-macro|submission|connection-resource"
+    rb"|DataSource|[<:](?:script|applet|plugin|object-ole)[\s>/]"
 )
 """Words of all of these; a part without them is not parsed."""
+
+_LINKED: Callable[[etree._Element], Any] = etree.XPath(
+    "//*[@x:href]", namespaces={"x": XLINK.strip("{}")}
+)
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _CALLS = re.compile(r"(?:vnd\.sun\.star\.|macro:|service:|slot:|\.uno:|javascript:)", re.IGNORECASE)
@@ -127,14 +132,8 @@ def _add_part(found: ActiveContent, data: bytes, part: str, package: Package | N
         # Where a text takes the addresses of its letters from.
         if element.get(f"{_CONFIG}name") == "CurrentDatabaseDataSource" and element.text:
             found.add("mail merge", element.text)
-    for element in _linked(root):
+    for element in _LINKED(root):
         _add_link(found, str(element.tag), element.get(_HREF, "").strip(), package)
-
-
-def _linked(root: etree._Element) -> Iterator[etree._Element]:
-    found = root.xpath("//*[@*[local-name() = 'href']]")
-    if isinstance(found, list):
-        yield from (each for each in found if isinstance(each, etree._Element))  # noqa: SLF001
 
 
 def _told(element: etree._Element) -> tuple[str, str]:
