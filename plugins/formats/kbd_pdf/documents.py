@@ -21,7 +21,7 @@ from pypdfium2 import raw
 from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
 from kbd_pdf.forms import check_drawing, check_forms
-from kbd_pdf.masks import may_cost_more
+from kbd_pdf.masks import may_be_shaded, may_cost_more
 from kbd_pdf.streams import STREAM_BYTES, check_streams, may_paint_often
 
 __all__ = [
@@ -116,6 +116,13 @@ class DrawingCost:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._may_be_much: bool | None = None
+        self._may_be_shaded: bool | None = None
+
+    def is_little(self) -> bool:
+        """Tell whether what pages cost is told by how many things are on them."""
+        if self._may_be_shaded is None:
+            self._may_be_shaded = may_be_shaded(self._source.path)
+        return not self._may_be_shaded
 
     def check(self, index: int) -> None:
         """Check that a page, counted from 0, can be drawn; raises FileReadFailed."""

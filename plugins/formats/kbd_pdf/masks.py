@@ -22,7 +22,7 @@ from pypdf.generic import ArrayObject, DictionaryObject, StreamObject
 from kbd_pdf.objects import array, dictionary, entry, plain, resolved
 from kbd_pdf.streams import text_parts
 
-__all__ = ["masked", "may_cost_more", "shading_cost", "tiles_cost"]
+__all__ = ["masked", "may_be_shaded", "may_cost_more", "shading_cost", "tiles_cost"]
 
 MAX_TILES = 100_000
 """Tiles of a pattern on a page that cost nothing much: steps of two points."""
@@ -45,6 +45,8 @@ _TRACES = re.compile(
 """What a file has that may cost more: the form of a mask, a kind 1 or one told elsewhere, and names
 of which a letter is written as a number."""
 
+_SHADED = re.compile(rb"/Shading|" + _TRACES.pattern)
+
 _STATE = re.compile(
     rb"/([^\s/<>\[\](){}%]+)\s+(?:(gs)|(Do))\b"
     rb"|\b(?:(f\*|f|F|B\*|B|b\*|b|S|s|Tj|TJ|sh|EI)|(q)|(Q))(?=[\s/<\[(]|$)|(['\"])(?=\s|$)"
@@ -53,14 +55,23 @@ _STATE = re.compile(
 
 def may_cost_more(path: Path) -> bool:
     """Tell whether a file may have masks, tiles or programs; the bytes of most tell it has none."""
+    return _has(path, _TRACES)
+
+
+def may_be_shaded(path: Path) -> bool:
+    """Tell whether a file may have those, or shadings of any kind, which may be large meshes."""
+    return _has(path, _SHADED)
+
+
+def _has(path: Path, traces: re.Pattern[bytes]) -> bool:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if _TRACES.search(data):
+        if traces.search(data):
             return True
         # What is encrypted hides names only where objects are packed.
         if data.find(b"/Encrypt") >= 0 and data.find(b"/ObjStm") >= 0:
             return True
         try:
-            return any(_TRACES.search(part) for part in text_parts(data))
+            return any(traces.search(part) for part in text_parts(data))
         except igzip_lib.IsalError:  # type: ignore[misc] # its stub declares an instance
             return True
 
