@@ -207,6 +207,7 @@ def hidden_text_of(
             else:
                 hidden.append(page_object)
     if pale and count <= MAX_DRAWN and not pictures and may_draw():
+        # Most pale text stands on something, and then the page need not be drawn.
         behind = [place.sides(each) for each in painted]
         alone = [
             (each, sides)

@@ -276,9 +276,10 @@ SEEN = {
     "white on something": b"0 0 .5 rg 0 600 600 200 re f " + shown("secret", extra=WHITE),
     "white on a form": b"/X Do " + shown("secret", extra=WHITE),
     "white with an outline": shown("secret", extra=WHITE + " 2 Tr"),
+    "white that is drawn black": b"/D gs " + shown("secret", extra=WHITE),
     "gray": shown("secret", extra=".7 g"),
 }
-LOOKS = b"/ExtGState<</A<</ca 0>>/N<</ca 1>>>>/XObject<</X 6 0 R>>"
+LOOKS = b"/ExtGState<</A<</ca 0>>/N<</ca 1>>/D<</BM/Difference>>>>/XObject<</X 6 0 R>>"
 DARK = stream(b"0 0 .5 rg 0 600 600 200 re f", b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]")
 
 
