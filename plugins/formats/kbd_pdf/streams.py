@@ -162,10 +162,9 @@ def _draws_letters(data: mmap.mmap) -> bool:
 
 
 def text_parts(data: mmap.mmap) -> Iterator[bytes]:
-    """Yield the parts of a file in which objects are packed, unpacked.
+    """Yield the parts of a file in which objects are packed, unpacked; a damaged one raises.
 
-    Raises:
-        IsalError: One is damaged.
+    What it raises is `igzip_lib.IsalError`, for each caller has an answer of its own to damage.
     """
     for head, start, end in _places(data):
         if b"/ObjStm" in head or b"#" in head:

@@ -276,10 +276,9 @@ SEEN = {
     "white on something": b"0 0 .5 rg 0 600 600 200 re f " + shown("secret", extra=WHITE),
     "white on a form": b"/X Do " + shown("secret", extra=WHITE),
     "white with an outline": shown("secret", extra=WHITE + " 2 Tr"),
-    "white that is drawn black": b"/D gs " + shown("secret", extra=WHITE),
     "gray": shown("secret", extra=".7 g"),
 }
-LOOKS = b"/ExtGState<</A<</ca 0>>/N<</ca 1>>/D<</BM/Difference>>>>/XObject<</X 6 0 R>>"
+LOOKS = b"/ExtGState<</A<</ca 0>>/N<</ca 1>>>>/XObject<</X 6 0 R>>"
 DARK = stream(b"0 0 .5 rg 0 600 600 200 re f", b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]")
 
 
@@ -290,6 +289,16 @@ def test_pale_text_is_labeled_where_nothing_of_it_is_seen(which: str, tmp_path: 
     page = one_page(stream(b"0 g " + shown("plain", "72 50") + content), DARK, resources=LOOKS)
     label = "[text on page 1 that people do not see: secret]"
     assert (label in read(tmp_path, page).text) == (which in UNSEEN)
+
+
+def test_what_only_drawing_tells_of_is_not_labeled(tmp_path: Path) -> None:
+    """White text in the place of a dark stamp, which is none of the things of the page."""
+    stamp = b"<</Subtype/Stamp/Rect[0 600 600 800]/AP<</N 6 0 R>>>>"
+    look = DARK.replace(b"/BBox[0 0 600 800]", b"/BBox[0 600 600 800]")
+    pale = stream(shown("plain", "72 50") + shown("secret", extra=WHITE))
+    assert "do not see" in read(tmp_path, one_page(pale, look, stamp)).text
+    stamped = one_page(pale, look, stamp, page=b"/Annots[7 0 R]")
+    assert "do not see" not in read(tmp_path, stamped).text
 
 
 def test_a_page_that_cannot_be_drawn_cheaply_has_no_pale_text(tmp_path: Path) -> None:
