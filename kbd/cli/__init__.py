@@ -9,6 +9,7 @@ Shared modules:
     exits         exit codes
     link          connection to the daemon's socket, and where that is
     start         starts the daemon where it does not run
+    patience      a word about what a command waits for
     terminal      terminal output: escaping, width, tables, questions
     names         resolves the name of a workbench or run
     job           what `run` and `send` share, shown by `progress`

@@ -9,6 +9,7 @@ from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, OK, USAGE, Stop
 from kbd.cli.files import add, extract
 from kbd.cli.link import call, connect
 from kbd.cli.names import find_workbench
+from kbd.cli.patience import told_if_slow
 from kbd.cli.recover import recover
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import ask, format_time, is_interactive, line, note, render_table, say, size
@@ -110,7 +111,8 @@ def _show(arguments: argparse.Namespace) -> int:
         workbench = find_workbench(client, arguments.workbench)
         named = {"workbench_id": workbench["id"]}
         opened = call(client, "WorkbenchOpen", named)["workbench"]
-        files = call(client, "WorkbenchFilesList", {**named, "look_into": True})["files"]
+        with told_if_slow(_LOOKING):
+            files = call(client, "WorkbenchFilesList", {**named, "look_into": True})["files"]
         runs = call(client, "RunList", named)["runs"]
     if arguments.json:
         say(json.dumps({"workbench": opened, "files": files, "runs": runs}))
@@ -129,6 +131,8 @@ def _show(arguments: argparse.Namespace) -> int:
         say(f"\n{render_table(('run', 'status', 'started (UTC)'), table)}")
     return OK
 
+
+_LOOKING = "Looking into the files for what they carry: the first time that may take 20 seconds…"
 
 _SHOWN_CARRIED = 3
 _CARRIED_WIDTH = 60

@@ -15,7 +15,7 @@ from kbd.formats import Source
 from kbd.formats.active import ActiveContent
 from kbd.opc.package import Package, Relation, reading_errors
 
-__all__ = ["AddContent", "active_content", "parts_of"]
+__all__ = ["AddContent", "active_content", "parts_of", "sends_or_opens"]
 
 AddContent = Callable[[Package, ActiveContent], None]
 """Adds what a format has in its text."""
@@ -72,6 +72,11 @@ _HOVERED = re.compile(
 _MAX_PART_BYTES = 32 * 1024 * 1024
 
 
+def sends_or_opens(target: str) -> bool:
+    """Tell whether a link sends something on, or opens what is no page, when it is followed."""
+    return _SENDS.search(target) is not None
+
+
 def active_content(
     source: Source, known: tuple[Source, ...], add: AddContent | None = None
 ) -> tuple[str, ...]:
@@ -123,7 +128,7 @@ def _add_relation(found: ActiveContent, package: Package, relation: Relation) ->
     if relation.external:
         if relation.kind != _LINK:
             found.add(f"external {relation.kind}", relation.target)
-        elif _SENDS.search(relation.target):
+        elif sends_or_opens(relation.target):
             found.add("link that sends or opens", relation.target)
         return
     if relation.target not in package:

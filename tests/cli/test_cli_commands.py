@@ -1,12 +1,16 @@
 """The commands that ask one thing and print it."""
 
+import io
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from scripted_daemon import ScriptedDaemon
+from kbd.cli.patience import told_if_slow
+from scripted_daemon import Notify, ScriptedDaemon
 from scripted_job import ADDED, WORKBENCH, workbench
 
 Kbd = Callable[..., int]
@@ -172,6 +176,58 @@ def test_wb_show_tells_files_and_runs(daemon: ScriptedDaemon, kbd: Kbd, capsys: 
     told = capsys.readouterr().out
     for part in ("offline:planner", "not a known format", "a-1  failed"):
         assert part in told
+
+
+class _Terminal(io.StringIO):
+    """A terminal; it hears the first word."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = threading.Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        self.heard.set()
+        return written
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_wb_show_tells_what_a_long_look_waits_for(
+    daemon: ScriptedDaemon, kbd: Kbd, monkeypatch: pytest.MonkeyPatch, *, is_plain: bool
+) -> None:
+    """On a terminal, once, and before the answer; where nobody draws, nothing is told."""
+    told = _Terminal()
+    monkeypatch.setattr("sys.stderr", told)
+    monkeypatch.setenv("TERM", "dumb" if is_plain else "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr("kbd.cli.patience.PATIENCE_S", 0.01)
+
+    def look(_: dict[str, Any], __: Notify) -> dict[str, Any]:
+        # Until the word is told, so that no clock decides.
+        assert is_plain or told.heard.wait(30)
+        return {"files": []}
+
+    daemon.answers.update(
+        WorkbenchOpen={"workbench": {**workbench(), "default_model_id": "offline:planner"}},
+        WorkbenchFilesList=look,
+        RunList={"runs": []},
+    )
+    assert kbd("wb", "show", "taxes") == 0
+    assert told.getvalue().count("Looking into the files") == (0 if is_plain else 1)
+
+
+def test_a_short_wait_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is told of what takes no time, though it is a terminal."""
+    told = _Terminal()
+    monkeypatch.setattr("sys.stderr", told)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with told_if_slow("waiting"):
+        pass
+    assert told.getvalue() == ""
 
 
 def test_wb_show_tells_what_files_carry(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:

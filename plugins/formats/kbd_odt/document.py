@@ -245,7 +245,9 @@ HEADING = f"{TEXT}h"
 _LIST, LIST_ITEMS = f"{TEXT}list", (f"{TEXT}list-item", f"{TEXT}list-header")
 _SECTION = f"{TEXT}section"
 _BODY, _MASTER = f"{OFFICE}text", f"{STYLE}master-page"
-_STYLE_ELEMENTS = (f"{STYLE}style", f"{TEXT}list-style")
+_STYLE_ELEMENTS = (
+    f"{STYLE}style", f"{TEXT}list-style", f"{STYLE}default-style", f"{STYLE}page-layout",
+)  # fmt: skip
 MARGINS = {
     f"{STYLE}{kind}{ending}": (kind, type_)
     for kind in ("header", "footer")
@@ -329,7 +331,7 @@ class _Reader:
             self._lists.begin_item(element)
         # Sections inside a hidden one are hidden, whatever they say, and have to be counted to its
         # end.
-        elif tag == _SECTION and (self._hidden_depth or element.get(f"{TEXT}display") == "none"):
+        elif tag == _SECTION and (self._hidden_depth or _is_hidden_section(element)):
             self._hidden_depth += 1
 
     def _leave(self, element: etree._Element) -> None:
@@ -392,6 +394,14 @@ class _Reader:
         self._renderer.drawn.clear()
         if text and element.get(f"{STYLE}display") != "false":
             self._margins.append(Margin(kind, type_, self._page_style, text))
+
+
+def _is_hidden_section(element: etree._Element) -> bool:
+    """Tell whether a section is hidden: always, or by a condition that held when it was saved."""
+    display = element.get(f"{TEXT}display")
+    return display == "none" or (
+        display == "condition" and element.get(f"{TEXT}is-hidden") == "true"
+    )
 
 
 def read_pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Element]]:

@@ -8,6 +8,7 @@ from kbd.formats import (
     CompareOptions,
     Comparison,
     FormatHandler,
+    Inspectable,
     Mappable,
     Passage,
     Place,
@@ -22,7 +23,7 @@ from kbd.formats import (
 __all__ = ["OdtFormat"]
 
 
-class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable):
+class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable, Inspectable):
     """OpenDocument texts, read-only: sections by headings, text, tables."""
 
     name = "odt"
@@ -33,7 +34,9 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable):
         ".ott": "application/vnd.oasis.opendocument.text-template",
         ".fodt": "application/vnd.oasis.opendocument.text-flat-xml",
     }
-    preload = ("kbd_odt.reader", "kbd_odt.comparison.text_comparison")
+    preload = (
+        "kbd_odt.reader", "kbd_odt.comparison.text_comparison", "kbd_odt.active_content",
+    )  # fmt: skip
     guidance = (
         "Read-only; to change such a text, write a new document. The map lists sections; then "
         "read_file with section (a heading, or its index from 0) and, for a long one, chunk."
@@ -88,3 +91,9 @@ class OdtFormat(FormatHandler, Mappable, Readable, Printable, Comparable):
         from kbd_odt.comparison import text_comparison  # noqa: PLC0415 - 30 ms for lxml
 
         return text_comparison.locate(source, text)
+
+    def active_content(self, source: Source, known: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return what a text runs, fetches or has embedded, and no other one has."""
+        from kbd_odt import active_content  # noqa: PLC0415 - 30 ms for lxml
+
+        return active_content.active_content(source, known)

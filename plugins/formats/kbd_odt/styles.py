@@ -1,4 +1,4 @@
-"""Styles that a reader must know of: hidden text, and the labels of lists.
+"""Styles that a reader must know of: hidden and unseen text, and the labels of lists.
 
 Labels are counted as the program shows them.
 """
@@ -6,6 +6,15 @@ Labels are counted as the program shows them.
 import msgspec
 from lxml import etree
 
+from kbd_odt.looks import (
+    PLAIN,
+    OdtLook,
+    derived,
+    ground_around,
+    may_hide,
+    paper_of,
+    read_look,
+)
 from kbd_odt.packages import STYLE, TEXT, XML, count
 
 __all__ = ["ListLevel", "ListNumbering", "OdtStyles", "label"]
@@ -20,6 +29,12 @@ _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
+
+
+_WHITE, _UNKNOWN = "FFFFFF", "?"
+_STYLE_NAME = f"{TEXT}style-name"
+_PARAGRAPHS = (f"{TEXT}p", f"{TEXT}h")
+_LOOKED_AT = ("text", "paragraph", "table-cell", "table-row", "table", "section")
 
 
 class ListLevel(msgspec.Struct, frozen=True):
@@ -39,15 +54,28 @@ class OdtStyles:
         self._parents: dict[str, str] = {}
         self._hidden: dict[str, bool] = {}
         self._lists: dict[str, dict[int, ListLevel]] = {}
+        self._looks: dict[str, OdtLook] = {}
+        self._known: dict[tuple[str | None, ...], OdtLook] = {}
+        self._paper = _WHITE
+        self._may_hide: bool | None = None
 
     def add(self, element: etree._Element) -> None:
-        """Add a `style:style` or a `text:list-style`."""
+        """Add a style: of texts, of lists, of pages, or a default one."""
         name = element.get(f"{STYLE}name", "")
+        family = element.get(f"{STYLE}family", "")
+        if element.tag == f"{STYLE}page-layout" or family == "graphic":
+            if paper_of(element) != _WHITE:
+                self._paper = _UNKNOWN
+            if not family:
+                return
         if element.tag == f"{TEXT}list-style":
             self._lists[name] = dict(map(_level, element.iterchildren("{*}*")))
             return
         # Styles of paragraphs and of texts have names of their own each.
-        key = f"{element.get(f'{STYLE}family', '')} {name}"
+        key = f"{family} {name}"
+        if family in _LOOKED_AT:
+            self._looks[key] = read_look(element)
+            self._may_hide = None
         self._parents[key] = element.get(f"{STYLE}parent-style-name", "")
         text_properties = element.find(f"{STYLE}text-properties")
         shown = None if text_properties is None else text_properties.get(f"{TEXT}display")
@@ -67,6 +95,54 @@ class OdtStyles:
                 return self._hidden[key]
             name = self._parents.get(key)
         return False
+
+    def is_unseen(self, element: etree._Element) -> bool:
+        """Whether people do not see the text of a paragraph or a span, though nothing hides it."""
+        if self._may_hide is None:
+            # Most texts say nothing of colors and sizes that could hide any of it.
+            self._may_hide = may_hide(self._looks.values())
+            self._known.clear()
+        if not self._may_hide:
+            return False
+        names, at = [element.get(_STYLE_NAME)], element
+        while at.tag not in _PARAGRAPHS:
+            parent = at.getparent()
+            if parent is None:
+                return False
+            # Spans, and the links and fields in which they stand.
+            names.append(parent.get(_STYLE_NAME))
+            at = parent
+        key = tuple(names)
+        look = self._known.get(key)
+        if look is None:
+            look = self._known[key] = self._nested(key)
+        return look.is_unseen("") or (look.has_color and look.is_unseen(self._behind(at)))
+
+    def _nested(self, names: tuple[str | None, ...]) -> OdtLook:
+        """Return the look of a text by the styles around it; the last is that of its paragraph."""
+        look = PLAIN
+        for name in names[:-1]:
+            look = derived(look, self._look("text", name))
+        look = derived(look, self._look("paragraph", names[-1]))
+        return derived(look, self._looks.get("paragraph ", PLAIN))
+
+    def _behind(self, paragraph: etree._Element) -> str:
+        styles = ground_around(paragraph)
+        if styles is None:
+            return _UNKNOWN
+        found = (self._look(family, name).block_ground for family, name in styles)
+        return next(filter(None, found), self._paper)
+
+    def _look(self, family: str, name: str | None) -> OdtLook:
+        """Return the look of a style with what it inherits from those that it names."""
+        look = PLAIN
+        for _ in range(_MAX_PARENTS):
+            if not name:
+                break
+            key = f"{family} {name}"
+            look = derived(look, self._looks.get(key, PLAIN))
+            name = self._parents.get(key)
+        return look
 
     def level(self, list_style: str, depth: int) -> ListLevel:
         """Return how a list of a style labels its items at a depth from 1."""

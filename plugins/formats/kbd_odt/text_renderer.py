@@ -9,6 +9,7 @@ Tables become rows of texts; repeats of cells and rows are attributes and may be
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
 import msgspec
 from lxml import etree
@@ -138,6 +139,9 @@ class _Line:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.is_hidden = False
+        # Whether what is added is not seen for its look, and the places of such pieces.
+        self.is_unseen = False
+        self.unseen: set[int] = set()
         # Blanks at the beginning of a paragraph are not shown, just as those behind a blank.
         self._after_blank = True
 
@@ -149,6 +153,8 @@ class _Line:
         if self._after_blank and shown.startswith(" "):
             shown = shown[1:]
         if shown:
+            if self.is_unseen:
+                self.unseen.add(len(self.pieces))
             self.pieces.append(shown)
             self._after_blank = shown.endswith(" ")
 
@@ -197,10 +203,23 @@ class OdtTextRenderer:
     def paragraph(self, element: etree._Element, depth: int = 0) -> str:
         """Return a paragraph or a heading as text."""
         line = _Line()
+        line.is_unseen = self._styles.is_unseen(element)
         self._render_inline(element, line, depth)
-        text = "".join(line.pieces).rstrip(" ")
+        text = self._joined(line).rstrip(" ")
         hides = self._styles.is_hidden("paragraph", element.get(f"{TEXT}style-name"))
         return self.hidden(text) if text and (hides or line.is_hidden) else text
+
+    def _joined(self, line: _Line) -> str:
+        """Return the text of a paragraph, what is not seen for its look with labels."""
+        if not line.unseen:
+            return "".join(line.pieces)
+        parts = []
+        for is_unseen, pieces in groupby(
+            enumerate(line.pieces), lambda each: each[0] in line.unseen
+        ):
+            text = "".join(piece for _, piece in pieces)
+            parts.append(self.hidden(text) if is_unseen and text.strip() else text)
+        return "".join(parts)
 
     def hidden(self, text: str) -> str:
         """Label a text that people would not see."""
@@ -288,7 +307,10 @@ class OdtTextRenderer:
 
     def _span(self, element: etree._Element, line: _Line, depth: int) -> None:
         if not self._styles.is_hidden("text", element.get(f"{TEXT}style-name")):
+            around = line.is_unseen
+            line.is_unseen = self._styles.is_unseen(element)
             self._render_inline(element, line, depth)
+            line.is_unseen = around
             return
         inner = _Line()
         self._render_inline(element, inner, depth)

@@ -20,11 +20,13 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, KbdError
 from kbd.formats import Source
-from kbd_pdf.forms import check_forms
+from kbd_pdf.forms import check_drawing, check_forms
+from kbd_pdf.masks import may_be_shaded, may_cost_more
 from kbd_pdf.streams import STREAM_BYTES, check_streams, may_paint_often
 
 __all__ = [
     "MAX_ENTRIES",
+    "DrawingCost",
     "OpenedPdf",
     "has_end_mark",
     "may_have_actions",
@@ -98,12 +100,37 @@ class OpenedPdf(msgspec.Struct, frozen=True):
         page_count: How many pages it has.
         document: As pdfium has it; None where pdfium cannot open it and pypdf can.
         warnings: What the reader must know of the whole file.
+        cost: What drawing its pages costs.
     """
 
     name: str
     page_count: int
     document: pdfium.PdfDocument | None
     warnings: tuple[str, ...]
+    cost: "DrawingCost"
+
+
+class DrawingCost:
+    """What drawing the pages of a file costs; found out where one is drawn."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._may_be_much: bool | None = None
+        self._may_be_shaded: bool | None = None
+
+    def is_little(self) -> bool:
+        """Tell whether what pages cost is told by how many things are on them."""
+        if self._may_be_shaded is None:
+            self._may_be_shaded = may_be_shaded(self._source.path)
+        return not self._may_be_shaded
+
+    def check(self, index: int) -> None:
+        """Check that a page, counted from 0, can be drawn; raises FileReadFailed."""
+        if self._may_be_much is None:
+            self._may_be_much = may_cost_more(self._source.path)
+        if self._may_be_much:
+            with open_by_pypdf(self._source) as reader:
+                check_drawing(reader, index, self._source.name)
 
 
 @contextlib.contextmanager
@@ -123,13 +150,14 @@ def open_pdf(source: Source) -> Iterator[OpenedPdf]:
     document, is_locked = _open_by_pdfium(source)
     if document is None:
         count = _count_pages_by_pypdf(source, is_locked=is_locked)
-        yield OpenedPdf(source.name, count, None, (*notes, _OPENED_BY_PYPDF))
+        warned = (*notes, _OPENED_BY_PYPDF)
+        yield OpenedPdf(source.name, count, None, warned, DrawingCost(source))
         return
     with document:
         # Needed for the values of forms and for drawing them; nothing that they do is run.
         with contextlib.suppress(pdfium.PdfiumError):
             document.init_forms()
-        yield OpenedPdf(source.name, len(document), document, notes)
+        yield OpenedPdf(source.name, len(document), document, notes, DrawingCost(source))
 
 
 @contextlib.contextmanager

@@ -6,21 +6,27 @@ pdfium makes an object of each, and ends the process where it has no memory for 
 
 Two more things are drawn like forms and may draw forms: the letters of a font that is made of
 drawings (Type 3), each time such a letter stands in a text, and the tile of a pattern, each time
-something is filled with it. How many tiles a filling takes does not count, for pdfium makes one.
+something is filled with it.
+
+That is what reading a page costs. Drawing one costs more, and that is counted where pages are
+drawn: a soft mask is drawn anew for each thing that is painted through it, tiles are laid beside
+each other, and a shading may compute each point by a program. See `kbd_pdf.masks`.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pypdf import PdfReader
-from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject, NameObject, StreamObject
+from pypdf.generic import DictionaryObject, NameObject, StreamObject
 
 from kbd.errors import FileReadFailed
+from kbd_pdf.masks import masked, shading_cost, tiles_cost
+from kbd_pdf.objects import array, dictionary, entry, plain, resolved
 from kbd_pdf.streams import MAX_PAINTED, count_painted
 
-__all__ = ["check_forms"]
+__all__ = ["check_drawing", "check_forms"]
 
 MAX_LEVELS = 40
 """Forms in forms that pdfium follows (kMaxFormLevel)."""
@@ -30,21 +36,38 @@ MAX_FORMS = 20_000
 
 _NAME = rb"/([^\s/<>\[\](){}%]+)"
 _DRAW = re.compile(_NAME + rb"\s+Do\b")
+_SHADE = re.compile(_NAME + rb"\s+sh\b")
 _FONT = re.compile(_NAME + rb"\s+[-+.\d]+\s+Tf\b")
 _COLORS = re.compile(
     # A pattern as the color; what paints with it; the colors kept and taken back.
     _NAME + rb"\s+(?:scn|SCN)\b|\b(?:(f\*|f|F|B\*|B|b\*|b|S|s|Tj|TJ)|(q)|(Q))(?=[\s/<\[(]|$)"
 )
 _STRINGS = re.compile(rb"\\[0-7]{1,3}|\\.|[()]|<([0-9A-Fa-f\s]+)>", re.DOTALL)
-_ESCAPE = re.compile(rb"#([0-9a-fA-F]{2})")
+
+
+class _Resources(NamedTuple):
+    """What the names of a stream mean.
+
+    Args:
+        own: Its own resources, or those of whoever draws it where it has none.
+        page: Those of the page: pdfium looks there for each kind that its own have not.
+    """
+
+    own: DictionaryObject
+    page: DictionaryObject
+
+    def named(self, kind: str) -> DictionaryObject:
+        """Return the things of a kind, by their names."""
+        found = entry(self.own, kind)
+        return found if isinstance(found, DictionaryObject) else dictionary(self.page.get(kind))
 
 
 class _Form:
     """A form: what it paints itself, and which others it draws how often."""
 
-    def __init__(self, stream: StreamObject, resources: DictionaryObject) -> None:
+    def __init__(self, stream: StreamObject, resources: _Resources, mask: Any) -> None:
         # Kept, for by their identities it is known.
-        self.made_of = stream, resources
+        self.made_of = stream, resources, mask
         self.data = stream.get_data()
         self.painted = count_painted(self.data) + 1
         self.children: list[tuple[_Form, int]] = []
@@ -59,88 +82,211 @@ def check_forms(reader: PdfReader, name: str) -> None:
     Raises:
         FileReadFailed: One does, or there are too many forms to tell.
     """
-    known: dict[tuple[int, int], _Form] = {}
-    pages = [list(_drawn_by_page(page, known, name)) for page in reader.pages]
-    forms = list(known.values())
-    for form in forms:
-        form.total = form.painted
-    # Each round follows forms one level deeper; most are at their end after two.
-    for _ in range(MAX_LEVELS):
-        totals = [
-            min(form.painted + sum(child.total * times for child, times in form.children), _OVER)
-            for form in forms
-        ]
-        if totals == [form.total for form in forms]:
-            break
-        for form, total in zip(forms, totals, strict=True):
-            form.total = total
-    for drawn in pages:
-        if sum(form.total * times for form, times in drawn) > MAX_PAINTED:
-            msg = (
-                f"{name} holds a page that paints more than {MAX_PAINTED:,} things, by forms that "
-                "are drawn over and over: it is not read"
-            )
-            raise FileReadFailed(msg)
+    forms = _Forms(name, is_drawn=False)
+    pages = [list(forms.of_page(page)) for page in reader.pages]
+    forms.add_up()
+    if any(_cost(drawn) > MAX_PAINTED for drawn in pages):
+        msg = (
+            f"{name} holds a page that paints more than {MAX_PAINTED:,} things, by forms that "
+            "are drawn over and over: it is not read"
+        )
+        raise FileReadFailed(msg)
+
+
+def check_drawing(reader: PdfReader, index: int, name: str) -> None:
+    """Check that drawing a page does not cost more than painting `MAX_PAINTED` things.
+
+    Args:
+        reader: The file.
+        index: Which page, from 0.
+        name: How the file is called in messages.
+
+    Raises:
+        FileReadFailed: It does, or there are too many forms to tell.
+    """
+    forms = _Forms(name, is_drawn=True)
+    drawn = list(forms.of_page(reader.pages[index]))
+    forms.add_up()
+    if _cost(drawn) > MAX_PAINTED:
+        msg = (
+            f"page {index + 1} of {name} costs more than painting {MAX_PAINTED:,} things, by "
+            "masks, patterns or shadings that are drawn over and over: it is not drawn"
+        )
+        raise FileReadFailed(msg)
 
 
 _OVER = MAX_PAINTED + 1
 
-
-def _drawn_by_page(
-    page: Any, known: dict[tuple[int, int], _Form], name: str
-) -> Iterator[tuple[_Form, int]]:
-    """Yield the forms that a page draws, those of its annotations among them, and how often."""
-    contents = page.get_contents()
-    resources = _dictionary(page.get("/Resources"))
-    if contents is not None:
-        yield from _children(contents.get_data(), resources, known, name)
-    for note in _array(page.get("/Annots")):
-        looks = _dictionary(_dictionary(note).get("/AP"))
-        for look in looks.values():
-            found = look.get_object() if isinstance(look, IndirectObject) else look
-            one = isinstance(found, StreamObject)
-            for each in (look,) if one else _dictionary(found).values():
-                if (form := _form(each, resources, known, name)) is not None:
-                    yield form, 1
+_Drawn = tuple[_Form | int, int]
+"""A form, or what something else costs; and how often it is drawn."""
 
 
-def _children(
-    data: bytes,
-    resources: DictionaryObject,
-    known: dict[tuple[int, int], _Form],
-    name: str,
-) -> Iterator[tuple[_Form, int]]:
-    """Yield what a stream draws that may draw others, and how often."""
-    for drawn, inherited, times in _references(data, resources):
-        if (form := _form(drawn, inherited, known, name)) is not None:
-            yield form, times
+def _cost(drawn: list[_Drawn]) -> int:
+    return sum((what if isinstance(what, int) else what.total) * times for what, times in drawn)
+
+
+class _Forms:
+    """The forms of pages, followed from page to form and from form to form.
+
+    Args:
+        name: How the file is called in messages.
+        is_drawn: Whether what only drawing costs counts, too.
+    """
+
+    def __init__(self, name: str, *, is_drawn: bool) -> None:
+        self._name, self._is_drawn = name, is_drawn
+        self._known: dict[tuple[int, ...], _Form] = {}
+        self._shadings: dict[int, tuple[Any, int]] = {}
+
+    def add_up(self) -> None:
+        """Set the totals of all forms, each with what it draws."""
+        forms = list(self._known.values())
+        for form in forms:
+            form.total = form.painted
+        # Each round follows forms one level deeper; most are at their end after two.
+        for _ in range(MAX_LEVELS):
+            totals = [
+                min(
+                    form.painted + sum(child.total * times for child, times in form.children), _OVER
+                )
+                for form in forms
+            ]
+            if totals == [form.total for form in forms]:
+                break
+            for form, total in zip(forms, totals, strict=True):
+                form.total = total
+
+    def of_page(self, page: Any) -> Iterator[_Drawn]:
+        """Yield what a page draws, the forms of its annotations included, and how often."""
+        contents = page.get_contents()
+        of_page = dictionary(page.get("/Resources"))
+        resources = _Resources(of_page, of_page)
+        if contents is not None:
+            yield from self._children(contents.get_data(), resources, None)
+        for note in array(page.get("/Annots")):
+            looks = dictionary(dictionary(note).get("/AP"))
+            for look in looks.values():
+                one = isinstance(resolved(look), StreamObject)
+                for each in (look,) if one else dictionary(look).values():
+                    if (form := self._form(each, resources, None)) is not None:
+                        yield form, 1
+
+    def _children(self, data: bytes, resources: _Resources, mask: Any) -> Iterator[_Drawn]:
+        """Yield what a stream draws that may draw others, and how often.
+
+        Args:
+            data: The stream.
+            resources: What its names mean.
+            mask: The mask through which all of it is painted; None for none.
+        """
+        if not self._is_drawn:
+            for drawn, inherited, times in _references(data, resources):
+                if (form := self._form(drawn, inherited, None)) is not None:
+                    yield form, times
+            return
+        named = resources.named("/XObject")
+        for key, through, times in masked(data, resources.named("/ExtGState"), mask):
+            if key and key in named and not _is_picture(named[key]):
+                # The form is a thing that is painted through the mask, and so is what is in it.
+                inner = None if _is_group(named[key]) else through
+                if (form := self._form(named.raw_get(key), resources, inner)) is not None:
+                    yield form, times
+            if (form := self._form(through, resources, None)) is not None:
+                yield MASK_COST, times
+                yield form, times
+        for drawn, inherited, times in _references(data, resources, with_forms=False):
+            if (form := self._form(drawn, inherited, None)) is not None:
+                yield form, times
+                yield tiles_cost(drawn), times
+        for shading, times in _shadings(data, resources):
+            yield self._shading(shading), times
+
+    def _shading(self, shading: Any) -> int:
+        if id(shading) not in self._shadings:
+            # Kept with its cost, so that no other object takes its identity.
+            self._shadings[id(shading)] = shading, shading_cost(shading)
+        return self._shadings[id(shading)][1]
+
+    def _form(self, reference: Any, resources: _Resources, mask: Any) -> _Form | None:
+        """Return what a reference leads to if it is a form; with all that it draws."""
+        found = resolved(reference)
+        if not isinstance(found, StreamObject):
+            return None
+        # One without resources of its own uses those of whoever draws it.
+        own = entry(found, "/Resources")
+        if isinstance(own, DictionaryObject):
+            resources = _Resources(own, resources.page)
+        key = (id(found), *map(id, resources), id(mask))
+        form = self._known.get(key)
+        if form is None:
+            if len(self._known) >= MAX_FORMS:
+                msg = f"{self._name} has more than {MAX_FORMS:,} forms: it is not read"
+                raise FileReadFailed(msg)
+            form = self._known[key] = _Form(found, resources, mask)
+            # Known before it is followed, so that a circle ends.
+            for what, times in self._children(form.data, resources, mask):
+                if isinstance(what, int):
+                    form.painted += what * times
+                else:
+                    form.children.append((what, times))
+            form.data = b""
+        return form
+
+
+MASK_COST = 100
+"""Things that take pdfium as long to paint as one mask, which is a picture of its own: 0.8 ms."""
+
+
+def _is_picture(drawn: Any) -> bool:
+    """Tell whether what `Do` names is no form; masks, tiles and letters are forms in any case."""
+    return str(entry(dictionary(drawn), "/Subtype")) == "/Image"
+
+
+def _is_group(form: Any) -> bool:
+    """Tell whether a form is painted as one thing, through a mask that does not reach into it."""
+    group = dictionary(dictionary(form).get("/Group"))
+    return str(entry(group, "/S")) == "/Transparency"
+
+
+def _shadings(data: bytes, resources: _Resources) -> Iterator[tuple[Any, int]]:
+    """Yield the shadings that a stream paints, by themselves or as a filling, and how often."""
+    named = resources.named("/Shading")
+    for key, times in Counter(map(plain, _SHADE.findall(data))).items():
+        if key in named:
+            yield dictionary(named[key]), times
+    named = resources.named("/Pattern")
+    for key, times in (_filled(data) if named else Counter[str]()).items():
+        shading = dictionary(dictionary(named.get(key)).get("/Shading"))
+        if shading:
+            yield shading, times
 
 
 def _references(
-    data: bytes, resources: DictionaryObject
-) -> Iterator[tuple[Any, DictionaryObject, int]]:
+    data: bytes, resources: _Resources, *, with_forms: bool = True
+) -> Iterator[tuple[Any, _Resources, int]]:
     """Yield the references of what a stream draws, the resources that it has, and how often."""
-    named = _dictionary(resources.get("/XObject"))
-    for key, times in Counter(map(_plain, _DRAW.findall(data))).items():
-        if key in named:
+    named = resources.named("/XObject") if with_forms else DictionaryObject()
+    for key, times in Counter(map(plain, _DRAW.findall(data))).items():
+        if key in named and not _is_picture(named[key]):
             yield named.raw_get(key), resources, times
-    named = _dictionary(resources.get("/Pattern"))
+    named = resources.named("/Pattern")
     for key, times in (_filled(data) if named else Counter[str]()).items():
         if key in named:
             yield named.raw_get(key), resources, times
-    named = _dictionary(resources.get("/Font"))
-    fonts = [_dictionary(named.get(key)) for key in set(map(_plain, _FONT.findall(data)))]
-    drawn = [font for font in fonts if font.get("/Subtype") == "/Type3"]
+    named = resources.named("/Font")
+    fonts = [dictionary(named.get(key)) for key in set(map(plain, _FONT.findall(data)))]
+    drawn = [font for font in fonts if entry(font, "/Subtype") == "/Type3"]
     codes = _shown_codes(data) if drawn else Counter[int]()
     for font in drawn:
-        own = _dictionary(font.get("/Resources")) or resources
-        letters = _dictionary(font.get("/CharProcs"))
+        own = entry(font, "/Resources")
+        used = _Resources(own, resources.page) if isinstance(own, DictionaryObject) else resources
+        letters = dictionary(font.get("/CharProcs"))
         times_of = _letter_counts(font, codes)
         for key in letters:
             # A letter whose code the font does not tell may be any of them.
             times = times_of.get(key, 0) if times_of is not None else codes.total()
             if times:
-                yield letters.raw_get(key), own, times
+                yield letters.raw_get(key), used, times
 
 
 def _filled(data: bytes) -> Counter[str]:
@@ -154,7 +300,7 @@ def _filled(data: bytes) -> Counter[str]:
     for match in _COLORS.finditer(data):
         pattern, paints, keeps, takes_back = match.groups()
         if pattern is not None:
-            current = _plain(pattern)
+            current = plain(pattern)
         elif paints and current:
             found[current] += 1
         elif keeps:
@@ -190,7 +336,7 @@ def _shown_codes(data: bytes) -> Counter[int]:
 
 def _letter_counts(font: DictionaryObject, codes: Counter[int]) -> dict[str, int] | None:
     """Return how often each letter of a font is drawn; None if its codes are not told by names."""
-    differences = _array(_dictionary(font.get("/Encoding")).get("/Differences"))
+    differences = array(dictionary(font.get("/Encoding")).get("/Differences"))
     if not differences:
         return None
     found: dict[str, int] = {}
@@ -202,40 +348,3 @@ def _letter_counts(font: DictionaryObject, codes: Counter[int]) -> dict[str, int
         elif isinstance(each, int):
             code = int(each)
     return found
-
-
-def _form(
-    reference: Any, resources: DictionaryObject, known: dict[tuple[int, int], _Form], name: str
-) -> _Form | None:
-    """Return what a reference leads to if it is a form; with all that it draws."""
-    found = reference.get_object() if isinstance(reference, IndirectObject) else reference
-    if not isinstance(found, StreamObject) or found.get("/Subtype") == "/Image":
-        return None
-    # One without resources of its own uses those of whoever draws it.
-    own = _dictionary(found.get("/Resources"))
-    key = (id(found), 0 if own else id(resources))
-    form = known.get(key)
-    if form is None:
-        if len(known) >= MAX_FORMS:
-            raise FileReadFailed(f"{name} has more than {MAX_FORMS:,} forms: it is not read")
-        form = known[key] = _Form(found, resources)
-        # Known before it is followed, so that a circle ends.
-        form.children = list(_children(form.data, own or resources, known, name))
-        form.data = b""
-    return form
-
-
-def _plain(name: bytes) -> str:
-    """Return a name as a resource has it, without numbers of letters."""
-    plain = _ESCAPE.sub(lambda code: bytes([int(code[1], 16)]), name)
-    return "/" + plain.decode("utf-8", "replace")
-
-
-def _dictionary(value: Any) -> DictionaryObject:
-    found = value.get_object() if isinstance(value, IndirectObject) else value
-    return found if isinstance(found, DictionaryObject) else DictionaryObject()
-
-
-def _array(value: Any) -> list[Any]:
-    found = value.get_object() if isinstance(value, IndirectObject) else value
-    return list(found) if isinstance(found, ArrayObject) else []

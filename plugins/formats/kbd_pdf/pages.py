@@ -1,8 +1,9 @@
 """Text of a page as pdfium finds it, and what of it people cannot see.
 
 People do not see text that is invisible, too small, or beside the page. Recognized text of a scan
-is invisible, too: it lies under or over the picture that people see. Text in the color of what is
-behind it is not recognized.
+is invisible, too: it lies under or over the picture that people see. Text that is transparent, or
+white with nothing painted in its place but the page, is drawn to be sure: a color may be told in
+ways that pdfium does not resolve. Where that cannot be done it is taken for seen.
 
 Page numbers are as people write them: "1-5", "3", "2,7-9"; counted from 1. Which pages have no text
 is kept on the file's shelf by whoever has looked at all of them.
@@ -10,7 +11,7 @@ is kept on the file's shelf by whoever has looked at all of them.
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,10 @@ MAX_CHARACTERS = 4000
 _DEPTH = 4
 _TEXT = raw.FPDF_PAGEOBJ_TEXT
 _BLANK = ord(" ")
+_FILLED = raw.FPDF_TEXTRENDERMODE_FILL
+_CLEAR = 12
+"""Letters of this opacity, of 255, nobody sees: five of a hundred."""
+
 _INVISIBLE = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP)
 
 
@@ -168,27 +173,101 @@ class HiddenText(msgspec.Struct, frozen=True):
     is_layer: bool = False
 
 
-def hidden_text_of(page: pdfium.PdfPage, textpage: pdfium.PdfTextPage) -> HiddenText:
-    """Find the hidden text of a page, in at most `MAX_OBJECTS` things on it."""
+def hidden_text_of(
+    page: pdfium.PdfPage, textpage: pdfium.PdfTextPage, may_draw: Callable[[], bool]
+) -> HiddenText:
+    """Find the hidden text of a page, in at most `MAX_OBJECTS` things on it.
+
+    Args:
+        page: The page.
+        textpage: Its text.
+        may_draw: Tells whether the page can be drawn at little cost; asked only if it has pale
+            text.
+    """
     box = raw.FS_RECTF()
     has_box = raw.FPDF_GetPageBoundingBox(page, box)
     place = _VisibilityTest(box if has_box else None)
     hidden, shown, pictures = [], 0, 0
+    count = 0
+    pale, painted = [], []
     for page_object, kind, depth in _page_objects(page):
+        count += 1
+        if kind != _TEXT and not depth:
+            painted.append(page_object)
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             pictures += 1
         elif kind == _TEXT:
-            is_seen = raw.FPDFTextObj_GetTextRenderMode(page_object) not in _INVISIBLE
+            mode = raw.FPDFTextObj_GetTextRenderMode(page_object)
+            is_seen = mode not in _INVISIBLE
             # In a form, its own scale and place would count.
             if is_seen and (depth or place.is_seen(page_object)):
+                if not depth and mode == _FILLED and place.is_pale(page_object):
+                    pale.append(page_object)
                 shown += 1
             else:
                 hidden.append(page_object)
+    if pale and count <= MAX_DRAWN and not pictures and may_draw():
+        # Most pale text stands on something, and then the page need not be drawn.
+        behind = [place.sides(each) for each in painted]
+        alone = [
+            (each, sides)
+            for each, sides in ((each, place.sides(each)) for each in pale)
+            if not any(_meet(sides, it) for it in behind)
+        ]
+        unseen = list(_undrawn(page, alone)) if alone else []
+        hidden += unseen
+        shown -= len(unseen)
     if not hidden:
         return HiddenText()
     if pictures and not shown:
         return HiddenText(is_layer=True)
     return HiddenText(_text_of_objects(hidden, textpage))
+
+
+_Sides = tuple[float, float, float, float]
+"""Left, bottom, right and top."""
+
+_EVERYWHERE: _Sides = (float("-inf"), float("-inf"), float("inf"), float("inf"))
+
+
+def _meet(one: _Sides, other: _Sides) -> bool:
+    """Tell whether two things may touch each other."""
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+
+
+MAX_DRAWN = 2000
+"""Things of a page that is drawn to see whether its pale text can be read."""
+
+_DRAWN_PX = 1500
+_NEAR = 15
+"""By how much a part of a color may differ, of 255, that nobody tells it apart."""
+
+
+def _undrawn(page: pdfium.PdfPage, pale: Sequence[tuple[Any, _Sides]]) -> Iterator[Any]:
+    """Yield those texts of which nothing is seen where they stand when the page is drawn."""
+    box = raw.FS_RECTF()
+    if page.get_rotation() or not raw.FPDF_GetPageBoundingBox(page, box):
+        return
+    wide, high = page.get_size()
+    if not 0 < max(wide, high) < _DRAWN_PX:
+        return
+    bitmap = page.render(scale=_DRAWN_PX / max(wide, high), may_draw_forms=False)
+    try:
+        picture = bitmap.to_pil().convert("RGB")
+    finally:
+        bitmap.close()
+    scale = picture.width / wide
+    for page_object, (left, bottom, right, top) in pale:
+        area = (
+            max(0, int((left - box.left) * scale)), max(0, int((box.top - top) * scale)),
+            min(picture.width, int((right - box.left) * scale) + 1),
+            min(picture.height, int((box.top - bottom) * scale) + 1),
+        )  # fmt: skip
+        if area[0] >= area[2] or area[1] >= area[3]:
+            continue
+        bands = picture.crop(area).getextrema()
+        if all(least >= 255 - _NEAR for least, _ in bands):
+            yield page_object
 
 
 def has_text(page: pdfium.PdfPage) -> bool:
@@ -229,6 +308,21 @@ class _VisibilityTest:
         self._sides = tuple(ctypes.c_float() for _ in range(4))
         self._size = ctypes.c_float()
         self._matrix = raw.FS_MATRIX()
+        self._color = tuple(ctypes.c_uint() for _ in range(4))
+
+    def sides(self, page_object: Any) -> _Sides:
+        """Return where a thing of the page itself is painted; everywhere if that is not known."""
+        if not raw.FPDFPageObj_GetBounds(page_object, *self._sides):
+            return _EVERYWHERE
+        left, bottom, right, top = (side.value for side in self._sides)
+        return left, bottom, right, top
+
+    def is_pale(self, page_object: Any) -> bool:
+        """Tell whether letters may be of the color of paper, or of nothing."""
+        if not raw.FPDFPageObj_GetFillColor(page_object, *self._color):
+            return False
+        *parts, opacity = (each.value for each in self._color)
+        return opacity <= _CLEAR or min(parts) >= 255 - _NEAR
 
     def is_seen(self, page_object: Any) -> bool:
         """Tell whether people see a text object that is on the page itself."""

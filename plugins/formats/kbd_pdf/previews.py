@@ -53,6 +53,7 @@ def draw_page(found: OpenedPdf, index: int, edge_px: int) -> Image.Image:
     """
     if found.document is None:
         raise FileReadFailed(f"{found.name} is damaged: its pages cannot be drawn")
+    found.cost.check(index)
     try:
         page = found.document[index]
     except pdfium.PdfiumError as error:

@@ -10,7 +10,7 @@ from pypdfium2 import raw
 
 from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import ChunkInfo, Passage, Reading, Region, Source
-from kbd_pdf.documents import OpenedPdf, open_by_pypdf, open_pdf
+from kbd_pdf.documents import DrawingCost, OpenedPdf, open_by_pypdf, open_pdf
 from kbd_pdf.pages import (
     CHUNK_PAGES,
     MAX_PAGES,
@@ -223,10 +223,10 @@ def _pages(source: Source, found: OpenedPdf, numbers: Sequence[int]) -> Iterator
         yield from _pages_by_pypdf(source, numbers[:MAX_PAGES])
         return
     for number in numbers:
-        yield _page(found.document, number)
+        yield _page(found.document, number, found.cost)
 
 
-def _page(document: pdfium.PdfDocument, number: int) -> PageRead:
+def _page(document: pdfium.PdfDocument, number: int, cost: DrawingCost) -> PageRead:
     try:
         page = document[number - 1]
         textpage = page.get_textpage()
@@ -234,7 +234,7 @@ def _page(document: pdfium.PdfDocument, number: int) -> PageRead:
         return _damaged(number)
     try:
         text = text_of(textpage).rstrip()
-        hidden_text = hidden_text_of(page, textpage) if text else None
+        hidden_text = hidden_text_of(page, textpage, cost.is_little) if text else None
         notes = list(notes_of(document, page))
     finally:
         textpage.close()

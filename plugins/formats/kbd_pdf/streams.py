@@ -21,7 +21,14 @@ from isal import igzip_lib, isal_zlib
 
 from kbd.errors import FileReadFailed
 
-__all__ = ["MAX_PAINTED", "STREAM_BYTES", "check_streams", "count_painted", "may_paint_often"]
+__all__ = [
+    "MAX_PAINTED",
+    "STREAM_BYTES",
+    "check_streams",
+    "count_painted",
+    "may_paint_often",
+    "text_parts",
+]
 
 STREAM_BYTES = 64 << 20
 """Bytes that a stream may unpack to (reliability, section 4)."""
@@ -151,11 +158,17 @@ def _draws_letters(data: mmap.mmap) -> bool:
         return True
     if data.find(b"/Encrypt") >= 0 and data.find(b"/ObjStm") >= 0:
         return True
-    return any(
-        _DRAWN_FONT.search(b"".join(_painting(data, start, end)))
-        for head, start, end in _places(data)
-        if b"/ObjStm" in head or b"#" in head
-    )
+    return any(_DRAWN_FONT.search(part) for part in text_parts(data))
+
+
+def text_parts(data: mmap.mmap) -> Iterator[bytes]:
+    """Yield the parts of a file in which objects are packed, unpacked; a damaged one raises.
+
+    What it raises is `igzip_lib.IsalError`, for each caller has an answer of its own to damage.
+    """
+    for head, start, end in _places(data):
+        if b"/ObjStm" in head or b"#" in head:
+            yield b"".join(_painting(data, start, end))
 
 
 def _is_packed_otherwise(head: bytes) -> bool:

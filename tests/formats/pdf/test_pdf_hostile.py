@@ -57,6 +57,17 @@ def nested_forms(
     return one_page(stream(page), *forms, leaf, *more, resources=b"/XObject<</X 6 0 R>>")
 
 
+def forms_of_the_page(depth: int, times: int) -> bytes:
+    """Forms of forms that have resources, but the names of the next ones stand in the page's."""
+    names = b"".join(b"/X%d %d 0 R" % (level, 6 + level) for level in range(depth + 1))
+    forms = [
+        stream(b"/X%d Do " % (level + 1) * times, FORM + b"/Resources<</ProcSet[/PDF]>>")
+        for level in range(depth)
+    ]
+    leaf = stream(b"0 0 m 9 9 l S", FORM)
+    return one_page(stream(b"/X0 Do"), *forms, leaf, resources=b"/XObject<<%s>>" % names)
+
+
 def heavy_form() -> bytes:
     """A page that draws a form two thousand times, which paints a thousand lines."""
     form = packed(b"0 0 m 9 9 l S\n", 1_000, FLATE + FORM)
@@ -144,6 +155,7 @@ REFUSED: dict[str, tuple[Build, str]] = {
     "forms in a circle that widens": (lambda: nested_forms(3, 2, last=6), "over and over"),
     "a form drawn often": (heavy_form, "over and over"),
     "forms under names in numbers": (hidden_forms, "over and over"),
+    "forms under names of the page": (lambda: forms_of_the_page(9, 10), "over and over"),
     "letters of letters": (lambda: nested_letters(4, 100), "over and over"),
     "letters of forms": (letters_of_forms, "over and over"),
     "300 MB with wrong sums": (many_with_a_wrong_sum, "256 MiB"),
@@ -164,6 +176,137 @@ def test_what_would_fill_memory_is_refused(which: str, pdfs: Confined, tmp_path:
         assert (answer.kind, answer.code) == ("refused", "FILE_READ_FAILED"), (action, answer)
         assert words in answer.text, (action, answer)
         assert answer.peak_bytes <= MODEST_BYTES, (action, answer)
+
+
+GROUP = FORM + b"/Group<</S/Transparency/CS/DeviceGray>>"
+MASK = b"<</SMask<</S/Luminosity/G 6 0 R>>>>"
+OWN_MASK = b"/Resources<</ExtGState<</G 7 0 R>>>>"
+TILE = b"/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 9 9]"
+SQUARE = b"0 0 500 500 re f "
+THROUGH = b"/G gs " + SQUARE * 2
+
+
+def masked_page(page: bytes, mask: bytes, *more: bytes, names: bytes = b"") -> bytes:
+    """A page with a mask /G: its form is object 6, its state 7, and what is more 8 and on."""
+    return one_page(stream(page), mask, MASK, *more, resources=b"/ExtGState<</G 7 0 R>>%s" % names)
+
+
+def masks_of_masks(depth: int, times: int) -> bytes:
+    """A page that is painted some times through a mask, which is painted through the next one."""
+    made = []
+    for level in range(depth):
+        own = b"/Resources<</ExtGState<</G %d 0 R>>>>" % (9 + 2 * level)
+        made += [
+            stream(b"/G gs " + SQUARE * times, GROUP + own),
+            b"<</SMask<</S/Alpha/G %d 0 R>>>>" % (6 + 2 * level),
+        ]
+    made += [stream(SQUARE, GROUP), b"<</SMask<</G %d 0 R>>>>" % (6 + 2 * depth)]
+    return one_page(stream(b"/G gs " + SQUARE * times), *made, resources=b"/ExtGState<</G 7 0 R>>")
+
+
+def roundabout_mask() -> bytes:
+    """A mask in itself, told in three objects, without a kind, and found in the page's names."""
+    own = GROUP + b"/Subtype/Image/Resources<</ProcSet[/PDF]>>"
+    page = masked_page(THROUGH, stream(THROUGH, own), b"<</#47 6 0 R>>")
+    page = page.replace(MASK, b"<</SM#61sk 8 0 R>>").replace(b"/Subtype/Form", b"", 1)
+    return page.replace(b"/G ", b"/H ")
+
+
+def tiles(step: bytes, matrix: bytes = b"") -> bytes:
+    """A page filled with the tiles of a pattern, so many points from each other."""
+    tile = stream(b"0 0 9 9 re f", TILE + b"/XStep %s/YStep %s%s" % (step, step, matrix))
+    page = stream(b"/Pattern cs /P scn 0 0 600 800 re f")
+    return one_page(page, tile, resources=b"/Pattern<</P 6 0 R>>")
+
+
+def programmed(size: int, *, is_filling: bool) -> bytes:
+    """A page whose points are each computed by a program; by itself, or as a filling."""
+    program = stream(
+        b"{ %s pop dup dup }" % (b"sin cos " * size),
+        b"/FunctionType 4/Domain[0 1 0 1]/Range[0 1 0 1 0 1]",
+    )
+    shading = (
+        b"<</ShadingType 1/ColorSpace/DeviceRGB/Function[6 0 R]/Domain[0 1 0 1]"
+        b"/Matrix[600 0 0 800 0 0]>>"
+    )
+    filling = b"<</PatternType 2/Shading 7 0 R>>"
+    page = b"/Pattern cs /P scn 0 0 600 800 re f" if is_filling else b"/S sh"
+    names = b"/Shading<</S 7 0 R>>/Pattern<</P 8 0 R>>"
+    return one_page(stream(page), program, shading, filling, resources=names)
+
+
+def stamped(look: bytes, *more: bytes) -> bytes:
+    """A page with a stamp, whose look is object 6."""
+    stamp = b"<</Subtype/Stamp/Rect[0 0 600 800]/AP<</N 6 0 R>>>>"
+    return one_page(HELLO, look, *more, stamp, page=b"/Annots[%d 0 R]" % (7 + len(more)))
+
+
+UNDRAWN: dict[str, Build] = {
+    "a mask in itself": lambda: masked_page(THROUGH, stream(THROUGH, GROUP + OWN_MASK)),
+    "a mask in itself, roundabout": roundabout_mask,
+    "masks of masks": lambda: masks_of_masks(7, 10),
+    "a mask with forms of forms": lambda: nested_forms(
+        9, 10, more=(b"<</SMask<</S/Alpha/G 6 0 R>>>>",), page=b"/G gs 0 0 9 9 re f"
+    ).replace(b"/XObject<</X 6 0 R>>>>", b"/ExtGState<</G 16 0 R>>>>", 1),
+    "a mask of the things in a form": lambda: masked_page(
+        b"/G gs /X Do", stream(SQUARE * 300, GROUP), stream(SQUARE * 3000, FORM),
+        names=b"/XObject<</X 8 0 R>>",
+    ),
+    "a mask in a tile": lambda: masked_page(
+        b"/Pattern cs /P scn 0 0 9 9 re f", stream(THROUGH, GROUP + OWN_MASK),
+        stream(THROUGH, TILE + b"/XStep 9/YStep 9" + OWN_MASK), names=b"/Pattern<</P 8 0 R>>",
+    ),
+    "a mask of tiles in a circle": lambda: masked_page(
+        b"/G gs " + SQUARE,
+        stream(b"/Pattern cs /P scn " + SQUARE * 2, GROUP + b"/Resources<</Pattern<</P 8 0 R>>>>"),
+        stream(b"/G gs 0 0 9 9 re f", TILE + b"/XStep 9/YStep 9" + OWN_MASK),
+    ),
+    "a mask in a stamp": lambda: stamped(stream(THROUGH, GROUP + OWN_MASK), MASK),
+    "ten thousand masks": lambda: masked_page(
+        b"/G gs " + SQUARE * 10_000, stream(SQUARE, GROUP)
+    ),
+    "tiles at each hundredth of a point": lambda: tiles(b".01"),
+    "tiles that are made small": lambda: tiles(b"9", b"/Matrix[.001 0 0 .001 0 0]"),
+    "a program for each point": lambda: programmed(5_000, is_filling=False),
+    "a program for each point of a filling": lambda: programmed(5_000, is_filling=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", UNDRAWN)
+@pytest.mark.sampled(3)
+def test_what_would_be_drawn_without_end_is_not_drawn(
+    which: str, pdfs: Confined, tmp_path: Path
+) -> None:
+    """In words that say why, and at once; it is mapped and read, for that draws nothing."""
+    (tmp_path / "blob").write_bytes(UNDRAWN[which]())
+    found = pdfs.run(tmp_path / "blob", "a.pdf", ["map", "read", "preview"])
+    assert (found["map"].kind, found["read"].kind) == ("returned", "returned"), found
+    answer = found["preview"]
+    assert (answer.kind, answer.code) == ("refused", "FILE_READ_FAILED"), answer
+    assert "page 1 of a.pdf costs more than painting 1,000,000 things" in answer.text
+    assert answer.peak_bytes <= MODEST_BYTES, answer
+
+
+DRAWN: dict[str, Build] = {
+    "a page through a mask": lambda: masked_page(b"/G gs " + SQUARE * 1000, stream(SQUARE, GROUP)),
+    "a mask of a whole form": lambda: masked_page(
+        b"q /G gs /X Do Q " + SQUARE * 9000, stream(SQUARE * 300, GROUP),
+        stream(SQUARE * 3000, GROUP), names=b"/XObject<</X 8 0 R>>",
+    ),
+    "a mask that is taken off": lambda: masked_page(
+        b"/G gs /N gs " + SQUARE * 9000, stream(SQUARE * 300, GROUP), b"<</SMask/None>>"
+    ).replace(b"/ExtGState<<", b"/ExtGState<</N 8 0 R"),
+    "hatching": lambda: tiles(b"3"),
+    "a program of one line": lambda: programmed(9, is_filling=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", DRAWN)
+@pytest.mark.sampled(3)
+def test_masks_tiles_and_programs_are_drawn(which: str, pdfs: Confined, tmp_path: Path) -> None:
+    """As honest pages have them: what is painted through a mask, and what only stands beside it."""
+    (tmp_path / "blob").write_bytes(DRAWN[which]())
+    assert pdfs.run(tmp_path / "blob", "a.pdf", ["preview"])["preview"].kind == "returned"
 
 
 def outline(entry: bytes) -> bytes:

@@ -263,3 +263,49 @@ def test_what_libraries_say_of_damage_is_not_heard(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
     )
     assert (run.stdout, run.stderr) == ("2\n", "")
+
+
+WHITE = "1 1 1 rg"
+UNSEEN = {
+    "white": shown("secret", extra=WHITE),
+    "nearly white": shown("secret", extra=".97 .98 .99 rg"),
+    "transparent": b"/A gs " + shown("secret") + b"/N gs ",
+    "white beside a drawing": b"0 0 50 50 re f " + shown("secret", extra=WHITE),
+}
+SEEN = {
+    "white on something": b"0 0 .5 rg 0 600 600 200 re f " + shown("secret", extra=WHITE),
+    "white on a form": b"/X Do " + shown("secret", extra=WHITE),
+    "white with an outline": shown("secret", extra=WHITE + " 2 Tr"),
+    "gray": shown("secret", extra=".7 g"),
+}
+LOOKS = b"/ExtGState<</A<</ca 0>>/N<</ca 1>>>>/XObject<</X 6 0 R>>"
+DARK = stream(b"0 0 .5 rg 0 600 600 200 re f", b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]")
+
+
+@pytest.mark.parametrize("which", [*UNSEEN, *SEEN])
+def test_pale_text_is_labeled_where_nothing_of_it_is_seen(which: str, tmp_path: Path) -> None:
+    """White or transparent on the bare page it is; on anything else, or with an outline, not."""
+    content = UNSEEN.get(which) or SEEN[which]
+    page = one_page(stream(b"0 g " + shown("plain", "72 50") + content), DARK, resources=LOOKS)
+    label = "[text on page 1 that people do not see: secret]"
+    assert (label in read(tmp_path, page).text) == (which in UNSEEN)
+
+
+def test_what_only_drawing_tells_of_is_not_labeled(tmp_path: Path) -> None:
+    """White text in the place of a dark stamp, which is none of the things of the page."""
+    stamp = b"<</Subtype/Stamp/Rect[0 600 600 800]/AP<</N 6 0 R>>>>"
+    look = DARK.replace(b"/BBox[0 0 600 800]", b"/BBox[0 600 600 800]")
+    pale = stream(shown("plain", "72 50") + shown("secret", extra=WHITE))
+    assert "do not see" in read(tmp_path, one_page(pale, look, stamp)).text
+    stamped = one_page(pale, look, stamp, page=b"/Annots[7 0 R]")
+    assert "do not see" not in read(tmp_path, stamped).text
+
+
+def test_a_page_that_cannot_be_drawn_cheaply_has_no_pale_text(tmp_path: Path) -> None:
+    """Of a file with shadings, and of a page with thousands of things, it is not found out."""
+    pale = stream(shown("plain", "72 50") + shown("secret", extra=WHITE))
+    many = stream(shown("secret", extra=WHITE) + shown("x", "72 50", "0 g") * 2000)
+    shaded = one_page(pale, b"<</ShadingType 4>>")
+    assert "do not see: secret" in read(tmp_path, one_page(pale)).text
+    for page in (shaded, one_page(many)):
+        assert "do not see" not in read(tmp_path, page).text
