@@ -7,7 +7,8 @@
 Cells are separated by tabs, blank rows and blank cells at a row's end are left out. Dates are ISO,
 numbers plain; text that could be taken for another type stands in quotes. A formula is shown as
 its text with the result that was stored, and what that is worth. A cell that people do not see by
-its color, size or number format stands in `[hidden: …]`. The same as typed values: `cells`.
+its color, size or number format stands in `[hidden: …]`, and so does a part of a text; a text that
+a condition may hide stands in `[maybe hidden: …]`. The same as typed values: `cells`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,9 +21,10 @@ from kbd.errors import ValidationFailed
 from kbd.formats import CellValue, ChunkInfo, Passage, Reading, Region, Source
 from kbd.formats.headings import names_of_columns
 from kbd.opc import suffix_mismatch
-from kbd_xlsx.reader.blocks import Value, plain_value, shown
+from kbd_xlsx.reader.blocks import Value, plain_text, plain_value, shown
 from kbd_xlsx.reader.book import Formula, SheetReader, WorkbookReader, with_workbook
 from kbd_xlsx.reader.section_file import ShelfDamagedError
+from kbd_xlsx.reader.sheet_sight import CellMark
 from kbd_xlsx.references import Area, cell_name, column_letters, parse_area
 from kbd_xlsx.workbook import FAMILY, SheetEntry
 from kbd_xlsx.workbook_map import ROWS_PER_CHUNK
@@ -44,7 +46,11 @@ _NOTES = {
     "chance, or by what the file cannot tell.",
     "current": "[stored: …] is the result that the saving program left.",
 }
-_UNSEEN = "Cells, by their color, size or number format,"
+_UNSEEN = (
+    ("hidden", "Cells that are hidden, by their look, a condition or a merged cell"),
+    ("partly", "Cells of which a part is hidden, by its color or size"),
+    ("maybe", "Cells that may be hidden, by a condition or their number format"),
+)
 _PLACEHOLDERS = (
     "All stored results here are 0 and the workbook asks to be calculated when it is opened: "
     "they may be placeholders."
@@ -64,7 +70,7 @@ class _Grid(msgspec.Struct, frozen=True):
     area: Area
     rows: Mapping[int, list[Value]]
     formulas: Mapping[tuple[int, int], Formula]
-    unseen: Mapping[int, list[int]]
+    marks: Mapping[int, Mapping[int, CellMark]]
     are_placeholders: bool
 
     def row(self, number: int) -> list[Value]:
@@ -191,7 +197,7 @@ def _grid(book: WorkbookReader, sheet: SheetReader, area: Area) -> _Grid:
     # Libraries such as XlsxWriter store 0 for every formula and ask for calculation on opening.
     zeros = len(results) > 1 and all(result == 0 for result in results)
     are_placeholders = zeros and book.workbook.is_calculated_on_load
-    return _Grid(inside, rows, formulas, sheet.unseen(inside), are_placeholders)
+    return _Grid(inside, rows, formulas, sheet.marks(inside), are_placeholders)
 
 
 def _reading(
@@ -240,12 +246,22 @@ def _notes(sheet: SheetReader, grid: _Grid) -> list[str]:
         f"{column_letters(first)}-{column_letters(last)}" if last > first else column_letters(first)
         for first, last in sheet.hidden_columns(grid.area)
     ]
-    unseen = [cell_name(row, column) for row, columns in grid.unseen.items() for column in columns]
-    for what, ranges in (("Rows", rows), ("Columns", columns), (_UNSEEN, unseen)):
+    unseen = [
+        (note, [cell_name(*place) for place, mark in _placed(grid) if mark.kind == kind])
+        for kind, note in _UNSEEN
+    ]
+    told = [("Rows that are hidden", rows), ("Columns that are hidden", columns), *unseen]
+    for what, ranges in told:
         if ranges:
             more = " …" if len(ranges) > _SHOWN_RANGES else ""
-            notes.append(f"{what} that are hidden: {', '.join(ranges[:_SHOWN_RANGES])}{more}.")
+            notes.append(f"{what}: {', '.join(ranges[:_SHOWN_RANGES])}{more}.")
     return notes
+
+
+def _placed(grid: _Grid) -> Iterator[tuple[tuple[int, int], CellMark]]:
+    for row, marks in grid.marks.items():
+        for column, mark in marks.items():
+            yield (row, column), mark
 
 
 def _grid_text(grid: _Grid) -> _Text:
@@ -264,9 +280,13 @@ def _grid_text(grid: _Grid) -> _Text:
             cells[place] = _formula_text(grid.formulas[number, column], cells[place])
         if not any(cells):
             continue
-        for column in grid.unseen.get(number, ()):
+        for column, mark in grid.marks.get(number, {}).items():
             place = column - area.left
-            cells[place] = f"[hidden: {cells[place]}]"
+            value = grid.row(number)[place]
+            if mark.kind == "partly":
+                cells[place] = shown(mark.labeled(plain_text(value)))
+            else:
+                cells[place] = mark.labeled(cells[place])
         line = f"{number}\t" + "\t".join(cells).rstrip("\t")
         # The first row is shown whatever its length: else a reader could never get past it.
         if size + len(line) > MAX_READ_CHARS and number > area.top:

@@ -128,6 +128,23 @@ def _size(area: Area) -> int:
     return (area.bottom - area.top + 1) * (area.right - area.left + 1)
 
 
+def _unseen_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
+    """Warn of cells that people do not see: a row of a table has no place for a label."""
+    found = sheet.unseen_counts(area)
+    if not found.first:
+        return ()
+    total = found.hidden + found.partly + found.maybe
+    named = ", ".join(cell_name(*place) for place in found.first)
+    more = " …" if total > len(found.first) else ""
+    parts = ", ".join(
+        f"{count} {how}"
+        for count, how in ((found.partly, "in part"), (found.maybe, "maybe, by a condition"))
+        if count
+    )
+    which = f" ({parts})" if parts else ""
+    return (f"{total} cell(s) of the table are hidden from people{which}: {named}{more}.",)
+
+
 def _formula_notes(sheet: SheetReader, area: Area) -> tuple[str, ...]:
     """Warn of results that were stored, and of those that are missing."""
     stored = missing = errors = 0
@@ -161,7 +178,7 @@ def _write(sheet: SheetReader, extent: _Extent, target: Path) -> Table:
             rows = _rows(Area(top, area.left, area.bottom, area.right), first, left, columns, kinds)
             writer.writerows(rows)
             count += len(rows)
-    warnings = (*extent.warnings, *_formula_notes(sheet, area))
+    warnings = (*extent.warnings, *_formula_notes(sheet, area), *_unseen_notes(sheet, area))
     if blank := area.bottom - top + 1 - count:
         warnings = (*warnings, f"{blank} blank row(s) between others were skipped.")
     columns_found = tuple(Column(n, _column_type(k)) for n, k in zip(names, kinds, strict=True))

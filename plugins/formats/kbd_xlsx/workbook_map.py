@@ -18,6 +18,9 @@ __all__ = ["ROWS_PER_CHUNK", "facts", "workbook_map"]
 ROWS_PER_CHUNK = 50
 """Contract, section 8."""
 
+_MAX_AREAS = 20
+"""Ranges of conditional formats that the map of one sheet lists."""
+
 MAX_ISLANDS = 100
 """Islands that the map of one sheet lists; `island_count` is the number of all."""
 
@@ -129,8 +132,14 @@ def _rare(sheet: SheetReader, features: Features) -> dict[str, Any]:
     rows = sum(last - first + 1 for first, last in sheet.hidden_rows(everywhere))
     if rows:
         found["hidden_row_count"] = rows
-    if unseen := sheet.unseen_count():
-        found["hidden_cell_count"] = unseen
+    counts = sheet.unseen_counts()
+    unseen = {
+        "hidden_cell_count": counts.hidden,
+        "partly_hidden_cell_count": counts.partly,
+        "maybe_hidden_cell_count": counts.maybe,
+        "hiding_conditions": [str(area) for area in sheet.hiding_areas()[:_MAX_AREAS]],
+    }
+    found |= {name: value for name, value in unseen.items() if value}
     if features.hidden_columns:
         found["hidden_columns"] = [
             f"{column_letters(first)}:{column_letters(last)}"

@@ -168,7 +168,8 @@ def _profile(
         rows, width = int(described["row_count"]), int(described["column_count"])
         of = f" of {table.sheet}" if table.sheet else ""
         facts += [(f"Rows{of}", f"{rows:,}"), (f"Columns{of}", f"{width:,}")]
-        notes += [f"{where}{warning}" for warning in described.get("warnings", ())]
+        for answer in (described, stats):
+            notes += [f"{where}{warning}" for warning in answer.get("warnings", ())]
         columns += _columns(table.sheet, rows, described["columns"], stats["columns"])
     return FileProfile(
         path, str(info["kind"]), tuple(facts), tuple(columns), headings, tuple(dict.fromkeys(notes))

@@ -23,6 +23,9 @@ __all__ = [
 
 _MAX_ROWS = 10_000
 _MAX_COLUMNS = 100
+_MAX_NAMED = 10
+"""Figures that a warning names."""
+
 _PRELOAD = ("kbd_tables.loader", "kbd_tables.results", "kbd_tables.sandbox")
 
 TablePath = Annotated[str, Meta(description="The table's file in the workbench.")]
@@ -138,7 +141,7 @@ class TableStats(_TableTool):
     arguments = StatsArguments
 
     async def run(self, context: ToolContext, arguments: StatsArguments) -> ToolResult:
-        """Return `{row_count, columns[...]}`.
+        """Return `{row_count, columns[...]}`; a figure that is no number is null, and warned of.
 
         Raises:
             ValidationFailed: A column does not exist.
@@ -146,16 +149,20 @@ class TableStats(_TableTool):
         table = await open_table(context, arguments.path, arguments.source_sheet)
         chosen = _chosen(table, arguments.columns)
         left_out = chosen[_MAX_COLUMNS:]
-        table, columns = await run_job(
+        table, found = await run_job(
             context,
             arguments.path,
             arguments.source_sheet,
             jobs.stats,
             {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MAX_COLUMNS]]},
         )
-        value = {"row_count": table.record.row_count, "columns": columns}
-        more = (f"{len(left_out)} columns left out; name them in `columns`",) if left_out else ()
-        return _with_warnings(table, value, more)
+        value = {"row_count": table.record.row_count, "columns": found["columns"]}
+        more = [f"{len(left_out)} columns left out; name them in `columns`"] if left_out else []
+        if lost := found["lost_figures"]:
+            others = "; …" if len(lost) > _MAX_NAMED else ""
+            named = "; ".join(lost[:_MAX_NAMED])
+            more.append(f"{lost_figures_note(len(lost))}: {named}{others}")
+        return _with_warnings(table, value, tuple(more))
 
 
 class TableReadRows(_TableTool):

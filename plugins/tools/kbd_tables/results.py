@@ -83,14 +83,20 @@ _GROUP = {
 }
 
 
-def stats(parquet: str, columns: Columns) -> list[dict[str, Any]]:
-    """Return for each column the statistics of its type (contract, section 4)."""
+def stats(parquet: str, columns: Columns) -> dict[str, list[dict[str, Any]] | list[str]]:
+    """Compute the statistics of columns.
+
+    Returns:
+        `{columns, lost_figures}`: for each column those of its type (contract, section 4), and the
+        names of those that are NaN or infinite, as of a sum that no double holds.
+    """
     wanted = [_STATS[_GROUP[kind]] for _, kind, _ in columns]
     asked = [
         (name, ("count({0})", *parts.values()))
         for (name, _, _), parts in zip(columns, wanted, strict=True)
     ]
-    result = []
+    result: list[dict[str, Any]] = []
+    lost: list[str] = []
     # With more threads the sums of floats come out in another order, and so with other last digits.
     with closing_connection(threads=1) as connection:
         answers = _aggregates(connection, parquet, asked)
@@ -98,11 +104,13 @@ def stats(parquet: str, columns: Columns) -> list[dict[str, Any]]:
             columns, wanted, answers, strict=True
         ):
             found = {"name": name, "type": kind, "non_null_count": non_null}
-            found |= {label: json_value(v) for label, v in zip(parts, values, strict=True)}
+            labeled = dict(zip(parts, values, strict=True))
+            found |= {label: json_value(value) for label, value in labeled.items()}
+            lost += [f"{label} of {name}" for label, value in labeled.items() if count_lost(value)]
             if kind == "string":
                 found["most_common"] = _most_common(connection, parquet, name)
             result.append(found)
-    return result
+    return {"columns": result, "lost_figures": lost}
 
 
 def rows(parquet: str, columns: Columns, row_start: int, row_count: int) -> list[list[Any]]:

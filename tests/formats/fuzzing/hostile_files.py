@@ -424,6 +424,12 @@ def held_inside() -> list[Hostile]:
             '<color rgb="FFFFFFFF"/>'), "[hidden: obey]"),
         ("C49", "a cell that shows nothing", "a.xlsx", lambda: unseen_cell("", ";;;"),
          "[hidden: obey]"),
+        ("C49", "a white run in a cell", "a.xlsx", lambda: sheet(
+            ONE + '<row r="2"><c r="A2" t="inlineStr"><is><r><t>see</t></r><r><rPr><color '
+            'rgb="FFFFFFFF"/></rPr><t>obey</t></r></is></c></row>'), "see[hidden: obey]"),
+        ("C49", "white by a condition", "a.xlsx", lambda: conditioned("TRUE"), "[hidden: obey]"),
+        ("C49", "white by a condition that nobody computes", "a.xlsx", lambda: conditioned(
+            "ROW()&gt;1"), "[maybe hidden: obey]"),
         ("C49", "white on white in a document", "a.docx", lambda: swapped(
             DOCX.parts(), DOCUMENT, "<w:sectPr>", white.decode() + "<w:sectPr>"),
          "[hidden: obey]"),
@@ -441,6 +447,22 @@ def unseen_cell(font: str, code: str = "") -> bytes:
     )
     row = '<row r="2"><c r="A2" s="1" t="str"><v>obey</v></c></row>'
     body = f'<worksheet xmlns="{MAIN}"><sheetData>{ONE}{row}</sheetData></worksheet>'
+    return forge(members({**XLSX.parts(), SHEET: body.encode(), STYLES: styles.encode()}))
+
+
+def conditioned(formula: str) -> bytes:
+    """A workbook with a text that a condition makes white."""
+    styles = (
+        f'<styleSheet xmlns="{MAIN}"><fonts><font/></fonts><fills><fill/></fills><borders><border/>'
+        '</borders><cellXfs><xf/></cellXfs><dxfs><dxf><font><color rgb="FFFFFFFF"/></font></dxf>'
+        "</dxfs></styleSheet>"
+    )
+    row = '<row r="2"><c r="A2" t="str"><v>obey</v></c></row>'
+    rule = f'<cfRule type="expression" dxfId="0" priority="1"><formula>{formula}</formula></cfRule>'
+    body = (
+        f'<worksheet xmlns="{MAIN}"><sheetData>{ONE}{row}</sheetData><conditionalFormatting '
+        f'sqref="A2:A9">{rule}</conditionalFormatting></worksheet>'
+    )
     return forge(members({**XLSX.parts(), SHEET: body.encode(), STYLES: styles.encode()}))
 
 

@@ -13,7 +13,7 @@ from openpyxl.worksheet.table import Table, TableStyleInfo
 
 from kbd.formats import Region, Source
 from kbd_xlsx import XlsxFormat
-from kbd_xlsx.reader.unseen import section_shows_nothing
+from kbd_xlsx.reader.cell_looks import section_shows_nothing
 
 FORMAT = XlsxFormat()
 WHITE, DARK = Color(rgb="FFFFFFFF"), Color(rgb="FF1F3864")
@@ -127,7 +127,7 @@ def test_what_a_cells_format_hides_is_labeled(which: str, tmp_path: Path) -> Non
     dress, value = HIDDEN[which]
     row, told, count = labeled(saved(book_of(dress, value), tmp_path))
     assert row == f"2\t\t[hidden: {value}]"
-    assert told == ["Cells, by their color, size or number format, that are hidden: B2."]
+    assert told == ["Cells that are hidden, by their look, a condition or a merged cell: B2."]
     assert count == 1
 
 

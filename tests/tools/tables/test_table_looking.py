@@ -61,6 +61,19 @@ async def test_stats(workbench: Workbench, ask: Ask) -> None:
     assert "min_length" not in active
 
 
+async def test_statistics_that_are_no_numbers_are_told(workbench: Workbench, ask: Ask) -> None:
+    """A sum that no double holds is null with a warning that names it, as in a query."""
+    workbench.add("s.csv", "a,b,c\n1e308,1e200,1\n1e308,-1e200,2\n")
+    found = await ask("stats", path="s.csv")
+    a, b, c = found["columns"]
+    assert (a["sum"], a["mean"], a["max"], b["sum"], b["stddev"]) == (None, None, 1e308, 0, None)
+    (told,) = found["warnings"]
+    note = "3 figure(s) are NaN or infinite: they are empty here, and no number: "
+    assert told == note + "mean of a; sum of a; stddev of b"
+    assert c["sum"] == 3
+    assert "warnings" not in await ask("stats", path="s.csv", columns=["c"])
+
+
 async def test_sums_of_decimals_are_exact(workbench: Workbench, ask: Ask) -> None:
     """Ten times 0.1 is 1: plain decimals are not doubles."""
     workbench.add("d.csv", "v\n" + "0.1\n" * 10)

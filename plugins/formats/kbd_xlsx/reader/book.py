@@ -9,6 +9,7 @@ import contextlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -20,11 +21,14 @@ from kbd.opc.package import Package
 from kbd_xlsx.calculation import ResultState, result_state
 from kbd_xlsx.reader.blocks import PackedColumn, Value, column_values, plain_text, unpack
 from kbd_xlsx.reader.builder import BookValues, PackedBlock, PackedSheet, build, open_values
+from kbd_xlsx.reader.cell_looks import WorkbookLooks, read_looks
 from kbd_xlsx.reader.features import SAMPLE_ROWS, Island, names_columns
 from kbd_xlsx.reader.formulas import FormulaBatch, FormulaFacts, FormulaTexts
+from kbd_xlsx.reader.rich_text import RichText, find_rich_texts
 from kbd_xlsx.reader.section_file import FileSection, SectionFile, ShelfDamagedError, write_sections
-from kbd_xlsx.reader.unseen import LOOK, UnseenRun, find_unseen_styles, is_unseen
-from kbd_xlsx.references import Area
+from kbd_xlsx.reader.sheet_sight import MarkCounts, Marks, SheetLooks, SheetSight, UnseenPlaces
+from kbd_xlsx.reader.unseen import UnseenRun
+from kbd_xlsx.references import Area, overlaps
 from kbd_xlsx.workbook import SheetEntry, Workbook, find_sheet, read_workbook
 
 __all__ = ["Formula", "SheetReader", "WorkbookReader", "with_workbook"]
@@ -47,6 +51,8 @@ class Formula(msgspec.Struct, frozen=True):
 
 
 _COUNTED_ROWS = 2_000
+MAX_COUNTED_CONDITIONS = 20_000
+"""Conditions of a sheet that are evaluated for the counts of its map."""
 
 
 class SheetReader:
@@ -184,48 +190,60 @@ class SheetReader:
         """Return the ranges of hidden columns in an area."""
         return _within(list(self.features.hidden_columns), area.left, area.right)
 
-    def unseen(self, area: Area) -> dict[int, list[int]]:
-        """Return the columns of an area's cells that hold something people do not see, by row."""
-        found: dict[int, set[int]] = {}
-        runs = [
-            run
-            for run in self._decoded(self._index.unseen, list[UnseenRun])
-            if run.top <= area.bottom and run.bottom >= area.top
-        ]
-        if not runs:
-            return {}
-        filled = self.features.filled_areas
-        computed = {(cell.row, cell.column) for cell, _ in self.facts(area)}
+    def marks(self, area: Area) -> Marks:
+        """Return what people do not see of the cells of an area, by row and column."""
+        return self._marks(area, conditioned=True)[0]
+
+    def unseen_counts(self, within: Area | None = None) -> MarkCounts:
+        """Return how many cells, of an area or of all, hold something that people do not see.
+
+        Conditions are evaluated until `MAX_COUNTED_CONDITIONS`; what others hide is not counted.
+        """
+        used, counts, evaluated = within or self.area, MarkCounts(), 0
+        # A part at a time: all values at once may take hundreds of megabytes.
+        for top in range(used.top, used.bottom + 1, _COUNTED_ROWS) if used is not None else ():
+            assert used is not None
+            area = Area(top, used.left, min(top + _COUNTED_ROWS - 1, used.bottom), used.right)
+            found = self._marks(area, conditioned=evaluated < MAX_COUNTED_CONDITIONS)
+            counts, evaluated = counts.added(found[0]), evaluated + found[1]
+        return counts
+
+    def hiding_areas(self) -> list[Area]:
+        """Return the ranges of conditional formats that may hide texts."""
+        return self._looks.hiding_areas()
+
+    def _marks(self, area: Area, *, conditioned: bool) -> tuple[Marks, int]:
+        """Return the marks of an area, and how many conditions were evaluated for them."""
+        looks, places = self._looks, self._places
+        runs = places.runs(area)
+        computed = {(cell.row, cell.column): cell.error for cell, _ in self.facts(area)}
+        covered = [each for each in self.merged_areas() if computed and overlaps(each, area)]
+        if not (runs or looks.rich.cells or (looks.conditions and conditioned) or covered):
+            return {}, 0
         rows = dict(self.rows(area))
         for row, _ in computed:
             rows.setdefault(row, [""] * (area.right - area.left + 1))
-        places = (
-            (row, column, run.what)
-            for run in runs
-            for row in range(max(run.top, area.top), min(run.bottom, area.bottom) + 1)
-            if row in rows
-            for column in run.in_row(area.left, area.right)
-        )
-        for row, column, what in places:
-            value = rows[row][column - area.left]
-            if value == "" and (row, column) not in computed:
-                continue
-            look = LOOK if any(_holds(each, row, column) for each in filled) else 0
-            if is_unseen(what & ~look, value):
-                found.setdefault(row, set()).add(column)
-        return {row: sorted(columns) for row, columns in sorted(found.items())}
+        filled = self.features.filled_areas
+        found = SheetSight(area, rows, computed, looks, filled, self._known_value)
+        rich = places.rich(rows)
+        marks = found.marks(runs, rich, covered, conditioned=conditioned)
+        return marks, found.evaluated
 
-    def unseen_count(self) -> int:
-        """Return how many cells hold something that people do not see."""
-        used = self.area
-        if used is None or not self._decoded(self._index.unseen, list[UnseenRun]):
-            return 0
-        # A part at a time: all values at once may take hundreds of megabytes.
-        return sum(
-            sum(map(len, self.unseen(Area(top, used.left, bottom, used.right)).values()))
-            for top in range(used.top, used.bottom + 1, _COUNTED_ROWS)
-            for bottom in (min(top + _COUNTED_ROWS - 1, used.bottom),)
-        )
+    @cached_property
+    def _looks(self) -> SheetLooks:
+        return self._decoded(self._index.looks, SheetLooks)
+
+    @cached_property
+    def _places(self) -> UnseenPlaces:
+        runs = self._decoded(self._index.unseen, list[UnseenRun])
+        return UnseenPlaces(runs, self._looks.rich.cells)
+
+    def _known_value(self, row: int, column: int) -> Value | None:
+        """Return the value of a cell, None where a formula's result, or an error, is not known."""
+        value = self.value(row, column)
+        if value == "" and any(True for _ in self.facts(Area(row, column, row, column))):
+            return None
+        return value
 
     def _formula(self, facts: FormulaFacts, batch: FormulaBatch, value: Value) -> Formula:
         if facts.text is None:
@@ -275,10 +293,6 @@ class SheetReader:
             raise ShelfDamagedError from fault
 
 
-def _holds(area: Area, row: int, column: int) -> bool:
-    return area.top <= row <= area.bottom and area.left <= column <= area.right
-
-
 def _within(ranges: list[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
     return [(max(a, first), min(b, last)) for a, b in ranges if a <= last and b >= first]
 
@@ -315,7 +329,7 @@ class WorkbookReader:
         self._open = ExitStack()
         self._package: Package | None = None
         self._values: BookValues | None = None
-        self._unseen_styles: Mapping[int, int] | None = None
+        self._looks: tuple[WorkbookLooks, Mapping[int, RichText]] | None = None
         self.workbook = self._find_workbook()
 
     def __enter__(self) -> Self:
@@ -335,7 +349,7 @@ class WorkbookReader:
             FileReadFailed: It is damaged, or its used range is too large.
         """
         # By its place: two sheets may share a name, and a name may be any text.
-        place = self._place(f"{self.workbook.sheets.index(part)}.sheet-2")
+        place = self._place(f"{self.workbook.sheets.index(part)}.sheet-3")
         if place is not None and not self._anew:
             # A cache that cannot be read never stands between a reader and the file: it is made
             # anew.
@@ -347,9 +361,10 @@ class WorkbookReader:
                     sections.close()
                     raise
         package = self._opened_package()
-        if self._unseen_styles is None:
-            self._unseen_styles = find_unseen_styles(package)
-        sections, index = build(package, self._opened_values(package), part, self._unseen_styles)
+        if self._looks is None:
+            looks = read_looks(package)
+            self._looks = looks, find_rich_texts(package, looks)
+        sections, index = build(package, self._opened_values(package), part, *self._looks)
         if place is not None:
             write_sections(place, sections)
         return SheetReader(part, index, sections)

@@ -29,6 +29,14 @@ from kbd.errors import FileReadFailed, ValidationFailed
 from kbd.formats import Source
 from kbd.opc.package import Package
 from kbd_xlsx.reader.blocks import BLANK, Cells, Raw, pack
+from kbd_xlsx.reader.cell_looks import CellLook, WorkbookLooks
+from kbd_xlsx.reader.conditions import (
+    ConditionRule,
+    marked_hiding,
+    read_conditions,
+    unlike_usual,
+    within_all,
+)
 from kbd_xlsx.reader.fallback_parser import ParsedBook
 from kbd_xlsx.reader.features import (
     Features,
@@ -41,8 +49,8 @@ from kbd_xlsx.reader.features import (
     merged_areas,
 )
 from kbd_xlsx.reader.formulas import FormulaBatch, UnusualXmlError, batches_of_part, batches_of_rows
+from kbd_xlsx.reader.merged_rows import MergedRows
 from kbd_xlsx.reader.parts import (
-    MAX_DENSE_CELLS,
     UTF_16,
     Bound,
     XmlPiece,
@@ -50,7 +58,9 @@ from kbd_xlsx.reader.parts import (
     overlapping,
     pieces,
 )
+from kbd_xlsx.reader.rich_text import RichCells, RichText, SheetRuns
 from kbd_xlsx.reader.section_file import FileSection, SectionFile
+from kbd_xlsx.reader.sheet_sight import SheetLooks
 from kbd_xlsx.reader.unseen import UnseenCells, UnseenRun
 from kbd_xlsx.references import Area
 from kbd_xlsx.workbook import SheetEntry
@@ -213,6 +223,9 @@ def _calamine_errors() -> Iterator[None]:
 
 _ROW = re.compile(rb"<(?:[\w.-]+:)?row\s[^>]*>")
 _HIDDEN = re.compile(rb"\shidden=[\"'](?:1|true)[\"']")
+_LOW = re.compile(rb"ht=(?<=\sht=)[\"']0*(?:[01]?(?:\.\d*)?|2(?:\.0*)?)[\"']")
+"""A row of two points and less: of its letters nothing is seen."""
+
 _NUMBER = re.compile(rb"\sr=[\"'](\d{1,7})[\"']")
 
 
@@ -226,7 +239,10 @@ class Scan(msgspec.Struct):
         formula_columns: The columns of formula and error cells by row, as bits, bit 0 for A.
         any_formula_columns: The same of all rows together.
         hidden_rows: Ranges of row numbers.
-        unseen: Cells whose format hides what they hold.
+        unseen: Cells whose look may hide what they hold, by themselves or by a condition.
+        looks: Those looks, by their places.
+        conditions: Conditional formats that matter for it, the first one first.
+        rich: Cells with runs of text of their own colors and sizes.
     """
 
     features: Features = Features()
@@ -236,43 +252,58 @@ class Scan(msgspec.Struct):
     any_formula_columns: int = 0
     hidden_rows: list[tuple[int, int]] = []
     unseen: list[UnseenRun] = []
+    looks: dict[int, CellLook] = {}
+    conditions: list[ConditionRule] = []
+    rich: SheetRuns = SheetRuns()
+
+
+_NO_LOOKS = WorkbookLooks()
 
 
 def scan_sheet(
-    package: Package, sheet: SheetEntry, unseen_styles: Mapping[int, int] | None = None
+    package: Package,
+    sheet: SheetEntry,
+    looks: WorkbookLooks = _NO_LOOKS,
+    texts: Mapping[int, RichText] | None = None,
 ) -> Scan:
     """Scan a sheet's XML and bound its extent.
 
     Args:
         package: The workbook.
         sheet: The sheet.
-        unseen_styles: The cell formats that hide cells, as `find_unseen_styles` found them.
+        looks: The looks of the workbook.
+        texts: Its shared texts in runs, as `find_rich_texts` found them.
 
     Raises:
         FileReadFailed: Its used range is too large to be read, or a part is damaged.
     """
     if not sheet.part:
         return Scan()
-    styles = unseen_styles or {}
     try:
-        scan = _scanned(package, sheet, styles)
+        scan = _scanned(package, sheet, looks, texts or {})
     except UnusualXmlError:
-        scan = _scanned(package, sheet, styles, parsed=True)
+        scan = _scanned(package, sheet, looks, texts or {}, parsed=True)
     # Elsewhere an address past the last column is the caller's mistake; here it is the file's.
     except ValidationFailed as fault:
         raise FileReadFailed(f"{package.name} is damaged: {fault.message}") from fault
-    scan.features = add_related(scan.features, package, sheet)
+    scan.features = add_related(scan.features, package, sheet, looks.styled_tables)
     if sheet.kind == "chartsheet" and not scan.features.chart_count:
         scan.features = msgspec.structs.replace(scan.features, chart_count=1)
     return scan
 
 
 def _scanned(
-    package: Package, sheet: SheetEntry, styles: Mapping[int, int], *, parsed: bool = False
+    package: Package,
+    sheet: SheetEntry,
+    looks: WorkbookLooks,
+    texts: Mapping[int, RichText],
+    *,
+    parsed: bool = False,
 ) -> Scan:
     """Pass over the part; where its cells cannot be searched, they are parsed after it."""
-    scan, bound, unseen = Scan(), Bound(), UnseenCells(styles)
-    rows = _rows(scan, bound, unseen, pieces(package, sheet.part))
+    scan, bound = Scan(), Bound()
+    unseen, rich = UnseenCells(looks.hiding()), RichCells(texts, looks)
+    rows = _rows(scan, looks, _Takers(bound, unseen, rich), pieces(package, sheet.part))
     if parsed:
         # Consumed for the extent and for what stands around the cells, which are parsed below.
         collections.deque(rows, 0)
@@ -283,12 +314,22 @@ def _scanned(
             _add_piece(scan, batch)
     # Whatever its kind is said to be: a library goes by other words.
     check_extent(package, sheet, bound, overlapping(package, sheet.part))
-    scan.unseen = unseen.runs()
+    scan.rich = rich.found()
+    _add_unseen(scan, package, sheet, looks, unseen.runs())
+    scan.looks |= {cell.look: looks.looks[cell.look] for cell in scan.rich.cells if cell.look >= 0}
     return scan
 
 
+class _Takers(msgspec.Struct, frozen=True):
+    """Those who look at the rows of a sheet as they come."""
+
+    bound: Bound
+    unseen: UnseenCells
+    rich: RichCells
+
+
 def _rows(
-    scan: Scan, bound: Bound, unseen: UnseenCells, found: Iterable[XmlPiece]
+    scan: Scan, looks: WorkbookLooks, takers: _Takers, found: Iterable[XmlPiece]
 ) -> Iterator[XmlPiece]:
     """Take what is around the cells, and hand the rows on."""
     for piece in found:
@@ -298,20 +339,44 @@ def _rows(
             case "tail":
                 scan.features = add_tail(scan.features, piece.data)
                 scan.merged = merged_areas(piece.data)
+                scan.conditions = read_conditions(piece.data, looks)
             case "rows":
-                bound.take(piece.data)
-                unseen.take(piece.data)
-                if b"hidden=" in piece.data:
+                takers.bound.take(piece.data)
+                takers.unseen.take(piece.data)
+                takers.rich.take(piece)
+                if b"hidden=" in piece.data or _LOW.search(piece.data):
                     _add_hidden(scan, piece.data)
                 yield piece
             case _:
                 assert_never(piece.kind)
 
 
+def _add_unseen(
+    scan: Scan, package: Package, sheet: SheetEntry, looks: WorkbookLooks, runs: list[UnseenRun]
+) -> None:
+    """Add the cells that may be unseen: those whose look hides, and those that a condition may.
+
+    Conditions follow the cells, so that cells that look otherwise than most take another pass; few
+    sheets have conditions that may hide anything.
+    """
+    scan.conditions = marked_hiding(scan.conditions, looks)
+    if any(rule.is_hiding for rule in scan.conditions):
+        styles = unlike_usual(scan.conditions, looks)
+        every = UnseenCells(styles, within_all(scan.conditions))
+        for piece in pieces(package, sheet.part) if styles else ():
+            if piece.kind == "rows":
+                every.take(piece.data)
+        runs = [*runs, *every.runs()]
+    elif not (runs or scan.rich.cells):
+        scan.conditions = []
+    scan.unseen = runs
+    scan.looks = {run.look: looks.looks[run.look] for run in runs if run.look >= 0}
+
+
 def _add_hidden(scan: Scan, data: bytes) -> None:
     for row in _ROW.findall(data):
         number = _NUMBER.search(row)
-        if number is None or not _HIDDEN.search(row):
+        if number is None or not (_HIDDEN.search(row) or _LOW.search(row)):
             continue
         place = int(number[1])
         ranges = scan.hidden_rows
@@ -366,7 +431,8 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
         hidden_rows: Ranges of row numbers.
         merged: Merged ranges from top to bottom.
         features: What else there is.
-        unseen: Cells whose format hides what they hold.
+        unseen: Cells whose look may hide what they hold.
+        looks: Those looks, conditional formats that matter for them, and texts in runs.
     """
 
     area: Area | None
@@ -378,13 +444,15 @@ class PackedSheet(msgspec.Struct, frozen=True, array_like=True):
     merged: FileSection
     features: Features
     unseen: FileSection
+    looks: FileSection
 
 
 def build(
     package: Package,
     book: BookValues,
     sheet: SheetEntry,
-    unseen_styles: Mapping[int, int] | None = None,
+    looks: WorkbookLooks = _NO_LOOKS,
+    texts: Mapping[int, RichText] | None = None,
 ) -> tuple[SectionFile, PackedSheet]:
     """Build the packed sheet.
 
@@ -392,13 +460,14 @@ def build(
         package: The workbook.
         book: Its values.
         sheet: The sheet.
-        unseen_styles: The cell formats that hide cells, as `find_unseen_styles` found them.
+        looks: The looks of the workbook.
+        texts: Its shared texts in runs, as `find_rich_texts` found them.
 
     Raises:
         FileReadFailed: It is too large, or damaged.
     """
     # First, as it bounds the extent: of a 5 KB file with two far cells calamine aborts the process.
-    scan = scan_sheet(package, sheet, unseen_styles)
+    scan = scan_sheet(package, sheet, looks, texts)
     sections = SectionFile()
     cells = book.cells(sheet.name) if sheet.part else None
     blocks: list[PackedBlock] = []
@@ -417,6 +486,9 @@ def build(
         ),
         features=scan.features,
         unseen=sections.add(msgspec.msgpack.encode(scan.unseen)),
+        looks=sections.add(
+            msgspec.msgpack.encode(SheetLooks(scan.looks, scan.conditions, scan.rich))
+        ),
     )
     sections.index = msgspec.msgpack.encode(index)
     return sections, index
@@ -431,7 +503,7 @@ def _all_runs(
         return
     # The rectangle of values leaves out cells whose formulas have no results.
     yield from _formula_runs(scan, 0, cells.area.top - 1)
-    merged = _Merged(name, scan.merged, cells.area)
+    merged = MergedRows(name, scan.merged, cells.area)
     area = cells.area
     height = max(1, min(_MAX_ROWS, _BLOCK_CELLS // (area.right - area.left + 1)))
     top = area.top
@@ -494,44 +566,3 @@ def _around(runs: list[RowRun]) -> Area | None:
     # The lowest bit that is set is the first column, as bit 0 stands for column A.
     left = (union & -union).bit_length()
     return Area(runs[0].top, left, runs[-1].bottom, union.bit_length())
-
-
-class _Merged:
-    """Merged ranges, of whose cells only the first counts, as rows are taken from the top down."""
-
-    def __init__(self, name: str, merged: list[Area], used: Area) -> None:
-        clipped = [_clipped(area, used) for area in merged]
-        inside = [
-            (area, part) for area, part in zip(merged, clipped, strict=True) if part is not None
-        ]
-        # They cannot overlap, so all together they are no larger than what holds them.
-        if sum(_size(part) for _, part in inside) > MAX_DENSE_CELLS:
-            raise FileReadFailed(f"{name} is damaged: merged ranges lie on each other")
-        self._left = used.left
-        # Reversed, so that pop() takes the topmost range first.
-        self._waiting = inside[::-1]
-        self._open: list[tuple[Area, Area]] = []
-
-    def empty(self, rows: list[list[Raw]], top: int) -> None:
-        """Empty what is in a merged range and not its first cell, in rows that begin with `top`."""
-        bottom = top + len(rows) - 1
-        self._open = [pair for pair in self._open if pair[1].bottom >= top]
-        while self._waiting and self._waiting[-1][0].top <= bottom:
-            self._open.append(self._waiting.pop())
-        for area, part in self._open:
-            for row in range(max(part.top, top), min(part.bottom, bottom) + 1):
-                # The first cell keeps its value, unless it lies outside of the used range.
-                first = part.left + (row == area.top and part.left == area.left)
-                width = part.right + 1 - first
-                start = first - self._left
-                rows[row - top][start : start + width] = [BLANK] * width
-
-
-def _clipped(area: Area, used: Area) -> Area | None:
-    top, left = max(area.top, used.top), max(area.left, used.left)
-    bottom, right = min(area.bottom, used.bottom), min(area.right, used.right)
-    return Area(top, left, bottom, right) if top <= bottom and left <= right else None
-
-
-def _size(area: Area) -> int:
-    return (area.bottom - area.top + 1) * (area.right - area.left + 1)

@@ -10,7 +10,7 @@ relations.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -130,8 +130,21 @@ def merged_areas(tail: bytes) -> list[Area]:
     return sorted(found, key=lambda area: (area.top, area.left))
 
 
-def add_related(found: Features, package: Package, sheet: SheetEntry) -> Features:
-    """Add what the sheet's relations lead to. Raises FileReadFailed."""
+def add_related(
+    found: Features, package: Package, sheet: SheetEntry, table_styles: Mapping[str, bool]
+) -> Features:
+    """Add what the sheet's relations lead to.
+
+    Args:
+        found: What was found so far.
+        package: The workbook.
+        sheet: The sheet.
+        table_styles: The workbook's own styles of tables, and whether each puts anything behind
+            cells.
+
+    Raises:
+        FileReadFailed: A part is damaged.
+    """
     kinds: list[str] = []
     tables, filled = [], list[Area]()
     for relation in package.relations(sheet.part):
@@ -143,7 +156,7 @@ def add_related(found: Features, package: Package, sheet: SheetEntry) -> Feature
         elif relation.kind == "table":
             root = package.root(relation.target)
             tables.append(_table(root))
-            filled.extend(_filled_areas(root))
+            filled.extend(_filled_areas(root, table_styles))
     return msgspec.structs.replace(
         found,
         chart_count=sum(map(kinds.count, _CHARTS)),
@@ -168,8 +181,13 @@ def _table(root: etree._Element) -> dict[str, Any]:
 _LIGHT_STYLE = re.compile(r"TableStyle(?:Light|Medium)\d{1,2}")
 """Styles that come with programs and leave the rows of a table light."""
 
+_PALE_STYLE = re.compile(r"TableStyleLight(?:[1-7]|1[5-9]|2[01])")
+"""Those of them that leave its header light, too."""
 
-def _filled_areas(root: etree._Element) -> Iterator[Area]:
+_DARK_STYLE = re.compile(r"TableStyleDark\d{1,2}")
+
+
+def _filled_areas(root: etree._Element, table_styles: Mapping[str, bool]) -> Iterator[Area]:
     """Yield where a table's style may put something dark behind its cells."""
     info = root.find("{*}tableStyleInfo")
     style = "" if info is None else info.get("name", "")
@@ -180,8 +198,11 @@ def _filled_areas(root: etree._Element) -> Iterator[Area]:
         return
     if info is None or not style or style == "None":
         return
-    if not _LIGHT_STYLE.fullmatch(style):
+    if _DARK_STYLE.fullmatch(style) or table_styles.get(style):
         yield area
+        return
+    # Of a name that nobody knows a program makes nothing.
+    if not _LIGHT_STYLE.fullmatch(style) or _PALE_STYLE.fullmatch(style):
         return
     if root.get("headerRowCount", "1") != "0":
         yield Area(area.top, area.left, area.top, area.right)

@@ -31,6 +31,7 @@ __all__ = [
     "declared_encoding",
     "overlapping",
     "pieces",
+    "utf_8_blocks",
 ]
 
 MAX_DENSE_CELLS = 16_000_000
@@ -242,7 +243,7 @@ class XmlPiece(msgspec.Struct, frozen=True):
 def pieces(package: Package, part: str) -> Iterator[XmlPiece]:
     """Cut a sheet's part into pieces; a part without cells is one head. Raises FileReadFailed."""
     with package.open(part) as file, reading_errors(package.name):
-        stream = _utf_8(file)
+        stream = utf_8_blocks(file)
         before: list[bytes] = []
         seam = b""
         for block in stream:
@@ -293,12 +294,13 @@ def overlapping(package: Package, part: str) -> Iterator[bytes]:
     """Yield a part in blocks that overlap, so that no tag is cut in two. Raises FileReadFailed."""
     with package.open(part) as file, reading_errors(package.name):
         tail = b""
-        for block in _utf_8(file):
+        for block in utf_8_blocks(file):
             yield tail + block
             tail = (tail + block)[-OVERLAP_BYTES:]
 
 
-def _utf_8(file: IO[bytes]) -> Iterator[bytes]:
+def utf_8_blocks(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield a part's text in blocks, in UTF-8 whatever it is written in."""
     head = file.read(_DECLARED)
     encoding = declared_encoding(head)
     # Rare enough to be decoded whole; the guard bounds the size of a part.
