@@ -24,10 +24,11 @@ __all__ = [
     "fill_of",
     "fill_paints",
     "opacity",
+    "reference_paints",
 ]
 
 Verdict = Literal["", "hidden", "maybe hidden", "tiny"]
-"""How a text is labeled: "" is seen, "maybe hidden" depends on something that is not looked into."""
+"""How a text is labeled: "" is seen, "maybe hidden" depends on what is not looked into."""
 
 Contrast = Literal["alike", "unlike", "doubtful"]
 """Whether a color is told from paint, whatever lies below that."""
@@ -47,6 +48,9 @@ CLEAR: Paints = ()
 UNKNOWN: Paints = (Paint(""),)
 
 _FILLS = ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill", "noFill")
+_FIRST_GROUND = 1000
+"""Numbers above it are those of a theme's backgrounds, below it of its fills (20.1.4.1.7)."""
+
 _OPAQUE = 0.99
 _MAX_COLORS = 20
 """Of one fill; programs make ten at most."""
@@ -78,6 +82,33 @@ def fill_paints(fill: etree._Element, scheme: Callable[[str], str]) -> Paints:
             return _paints(fill, scheme) or UNKNOWN
         case _:
             return UNKNOWN
+
+
+def reference_paints(
+    reference: etree._Element | None,
+    theme: etree._Element | None,
+    scheme: Callable[[str], str],
+) -> Paints:
+    """Return the paint of a fill of the theme.
+
+    Args:
+        reference: What names it (`a:fillRef`, `p:bgRef`); None for none.
+        theme: The root of the theme.
+        scheme: As of `fill_paints`.
+    """
+    number = "0" if reference is None else reference.get("idx", "0")
+    place = int(number) if number.isdecimal() and len(number) < 6 else 0
+    if reference is None or place in (0, _FIRST_GROUND):
+        return CLEAR
+    name = "fillStyleLst" if place < _FIRST_GROUND else "bgFillStyleLst"
+    listed = None if theme is None else theme.find(f".//{{*}}fmtScheme/{{*}}{name}")
+    if listed is None or place % _FIRST_GROUND > len(listed):
+        return UNKNOWN
+    meant = drawing_color(reference, scheme)
+    return fill_paints(
+        listed[place % _FIRST_GROUND - 1],
+        lambda color: meant if color == "phClr" else scheme(color),
+    )
 
 
 def opacity(color: etree._Element) -> float:

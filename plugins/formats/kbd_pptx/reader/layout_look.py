@@ -12,20 +12,17 @@ import msgspec
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.office.paint import CLEAR, UNKNOWN, Paints, fill_of, fill_paints
+from kbd.office.paint import CLEAR, UNKNOWN, Paints, fill_of, fill_paints, reference_paints
 from kbd_pptx.presentation import A, P, ParsedParts
 from kbd_pptx.reader.boxes import Box
 from kbd_pptx.reader.deck import NO_LAYOUT, DeckReader, LayoutPlaceholder, SlideLayout
 from kbd_pptx.reader.shapes import FOOTERS, SlideShape, shapes_of
 from kbd_pptx.styles.deck import PptxTheme, read_deck_theme
 
-__all__ = ["Layer", "LayoutLook", "reference_paints"]
+__all__ = ["Layer", "LayoutLook"]
 
 _WHITE = "FFFFFF"
 _OFF = ("0", "false")
-_FIRST_GROUND = 1000
-"""Numbers above it are those of a theme's backgrounds, below it of its fills (20.1.4.1.7)."""
-
 _DEEPEST = 8
 _HOLLOW = frozenset((
     "frame", "halfFrame", "donut", "blockArc", "arc", "chord", "pie", "noSmoking", "line",
@@ -60,25 +57,6 @@ def _is_solid(properties: etree._Element | None) -> bool:
         return str(preset.get("prst", "rect")) not in _HOLLOW
     drawn = properties.find(f"{A}custGeom")
     return drawn is None or any(map(_fills_box, drawn.iterfind(f"{A}pathLst/{A}path")))
-
-
-def reference_paints(
-    reference: etree._Element | None, theme: etree._Element | None, palette: PptxTheme
-) -> Paints:
-    """Return the paint of a fill of the theme (`a:fillRef`, `p:bgRef`)."""
-    number = "0" if reference is None else reference.get("idx", "0")
-    place = int(number) if number.isdecimal() and len(number) < 6 else 0
-    if reference is None or place in (0, _FIRST_GROUND):
-        return CLEAR
-    name = "fillStyleLst" if place < _FIRST_GROUND else "bgFillStyleLst"
-    listed = None if theme is None else theme.find(f".//{A}fmtScheme/{A}{name}")
-    if listed is None or place % _FIRST_GROUND > len(listed):
-        return UNKNOWN
-    meant = palette.rgb(reference)
-    return fill_paints(
-        listed[place % _FIRST_GROUND - 1],
-        lambda color: meant if color == "phClr" else palette.color(color),
-    )
 
 
 class LayoutLook:
@@ -169,7 +147,9 @@ class LayoutLook:
         if fill is not None:
             return fill_paints(fill, palette.color)
         reference = ground.find(f"{P}bgRef")
-        return UNKNOWN if reference is None else reference_paints(reference, self.theme, palette)
+        return (
+            UNKNOWN if reference is None else reference_paints(reference, self.theme, palette.color)
+        )
 
     def paints_of(self, shape: SlideShape, palette: PptxTheme) -> Paints:
         """Return the paint of a shape: its own, its theme's, or that of a placeholder above it.
@@ -193,7 +173,7 @@ class LayoutLook:
         if fill is not None:
             return fill_paints(fill, palette.color)
         reference = element.find(f"{P}style/{A}fillRef")
-        return None if reference is None else reference_paints(reference, self.theme, palette)
+        return None if reference is None else reference_paints(reference, self.theme, palette.color)
 
     @cached_property
     def _marked(self) -> list[etree._Element]:
@@ -239,7 +219,7 @@ def _fills_box(path: etree._Element) -> bool:
     if width <= 0 or height <= 0 or not points:
         return False
     (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*points, strict=True))
-    return right - left >= _FULL * width and bottom - top >= _FULL * height
+    return bool(right - left >= _FULL * width and bottom - top >= _FULL * height)
 
 
 def _placeholders(root: etree._Element | None) -> list[etree._Element]:

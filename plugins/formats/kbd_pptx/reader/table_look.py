@@ -10,10 +10,9 @@ from functools import cached_property
 from lxml import etree
 
 from kbd.errors import FileReadFailed
-from kbd.office.paint import CLEAR, UNKNOWN, Paint, Paints, fill_of, fill_paints
+from kbd.office.paint import CLEAR, UNKNOWN, Paint, Paints, fill_of, fill_paints, reference_paints
 from kbd_pptx.presentation import A
 from kbd_pptx.reader.deck import DeckReader
-from kbd_pptx.reader.layout_look import reference_paints
 from kbd_pptx.styles.deck import PptxTheme
 
 __all__ = ["TableLook", "read_table_styles"]
@@ -93,7 +92,7 @@ class TableLook:
                 return fill_paints(fill, self._palette.color)
             reference = found.find(f"{A}fillRef")
             if reference is not None:
-                return reference_paints(reference, self._theme, self._palette)
+                return reference_paints(reference, self._theme, self._palette.color)
         ground = self._style.find(f"{A}tblBg")
         fill = fill_of(None if ground is None else ground.find(f"{A}fill"))
         return CLEAR if fill is None else fill_paints(fill, self._palette.color)
