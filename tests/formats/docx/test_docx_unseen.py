@@ -363,6 +363,13 @@ def test_text_that_the_defaults_leave_out_is_labeled(tmp_path: Path) -> None:
         assert "[hidden: b]" in FORMAT.read(Source(path, "a.docx"), Region()).text
 
 
+def test_what_a_file_holds_beside_does_not_take_the_label_off(tmp_path: Path) -> None:
+    """A search in the bytes spares most documents a look at each run; it finds each of these."""
+    for which, body in HIDDEN.items():
+        if 'Style w:val="' not in body:
+            assert "[hidden: b]" in text_of(tmp_path, body, styles=""), which
+
+
 def test_no_spelling_of_a_file_takes_the_label_off(tmp_path: Path) -> None:
     """What a quick search in the bytes does not find is looked for run by run."""
     path = made(tmp_path / "a.docx", p('<w:color w:val="FFFFFF"/>'))

@@ -24,7 +24,7 @@ from kbd.office.paint import (
 from kbd.office.theme import drawing_color, parse_rgb
 from kbd_docx.document import PIC, WP, A, V, number, vector_size
 
-__all__ = ["TWIP", "BoxLook", "PageFacts", "place_verdict"]
+__all__ = ["TWIP", "BoxLook", "DocumentPages", "place_verdict"]
 
 TWIP = 635
 """English Metric Units to the twentieth of a point."""
@@ -56,7 +56,7 @@ _NAMED = {
 """The colors that VML has names for."""
 
 
-class PageFacts:
+class DocumentPages:
     """What the parts of a document say of its pages as a whole; found once, when asked for.
 
     Args:
@@ -117,7 +117,7 @@ class _Spot(msgspec.Struct, frozen=True):
 
 
 def place_verdict(
-    page: PageFacts, across: tuple[int, int, str], down: tuple[int, int, str]
+    page: DocumentPages, across: tuple[int, int, str], down: tuple[int, int, str]
 ) -> Verdict:
     """Return whether something lies outside of the page.
 
@@ -198,7 +198,7 @@ class BoxLook:
             if paints and share:
                 yield paints, share >= _MOST
 
-    def place(self, page: PageFacts) -> Verdict:
+    def place(self, page: DocumentPages) -> Verdict:
         """Return whether the box is hidden, has no room for text, or lies outside of the page."""
         shape = self._shape
         if shape is None:
@@ -275,7 +275,7 @@ def _is_flat(shape: etree._Element, frame: etree._Element) -> bool:
     return min(widths, default=_FAR) < _POINT or (not grows and min(heights, default=_FAR) < _POINT)
 
 
-def _anchor_place(frame: etree._Element, shape: etree._Element, page: PageFacts) -> Verdict:
+def _anchor_place(frame: etree._Element, shape: etree._Element, page: DocumentPages) -> Verdict:
     extent, inner = frame.find(f"{WP}extent"), _in_group(shape)
     spots = []
     for way, (name, side) in enumerate((("positionH", "cx"), ("positionV", "cy"))):
@@ -342,7 +342,7 @@ def _vector_style(shape: etree._Element) -> dict[str, str]:
     return {name: value.strip() for name, value in found}
 
 
-def _vector_place(shape: etree._Element, page: PageFacts) -> Verdict:
+def _vector_place(shape: etree._Element, page: DocumentPages) -> Verdict:
     """Return whether a shape of VML is hidden, or outside of the page."""
     style = _vector_style(shape)
     if style.get("visibility") == "hidden" or style.get("display") == "none":

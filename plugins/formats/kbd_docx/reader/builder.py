@@ -32,7 +32,7 @@ from kbd_docx.document import (
     parse_related,
     related,
 )
-from kbd_docx.reader.boxes import PageFacts
+from kbd_docx.reader.boxes import DocumentPages
 from kbd_docx.reader.contents import (
     Changes,
     DocxContents,
@@ -253,7 +253,7 @@ class _DocumentReader:
             root,
             theme,
             paper_color(self._data, settings, theme),
-            page=PageFacts(self._data, self._headers_footers),
+            page=DocumentPages(self._data, self._headers_footers),
             theme_root=theme_root,
         )
         # One search in the bytes spares a look at the properties of every run.

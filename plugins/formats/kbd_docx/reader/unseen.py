@@ -15,7 +15,7 @@ from lxml import etree
 from kbd.office.paint import UNKNOWN, Paint, Paints, Verdict, contrast
 from kbd.office.theme import look_alike, parse_rgb
 from kbd_docx.document import PARAGRAPH, VAL, W, is_on, number
-from kbd_docx.reader.boxes import TWIP, BoxLook, PageFacts, place_verdict
+from kbd_docx.reader.boxes import TWIP, BoxLook, DocumentPages, place_verdict
 from kbd_docx.reader.table_styles import TableStyles
 from kbd_docx.styles.theme import DocxTheme
 
@@ -148,7 +148,7 @@ class UnseenText:
         theme: DocxTheme,
         paper: str = _WHITE,
         *,
-        page: PageFacts,
+        page: DocumentPages,
         theme_root: etree._Element | None = None,
     ) -> None:
         self._theme, self._paper, self._page = theme, paper, page

@@ -16,8 +16,8 @@ __all__ = [
     "EMU_PER_INCH",
     "IDENTITY",
     "Box",
+    "BoxTurn",
     "Transform2D",
-    "Turn",
     "box_in_inches",
     "group_transform",
     "parse_length",
@@ -67,7 +67,7 @@ class Transform2D(msgspec.Struct, frozen=True):
         )
 
 
-class Turn(msgspec.Struct, frozen=True):
+class BoxTurn(msgspec.Struct, frozen=True):
     """A turn clockwise by degrees, about a place on the slide."""
 
     degrees: float
@@ -84,9 +84,9 @@ def parse_turn(xfrm: etree._Element) -> float:
     return (parse_length(xfrm.get("rot")) or 0.0) / _TURN_UNITS % 360
 
 
-def turned(box: Box, degrees: float, turns: tuple[Turn, ...]) -> Box:
+def turned(box: Box, degrees: float, turns: tuple[BoxTurn, ...]) -> Box:
     """Return the box around a box that is turned about its middle, then by other turns."""
-    own = Turn(degrees, box.x + box.width / 2, box.y + box.height / 2)
+    own = BoxTurn(degrees, box.x + box.width / 2, box.y + box.height / 2)
     corners = [(x, y) for x in (box.x, box.x + box.width) for y in (box.y, box.y + box.height)]
     for turn in (own, *turns):
         angle = math.radians(turn.degrees)

@@ -20,8 +20,8 @@ from kbd_pptx.reader.boxes import (
     EMU_PER_INCH,
     IDENTITY,
     Box,
+    BoxTurn,
     Transform2D,
-    Turn,
     group_transform,
     parse_turn,
     read_box,
@@ -95,7 +95,7 @@ class SlideShape(msgspec.Struct, frozen=True):
     layout: SlideLayout
     transform: Transform2D
     names: etree._Element | None
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[BoxTurn, ...] = ()
     is_in_hidden: bool = False
 
     @property
@@ -216,16 +216,16 @@ def shapes_of(tree: etree._Element, layout: SlideLayout) -> tuple[SlideShape, ..
     return tuple(found)
 
 
-_NO_TURNS: tuple[Turn, ...] = ()
+_NO_TURNS: tuple[BoxTurn, ...] = ()
 
 
-def _turns(group: SlideShape) -> tuple[Turn, ...]:
+def _turns(group: SlideShape) -> tuple[BoxTurn, ...]:
     """Return how a group turns what is in it, none if it does not."""
     xfrm, box = shape_transform(group.element), group.box
     degrees = 0.0 if xfrm is None else parse_turn(xfrm)
     if not degrees or box is None or len(group.turns) >= _MAX_TURNS:
         return _NO_TURNS
-    return (Turn(degrees, box.x + box.width / 2, box.y + box.height / 2),)
+    return (BoxTurn(degrees, box.x + box.width / 2, box.y + box.height / 2),)
 
 
 _MAX_TURNS = 20
@@ -237,7 +237,7 @@ def _shape(
     layout: SlideLayout,
     transform: Transform2D,
     parent: int,
-    turns: tuple[Turn, ...],
+    turns: tuple[BoxTurn, ...],
     *,
     is_in_hidden: bool,
 ) -> SlideShape:
