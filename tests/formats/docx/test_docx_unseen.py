@@ -35,6 +35,12 @@ def p(look: str = "", settings: str = "", text: str = "b") -> str:
     return f"<w:p><w:pPr>{settings}</w:pPr>{run}</w:p>"
 
 
+def filled(fill: str) -> str:
+    """What fills letters in newer programs."""
+    space = "http://schemas.microsoft.com/office/word/2010/wordml"
+    return f'<w:color w:val="000000"/><w14:textFill xmlns:w14="{space}">{fill}</w14:textFill>'
+
+
 def table(inside: str, cell: str = "", own: str = "", row: str = "") -> str:
     """A table of one cell."""
     return (
@@ -129,6 +135,7 @@ def of_table(key: str) -> str:
 
 
 HIDDEN = {
+    "nearly white": p('<w:color w:val="F3F3F3"/>'),
     "the theme's paper": p(PAPER),
     "the theme's paper, automatic": p('<w:color w:val="auto" w:themeColor="background1"/>'),
     "the theme's light": p('<w:color w:val="000000" w:themeColor="light1"/>'),
@@ -163,6 +170,19 @@ HIDDEN = {
     "a size with a zero before": p('<w:sz w:val="02"/>'),
     "by its own style, not shown": p('<w:rStyle w:val="Gone"/>'),
     "as the end of a paragraph is": p("<w:specVanish/>"),
+    "letters without a fill": p(filled("<w14:noFill/>")),
+    "letters that let all through": p(
+        filled(
+            '<w14:solidFill><w14:srgbClr w14:val="000000"><w14:alpha w14:val="100000"/>'
+            "</w14:srgbClr></w14:solidFill>"
+        )
+    ),
+    "letters filled in white": p(
+        filled('<w14:solidFill><w14:srgbClr w14:val="FFFFFF"/></w14:solidFill>')
+    ),
+    "letters filled in the theme's light": p(
+        filled('<w14:solidFill><w14:schemeClr w14:val="bg1"/></w14:solidFill>')
+    ),
     "narrow letters": p('<w:w w:val="1"/>'),
     "letters on each other": p('<w:spacing w:val="-300"/>'),
     "in a low line": p("", '<w:spacing w:line="1" w:lineRule="exact"/>'),
@@ -244,6 +264,9 @@ SEEN = {
     ),
     "in a box in the margin": drawing(shape(p()), away("H", -500_000, "column")),
     "left out of the web": p("<w:webHidden/>"),
+    "letters filled in black": p(
+        filled('<w14:solidFill><w14:srgbClr w14:val="000000"/></w14:solidFill>')
+    ),
     "narrower letters": p('<w:w w:val="80"/>'),
     "closer letters": p('<w:spacing w:val="-20"/>'),
     "in a low line that may grow": p("", '<w:spacing w:line="1" w:lineRule="atLeast"/>'),

@@ -26,6 +26,12 @@ _COLOR, _SIZE, _SHADE, _MARKED = f"{W}color", f"{W}sz", f"{W}shd", f"{W}highligh
 _CELL, _ROW, _TABLE, _BOX, _STYLE = (
     f"{W}tc", f"{W}tr", f"{W}tbl", "{*}txbxContent", f"{W}style",
 )  # fmt: skip
+_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+_TEXT_FILL = f"{_W14}textFill"
+_NO_INK = "none"
+_CLEAR = 95_000
+"""Thousandths of a percent that letters let through, at which nobody sees them."""
+
 _WHITE = "FFFFFF"
 _TINY = 4
 """A size in half points that nobody reads."""
@@ -51,11 +57,12 @@ _MARKERS = {
 _MAY_HIDE = tuple(map(re.compile, (
     # Each begins with a word that is searched for as such, which takes a tenth of the time.
     rb"anish", rb"shd\s", rb"highlight\s", rb"framePr\s", rb"tblpPr\s", rb"txbxContent",
+    rb"textFill",
     rb"exact[\"']", rb"sz\s[^>]*=\s*[\"']0*[1-4][\"'.]", rb"position\s[^>]*=\s*[\"'][-+]?\d{3}",
     rb"spacing\s[^>]*=\s*[\"']-\d\d", rb"nd\s[^>]*=\s*[\"']\+?\d{5}",
     rb":w\s[^>]*=\s*[\"']0*(?:\d|10)%?[\"'.]", rb"<w\s[^>]*=\s*[\"']0*(?:\d|10)%?[\"'.]",
     rb"themeColor\s*=\s*[\"'](?:background|light|bg|lt)", rb"themeTint\s*=\s*[\"'][01]",
-    rb"color\s[^>]*[\"'](?:[Ff][A-Fa-f]){3}[\"']",
+    rb"color\s[^>]*[\"'](?:[Ff][0-9A-Fa-f]){3}[\"']",
     # A letter of a value may be written as its number.
     rb"&#",
 )))  # fmt: skip
@@ -88,6 +95,8 @@ class _Look(msgspec.Struct, frozen=True):
         scale: The width of its letters in percent.
         spacing: What is added between them, in twentieths of a point.
         raised: By how much they are moved up or down, in half points.
+        filled: What fills its letters where a program knows more than their color: a color, or
+            `_NO_INK`.
         flat: Whether its lines are too low for letters, "1" or "0".
         indent: Where its paragraphs begin, in twentieths of a point.
         frame: The frame of its paragraphs.
@@ -100,6 +109,7 @@ class _Look(msgspec.Struct, frozen=True):
     scale: str = ""
     spacing: str = ""
     raised: str = ""
+    filled: str = ""
     flat: str = ""
     indent: str = ""
     frame: etree._Element | None = None
@@ -194,6 +204,11 @@ class UnseenText:
         if shape := _shape_verdict(own, style, around.look):
             return shape
         ink = own.ink or style.ink or self._inherited_ink(around)
+        filled = own.filled or style.filled or around.look.filled
+        if filled == _NO_INK:
+            return "hidden"
+        # Programs that know it take it before the color.
+        ink = filled or ink
         if ink in ("", _AUTOMATIC):
             return ""
         ground = own.ground or style.ground or around.ground
@@ -229,7 +244,9 @@ class UnseenText:
 
     def _surroundings(self, run: etree._Element) -> _Around:
         """Return what is around a run; that of the last paragraph is at hand."""
-        paragraph = next(run.iterancestors(PARAGRAPH), None)
+        paragraph = run.getparent()
+        if paragraph is None or paragraph.tag != PARAGRAPH:
+            paragraph = next(run.iterancestors(PARAGRAPH), None)
         if paragraph is None or self._last is None or self._last.paragraph is not paragraph:
             self._last = self._look_around(run, paragraph)
         return self._last
@@ -303,6 +320,22 @@ class UnseenText:
             (_twips(element, y) * TWIP, high or height, element.get(f"{W}{vertical}", "text")),
         )
 
+    def _text_fill(self, fill: etree._Element) -> str:
+        """Return the color that letters are filled with, `_NO_INK` for none; "" if untold."""
+        if fill.find("{*}noFill") is not None:
+            return _NO_INK
+        for color in fill.iterfind("{*}solidFill/*"):
+            clear = color.find("{*}alpha")
+            # Here it is the share that is let through.
+            share = "" if clear is None else clear.get(f"{_W14}val", "")
+            if number(share, 0, 0, 100_000) >= _CLEAR:
+                return _NO_INK
+            if len(color) > (clear is not None):
+                return ""
+            value = color.get(f"{_W14}val", "")
+            return parse_rgb(value) or self._scheme(value)
+        return ""
+
     def _scheme(self, name: str) -> str:
         return self._theme.color(name) or _USUAL.get(name, "")
 
@@ -345,6 +378,8 @@ class UnseenText:
                 found["ground"] = marked or found.get("ground", "")
             elif tag == _SHADE:
                 found["ground"] = found.get("ground") or self._fill(child)
+            elif tag == _TEXT_FILL:
+                found["filled"] = self._text_fill(child)
         frame = None
         if settings is not None:
             found["paragraph_ground"] = self._fill(settings.find(_SHADE))
@@ -404,6 +439,7 @@ class UnseenText:
             or look.scale
             or look.spacing.startswith("-")
             or look.raised
+            or look.filled
             or self._is_pale(look.ink)
         )
 
