@@ -156,6 +156,7 @@ def runs_against_it(
     return server.answered
 
 
+@pytest.mark.full
 @on_asyncio
 def test_runs_end_whole_though_the_server_fails(
     short_dir: Path, anyio_backend: str, tmp_path: Path

@@ -67,6 +67,7 @@ def _check(seed: int, found: RunReplayed) -> None:
     assert found.equal == found.calls > 0, f"seed {seed}"
 
 
+@pytest.mark.full
 @pytest.mark.anyio
 @pytest.mark.corpora
 @on_trio

@@ -126,11 +126,9 @@ def main_color(answer: dict[str, Any]) -> tuple[int, int, int]:
     return max(colors)[1]  # type: ignore[return-value]
 
 
+@pytest.mark.full
 @pytest.mark.libreoffice
-@pytest.mark.parametrize(
-    "make",
-    [document, *(pytest.param(make, marks=pytest.mark.full) for make in (text, workbook, deck))],
-)
+@pytest.mark.parametrize("make", [document, text, workbook, deck])
 def test_each_page_is_the_one_that_is_asked_for(
     daemon: RealDaemon, tmp_path: Path, make: Any
 ) -> None:
@@ -166,6 +164,7 @@ def test_a_draft_is_shown_as_it_will_be(daemon: RealDaemon, tmp_path: Path) -> N
     assert daemon.ask("ReviewGetDocxPreviewPage", **asked, root="published") == before
 
 
+@pytest.mark.full
 @pytest.mark.libreoffice
 def test_a_document_reaches_nothing(daemon: RealDaemon, tmp_path: Path) -> None:
     """No picture on the network, none on this machine, no other file: links are not followed."""

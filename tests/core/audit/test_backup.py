@@ -37,6 +37,7 @@ async def back_up(running: Supervised, target: Path) -> BackupCreated:
     )
 
 
+@pytest.mark.full
 @on_trio
 async def test_each_backup_under_load_is_an_exact_beginning(tmp_path: Path) -> None:
     """Of 20 backups while logs and blobs grow each is whole, and restores to what was there.

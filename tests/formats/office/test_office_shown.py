@@ -114,6 +114,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", FILES)
 def test_libreoffice_shows_what_was_written(shown: dict[str, list[str]], name: str) -> None:
     """Each text is on LibreOffice's pages, and nothing that nobody wrote."""
