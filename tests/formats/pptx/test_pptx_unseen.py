@@ -182,6 +182,9 @@ MAYBE = {
     "white over a dark frame": (shape("", BLUE, WHOLE, form=FRAME), shape(run(WHITE))),
     "white on a small path": (shape(run(WHITE), BLUE, form=PATH.format(5)),),
     "below a picture": (shape(PLAIN), picture(WHOLE)),
+    "over a dark shape without a place": (shape("", BLUE, where=" "), shape(run(WHITE))),
+    "cells over a dark shape without a place": (
+        shape("", BLUE, where=" "), table(run(WHITE))),
 }  # fmt: skip
 
 SEEN = {

@@ -39,7 +39,9 @@ _VECTOR = re.compile(rb"<v:(?:shape|rect|roundrect|oval)\b")
 _SIZE = re.compile(rb"<w:pgSz\b[^>]*>")
 _MARGIN = re.compile(rb"<w:pgMar\b[^>]*>")
 _VALUE = re.compile(rb"\bw:(w|h|left|top)=[\"'](\d{1,6})")
-_MAX_LAYERS = 100
+_MAX_LAYERS = 30
+"""Shapes below a box in its group that are looked at; more may be of any color."""
+
 _MOST = 0.8
 # By their own names alone: strict files have shapes and groups in other namespaces.
 _SHAPE, _WHOLE_GROUP, _GROUP = "}wsp", "}wgp", ("}wgp", "}grpSp")

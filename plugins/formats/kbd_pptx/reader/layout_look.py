@@ -19,7 +19,7 @@ from kbd_pptx.reader.deck import NO_LAYOUT, DeckReader, LayoutPlaceholder, Slide
 from kbd_pptx.reader.shapes import FOOTERS, SlideShape, shapes_of
 from kbd_pptx.styles.deck import PptxTheme, read_deck_theme
 
-__all__ = ["Layer", "LayoutLook"]
+__all__ = ["NO_LAYER", "Layer", "LayoutLook"]
 
 _WHITE = "FFFFFF"
 _OFF = ("0", "false")

@@ -9,11 +9,13 @@ something opaque is hidden as well.
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
 import msgspec
 from lxml import etree
 
 from kbd.office.paint import (
+    UNKNOWN,
     Paint,
     Paints,
     Verdict,
@@ -25,7 +27,7 @@ from kbd.office.theme import parse_share
 from kbd_pptx.presentation import A, P
 from kbd_pptx.reader.boxes import Box
 from kbd_pptx.reader.deck import DeckReader
-from kbd_pptx.reader.layout_look import Layer, LayoutLook
+from kbd_pptx.reader.layout_look import NO_LAYER, Layer, LayoutLook
 from kbd_pptx.reader.shapes import SlideShape
 from kbd_pptx.reader.table_look import TableLook, read_table_styles
 from kbd_pptx.reader.text import Judge, table_of
@@ -39,6 +41,9 @@ _SEEN_SHARE = 0.05
 
 _MAX_LAYERS = 500
 """Layers around a shape that are looked at; more are taken for something that is not known."""
+
+_MAX_STEPS = 500_000
+"""Colors of one shape's text, times what they stand on, that are looked at; more may be hidden."""
 
 _MAX_LOOKS = 8
 """Layouts that are kept at once."""
@@ -154,20 +159,17 @@ class SlideGround:
         """Return the look of a table."""
         return TableLook(table, self._looks.tables, self.palette, self._look.theme)
 
-    def behind(self, place: int) -> Iterator[Layer]:
-        """Yield what a shape's text stands on, from above: its own fill, then what lies below."""
-        if self._shapes[place].kind in ("shape", "text_box"):
-            yield Layer(None, self._drawn[place].paints, self._drawn[place].is_solid)
-        for below in range(place - 1, -1, -1):
-            yield self._drawn[below]
-        yield from self._inherited
+    def behind(self, place: int) -> tuple[Layer, Iterator[Layer]]:
+        """Return a shape's own fill, and what lies below it, from above."""
+        is_area = self._shapes[place].kind in ("shape", "text_box")
+        below = (self._drawn[each] for each in range(place - 1, -1, -1))
+        return self._drawn[place] if is_area else NO_LAYER, chain(below, self._inherited)
 
     def may_hide(self, color: str) -> bool:
         """Return whether anything on the slide is of a color, so that letters may not be seen."""
         if color not in self._met:
-            layers = {each.paints for each in (*self._drawn, *self._inherited)}
             self._met[color] = contrast(color, self.background) != "unlike" or any(
-                contrast(color, paints) == "alike" for paints in layers if paints
+                contrast(color, paints) == "alike" for paints in self._fills
             )
         return self._met[color]
 
@@ -196,6 +198,11 @@ class SlideGround:
         return tuple(map(self._own, self._shapes))
 
     @cached_property
+    def _fills(self) -> frozenset[Paints]:
+        """The fills of all that is drawn."""
+        return frozenset(each.paints for each in (*self._drawn, *self._inherited) if each.paints)
+
+    @cached_property
     def _inherited(self) -> tuple[Layer, ...]:
         """What layout and master draw below."""
         return () if self._root.get("showMasterSp") in _OFF else self._look.layers
@@ -220,6 +227,7 @@ class _ShapeJudge:
         self._inherited: dict[tuple[int, etree._Element | None], _Inherited] = {}
         self._found: dict[tuple[str, etree._Element | None], Verdict] = {}
         self._cells: dict[etree._Element, Paints] = {}
+        self._steps = 0
 
     def verdict(self, piece: etree._Element) -> Verdict:
         """Return how a piece of a paragraph (a run, a field, a formula) is labeled."""
@@ -323,22 +331,19 @@ class _ShapeJudge:
             if rgb and (found := contrast(color, (Paint(rgb),))) != "doubtful":
                 return "hidden" if found == "alike" else ""
         key = (color, cell)
-        if key not in self._found:
-            self._found[key] = self._on_layers(color, cell)
-        return self._found[key]
+        known = self._found.get(key)
+        if known is None:
+            self._steps += 1 + len(self._standing)
+            if self._steps > _MAX_STEPS:
+                return "maybe hidden"
+            known = self._found[key] = self._on_layers(color, cell)
+        return known
 
     def _on_layers(self, color: str, cell: etree._Element | None) -> Verdict:
         if cell is None and not self._ground.may_hide(color):
             return ""
-        box, is_doubtful, seen_on = self._shape.drawn_box, False, 0.0
-        for count, layer in enumerate(self._behind(cell)):
-            if count == _MAX_LAYERS:
-                is_doubtful = True
-                break
-            # Without a box it is the text's own.
-            share = 1.0 if layer.box is None and count < 2 else _share(layer.box, box)
-            if not layer.paints or share <= 0:
-                continue
+        is_doubtful, seen_on = False, 0.0
+        for layer, share in (*self._cell_layer(cell), *self._standing):
             match contrast(color, layer.paints):
                 case "unlike":
                     seen_on += share * layer.is_solid
@@ -353,6 +358,20 @@ class _ShapeJudge:
                     is_doubtful = True
         return self._on_background(color, is_doubtful=is_doubtful)
 
+    @cached_property
+    def _standing(self) -> list[tuple[Layer, float]]:
+        """What the shape's text stands on, from above, and how much of it each covers."""
+        own, layers = self._ground.behind(self._place)
+        box = self._shape.drawn_box
+        found = [(own, 1.0)] if own.paints else []
+        for count, layer in enumerate(layers):
+            if count == _MAX_LAYERS:
+                return [*found, (Layer(None, UNKNOWN, is_solid=True), 1.0)]
+            share = _share(layer.box, box) if layer.paints else 0.0
+            if share > 0:
+                found.append((layer, share))
+        return found
+
     def _on_background(self, color: str, *, is_doubtful: bool) -> Verdict:
         found = contrast(color, self._ground.background)
         if found == "doubtful":
@@ -363,12 +382,13 @@ class _ShapeJudge:
             return ""
         return "maybe hidden" if is_doubtful else "hidden"
 
-    def _behind(self, cell: etree._Element | None) -> Iterator[Layer]:
-        if cell is not None and self._table is not None:
-            if cell not in self._cells:
-                self._cells[cell] = self._table.paints(cell)
-            yield Layer(None, self._cells[cell], is_solid=True)
-        yield from self._ground.behind(self._place)
+    def _cell_layer(self, cell: etree._Element | None) -> list[tuple[Layer, float]]:
+        if cell is None or self._table is None:
+            return []
+        if cell not in self._cells:
+            self._cells[cell] = self._table.paints(cell)
+        paints = self._cells[cell]
+        return [(Layer(None, paints, is_solid=True), 1.0)] if paints else []
 
 
 class _Inherited(msgspec.Struct, frozen=True):
