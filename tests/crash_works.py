@@ -16,8 +16,7 @@ import pytest
 
 from kbd.core.domain.commands import ConfirmDeletions, RecordFacts, SendMessage
 from kbd.core.domain.daemon_state import KnownWorkbench
-from kbd.core.plugins.hooks import installed_entry_points
-from kbd.core.plugins.host import GROUP
+from kbd.core.plugins.hooks import GROUP, installed_entry_points
 from kbd.core.runtime.paths import Home, WorkbenchFolders
 from kbd.core.runtime.secrets import Secrets
 from kbd.core.sessions.rebase import rebase_draft

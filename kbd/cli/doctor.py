@@ -209,6 +209,7 @@ def _check_renderer(arguments: argparse.Namespace) -> _Finding:
 def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
     """What a daemon that was started now would load: as it does, each on its own and in time."""
     from kbd.core.plugins.host import Plugins  # noqa: PLC0415 - as above
+    from kbd.core.plugins.loading_trial import try_loading  # noqa: PLC0415 - likewise
     from kbd.core.runtime.own_output import silent_output  # noqa: PLC0415 - likewise
     from kbd.core.runtime.paths import Home  # noqa: PLC0415 - likewise
     from kbd.core.runtime.settings import Settings  # noqa: PLC0415 - likewise
@@ -221,7 +222,8 @@ def _check_plugins(arguments: argparse.Namespace) -> Iterator[_Finding]:
         settings = Settings()
     # What a plugin prints while it is imported is no finding.
     with silent_output():
-        statuses = Plugins.discover(settings, environment=os.environ).statuses
+        left_out = try_loading(settings, os.environ)
+        statuses = Plugins.discover(settings, environment=os.environ, left_out=left_out).statuses
     for status in statuses:
         row = {"reason": status.reason}
         text = "can be loaded" if status.status == "loaded" else status.status.replace("_", " ")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbd.cli.exits import FAILED, USAGE, Stop
-from kbd.cli.link import call
+from kbd.cli.link import call, is_text
 from kbd.cli.terminal import note
 from kbd.client.blocking import Client
 
@@ -16,13 +16,16 @@ def add(client: Client, workbench_id: str, files: Sequence[str]) -> list[dict[st
     """Add the files and return those that were skipped, each of which is named with its reason."""
     if not files:
         return []
+    # The daemon opens them, and works in another folder.
+    paths = [os.path.abspath(file) for file in files]
     params = {
         "workbench_id": workbench_id,
-        # The daemon opens them, and works in another folder.
-        "source_paths": [os.path.abspath(file) for file in files],
+        "source_paths": [each for each in paths if is_text(each)],
     }
     results = call(client, "WorkbenchFilesAdd", params, slow=True)["add_results"]
     skipped = [each for each in results if each["status"] == "skipped"]
+    reason = "its name is no Unicode text: rename it"
+    skipped += [{"source_path": each, "reason": reason} for each in paths if not is_text(each)]
     for each in skipped:
         note(f"{each['source_path']} was not added: {each.get('reason', 'no reason given')}")
     return skipped

@@ -6,8 +6,11 @@ daemon's own. The rules stand here a second time, so that a client does not impo
 
 import argparse
 import os
+from collections.abc import Iterator
+from itertools import chain
 
 from kbd.cli.exits import UNREACHABLE, USAGE, RequestRefused, Stop
+from kbd.cli.terminal import line
 from kbd.client.blocking import Client, default_home, default_socket
 from kbd.client.errors import ConnectionLostError, NoAnswerError, RemoteError
 
@@ -17,6 +20,7 @@ __all__ = [
     "client_name",
     "connect",
     "connection_lost",
+    "is_text",
     "listen",
     "request_refused",
     "resolve_home",
@@ -109,8 +113,12 @@ def call(
 
     Raises:
         RequestRefused: The daemon answered with an error.
-        Stop: The connection broke, or no answer came in time.
+        Stop: The connection broke, no answer came in time, or a parameter is no Unicode text.
     """
+    for text in _texts(params):
+        if not is_text(text):
+            msg = f"{line(text)} is no Unicode text, which nothing can be called by: rename it"
+            raise Stop(msg, USAGE)
     timeout = None if endless else SLOW_TIMEOUT_S if slow else QUERY_TIMEOUT_S
     try:
         return client.send(method, params, timeout)
@@ -120,6 +128,26 @@ def call(
         raise Stop(f"kbd did not answer {method} in time", UNREACHABLE) from error
     except ConnectionLostError as error:
         raise connection_lost(error) from error
+
+
+def is_text(given: str) -> bool:
+    """Tell whether what was typed, such as the name of a file, is text that can be sent."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _texts(value: "Any") -> Iterator[str]:
+    """Yield the texts in parameters."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from chain.from_iterable(map(_texts, value.values()))
+        case list() | tuple():
+            yield from chain.from_iterable(map(_texts, value))
 
 
 def listen(client: Client, seconds: float) -> bool:

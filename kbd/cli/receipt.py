@@ -7,13 +7,12 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect, resolve_home
 from kbd.cli.names import find_workbench
-from kbd.cli.new_file import write_below
+from kbd.cli.new_file import refuse_home, write_below
 from kbd.cli.terminal import line, note, say, size
 from kbd.client.blocking import Client
 
@@ -149,9 +148,15 @@ def _save(
     Raises:
         Stop: The folder is there, or cannot be written.
     """
-    from kbd.core.runtime.held_folder import hold_named, lies_within  # noqa: PLC0415 - as below
+    from kbd.core.runtime.held_folder import hold_named  # noqa: PLC0415 - as below
 
+    there = os.path.dirname(os.path.abspath(folder))
+    # Of a path in the home no folder is made either.
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
     try:
+        with hold_named(there) as held:
+            refuse_home(held, home, folder)
         os.makedirs(folder)
     except FileExistsError as error:
         raise Stop(f"{folder} exists; nothing is overwritten", USAGE) from error
@@ -159,8 +164,7 @@ def _save(
         raise Stop(f"{folder} cannot be made: {error.strerror}", FAILED) from error
     try:
         with hold_named(os.path.abspath(folder)) as held:
-            if lies_within(held, Path(home)):
-                raise Stop(f"{folder} lies in the home of kbd: name another folder", USAGE)
+            refuse_home(held, home, folder)
             count = _save_versions(client, workbench_id, receipt, data, held)
     except BaseException as error:
         # It was made here, a moment ago: with half of it in the way nobody could try again.

@@ -10,7 +10,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from kbd.cli.exits import FAILED, OK, UNREACHABLE, RequestRefused, Stop
-from kbd.cli.link import call, connect, connection_lost, request_refused
+from kbd.cli.link import call, connect, connection_lost, request_refused, resolve_home
 from kbd.cli.names import find_run
 from kbd.cli.new_file import check_new_file, write_new_file
 from kbd.cli.run_steps import StepReader, read_moment
@@ -94,7 +94,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         if arguments.verify:
             return prove(client, run_id, arguments.with_plugin, arguments.json)
         if arguments.html is not None:
-            write_page(client, run_id, arguments.html)
+            write_page(client, run_id, arguments.html, resolve_home(arguments.home))
             return OK
         if arguments.at is not None:
             return _print_moment(client, str(run["workbench_id"]), arguments)
@@ -181,12 +181,12 @@ BLOB_BYTES = 1024 * 1024
 """How much of one blob is read: far more than the page shows of a text."""
 
 
-def write_page(client: Client, run_id: str, path: str) -> None:
+def write_page(client: Client, run_id: str, path: str, home: str) -> None:
     """Write a run as one HTML page to a new file, whole or not at all, and say so.
 
     Raises:
         RequestRefused: There is no such run, or its log is damaged.
-        Stop: The file exists, or cannot be written.
+        Stop: The file exists, cannot be written, or lies in the home of kbd.
     """
     check_new_file(path)
     from kbd.core.audit.page.document import page_of  # noqa: PLC0415 - 90 ms
@@ -194,7 +194,7 @@ def write_page(client: Client, run_id: str, path: str) -> None:
     found = _read_steps(client, run_id)
     contents = _read_blobs(client, found.run.workbench_id, found.steps)
     page = page_of(found.run, found.request, found.steps, contents).encode()
-    write_new_file(path, page)
+    write_new_file(path, page, home)
     say(f"{path} ({size(len(page))})")
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -81,7 +82,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             found = _verify_logs(arguments, named, head)
         except Stop:
             # No such workbench, or no daemon; a copy needs none.
-            if not named or not Path(named).exists():
+            if not named or not os.path.exists(named):
                 raise
             found = _verify_copy(named, head)
     if arguments.json:
@@ -133,7 +134,7 @@ def _select_logs(client: Client, named: str | None) -> list[tuple[str, str]]:
 
 def _verify_copy_first(named: str, head: dict[str, Any]) -> _Found | None:
     """Check a copy if a name must mean one; None if it may mean a workbench."""
-    if ("/" in named or named.endswith(".zip")) and Path(named).exists():
+    if ("/" in named or named.endswith(".zip")) and os.path.exists(named):
         return _verify_copy(named, head)
     return None
 

@@ -25,6 +25,7 @@ __all__ = [
     "HomePlace",
     "LogRepaired",
     "ModelChosen",
+    "PluginEndedDaemon",
     "PluginLeftOut",
     "PluginLoaded",
     "RequestSent",
@@ -367,10 +368,24 @@ class PluginLeftOut(Fact):
     Args:
         name: Its entry point's name.
         reason: What was wrong, or how many faults there were and what the last one was.
+        is_blocked: Whether the settings leave it out.
     """
 
     name: str
     reason: str
+    is_blocked: bool = False
+
+
+class PluginEndedDaemon(Fact):
+    """The daemon before this one ended, without having been asked to, while a plugin's code ran.
+
+    Args:
+        name: The plugin's entry point's name.
+        version: Its version then.
+    """
+
+    name: str
+    version: str
 
 
 class LogRepaired(Fact):
@@ -402,6 +417,7 @@ WorkbenchEvent = (
     | DaemonStopped
     | PluginLoaded
     | PluginLeftOut
+    | PluginEndedDaemon
     | LogRepaired
     | WorkbenchForked
     | ContextSet

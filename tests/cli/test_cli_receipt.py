@@ -80,10 +80,11 @@ def test_nothing_is_saved_into_the_home_of_kbd(
     _serve(daemon, "sub/a.txt")
     before = sorted(short_dir.iterdir())
     (tmp_path / "way").symlink_to(short_dir)
-    for folder in (short_dir / "proof", tmp_path / "way" / "proof"):
-        code = kbd("receipt", "save", "taxes", "--to", str(folder))
-        assert code == USAGE
-        assert "home of kbd" in capsys.readouterr().err
+    for named in ("proof", "a/b/proof"):
+        for folder in (short_dir / named, tmp_path / "way" / named):
+            code = kbd("receipt", "save", "taxes", "--to", str(folder))
+            assert code == USAGE
+            assert "home of kbd" in capsys.readouterr().err
     assert sorted(short_dir.iterdir()) == before
     assert kbd("receipt", "save", "taxes", "--to", str(tmp_path / "proof")) == OK
     assert (tmp_path / "proof" / "after" / "sub" / "a.txt").read_bytes() == LAST

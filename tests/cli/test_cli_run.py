@@ -58,6 +58,24 @@ def test_a_skipped_file_is_an_error(daemon: ScriptedDaemon, kbd: Kbd, capsys: Ca
     assert "WorkbenchDelete" in daemon.methods()
 
 
+def test_a_name_that_is_no_text_keeps_no_other_back(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """It cannot be sent: it is left out and told, and the others are added."""
+    daemon.answers["WorkbenchFilesAdd"] = {
+        "add_results": [{"source_path": "/x/a", "status": "added"}]
+    }
+
+    assert kbd("wb", "add", "taxes", "a.csv", "bad\udcff.csv") == 1
+    told = capsys.readouterr()
+    assert daemon.params_of("WorkbenchFilesAdd")["source_paths"] == [os.path.abspath("a.csv")]
+    assert "bad?.csv was not added: its name is no Unicode text: rename it" in told.err
+    assert "Added 1 of 2." in told.out
+    assert kbd("wb", "extract", "taxes", "--out", "bad\udcff") == 2
+    assert "bad? is no Unicode text" in capsys.readouterr().err
+    assert "WorkbenchFilesExtract" not in daemon.methods()
+
+
 def test_progress_is_told_in_words(daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured) -> None:
     """Phases, items, tools and text appear as they come, each on its line."""
 

@@ -13,7 +13,7 @@ def test_a_new_file_is_whole_and_alone(tmp_path: Path) -> None:
     """It is there with its bytes, behind a link that was named, too; nothing else is."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    write_new_file(str(tmp_path / "link" / "page.html"), b"page")
+    write_new_file(str(tmp_path / "link" / "page.html"), b"page", str(tmp_path / "home"))
     assert [path.name for path in (tmp_path / "real").iterdir()] == ["page.html"]
     assert (tmp_path / "real" / "page.html").read_bytes() == b"page"
 
@@ -32,7 +32,7 @@ def test_nothing_is_overwritten(tmp_path: Path, kind: str) -> None:
             target.symlink_to("mine.txt" if kind == "link" else "nowhere")
     before = sorted(path.name for path in tmp_path.iterdir())
     with pytest.raises(Stop, match="nothing is overwritten") as refused:
-        write_new_file(str(target), b"page")
+        write_new_file(str(target), b"page", str(tmp_path / "home"))
     assert refused.value.code == USAGE
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert (tmp_path / "mine.txt").read_text() == "mine"
@@ -44,9 +44,21 @@ def test_what_lies_under_the_partials_name_is_not_written_through(tmp_path: Path
     partial = tmp_path / f"page.html.{os.getpid()}.part"
     partial.symlink_to("mine.txt")
     with pytest.raises(Stop):
-        write_new_file(str(tmp_path / "page.html"), b"page")
+        write_new_file(str(tmp_path / "page.html"), b"page", str(tmp_path / "home"))
     assert (tmp_path / "mine.txt").read_text() == "mine"
     assert partial.is_symlink()
     with pytest.raises(Stop) as failed:
-        write_new_file(str(tmp_path / "no" / "page.html"), b"page")
+        write_new_file(str(tmp_path / "no" / "page.html"), b"page", str(tmp_path / "home"))
     assert failed.value.code == FAILED
+
+
+@pytest.mark.parametrize("named", ["home", "home/daemon", "link", "link/daemon"])
+def test_nothing_is_made_in_the_home_of_kbd(tmp_path: Path, named: str) -> None:
+    """Neither by its name nor through a link: settings would be in force from the next start."""
+    home = tmp_path / "home"
+    (home / "daemon").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("home")
+    with pytest.raises(Stop, match="lies in the home of kbd") as refused:
+        write_new_file(str(tmp_path / named / "settings.toml"), b"page", str(home))
+    assert refused.value.code == USAGE
+    assert [path.name for path in home.rglob("*")] == ["daemon"]

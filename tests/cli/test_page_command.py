@@ -51,7 +51,7 @@ def test_the_page_holds_all_steps_and_blobs(
 ) -> None:
     """Every page of steps and every blob is read; one that cannot be read is told and left out."""
     path = tmp_path / "page.html"
-    write_page(client, RUN.run_id, str(path))
+    write_page(client, RUN.run_id, str(path), str(tmp_path / "home"))
 
     assert path.read_text("utf-8") == page_of(RUN, "Tidy the books", STEPS, CONTENTS)
     told = capsys.readouterr()
@@ -68,7 +68,7 @@ def test_no_more_is_read_than_fits(
 ) -> None:
     """Once the page is full no further blob is asked for."""
     monkeypatch.setattr("kbd.core.audit.page.run_index.CONTENTS_LIMIT_CHARACTERS", 10)
-    write_page(client, RUN.run_id, str(tmp_path / "page.html"))
+    write_page(client, RUN.run_id, str(tmp_path / "page.html"), str(tmp_path / "home"))
 
     assert len([method for method, _ in daemon.asked if method == "BlobRead"]) == 1
     assert BlobHash(BIG) in (tmp_path / "page.html").read_text("utf-8")
@@ -85,7 +85,7 @@ def test_nothing_is_overwritten(
     asked = len(daemon.asked)
 
     with pytest.raises(Stop, match="exists; nothing is overwritten") as refused:
-        write_page(client, RUN.run_id, str(tmp_path / name))
+        write_page(client, RUN.run_id, str(tmp_path / name), str(tmp_path / "home"))
     assert refused.value.code == USAGE
     assert (tmp_path / "page.html").read_text() == "mine"
     assert sorted(os.listdir(tmp_path)) == ["dangling", "folder", "page.html"]
@@ -105,7 +105,7 @@ def test_a_name_that_is_taken_meanwhile_stays_whose_it_is(
 
     daemon.answers["ReplaySteps"] = slowly
     with pytest.raises(Stop, match="exists; nothing is overwritten"):
-        write_page(client, RUN.run_id, str(path))
+        write_page(client, RUN.run_id, str(path), str(tmp_path / "home"))
     assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["page.html"]
 
@@ -113,7 +113,7 @@ def test_a_name_that_is_taken_meanwhile_stays_whose_it_is(
 def test_a_folder_that_is_not_there_is_told_at_once(client: Client, tmp_path: Path) -> None:
     """The person hears what is wrong with the name they gave."""
     with pytest.raises(Stop, match="is not a folder that can be written to") as refused:
-        write_page(client, RUN.run_id, str(tmp_path / "no" / "page.html"))
+        write_page(client, RUN.run_id, str(tmp_path / "no" / "page.html"), str(tmp_path / "home"))
     assert refused.value.code == USAGE
 
 
@@ -127,7 +127,7 @@ def test_a_run_that_is_not_there_leaves_no_file(
 
     daemon.answers["ReplaySteps"] = none
     with pytest.raises(RequestRefused, match="no such run"):
-        write_page(client, RUN.run_id, str(tmp_path / "page.html"))
+        write_page(client, RUN.run_id, str(tmp_path / "page.html"), str(tmp_path / "home"))
     assert os.listdir(tmp_path) == []
 
 
@@ -141,6 +141,6 @@ def test_a_full_disk_leaves_nothing(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(Stop, match="No space left on device") as failed:
-        write_page(client, RUN.run_id, str(tmp_path / "page.html"))
+        write_page(client, RUN.run_id, str(tmp_path / "page.html"), str(tmp_path / "home"))
     assert failed.value.code == FAILED
     assert os.listdir(tmp_path) == []

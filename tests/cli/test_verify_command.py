@@ -104,5 +104,6 @@ def test_a_path_is_a_copy_and_a_name_is_a_workbench(
         assert kbd("verify", folder) == 1
         assert "FILE_READ_FAILED" in capsys.readouterr().err
     assert kbd("verify", "gone.zip") == 69
+    assert kbd("verify", f"./{'b' * 300}") == 69
     assert kbd("verify", "run.zip", "--head", f"9:{HASH}") == 1
     assert "  head: run.zip, byte 0: it ends with 0:, not with" in capsys.readouterr().out

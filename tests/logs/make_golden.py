@@ -277,13 +277,17 @@ ADDED: tuple[tuple[Event, ...], ...] = (
             confirmed=f.RuleConfirmation(("notify-send", "it's done"), "auto", "/home/someone/out"),
         ),
     ),
+    (
+        w.PluginEndedDaemon("kbd_odd", "1.0"),
+        w.PluginLeftOut("kbd_odd", "the settings block it", is_blocked=True),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 5
+CLIENTS_FROM = len(ADDED) - 6
 """From which of what came later on a client asked for it."""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["loop_disk", "tiny_disk"]
+__all__ = ["bound_folder", "loop_disk", "tiny_disk"]
 
 DISK_MIB = 64
 
@@ -16,17 +16,8 @@ DISK_MIB = 64
 def tiny_disk(folder: Path, size_bytes: int) -> Iterator[None]:
     """Mount a small file system at a new folder, or skip where nobody may."""
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", str(folder)]
-    try:
-        made = subprocess.run(mount, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("no file system can be mounted here: there is no mount")
-    if made.returncode:
-        pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
-    try:
+    with _mounted(folder, "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs"):
         yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @contextmanager
@@ -40,12 +31,26 @@ def loop_disk(image: Path, folder: Path) -> Iterator[None]:
             subprocess.run(["mkfs.ext4", "-q", str(image)], check=True, capture_output=True)
         except (FileNotFoundError, subprocess.CalledProcessError):
             pytest.skip("no file system can be made here: that takes mkfs.ext4")
-    made = subprocess.run(
-        ["mount", "-o", "loop", str(image), str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with _mounted(folder, "-o", "loop", str(image)):
+        yield
+
+
+@contextmanager
+def bound_folder(source: Path, folder: Path) -> Iterator[None]:
+    """Mount a folder at another one, or skip where nobody may."""
+    folder.mkdir(exist_ok=True)
+    with _mounted(folder, "--bind", str(source)):
+        yield
+
+
+@contextmanager
+def _mounted(folder: Path, *words: str) -> Iterator[None]:
+    try:
+        made = subprocess.run(
+            ["mount", *words, str(folder)], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        pytest.skip("no file system can be mounted here: there is no mount")
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
     try:

@@ -2,8 +2,7 @@
 
 import hashlib
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import msgspec
 from kbd.events import EventLog, wrap_event
 from kbd.events.workbenches import ModelChosen
 from real_daemon import RealDaemon
-from whole.matrix_rig import MatrixRig, MatrixRow, code_of, kbd
+from whole.matrix_rig import MatrixRig, MatrixRow, code_of, daemon_at, kbd
 from wired import Wired
 
 __all__ = ["HOME_ROWS"]
@@ -74,18 +73,6 @@ def _newer_bench(rig: MatrixRig) -> str:
 # Two of one home.
 
 
-@contextmanager
-def _started(rig: MatrixRig, home: Path) -> Iterator[RealDaemon]:
-    daemon = RealDaemon(home)
-    daemon.start()
-    rig.meter.begin(daemon.pid)
-    try:
-        yield daemon
-    finally:
-        rig.meter.end(daemon.pid)
-        daemon.stop()
-
-
 def _epoch(daemon: RealDaemon) -> int:
     starts = [e["data"] for e in daemon.events("daemon") if e["type"] == "DaemonStarted"]
     return int(starts[-1]["epoch"])
@@ -110,7 +97,7 @@ def _beside(make: Callable[[Wired, Path], None]) -> Callable[[MatrixRig], str]:
             bench = wire.workbench(a__txt="old")
             second = wire.folder.parent / "second"
             make(wire, second)
-            with _started(rig, second) as daemon:
+            with daemon_at(rig, second) as daemon:
                 told = daemon.ask("EngineGetInfo").get("home_warning", "")
                 later = _epoch(daemon) - _epoch(wire.daemon)
                 for each in (wire.daemon, daemon):

@@ -13,13 +13,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from whole.disks import tiny_disk
+from whole.disks import bound_folder, tiny_disk
 from whole.matrix_paths import look_at_watched
 from whole.matrix_rig import FILE_BYTES, MatrixRig, MatrixRow
 from whole.watched import eventually
@@ -169,21 +168,6 @@ def _second_name_added(rig: MatrixRig) -> str:
 # Mounts.
 
 
-@contextmanager
-def _bound(source: Path, folder: Path) -> Iterator[None]:
-    """Mount a folder at another one, or skip where nobody may."""
-    folder.mkdir(exist_ok=True)
-    made = subprocess.run(
-        ["mount", "--bind", str(source), str(folder)], capture_output=True, text=True, check=False
-    )
-    if made.returncode:
-        pytest.skip(f"nothing can be mounted here: {made.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 def _mounted(method: str, *, bind: bool) -> Callable[[MatrixRig], str]:
     """Have a file in a folder of published/ that something is mounted on, and publish or rebase."""
 
@@ -195,7 +179,7 @@ def _mounted(method: str, *, bind: bool) -> Callable[[MatrixRig], str]:
         folder, source = rig.root() / "published" / "d", rig.place().parent
         (source / "x.txt").write_text(SECRET)
         aside = folder.rename(folder.with_name("aside"))
-        with _bound(source, folder) if bind else tiny_disk(folder, 1 << 20):
+        with bound_folder(source, folder) if bind else tiny_disk(folder, 1 << 20):
             code = rig.code(method, workbench_id=rig.wb)
             found = [path.read_text() for path in folder.iterdir()]
         assert found == ([SECRET] if bind else [])

@@ -19,7 +19,7 @@ from kbd.core.runtime.process_tree import find_children
 from model_server import failure
 from real_daemon import RealDaemon
 from whole.disks import loop_disk, tiny_disk
-from whole.matrix_rig import MatrixRig, MatrixRow, code_of
+from whole.matrix_rig import MatrixRig, MatrixRow, code_of, daemon_at
 from wired import Wired
 
 __all__ = ["OPERATION_ROWS"]
@@ -265,19 +265,6 @@ def _framed(data: bytes, times: int = 1) -> Callable[[MatrixRig], str]:
 # Disks.
 
 
-@contextmanager
-def _on_disk(rig: MatrixRig, disk: Path) -> Iterator[RealDaemon]:
-    """Run a daemon whose home lies on a disk of its own."""
-    daemon = RealDaemon(disk / "h")
-    daemon.start()
-    rig.meter.begin(daemon.pid)
-    try:
-        yield daemon
-    finally:
-        rig.meter.end(daemon.pid)
-        daemon.stop()
-
-
 def _begun(rig: MatrixRig, daemon: RealDaemon) -> tuple[str, list[dict[str, Any]]]:
     place = rig.place()
     place.write_text("mine")
@@ -308,7 +295,7 @@ def _is_whole(daemon: RealDaemon, bench: str, before: list[dict[str, Any]]) -> s
 def _full(rig: MatrixRig) -> str:
     """Fill the disk of a home to its last page, add, make room, and add again."""
     disk = rig.place().parent / "disk"
-    with tiny_disk(disk, 64 << 20), _on_disk(rig, disk) as daemon:
+    with tiny_disk(disk, 64 << 20), daemon_at(rig, disk / "h") as daemon:
         bench, before = _begun(rig, daemon)
         with (disk / "ballast").open("wb") as ballast, suppress(OSError):
             while True:
@@ -323,7 +310,7 @@ def _full(rig: MatrixRig) -> str:
 def _file_limit(rig: MatrixRig) -> str:
     """Let the daemon write no file longer than 100 KB any more, as a limit of its user may."""
     disk = rig.place().parent
-    with _on_disk(rig, disk) as daemon:
+    with daemon_at(rig, disk / "h") as daemon:
         bench, before = _begun(rig, daemon)
         limited = ["prlimit", f"--pid={daemon.pid}", "--fsize=100000:"]
         if subprocess.run(limited, capture_output=True, check=False).returncode:
@@ -354,7 +341,7 @@ def _read_only(rig: MatrixRig) -> str:
         finally:
             rig.meter.end(daemon.pid)
             daemon.stop()
-    with loop_disk(image, disk), _on_disk(rig, disk) as daemon:
+    with loop_disk(image, disk), daemon_at(rig, disk / "h") as daemon:
         return f"{said}, exit {code}, then {_is_whole(daemon, bench, before)}"
 
 

@@ -16,9 +16,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kbd.client.blocking import RemoteError
+from real_daemon import RealDaemon
 from wired import Wired, wired
 
-__all__ = ["MatrixRig", "MatrixRow", "PeakMeter", "code_of", "connect", "kbd", "request_line"]
+__all__ = [
+    "MatrixRig",
+    "MatrixRow",
+    "PeakMeter",
+    "code_of",
+    "connect",
+    "daemon_at",
+    "kbd",
+    "request_line",
+]
 
 TESTS = Path(__file__).parents[1]
 PACKAGES = TESTS / "core/plugins/packages"
@@ -222,10 +232,23 @@ class MatrixRig:
         return " ".join(dict.fromkeys(said)) or "closed"
 
 
-def connect(wire: Wired) -> socket.socket:
+@contextmanager
+def daemon_at(rig: MatrixRig, home: Path) -> Iterator[RealDaemon]:
+    """Run a daemon with a home of its own, and meter it."""
+    daemon = RealDaemon(home)
+    daemon.start()
+    rig.meter.begin(daemon.pid)
+    try:
+        yield daemon
+    finally:
+        rig.meter.end(daemon.pid)
+        daemon.stop()
+
+
+def connect(wire: Wired, wait_s: float = 20) -> socket.socket:
     """Connect to a daemon without a library."""
     client = socket.socket(socket.AF_UNIX)
-    client.settimeout(20)
+    client.settimeout(wait_s)
     client.connect(wire.daemon.socket)
     return client
 

@@ -56,6 +56,8 @@ class _Kind(NamedTuple):
 KINDS = {
     "raises": _Kind("raises", "raise RuntimeError('no\\nway')", "RuntimeError: no way"),
     "exits": _Kind("exits", "import sys; sys.exit(3)", "SystemExit: 3"),
+    "leaves": _Kind("leaves", "import os; os._exit(0)", "ends the process (exit code 0)"),
+    "crashes": _Kind("crashes", "import ctypes; ctypes.string_at(0)", "ends the process (SIGSEGV)"),
     "interrupts": _Kind("interrupts", "raise KeyboardInterrupt", "KeyboardInterrupt"),
     "missing": _Kind("missing", "import no_such_module", "ModuleNotFoundError"),
     "garbled": _Kind("garbled", "this is no Python", "SyntaxError", runs=False),
@@ -102,7 +104,7 @@ def daemon(short_dir: Path, request: pytest.FixtureRequest) -> Iterator[RealDaem
     site = short_dir / "site"
     _install(site)
     environment = {"PYTHONPATH": str(site), "KBD_TEST_RAN": str(short_dir / "ran")}
-    preface = "from kbd.core.plugins import host\nhost.LOADING_S = 4.0"
+    preface = "from kbd.core.plugins import loading_trial\nloading_trial.LOADING_S = 4.0"
     running = RealDaemon(short_dir / "home", request.param, environment, preface)
     running.start()
     try:

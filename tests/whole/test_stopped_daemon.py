@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from whole.installed import describe_plugins
+from whole.matrix_rig import connect
 from wired import Wired, wired
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(180)]
@@ -80,14 +82,6 @@ def kbd_register_tools():
     return [Slow()]
 '''
 
-PREFACE = """
-from functools import partial
-from pathlib import Path
-from kbd.core.api import daemon
-sys.path.append({site!r})
-daemon.WorkerPool = partial(daemon.WorkerPool, extra_paths=[Path({site!r})])
-"""
-
 
 @pytest.fixture(params=["asyncio", "trio"])
 def wire(short_dir: Path, request: pytest.FixtureRequest) -> Iterator[Wired]:
@@ -95,10 +89,8 @@ def wire(short_dir: Path, request: pytest.FixtureRequest) -> Iterator[Wired]:
     site = short_dir / "site"
     (site / "kbd_slow").mkdir(parents=True)
     (site / "kbd_slow" / "__init__.py").write_text(SLOW)
-    (site / "slow-1.dist-info").mkdir()
-    (site / "slow-1.dist-info" / "METADATA").write_text("Name: slow\nVersion: 1\n\n")
-    (site / "slow-1.dist-info" / "entry_points.txt").write_text("[kbd]\nslow = kbd_slow\n")
-    with wired(str(request.param), PREFACE.format(site=str(site)), LIMITS) as running:
+    preface = describe_plugins(site, "slow", {"slow": "kbd_slow"})
+    with wired(str(request.param), preface, LIMITS) as running:
         yield running
 
 
@@ -126,13 +118,6 @@ class _Asked(threading.Thread):
         """Return the answer."""
         self.join(60)
         return self.answer
-
-
-def _connect(wire: Wired) -> socket.socket:
-    client = socket.socket(socket.AF_UNIX)
-    client.settimeout(60)
-    client.connect(wire.daemon.socket)
-    return client
 
 
 def _line(number: int, method: str, **params: Any) -> bytes:
@@ -175,7 +160,7 @@ def test_a_stop_is_held_against_nobody(wire: Wired) -> None:
     run_id = wire.ask("WorkshopRunAgent", workbench_id=workbench_id, wait=False)["run_id"]
     assert wire.script.asked.wait(30)
     asked = len(wire.script.requests)
-    with _connect(wire) as half, _connect(wire) as late:
+    with connect(wire, 60) as half, connect(wire, 60) as late:
         begun = _line(1, "EngineGetInfo")
         half.sendall(begun[:10])
         late.sendall(

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from kbd.client.blocking import RemoteError
+from kbd.client.blocking import ConnectionLostError, RemoteError
 from real_daemon import RealDaemon
+from whole.installed import describe_plugins
 
 pytestmark = pytest.mark.full
 
@@ -21,25 +22,14 @@ KINDS = ("format", "tool", "provider", "embedder", "hook")
 
 SECRET = "sk-unruly-0123456789abcdef"
 
-PREFACE = """
-from functools import partial
-from pathlib import Path
-from kbd.core.api import daemon
-sys.path.append({site!r})
-daemon.WorkerPool = partial(daemon.WorkerPool, extra_paths=[Path({site!r})])
-"""
-
 
 @pytest.fixture(params=["asyncio", "trio"])
 def unruly(short_dir: Path, request: pytest.FixtureRequest) -> Iterator[RealDaemon]:
     """A daemon with the plugins installed, as somebody else's."""
     site = short_dir / "site"
     shutil.copytree(PACKAGES / "kbd_unruly", site / "kbd_unruly")
-    described = site / "unruly-1.dist-info"
-    described.mkdir()
-    (described / "METADATA").write_text("Name: unruly\nVersion: 1\n\n")
-    points = "".join(f"unruly_{kind} = kbd_unruly.{kind}\n" for kind in KINDS)
-    (described / "entry_points.txt").write_text(f"[kbd]\n{points}")
+    points = {f"unruly_{kind}": f"kbd_unruly.{kind}" for kind in KINDS}
+    preface = describe_plugins(site, "unruly", points)
     home = short_dir / "home"
     home.mkdir(mode=0o700)
     (home / "settings.toml").write_text('[plugins.unruly_hook]\nact = "block"\n')
@@ -49,7 +39,6 @@ def unruly(short_dir: Path, request: pytest.FixtureRequest) -> Iterator[RealDaem
         "KBD_SEARCH_EMBEDDER": "unruly_embedder:m",
         "KBD_RUN_RETRY_S": "0.01",
     }
-    preface = PREFACE.format(site=str(site))
     daemon = RealDaemon(home, request.param, environment, preface)
     daemon.start()
     try:
@@ -175,3 +164,34 @@ def no_secret(daemon: RealDaemon, said: str) -> None:
     assert SECRET not in said
     written = [daemon.log, *(file for file in daemon.home.rglob("*") if file.is_file())]
     assert [file.name for file in written if SECRET.encode() in file.read_bytes()] == []
+
+
+def test_what_ends_the_daemon_three_times_is_left_out(unruly: RealDaemon, tmp_path: Path) -> None:
+    """A model whose code ends the process: each end is an event, and no start does it again.
+
+    Who blocks the plugin for one start has it loaded by the next one.
+    """
+    (tmp_path / "a.txt").write_text("a")
+    workbench_id = unruly.workbench(tmp_path / "a.txt")
+    unruly.ask("WorkshopSetActiveModel", workbench_id=workbench_id, model_id="unruly:leave")
+    unruly.ask("WorkshopSendUserMessage", workbench_id=workbench_id, text="hello")
+    for times in (1, 2, 3):
+        with pytest.raises(ConnectionLostError):
+            unruly.ask("WorkshopRunAgent", workbench_id=workbench_id, wait=True)
+        unruly.stop()
+        unruly.start()
+        ended = [e["data"] for e in unruly.events("daemon") if e["type"] == "PluginEndedDaemon"]
+        assert ended == [{"name": "unruly_provider", "version": "1"}] * times
+    status, reason = plugins(unruly)["provider"]
+    assert (status, reason[:39]) == ("left_out", "the daemon ended 3 times while its code")
+    assert recorded(unruly)["unruly_provider"] == reason
+    assert f"WRONG plugin    unruly_provider 1 left out: {reason}" in doctor(unruly)
+    code = refused(unruly, "WorkshopRunAgent", workbench_id=workbench_id, wait=True)
+    assert code == "NOT_FOUND"
+    settings = unruly.home / "settings.toml"
+    kept = settings.read_text()
+    for text, told in (('blocked_plugins = ["unruly_provider"]\n', "blocked"), ("", "loaded")):
+        settings.write_text(text + kept)
+        unruly.stop()
+        unruly.start()
+        assert plugins(unruly)["provider"][0] == told

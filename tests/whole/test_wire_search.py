@@ -110,6 +110,24 @@ def test_an_index_may_lie_in_a_folder_of_the_clients(wire: Wired, tmp_path: Path
     assert wire.ask("WorkspaceSearch", query="rent", **named)["total"] == 1
 
 
+@pytest.mark.full
+def test_an_index_is_not_looked_for_behind_a_link(wire: Wired, tmp_path: Path) -> None:
+    """A folder that becomes a link, or one above it, is left: nothing is made where it leads."""
+    named = {"workbench_id": wire.workbench(lease__txt=LEASE)}
+    for number, which in enumerate(("kept/index", "kept")):
+        place, victim = tmp_path / f"{number}" / "kept" / "index", tmp_path / f"victim-{number}"
+        place.parent.mkdir(parents=True)
+        (victim / "index").mkdir(parents=True)
+        wire.ask("WorkspaceReloadIndex", index_dir=str(place), **named)
+        wire.daemon.stop()
+        swapped = tmp_path / f"{number}" / which
+        swapped.rename(tmp_path / f"moved-{number}")
+        swapped.symlink_to(victim / "index" if which != "kept" else victim)
+        wire.daemon.start()
+        assert wire.ask("WorkspaceSearch", query="rent", **named)["total"] == 1
+        assert list((victim / "index").iterdir()) == []
+
+
 def test_a_run_searches_what_it_wrote_and_its_proof_leaves_the_model_out(wire: Wired) -> None:
     """A search sees the draft and comes out the same again; a model's part is told."""
 

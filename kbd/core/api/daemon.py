@@ -25,7 +25,7 @@ from kbd.core.api.administration import DaemonMethods
 from kbd.core.api.approvals import ApprovalMethods
 from kbd.core.api.archives import BackupMethods, CaseMethods
 from kbd.core.api.commands import hold_workbenches
-from kbd.core.api.daemon_start import look_at_start, record_start
+from kbd.core.api.daemon_start import load_plugins, look_at_start, record_start
 from kbd.core.api.drafts import CheckpointMethods, DraftMethods
 from kbd.core.api.files import ContextMethods, FileMethods
 from kbd.core.api.formats import FormatMethods
@@ -47,7 +47,9 @@ from kbd.core.gateway.daily_budget import DailyBudget
 from kbd.core.gateway.gateway import Egress
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.host import Plugins
+from kbd.core.plugins.loading_trial import try_loading
 from kbd.core.plugins.renderer import Renderer
+from kbd.core.plugins.running_code import PluginCode
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.clock import Clock, SystemClock
@@ -110,7 +112,7 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
     # Whatever is written from here on is its owner's alone, not only for lying in a home that is.
     umask = os.umask(OWN_UMASK)
     open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    given = _Given(dict(os.environ), backend, open_files)
+    given = _Given(dict(os.environ), backend, open_files, {})
     environment = given.environment
     # First of all: a key in the environment can be read in /proc/<pid>/environ (reliability, H1).
     hide_environment()
@@ -129,6 +131,8 @@ def main(home: str, socket: str, backend: str, log_format: str) -> int:
             output = OutputFile(place.daemon_output)
             log = output.redirect()
             diagnostics.configure(log, json=log_format == "json", redact=secrets.redact)
+            # While there is one thread: it forks.
+            given = given._replace(left_out=try_loading(settings, environment))
             with told_output(output), diagnostics.captured_output():
                 serve = partial(_serve, place, settings, secrets, given)
                 return _run(serve, backend)
@@ -188,23 +192,27 @@ class _StopRequest:
 
 
 class _Given(NamedTuple):
-    """What the daemon was started with: environment, event loop, soft limit of open files."""
+    """What the daemon was started with: environment, event loop, soft limit of open files.
+
+    And which plugins it must not load, with the reasons.
+    """
 
     environment: Mapping[str, str]
     backend: str
     open_files: int
+    left_out: Mapping[PluginCode, str]
 
 
 async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given) -> None:
     """Assemble, recover, listen; stop in reverse order."""
     clock, hub, stop, gate = SystemClock(), Hub(), _StopRequest(), ChildGate()
-    plugins = await run_sync(partial(Plugins.discover, settings, environment=given.environment))
-    catalog = await run_sync(Catalog, plugins)
     of_plugin = partial(settings.of_plugin, environment=given.environment)
-    pool = WorkerPool(plugins, settings, private=home.folder)
-    async with anyio.create_task_group() as tasks, pool as workers:
+    async with anyio.create_task_group() as tasks:
         started_s = clock.monotonic_s()
-        async with _open_daemon_log(home, clock, secrets, tasks) as daemon:
+        async with (
+            _open_daemon_log(home, clock, secrets, tasks) as daemon,
+            _open_plugins(daemon, home, settings, given) as (plugins, catalog, workers),
+        ):
             started = await run_sync(look_at_start, daemon.state, home.folder, given.backend)
             context = ApiContext(
                 home=home,
@@ -255,6 +263,17 @@ async def _serve(home: Home, settings: Settings, secrets: Secrets, given: _Given
             await context.egress.aclose()
         # The Keeper of the daemon's log, and others in this group, work until they are canceled.
         tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _open_plugins(
+    daemon: Keeper[DaemonState, DaemonCommand], home: Home, settings: Settings, given: _Given
+) -> AsyncIterator[tuple[Plugins, Catalog, WorkerPool]]:
+    """Load the plugins, and keep their workers."""
+    discover = partial(Plugins.discover, settings, environment=given.environment)
+    plugins = await load_plugins(daemon, home.running_plugin, discover, given.left_out)
+    async with WorkerPool(plugins, settings, private=home.folder) as workers:
+        yield plugins, await run_sync(Catalog, plugins), workers
 
 
 def _make_watcher(

@@ -6,23 +6,32 @@ earlier start saw, and whether that one is still there (reliability, H12).
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
 from anyio.abc import TaskGroup
+from anyio.to_thread import run_sync
 
 from kbd import __version__
 from kbd.core.domain.daemon_decisions import DaemonCommand, RecordDaemon
 from kbd.core.domain.daemon_state import DaemonState
 from kbd.core.domain.restore_text import home_warning
+from kbd.core.plugins.faults import MAX_FAULTS
 from kbd.core.plugins.host import Plugins, PluginStatus
+from kbd.core.plugins.running_code import PluginCode, RunningCode
 from kbd.core.runtime import diagnostics
 from kbd.core.store.keeper import Keeper
 from kbd.events.vocabulary import Event
-from kbd.events.workbenches import DaemonStarted, HomePlace, PluginLeftOut, PluginLoaded
+from kbd.events.workbenches import (
+    DaemonStarted,
+    HomePlace,
+    PluginEndedDaemon,
+    PluginLeftOut,
+    PluginLoaded,
+)
 
-__all__ = ["look_at_start", "record_start"]
+__all__ = ["load_plugins", "look_at_start", "record_start"]
 
 _log = diagnostics.get_logger(__name__)
 
@@ -66,6 +75,37 @@ def _is_there(place: HomePlace) -> bool:
     return (found.st_dev, found.st_ino) == (place.device, place.inode)
 
 
+async def load_plugins(
+    daemon: Keeper[DaemonState, DaemonCommand],
+    running_file: Path,
+    discover: Callable[..., Plugins],
+    left_out: Mapping[PluginCode, str],
+) -> Plugins:
+    """Load the plugins, but those whose code ended the daemon too often.
+
+    Args:
+        daemon: The daemon's log, which is to have the end of the daemon before first: loading may
+            end this one likewise.
+        running_file: What names the plugin whose code ran when the daemon before ended.
+        discover: `Plugins.discover`, with what it needs beside what runs and what is left out.
+        left_out: What else is not to be loaded, with the reasons.
+    """
+    running = await run_sync(RunningCode, running_file)
+    if (left := running.left) is not None:
+        await daemon.submit(RecordDaemon((PluginEndedDaemon(left.name, left.version),)))
+        _log.error("plugin_ended_daemon", plugin=left.name, version=left.version)
+    running.clear()
+    ended = {
+        PluginCode(name, version): (
+            f"the daemon ended {times} times while its code ran; another version is loaded again,"
+            " and so is this one when blocked_plugins has named it for a start"
+        )
+        for name, (version, times) in daemon.state.plugin_ends.items()
+        if times >= MAX_FAULTS
+    }
+    return await run_sync(partial(discover, running=running, left_out={**left_out, **ended}))
+
+
 async def record_start(
     daemon: Keeper[DaemonState, DaemonCommand],
     started: DaemonStarted,
@@ -93,7 +133,8 @@ def _plugin_facts(known: dict[str, str], statuses: Iterable[PluginStatus]) -> li
                 facts.append(PluginLoaded(name, status.version, status.source))
         else:
             if known.get(name) != f"left out: {status.reason}":
-                facts.append(PluginLeftOut(name, status.reason or status.status))
+                is_blocked = status.status == "blocked"
+                facts.append(PluginLeftOut(name, status.reason or status.status, is_blocked))
             _log.warning("plugin_left_out", plugin=name, reason=status.reason)
     return facts
 

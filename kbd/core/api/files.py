@@ -21,7 +21,6 @@ from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.workbenches import Workbenches
-from kbd.core.workbench.carried_content import find_carried
 from kbd.core.workbench.destination import resolve_destination
 from kbd.core.workbench.extraction import extract_files, record_planned_writes
 from kbd.core.workbench.rows import file_rows
@@ -107,10 +106,8 @@ class FileMethods:
         """List the files as runs see them."""
         del session
         workbench = await self._workbenches.open(request.workbench_id)
-        context, carried = self._context, {}
-        if request.look_into:
-            formats = FormatCalls(context.catalog, context.workers, workbench.folders.cache)
-            carried = await find_carried(workbench, formats)
+        context = self._context
+        carried = await _find_carried(context, workbench) if request.look_into else {}
         return wire.FilesFound(
             files=file_rows(workbench, context.catalog, context.workers.set_aside, carried)
         )
@@ -225,6 +222,44 @@ class FileMethods:
         added = FileAdded(name, copied.blob, copied.size_bytes, source_path, copied.modified_at_us)
         result = wire.AddResult(source_path=source_path, file_name=name, status="added")
         return result, added
+
+
+LOOK_S = 20.0
+"""So long a list waits for maps that are not made yet; the next one has what was found by then."""
+
+MAX_CONCURRENT_LOOKS = 4
+"""So many files are looked into at once, as for a prompt (`kbd.core.agent.manifest`)."""
+
+
+async def _find_carried(
+    context: ApiContext, workbench: OpenWorkbench
+) -> dict[FileName, tuple[str, ...]]:
+    """Return what the current files run, fetch or have embedded, as their maps name it.
+
+    A map is made once for a content and kept, so only the first list of a file costs something. A
+    file that cannot be looked into, or not in time, is left out; one that carries nothing is not.
+    """
+    formats = FormatCalls(context.catalog, context.workers, workbench.folders.cache)
+    found: dict[FileName, tuple[str, ...]] = {}
+    limiter = anyio.CapacityLimiter(MAX_CONCURRENT_LOOKS)
+
+    async def look(file: FileRef) -> None:
+        structure = await formats.known_map(file)
+        if structure is None:
+            async with limiter:
+                # Damaged, or of no format: the list goes on without it.
+                try:
+                    structure = await formats.map(file)
+                except KbdError:
+                    return
+        found[file.name] = tuple(structure.get("active_content", ()))
+
+    with anyio.move_on_after(LOOK_S):
+        async with anyio.create_task_group() as tasks:
+            for seen in workbench.state.current_files():
+                place = workbench.blobs.path(seen.blob)
+                tasks.start_soon(look, FileRef(seen.name, seen.blob, seen.size_bytes, place))
+    return found
 
 
 def _published(state: WorkbenchState, paths: tuple[str, ...] | None) -> list[FileVersion]:

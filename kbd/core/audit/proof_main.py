@@ -23,8 +23,8 @@ from kbd.core.audit.plugin_replacement import (
 from kbd.core.audit.proof import prove
 from kbd.core.audit.proof_process import ProofAnswer, ProofOrder, ProofRefused, Proved
 from kbd.core.plugins.catalog import Catalog
-from kbd.core.plugins.hooks import installed_entry_points
-from kbd.core.plugins.host import GROUP, Plugins
+from kbd.core.plugins.hooks import GROUP, installed_entry_points
+from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.core.runtime import diagnostics
 from kbd.core.runtime.paths import WorkbenchFolders

@@ -17,6 +17,7 @@ from kbd.events.workbenches import (
     HomePlace,
     LogRepaired,
     ModelChosen,
+    PluginEndedDaemon,
     PluginLeftOut,
     PluginLoaded,
     RequestSent,
@@ -70,6 +71,8 @@ class DaemonState(msgspec.Struct):
         model_id: The model that is used where none is chosen.
         workbenches: All there are.
         plugins: Their versions, or why they are left out.
+        plugin_ends: How often the daemon ended while code of a plugin ran, by its name: in which
+            version of it, and the times with that version.
         watching: The watched folders.
         disabled: The providers that may not be used.
         consent_mode: "ask" or "allow_all".
@@ -86,6 +89,7 @@ class DaemonState(msgspec.Struct):
     model_id: str | None = None
     workbenches: dict[WorkbenchId, KnownWorkbench] = {}
     plugins: dict[str, str] = {}
+    plugin_ends: dict[str, tuple[str, int]] = {}
     watching: Watching = msgspec.field(default_factory=Watching)
     disabled: set[str] = set()
     consent_mode: str = "ask"
@@ -131,6 +135,15 @@ def _loaded(state: DaemonState, record: Recorded) -> None:
 def _left_out(state: DaemonState, record: Recorded) -> None:
     data: PluginLeftOut = record.data
     state.plugins[data.name] = f"left out: {data.reason}"
+    # Who blocks a plugin, and then does not, wants it to be tried again.
+    if data.is_blocked:
+        state.plugin_ends.pop(data.name, None)
+
+
+def _ended(state: DaemonState, record: Recorded) -> None:
+    data: PluginEndedDaemon = record.data
+    version, times = state.plugin_ends.get(data.name, (data.version, 0))
+    state.plugin_ends[data.name] = (data.version, times + 1 if version == data.version else 1)
 
 
 def _chosen(state: DaemonState, record: Recorded) -> None:
@@ -204,6 +217,7 @@ DAEMON_FOLDS: dict[type, Callable[[DaemonState, Any], None]] = {
     DaemonStopped: _nothing,
     PluginLoaded: _loaded,
     PluginLeftOut: _left_out,
+    PluginEndedDaemon: _ended,
     ModelChosen: _chosen,
     LogRepaired: _nothing,
     SettingChanged: _setting,

@@ -313,6 +313,7 @@ _FAILURES = frozenset(
         watches.LandingsParked,
         watches.WatchSuspended,
         workbenches.LogRepaired,
+        workbenches.PluginEndedDaemon,
         workbenches.PluginLeftOut,
     }
 )

@@ -541,6 +541,9 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         workbenches.DaemonStopped: lambda e, _: f"daemon stopped: {e.reason}",
         workbenches.PluginLoaded: lambda e, _: f"plugin {e.name} {e.version} loaded",
         workbenches.PluginLeftOut: lambda e, _: f"plugin {e.name} left out: {e.reason}",
+        workbenches.PluginEndedDaemon: lambda e, _: (
+            f"the daemon before ended while code of the plugin {e.name} {e.version} ran"
+        ),
         workbenches.LogRepaired: lambda e, _: (
             f"torn end of {e.segment} cut off at byte {e.offset}, kept as {e.kept_as}"
         ),

@@ -3,9 +3,11 @@
     hooks          which plugins are installed; a package's hooks, called alone and in time
     schemas        JSON schemas of tools' arguments
     wire_methods   the methods that a format contributes
+    loading_trial  those that cannot be loaded because that ends the process
     host           loads each plugin on its own, checks what it declares, keeps its status
     catalog        what they brought, by name
     faults         what plugins did wrong while the daemon runs; who is left out for it
+    running_code   whose code runs in the daemon at this moment, for its next start
     guards         their code in the daemon, step by step; what it does wrong is a typed error
 
 A call to a format's handler or a tool's own work never runs in the daemon's process.

@@ -25,7 +25,8 @@ class CallSlots:
 
     def __init__(self, calls: int, memory_bytes: int) -> None:
         self._free_calls = calls
-        self._memory_bytes = self._free_bytes = memory_bytes
+        # Of nothing each call would need nothing, and all would run at once.
+        self._memory_bytes = self._free_bytes = max(1, memory_bytes)
         self._waiting: deque[tuple[int, anyio.Event]] = deque()
 
     @contextlib.asynccontextmanager
@@ -70,13 +71,14 @@ class CallSlots:
 def find_memory(proc: Path = _PROC, cgroups: Path = _CGROUPS) -> int:
     """Return how many bytes all calls together may use on this machine; it waits for the disk.
 
-    A container or a service may have less than is free: what its control group has, or one above.
+    A container or a service may have less than is free: what is left to its control group, or to
+    one above.
 
     Args:
         proc: Where the system tells of memory and processes.
         cgroups: Where its control groups are.
     """
-    return int(min(_free_bytes(proc), *_group_limits(proc, cgroups), _UNKNOWN) * MEMORY_SHARE)
+    return int(min(_free_bytes(proc), *_left_to_groups(proc, cgroups), _UNKNOWN) * MEMORY_SHARE)
 
 
 _UNKNOWN = 1 << 62
@@ -93,8 +95,13 @@ def _free_bytes(proc: Path) -> int:
     return _UNKNOWN
 
 
-def _group_limits(proc: Path, cgroups: Path) -> Iterator[int]:
-    """Yield the limits of the control groups that this process is in (`cgroups(7)`)."""
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
+"""Where a group tells its limit and what is used, and what of that it can give back at once."""
+
+
+def _left_to_groups(proc: Path, cgroups: Path) -> Iterator[int]:
+    """Yield what is left to each control group that this process is in (`cgroups(7)`)."""
     lines: list[str] = []
     with contextlib.suppress(OSError):
         lines = (proc / "self" / "cgroup").read_text(errors="replace").splitlines()
@@ -103,13 +110,25 @@ def _group_limits(proc: Path, cgroups: Path) -> Iterator[int]:
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if number == "0":
-            root, name = cgroups, "memory.max"
+            root, names = cgroups, _VERSION_2
         elif "memory" in controllers.split(","):
-            root, name = cgroups / "memory", "memory.limit_in_bytes"
+            root, names = cgroups / "memory", _VERSION_1
         else:
             continue
         group = PurePosixPath(path)
         for each in (group, *group.parents):
             # "max" where there is no limit. In a container the path may be that of the machine.
             with contextlib.suppress(OSError, ValueError):
-                yield int((root / str(each).lstrip("/") / name).read_text(encoding="ascii"))
+                yield _left_to(root / str(each).lstrip("/"), *names)
+
+
+def _left_to(group: Path, limit: str, used: str, cached: str) -> int:
+    most = int((group / limit).read_text(encoding="ascii"))
+    taken = 0
+    with contextlib.suppress(OSError, ValueError):
+        taken = int((group / used).read_text(encoding="ascii"))
+        for line in (group / "memory.stat").read_text(encoding="ascii").splitlines():
+            name, _, value = line.partition(" ")
+            if name == cached:
+                taken -= int(value)
+    return max(0, most - max(0, taken))

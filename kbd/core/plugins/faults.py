@@ -14,9 +14,10 @@ everybody.
 import signal
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 
+from kbd.core.plugins.running_code import PluginCode, RunningCode
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.errors import ToolWorkerUnavailable
 
@@ -55,10 +56,16 @@ class PluginFaults:
 
     Args:
         exempt: The names of plugins that are never left out.
+        running: Where those of others stand while their code runs.
+
+    Attributes:
+        versions: The versions of the others, by their names.
     """
 
-    def __init__(self, exempt: Collection[str] = ()) -> None:
+    def __init__(self, exempt: Collection[str] = (), running: RunningCode | None = None) -> None:
         self.exempt: Collection[str] = exempt
+        self.versions: Mapping[str, str] = {}
+        self._running = running or RunningCode()
         self._told: dict[str, list[tuple[str, str]]] = {}
         """What went wrong since, and with which file."""
         self._files: set[tuple[str, str]] = set()
@@ -127,12 +134,15 @@ class PluginFaults:
         Raises:
             PluginBlocked: It was ended.
         """
-        is_guarded = (
-            plugin not in self.exempt and threading.current_thread() is threading.main_thread()
-        )
+        is_stranger = plugin not in self.exempt
+        is_guarded = is_stranger and threading.current_thread() is threading.main_thread()
+        code = PluginCode(plugin, self.versions.get(plugin, ""))
         began_s = time.monotonic()
         try:
-            with _alarm() if is_guarded else nullcontext():
+            with (
+                self._running.entered(code) if is_stranger else nullcontext(),
+                _alarm() if is_guarded else nullcontext(),
+            ):
                 yield
         finally:
             took_s = time.monotonic() - began_s

@@ -38,7 +38,7 @@ from kbd.core.plugins.worker_messages import (
 from kbd.errors import DiskFull, KbdError
 from kbd.tools import CallLimits
 
-__all__ = ["ENTRY", "Workplace", "run_call"]
+__all__ = ["ENTRY", "Workplace", "die_with_parent", "run_call"]
 
 ENTRY = "kbd.core.plugins.worker_entry"
 """The module of kbd whose functions may be called in any plugin's worker."""
@@ -104,7 +104,7 @@ def run_call(channel: socket.socket, call: Call, workplace: Workplace) -> NoRetu
         os._exit(0)
 
 
-def _die_with_parent(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent dies; where it cannot, do nothing."""
     with contextlib.suppress(AttributeError, OSError):
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -120,7 +120,7 @@ def _confine(reach: CallReach, layers: Layers, workplace: Workplace) -> None:
     if reach.program:
         leave_network()
         # The kernel may forget this where a process changes who it is.
-        _die_with_parent(workplace.pid)
+        die_with_parent(workplace.pid)
     confine_process(reach, layers, workplace.software, workplace.filters)
 
 
@@ -136,7 +136,7 @@ def _part_from_output() -> None:
 def _limit_process(limits: CallLimits, zygote: int) -> None:
     # A group of its own, so that killing it takes along whatever the call starts.
     os.setsid()
-    _die_with_parent(zygote)
+    die_with_parent(zygote)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     # A core dump would hold what was read.

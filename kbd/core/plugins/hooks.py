@@ -16,10 +16,12 @@ import difflib
 import inspect
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -28,13 +30,16 @@ from typing import Any, TypeVar
 import msgspec
 import pluggy
 
+import kbd
 from kbd import hookspecs
 from kbd.errors import KbdError
 from kbd.formats import FormatHandler
 
 __all__ = [
+    "GROUP",
     "HOOK_S",
     "LOADING_S",
+    "OURS",
     "EntryPoint",
     "LoadingTime",
     "PluginError",
@@ -42,9 +47,13 @@ __all__ = [
     "call_hook",
     "call_within",
     "declared_formats",
+    "in_order",
     "installed_entry_points",
+    "installed_points",
+    "is_built_in",
     "new_registry",
     "register",
+    "strangers",
 ]
 
 HOOK_S = 2.0
@@ -54,6 +63,12 @@ LOADING_S = 24.0
 """Imports and hooks of all strangers' plugins together: `kbd up` waits for 30 s. What is large is
 to be imported with the first call, but often is not, and the first import after an installation
 compiles it."""
+
+GROUP = "kbd"
+"""The group of entry points in which plugins are found."""
+
+OURS = "kbd"
+"""The distribution of the built-in plugins."""
 
 T = TypeVar("T")
 
@@ -111,6 +126,55 @@ def installed_entry_points(
 def _plain_name(name: str) -> str:
     """Return a distribution's name in the one spelling by which names are compared."""
     return re.sub("[-_.]+", "-", name).lower()
+
+
+def in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:
+    """Return entry points in the order of loading: built-in ones, each once, then the rest."""
+    built_in: dict[tuple[str, str], EntryPoint] = {}
+    others: list[EntryPoint] = []
+    for point in points:
+        if is_built_in(point):
+            built_in.setdefault((point.name, point.value), point)
+        else:
+            others.append(point)
+
+    def order(point: EntryPoint) -> tuple[str, str]:
+        return (point.name, point.source)
+
+    return [*sorted(built_in.values(), key=order), *sorted(others, key=order)]
+
+
+def installed_points() -> list[EntryPoint]:
+    """Return the entry points of all installed plugins."""
+    return installed_entry_points(GROUP, sys.path, OURS)
+
+
+def strangers(points: Iterable[EntryPoint]) -> list[EntryPoint]:
+    """Return the entry points that are not kbd's own, in the order of loading.
+
+    Without those that have the name of one of kbd's own: they are not loaded.
+    """
+    ordered = in_order(points)
+    ours = {point.name for point in ordered if is_built_in(point)}
+    return [point for point in ordered if point.name not in ours]
+
+
+def is_built_in(point: EntryPoint) -> bool:
+    """Return whether an entry point is kbd's own, by where its package lies; nothing is imported.
+
+    A name alone is no proof: whoever comes first in `sys.path` could bear it. What stands in for
+    one of kbd's own is taken for that.
+    """
+    if point.source != OURS:
+        return False
+    try:
+        spec = find_spec(re.split(r"[.:\[]", point.value)[0].strip())
+    except (ImportError, ValueError, AttributeError):
+        return False
+    beside = os.path.dirname(os.path.dirname(os.path.abspath(kbd.__file__)))
+    folders = [folder + os.sep for folder in (beside, point.stands_in) if folder]
+    places = (spec.origin, *(spec.submodule_search_locations or ())) if spec else ()
+    return any(place and os.path.abspath(place).startswith(tuple(folders)) for place in places)
 
 
 def _distributions(folder: str) -> list[Path]:

@@ -8,33 +8,33 @@ distribution names and lies beside kbd itself: one that only says so is left out
 """
 
 import inspect
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-import kbd
 from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.guards import GuardedEmbedder, GuardedProvider
 from kbd.core.plugins.hooks import (
     HOOK_S,
     LOADING_S,
+    OURS,
     EntryPoint,
     LoadingTime,
     PluginError,
     PluginLateError,
     call_hook,
-    installed_entry_points,
+    in_order,
+    installed_points,
+    is_built_in,
     new_registry,
     register,
 )
+from kbd.core.plugins.running_code import PluginCode, RunningCode
 from kbd.core.plugins.schemas import plain_schema
 from kbd.core.plugins.wire_methods import WireMethod, wire_methods_of
 from kbd.core.runtime.settings import Settings
@@ -45,7 +45,6 @@ from kbd.tools import CallLimits, FormatCatalog, Tool
 from kbd.types import Effect
 
 __all__ = [
-    "GROUP",
     "FormatsByName",
     "Owned",
     "Plugin",
@@ -214,12 +213,6 @@ def _require(item: object, attribute: str, fine: bool) -> None:  # noqa: FBT001 
         raise PluginError(msg)
 
 
-GROUP = "kbd"
-"""The group of entry points in which plugins are found."""
-
-OURS = "kbd"
-"""The distribution of the built-in plugins."""
-
 T = TypeVar("T")
 FoundState = Literal["loaded", "left_out", "blocked"]
 
@@ -285,9 +278,14 @@ class _PluginEntry:
         # It is asked no more: each of its hooks, and each thing that it brings, may hang as well.
         self.late = False
         # Those of kbd itself are its own code.
-        self.is_ours = _is_built_in(point)
+        self.is_ours = is_built_in(point)
         self.faults: list[str] = []
         self.contributions: list[tuple[str, str]] = []
+
+    @property
+    def code(self) -> PluginCode:
+        """What its code is called."""
+        return PluginCode(self.name, self.version)
 
     def status(self, gone: str | None = None) -> PluginStatus:
         """Return its status for clients; `gone` is why it was left out after it was loaded."""
@@ -322,11 +320,18 @@ class Plugins:
         methods: The wire methods that the formats contribute, likewise.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        running: RunningCode | None = None,
+        left_out: Mapping[PluginCode, str] | None = None,
+        loading_s: float = LOADING_S,
+    ) -> None:
         self._registry = new_registry()
         self._entries: list[_PluginEntry] = []
-        self._time = LoadingTime(LOADING_S)
-        self.faults = PluginFaults()
+        self._time = LoadingTime(loading_s)
+        self._running = running or RunningCode()
+        self._left_out = left_out or {}
+        self.faults = PluginFaults(running=self._running)
         self.formats: tuple[Owned[FormatHandler], ...] = ()
         self.providers: tuple[Owned[Provider], ...] = ()
         self.embedders: tuple[Owned[Embedder], ...] = ()
@@ -340,6 +345,9 @@ class Plugins:
         *,
         environment: Mapping[str, str] | None = None,
         found: Iterable[EntryPoint] | None = None,
+        running: RunningCode | None = None,
+        left_out: Mapping[PluginCode, str] | None = None,
+        loading_s: float = LOADING_S,
     ) -> "Plugins":
         """Load all plugins and collect their declarations; no plugin's fault is raised.
 
@@ -347,12 +355,15 @@ class Plugins:
             settings: Names the blocked ones, and has each one's own table.
             environment: Where `<NAME>_BASE_URL` and the like are looked up.
             found: The entry points to load; those that are installed if None.
+            running: Where strangers' plugins stand while their code runs.
+            left_out: Those of which no code runs, with the reasons.
+            loading_s: The time that strangers' plugins have together.
         """
-        plugins = cls()
-        points = installed_entry_points(GROUP, sys.path, OURS) if found is None else found
-        for point in _in_order(points):
+        plugins = cls(running, left_out, loading_s)
+        for point in in_order(installed_points() if found is None else found):
             plugins._load(point, settings, environment or {})
         plugins.faults.exempt = {entry.name for entry in plugins._entries if entry.is_ours}
+        plugins.faults.versions = {entry.name: entry.version for entry in plugins._entries}
         plugins.formats = plugins._collect("kbd_register_formats", "format", check_format)
         plugins.methods = plugins._collect_methods()
         plugins.providers = plugins._collect("kbd_register_providers", "provider", check_provider)
@@ -368,6 +379,11 @@ class Plugins:
     def statuses(self) -> tuple[PluginStatus, ...]:
         """Every entry point that was found, in the order of loading."""
         return tuple(entry.status(self.faults.reason(entry.name)) for entry in self._entries)
+
+    @property
+    def has_late(self) -> bool:
+        """Whether any plugin took longer than it may while it was loaded."""
+        return any(entry.late for entry in self._entries)
 
     def loaded(self) -> tuple[Plugin, ...]:
         """Return the loaded plugins in the order of loading."""
@@ -396,6 +412,9 @@ class Plugins:
         # Before it is imported: none of a blocked plugin's code runs.
         if point.name in settings.blocked_plugins:
             entry.blocked = True
+            return
+        if not entry.is_ours and (reason := self._left_out.get(entry.code)):
+            entry.faults.append(reason)
             return
         try:
             if point.source == OURS and not entry.is_ours:
@@ -519,44 +538,11 @@ class Plugins:
         if entry.is_ours:
             return function(*args)
         try:
-            return self._time.call(limit_s, function, *args)
+            with self._running.entered(entry.code):
+                return self._time.call(limit_s, function, *args)
         except PluginLateError:
             entry.late = True
             raise
-
-
-def _in_order(points: Iterable[EntryPoint]) -> list[EntryPoint]:
-    """Return entry points in the order of loading: built-in ones, each once, then the rest."""
-    built_in: dict[tuple[str, str], EntryPoint] = {}
-    others: list[EntryPoint] = []
-    for point in points:
-        if _is_built_in(point):
-            built_in.setdefault((point.name, point.value), point)
-        else:
-            others.append(point)
-
-    def order(point: EntryPoint) -> tuple[str, str]:
-        return (point.name, point.source)
-
-    return [*sorted(built_in.values(), key=order), *sorted(others, key=order)]
-
-
-def _is_built_in(point: EntryPoint) -> bool:
-    """Return whether an entry point is kbd's own, by where its package lies; nothing is imported.
-
-    A name alone is no proof: whoever comes first in `sys.path` could bear it. What stands in for
-    one of kbd's own is taken for that.
-    """
-    if point.source != OURS:
-        return False
-    try:
-        spec = find_spec(re.split(r"[.:\[]", point.value)[0].strip())
-    except (ImportError, ValueError, AttributeError):
-        return False
-    beside = os.path.dirname(os.path.dirname(os.path.abspath(kbd.__file__)))
-    folders = [folder + os.sep for folder in (beside, point.stands_in) if folder]
-    places = (spec.origin, *(spec.submodule_search_locations or ())) if spec else ()
-    return any(place and os.path.abspath(place).startswith(tuple(folders)) for place in places)
 
 
 def _fault_line(fault: BaseException) -> str:

@@ -20,9 +20,7 @@ from kbd.core.plugins.faults import PluginFaults
 from kbd.core.plugins.forked_call import ENTRY
 from kbd.core.plugins.host import Plugin, Plugins
 from kbd.core.plugins.set_aside import ContentRead, SetAsideFiles, death_of
-from kbd.core.plugins.worker_messages import (
-    Request,
-)
+from kbd.core.plugins.worker_messages import Request
 from kbd.core.plugins.worker_process import (
     Bounds,
     FinishedCall,
@@ -54,7 +52,6 @@ DECODED_IN_THREAD_BYTES = 64 * 1024
 (2 cores, 2026), and longer ones in proportion."""
 
 _STOPPED = "the workers are stopped"
-
 
 FOLDER_LOOK_S = 0.5
 """Between two looks at what a call has written a disk takes a gigabyte at most."""

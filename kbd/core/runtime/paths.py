@@ -202,6 +202,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.folder / "daemon" / "output"
 
     @property
+    def running_plugin(self) -> Path:
+        """The plugin whose code runs in the daemon; what its next start looks at."""
+        return self.folder / "daemon" / "plugin"
+
+    @property
     def daemon_snap(self) -> Path:
         """The snapshots of its state."""
         return self.folder / "daemon" / "snap"

@@ -23,6 +23,7 @@ from kbd.core.gateway.models import NO_EMBEDDER
 from kbd.core.gateway.outbound_call import RecordSent
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.plugins.guards import ProviderBroken
+from kbd.core.runtime.held_folder import hold_exact
 from kbd.core.search.engine import WorkspaceEngine
 from kbd.core.search.engine_pool import PooledEngine
 from kbd.core.search.lookup import CallReader, DocumentLookup
@@ -428,9 +429,11 @@ def _index_folder(workbench: OpenWorkbench) -> Path:
     own = workbench.folders.cache / INDEX_FOLDER
     try:
         named = Path(os.fsdecode((workbench.folders.cache / INDEX_POINTER).read_bytes()))
-    except OSError:
+        # Its database goes by the path, so no link may be in it when that is opened.
+        with hold_exact(str(named)):
+            return named
+    except (OSError, ValueError):
         return own
-    return named if named.is_dir() else own
 
 
 def _store_index_folder(workbench: OpenWorkbench, folder: Path) -> None:

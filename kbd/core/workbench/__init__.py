@@ -6,8 +6,6 @@ sources        files of a client's own that are copied in
 file_store     `published/` and `draft/`: projections of the log that people look into; blobs
 call_files     the files that one tool call sees, and what it writes
 active_content what of that runs or fetches, and no person added
-carried_content
-               what the current files run, fetch or have embedded, for the list of files
 destination    folders of a user's that something is led out to
 extraction     copies of published files into a folder of the user's
 change_set     what a draft changes, file by file

@@ -77,7 +77,7 @@ def export_plain(**arguments: Any) -> Any:
 
 
 def lost_figures_note(count: int) -> str:
-    """Return what to say of such figures."""
+    """Return the note on figures that came out as NaN or infinite."""
     return f"{count} figure(s) are NaN or infinite: they are empty here, and no number"
 
 

@@ -7,8 +7,7 @@ import anyio
 import pytest
 
 from kbd.core.api.client_calls import recorded_call
-from kbd.core.plugins.hooks import installed_entry_points
-from kbd.core.plugins.host import GROUP
+from kbd.core.plugins.hooks import GROUP, installed_entry_points
 from kbd.events.drafts import FileChanged
 from kbd.types import FileName
 from supervised import supervised

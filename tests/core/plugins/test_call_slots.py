@@ -57,9 +57,10 @@ async def test_who_needs_much_is_not_overtaken() -> None:
     assert order[:2] == [0, 1]
 
 
-async def test_who_needs_more_than_there_is_runs_alone() -> None:
+@pytest.mark.parametrize("free", [GIB, 0])
+async def test_who_needs_more_than_there_is_runs_alone(free: int) -> None:
     """It is not refused: what a call may use is a limit, not what it does use."""
-    order, most = await run_calls(CallSlots(8, GIB), [3 * GIB, 3 * GIB])
+    order, most = await run_calls(CallSlots(8, free), [3 * GIB, 3 * GIB])
 
     assert (order, most) == ([0, 1], 1)
 
@@ -92,10 +93,28 @@ def test_the_machines_memory_is_found() -> None:
         ("5:cpu:/\n4:cpuset,memory:/box", {"memory/box/memory.limit_in_bytes": GIB}),
         # In a container, whose own group is the root of what it sees.
         ("4:memory:/docker/ab", {"memory/memory.limit_in_bytes": GIB}),
+        # What others in the group have taken is not left; what files take of it is.
+        ("0::/a", {"a/memory.max": 4 * GIB, "a/memory.current": 3 * GIB}),
+        (
+            "0::/a",
+            {
+                "a/memory.max": 2 * GIB,
+                "a/memory.current": 3 * GIB // 2,
+                "a/memory.stat": f"anon {GIB}\ninactive_file {GIB // 2}",
+            },
+        ),
+        (
+            "4:memory:/",
+            {
+                "memory/memory.limit_in_bytes": 2 * GIB,
+                "memory/memory.usage_in_bytes": 2 * GIB,
+                "memory/memory.stat": f"inactive_file 1\ntotal_inactive_file {GIB}",
+            },
+        ),
     ],
 )
-def test_the_memory_of_a_service_is_what_its_group_has(
-    tmp_path: Path, groups: str, limits: dict[str, int]
+def test_the_memory_of_a_service_is_what_its_group_has_left(
+    tmp_path: Path, groups: str, limits: dict[str, int | str]
 ) -> None:
     """A service or a container that takes more is killed, the daemon with it."""
     (tmp_path / "proc" / "self").mkdir(parents=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kbd.core.plugins.hooks import EntryPoint
-from kbd.core.plugins.host import GROUP, Plugins, PluginStatus
+from kbd.core.plugins.hooks import GROUP, EntryPoint
+from kbd.core.plugins.host import Plugins, PluginStatus
 from kbd.core.runtime.settings import Settings
 
 Discover = Callable[..., Plugins]

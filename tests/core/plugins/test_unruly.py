@@ -167,9 +167,8 @@ def test_an_import_has_a_deadline(
     """A package that hangs while it is imported is left out."""
     (tmp_path / "kbd_hangs_at_import.py").write_text("import time\ntime.sleep(3600)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(host, "LOADING_S", 0.4)
     found = [EntryPoint("hangs", "kbd_hangs_at_import", "1", "hangs")]
-    (told,) = Plugins.discover(Settings(), found=found).statuses
+    (told,) = Plugins.discover(Settings(), found=found, loading_s=0.4).statuses
 
     assert (told.status, told.reason) == ("left_out", "it took more than 0.2 s")
     assert hooks.LOADING_S > hooks.HOOK_S == 2.0
@@ -179,7 +178,6 @@ def test_all_that_hang_have_one_time_together(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many hang at import, the start is not held up longer, and others are loaded."""
-    monkeypatch.setattr(host, "LOADING_S", 1.0)
     monkeypatch.syspath_prepend(str(tmp_path))
     given: list[float] = []
     real = hooks.call_within
@@ -194,7 +192,7 @@ def test_all_that_hang_have_one_time_together(
         (tmp_path / f"kbd_hangs_{number}.py").write_text("import time\ntime.sleep(3600)\n")
         found.append(EntryPoint(f"hangs_{number}", f"kbd_hangs_{number}", "1", "hangs"))
     found.append(EntryPoint("unruly_tool", "kbd_unruly.tool", "1", "unruly"))
-    plugins = Plugins.discover(Settings(), found=found)
+    plugins = Plugins.discover(Settings(), found=found, loading_s=1.0)
 
     late = [each for each in plugins.statuses if each.name.startswith("hangs")]
     assert {each.status for each in late} == {"left_out"}
