@@ -37,11 +37,17 @@ _PRESET = {
     "black": "000000", "white": "FFFFFF", "red": "FF0000", "lime": "00FF00", "green": "008000",
     "blue": "0000FF", "yellow": "FFFF00", "cyan": "00FFFF", "magenta": "FF00FF", "gray": "808080",
     "orange": "FFA500", "purple": "800080", "navy": "000080", "maroon": "800000",
-    "silver": "C0C0C0", "teal": "008080",
+    "silver": "C0C0C0", "teal": "008080", "snow": "FFFAFA", "ghostWhite": "F8F8FF",
+    "ivory": "FFFFF0", "floralWhite": "FFFAF0", "mintCream": "F5FFFA", "azure": "F0FFFF",
+    "aliceBlue": "F0F8FF", "whiteSmoke": "F5F5F5", "honeydew": "F0FFF0", "lavenderBlush": "FFF0F5",
+    "seaShell": "FFF5EE", "oldLace": "FDF5E6", "ltYellow": "FFFFE0", "lightYellow": "FFFFE0",
+    "ltCyan": "E0FFFF", "lightCyan": "E0FFFF",
 }  # fmt: skip
-"""The commonest of the preset colors (20.1.10.48); others are left out of answers."""
+"""The commonest of the preset colors (20.1.10.48), and those that are nearly white; others are left
+out of answers."""
 
 _SYSTEM = {"windowText": "000000", "window": "FFFFFF"}
+_LIGHTS = ("red", "green", "blue")
 _MAX_CHANGES = 20
 """Of one color; programs write three at most."""
 
@@ -161,8 +167,17 @@ def _base(color: etree._Element, scheme: Callable[[str], str]) -> str:
         case "scrgbClr":
             # The parts are amounts of light; those of RRGGBB follow the curve of sRGB.
             return _hexed(*(_gamma_encoded(parse_share(color.get(name, "0"))) for name in "rgb"))
+        case "hslClr":
+            # The hue is an angle in 60,000ths of a degree (20.1.2.3.13).
+            hue = parse_share(color.get("hue")) / 216 % 1
+            light, saturation = (parse_share(color.get(name)) for name in ("lum", "sat"))
+            return _hexed(*colorsys.hls_to_rgb(hue, _part(light), _part(saturation)))
         case _:
             return ""
+
+
+def _part(value: float) -> float:
+    return max(0.0, min(1.0, value))
 
 
 def _changed(rgb: str, color: etree._Element) -> str:
@@ -182,6 +197,11 @@ def _changed(rgb: str, color: etree._Element) -> str:
             values = {"lum": light, "sat": saturation}
             values[name[:3]] = _adjusted(values[name[:3]], name[3:], share)
             parts = list(colorsys.hls_to_rgb(hue, values["lum"], values["sat"]))
+        elif name == "inv":
+            parts = [1 - part for part in parts]
+        elif name in _LIGHTS:
+            place = _LIGHTS.index(name)
+            parts[place] = _gamma_encoded(share)
     return _hexed(*parts)
 
 

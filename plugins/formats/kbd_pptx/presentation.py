@@ -100,6 +100,10 @@ MAX_DECK_SHAPES = 100_000
 """Shapes on one slide, and of all slides that one call looks into: some seconds of work."""
 
 
+_MAX_SHARED = 8
+"""Trees that are kept at once: two layouts with master, theme and table styles, and some more."""
+
+
 class ParsedParts:
     """The parts of one package.
 
@@ -112,6 +116,22 @@ class ParsedParts:
         self._marks_left = MAX_DECK_MARKS
         self._shapes_left = MAX_DECK_SHAPES
         self._relations: dict[str, Mapping[str, Relation]] = {}
+        self._shared: dict[str, etree._Element] = {}
+
+    def shared_root(self, part: str) -> etree._Element:
+        """Parse a part that slides share, a layout, say; the last few are kept.
+
+        Raises:
+            FileReadFailed: As `root`.
+        """
+        found = self._shared.pop(part, None)
+        if found is None:
+            found = self.root(part)
+        self._shared[part] = found
+        if len(self._shared) > _MAX_SHARED:
+            # What was asked for last is dropped last.
+            del self._shared[next(iter(self._shared))]
+        return found
 
     def root(self, part: str) -> etree._Element:
         """Parse a part, with the usual names if it has the strict ones.

@@ -10,7 +10,9 @@
     symbols          signs of fonts that have pictures for letters, and formulas in one line
     findings         what stories hold beside text
     styles           what styles say of headings and hidden text, and the labels of lists
-    unseen           text in the color of what is behind it, and text too small to be read
+    unseen           text in the color of what is behind it, too small to be read, off the page
+    boxes            what is behind the text of boxes, and whether these are on the page
+    table_styles     what styles of tables put behind cells
 
 Time and memory are linear in the text, whatever a file claims.
 """

@@ -10,6 +10,7 @@ Footnotes, endnotes and comments: the texts that are cited elsewhere.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from lxml import etree
 
@@ -31,6 +32,7 @@ from kbd_docx.document import (
     parse_related,
     related,
 )
+from kbd_docx.reader.boxes import DocumentPages
 from kbd_docx.reader.contents import (
     Changes,
     DocxContents,
@@ -43,7 +45,7 @@ from kbd_docx.reader.drawings import Graphics
 from kbd_docx.reader.findings import StoryFindings
 from kbd_docx.reader.stories import StoryLine, StoryRenderer
 from kbd_docx.reader.styles import ListLabels, StyleIndex
-from kbd_docx.reader.unseen import UnseenText, has_drawn_behind, paper_color
+from kbd_docx.reader.unseen import UnseenText, paper_color
 from kbd_docx.styles.theme import theme_of
 
 __all__ = [
@@ -202,7 +204,8 @@ _BREAKS = {
     "nextColumn": "[section break, next column]",
 }
 
-_SHELF_RECORD = "document.3"
+_AROUND = ("header", "footer")
+_SHELF_RECORD = "document.4"
 """The name on the shelf, with the version of what is in it."""
 
 
@@ -244,12 +247,14 @@ class _DocumentReader:
             parse_related(package, by_kind.get("numbering")), lambda key: styles.style(key).list_id
         )
         settings = parse_related(package, by_kind.get("settings"))
-        theme = theme_of(parse_related(package, by_kind.get("theme")), settings)
+        theme_root = parse_related(package, by_kind.get("theme"))
+        theme = theme_of(theme_root, settings)
         unseen = UnseenText(
             root,
             theme,
             paper_color(self._data, settings, theme),
-            has_drawn=has_drawn_behind(self._data),
+            page=DocumentPages(self._data, self._headers_footers),
+            theme_root=theme_root,
         )
         # One search in the bytes spares a look at the properties of every run.
         may_hide = unseen.may_hide(self._data)
@@ -304,8 +309,16 @@ class _DocumentReader:
             has_macros=self._identity.has_macros,
             uncited=uncited,
             hidden_around=around is not None and around.hidden > 0,
+            doubtful_around=around is not None and around.doubtful > 0,
             doubt=suffix_mismatch(self._identity, FAMILY, self._package.name),
         )
+
+    def _headers_footers(self) -> Iterator[bytes]:
+        """Yield the headers and footers that can be read."""
+        for relation in self._relations.values():
+            if relation.kind in _AROUND and not relation.external:
+                with suppress(FileReadFailed):
+                    yield read_transitional(self._package, relation.target)
 
     def _add_block(self, element: etree._Element) -> None:
         """Add one block of the body."""

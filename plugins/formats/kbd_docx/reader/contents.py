@@ -29,13 +29,17 @@ CHUNK_CHARS = 4_000
 
 
 class TextNotices(msgspec.Struct, array_like=True):
-    """Counts of what a text does not show: tracked changes, hidden text, comments."""
+    """Counts of what a text does not show: tracked changes, hidden text, comments.
+
+    `doubtful` is text that may be hidden.
+    """
 
     insertions: int = 0
     deletions: int = 0
     hidden: int = 0
     comments: int = 0
     inserted_files: int = 0
+    doubtful: int = 0
 
 
 class DocxChunk(msgspec.Struct, frozen=True, array_like=True):
@@ -209,6 +213,7 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
         has_macros: Whether it holds macros.
         uncited: Comments and notes that no place of the body cites.
         hidden_around: Whether headers, footers, or what nothing cites, hold hidden text.
+        doubtful_around: Whether they hold text that may be hidden.
         doubt: Why office programs refuse it, "" if they do not.
     """
 
@@ -228,6 +233,7 @@ class DocxContents(msgspec.Struct, frozen=True, array_like=True):
     has_macros: bool
     uncited: tuple[str, ...]
     hidden_around: bool
+    doubtful_around: bool
     doubt: str
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from kbd.office.paint import Verdict
 from kbd_docx.document import VAL, W, is_on, number
 from kbd_docx.reader.contents import DocxExternal, DocxPicture, TextNotices
 from kbd_docx.reader.drawings import Graphics
@@ -15,12 +16,11 @@ __all__ = ["Marks", "StoryFindings"]
 
 _STYLE, _LIST, _OUTLINE = f"{W}pStyle", f"{W}numPr", f"{W}outlineLvl"
 _LAYOUT, _BREAK, _LOOK = f"{W}sectPr", f"{W}pageBreakBefore", f"{W}rPr"
-_HIDDEN, _RUN_STYLE = f"{W}vanish", f"{W}rStyle"
+_HIDDEN, _SPECIAL, _RUN_STYLE = f"{W}vanish", f"{W}specVanish", f"{W}rStyle"
 
 MAX_EXTERNAL = 200
 _MAX_AUTHORS = 50
 _SHOWN_CHARS = 300
-_MAY_HIDE = (_HIDDEN, f"{W}color", f"{W}sz")
 _NO_LIST = ("", "0")  # 0 takes a paragraph out of its style's list
 
 
@@ -86,7 +86,7 @@ class StoryFindings:
 
     def begin_part(self, root: etree._Element) -> None:
         """Note before another part is rendered whether any of its text may be hidden."""
-        self.may_hide = self.may_hide or any(True for _ in root.iter(*_MAY_HIDE))
+        self.may_hide = self.may_hide or self._unseen.may_hide(etree.tostring(root))
 
     def notices(self) -> TextNotices:
         """Return the counts of the block that is being rendered, to count on."""
@@ -100,6 +100,12 @@ class StoryFindings:
         found, self._notices = self._notices, None
         self.has_new = False
         return found
+
+    def count_unseen(self, verdict: Verdict) -> None:
+        """Count a text that people do not see, or may not."""
+        counted = self.notices()
+        counted.hidden += verdict == "hidden"
+        counted.doubtful += verdict == "maybe hidden"
 
     def add_picture(self, picture: DocxPicture) -> None:
         """Add a picture."""
@@ -134,18 +140,26 @@ class StoryFindings:
         if len(self.authors) < _MAX_AUTHORS:
             self.authors[element.get(f"{W}author", "")[:_SHOWN_CHARS]] = None
 
-    def is_hidden(self, run: etree._Element) -> bool:
-        """Whether a run's text is not shown."""
+    def verdict(self, run: etree._Element) -> Verdict:
+        """Return whether people see a run's text."""
+        return "hidden" if self.is_left_out(run) else self._unseen.verdict(run)
+
+    def is_left_out(self, run: etree._Element) -> bool:
+        """Whether a run is called hidden, with all that is in it, boxes too."""
         properties = run.find(_LOOK)
         if properties is not None:
             own = properties.find(_HIDDEN)
             if own is not None and is_on(own):
                 return True
+            # It is for marks of paragraphs; programs leave out what text has it.
+            special = properties.find(_SPECIAL)
+            if special is not None and is_on(special):
+                return True
             style = properties.find(_RUN_STYLE)
             name = "" if own is not None or style is None else style.get(VAL, "")
             if name and self.styles.style(name).is_hidden:
                 return True
-        return self._unseen.is_unseen(run)
+        return False
 
     def paragraph_marks(self, settings: etree._Element | None) -> Marks:
         """Return the properties of a paragraph, and advance its list."""

@@ -325,6 +325,7 @@ def _reading(
         for field in TextNotices.__struct_fields__:
             setattr(found, field, getattr(found, field) + getattr(chunk.notices, field))
     found.hidden += part.has_surrounding and document.hidden_around
+    found.doubtful += part.has_surrounding and document.doubtful_around
     warnings = [*more, *_notice_warnings(found)]
     if document.doubt:
         warnings.append(document.doubt)
@@ -339,6 +340,11 @@ def _notice_warnings(found: TextNotices) -> Iterator[str]:
         )
     if found.hidden:
         yield "[hidden: …] is text that people do not see when they open the document."
+    if found.doubtful:
+        yield (
+            "[maybe hidden: …] is text that people may not see: it has the color of the page, "
+            "say, and whether a drawing lies between is not known."
+        )
     if found.comments:
         yield "[comment 1] marks where a comment stands; its text is below."
     if found.inserted_files:

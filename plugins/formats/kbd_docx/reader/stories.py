@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from lxml import etree
 
+from kbd.office.paint import Verdict
 from kbd.opc.package import Relation
 from kbd_docx.document import (
     MC,
@@ -106,9 +107,9 @@ def _remove_text(out: list[str], start: int) -> int:
     """Remove the text from a place on, and return where it ends now."""
     # Marks of hidden runs stay whose other half stands before the text or is yet to come. Pairs go:
     # fields that nest by the thousand would have each of them copied as often.
-    marks = "".join(each for each in out[start:] if each in (_HIDDEN_START, _HIDDEN_END))
-    while _HIDDEN_START + _HIDDEN_END in marks:
-        marks = marks.replace(_HIDDEN_START + _HIDDEN_END, "")
+    marks = "".join(each for each in out[start:] if each in _MARKS)
+    while (shorter := _PAIR.sub("", marks)) != marks:
+        marks = shorter
     out[start:] = marks
     return len(out)
 
@@ -140,14 +141,22 @@ def form_value(mark: etree._Element) -> str:
 
 
 _RUN, _TEXT, _LOOK, _SETTINGS = f"{W}r", f"{W}t", f"{W}rPr", f"{W}pPr"
+_FORMULA = f"{M}oMath"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 _EXTENDED_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 
-_HIDDEN_START, _HIDDEN_END = "\x02", "\x03"
-"""Never in XML; they become labels when a paragraph is whole."""
+_LABELS: Mapping[str, tuple[str, str]] = {
+    "hidden": ("\x02", "\x03"), "maybe hidden": ("\x04", "\x05"),
+}  # fmt: skip
+"""The marks where a run begins and ends that gets a label: never in XML; they become labels when a
+paragraph is whole."""
 
-_HIDDEN = re.compile("\x02([^\x02\x03]*)\x03")
+_MARKS = "\x02\x03\x04\x05"
+_MARK = re.compile(f"[{_MARKS}]")
+_PAIR = re.compile("\x02\x03|\x04\x05")
+_TOUCHING = re.compile("\x03\x02|\x05\x04")
+_HIDDEN = re.compile("\x02([^\x02-\x05]*)\x03|\x04([^\x02-\x05]*)\x05")
 _BREAKS = {"page": "[page break]", "column": "[column break]"}
 _INDENT = "  "
 _MAX_ADDRESS_CHARS = 2_000
@@ -215,6 +224,7 @@ class StoryRenderer:
             f"{W}endnoteReference": lambda e, out: self._cite("endnote", "[^e{}]", e, out),
             f"{W}commentReference": lambda e, out: self._cite("comment", "[comment {}]", e, out),
             f"{W}ruby": self._ruby,
+            _FORMULA: self._formula,
             f"{W}drawing": self._drawing,
             f"{W}object": self._object,
             f"{W}txbxContent": self._text_box,
@@ -267,7 +277,7 @@ class StoryRenderer:
                 self._render(child, out)
         properties = self._findings.paragraph_marks(settings)
         text = "".join(out)
-        if "\n" in text or _HIDDEN_START in text:
+        if "\n" in text or _MARK.search(text) is not None:
             text = _tidy(text)
         if self._floating:
             text = "\n".join(filter(None, (text, *self._floating)))
@@ -306,9 +316,11 @@ class StoryRenderer:
             self._render_children(element, out)
 
     def _run(self, run: etree._Element, out: Out) -> None:
-        if self._findings.may_hide and self._findings.is_hidden(run):
-            self._hidden_run(run, out)
-            return
+        if self._findings.may_hide:
+            verdict = self._findings.verdict(run)
+            if verdict:
+                self._labeled(verdict, run, out)
+                return
         for child in run:
             tag = child.tag
             if tag == _TEXT:
@@ -319,14 +331,33 @@ class StoryRenderer:
             elif tag != _LOOK:
                 self._render(child, out)
 
-    def _hidden_run(self, run: etree._Element, out: Out) -> None:
+    def _labeled(self, verdict: Verdict, run: etree._Element, out: Out) -> None:
+        """Render a run, or a formula, that people do not see."""
+        start, end = _LABELS[verdict]
         floating, self._floating = self._floating, []
-        out.append(_HIDDEN_START)
-        self._render_children(run, out)
-        self._findings.notices().hidden += out[-1] != _HIDDEN_START
-        out.append(_HIDDEN_END)
-        # Boxes are moved below the paragraph, away from its marks, so each gets a label of its own.
-        self._floating = [*floating, *(f"[hidden: {each}]" for each in self._floating)]
+        out.append(start)
+        if run.tag == _FORMULA:
+            out.append(linear_format(run))
+        else:
+            self._render_children(run, out)
+        if out[-1] != start:
+            self._findings.count_unseen(verdict)
+        out.append(end)
+        # Boxes are moved below the paragraph, away from its marks, so each gets a label of its own;
+        # the color of the run that holds one is not that of its text.
+        found = self._floating
+        if found and self._findings.is_left_out(run):
+            found = [f"[hidden: {each}]" for each in found]
+        self._floating = [*floating, *found]
+
+    def _formula(self, formula: etree._Element, out: Out) -> None:
+        """Write a formula; it is hidden where the first of its runs is that is."""
+        runs = formula.iter(f"{M}r") if self._findings.may_hide else ()
+        for verdict in map(self._findings.verdict, runs):
+            if verdict:
+                self._labeled(verdict, formula, out)
+                return
+        out.append(linear_format(formula))
 
     def _inserted(self, element: etree._Element, out: Out) -> None:
         self._findings.count_change(element, is_deletion=False)
@@ -489,7 +520,6 @@ _PLAIN: Mapping[str, _Handler] = {
     f"{W}noBreakHyphen": lambda _, out: out.append("-"),
     f"{W}br": _break,
     f"{W}sym": _sign,
-    f"{M}oMath": lambda e, out: out.append(linear_format(e)),
     f"{V}textpath": _word_art,
 }
 
@@ -504,13 +534,15 @@ def _add_address(address: str, start: int, out: Out) -> None:
 
 def _tidy(text: str) -> str:
     """Return a paragraph's text with labels around what is hidden and no blank lines around."""
-    if _HIDDEN_START in text:
-        # Hidden runs that touch come under one label.
-        text = _HIDDEN.sub(_label_hidden, text.replace(_HIDDEN_END + _HIDDEN_START, ""))
+    if _MARK.search(text) is not None:
+        # Runs of one label that touch come under one.
+        text = _HIDDEN.sub(_label_hidden, _TOUCHING.sub("", text))
         # Hidden runs may nest, in rubies, and only the inner ones were found.
-        text = text.replace(_HIDDEN_START, "").replace(_HIDDEN_END, "")
+        text = _MARK.sub("", text)
     return text.strip("\n")
 
 
 def _label_hidden(found: re.Match[str]) -> str:
-    return f"[hidden: {found[1]}]" if found[1].strip() else found[1]
+    text = found[2] if found[1] is None else found[1]
+    label = "maybe hidden" if found[1] is None else "hidden"
+    return f"[{label}: {text}]" if text.strip() else text

@@ -56,6 +56,8 @@ class StyleFacts(msgspec.Struct, frozen=True):
 
 
 _PLAIN = StyleFacts()
+_USUAL_VANISH = f"{W}docDefaults/{W}rPrDefault/{W}rPr/{W}vanish"
+"""What says that text is not shown where nothing else is said."""
 
 
 class StyleIndex:
@@ -68,7 +70,9 @@ class StyleIndex:
     def __init__(self, root: etree._Element | None) -> None:
         self._elements: dict[str, etree._Element] = {}
         self._found: dict[str, StyleFacts] = {}
-        self.default = _PLAIN
+        usual = None if root is None else root.find(_USUAL_VANISH)
+        self._usual = StyleFacts(is_hidden=usual is not None and is_on(usual))
+        self.default = self._usual
         default_id = ""
         for element in root.iterchildren(f"{W}style") if root is not None else ():
             key = element.get(f"{W}styleId", "")
@@ -87,12 +91,18 @@ class StyleIndex:
         # A loop, no recursion: files chain styles by the thousand, or in a circle.
         chain = list(self._chain(key))
         # The chain ends at a base that is known already, at one that is missing, or in a circle.
-        style = self._found.get(self._base(chain[-1]), _PLAIN) if chain else _missing(key)
+        style = self._found.get(self._base(chain[-1]), self._first(chain[-1])) if chain else None
+        style = style or msgspec.structs.replace(_missing(key), is_hidden=self._usual.is_hidden)
         for name in reversed(chain):
             style = self._found[name] = _derive(self._elements[name], style)
         # Ids that no style has are remembered, too: every paragraph may name the same one.
         self._found.setdefault(key, style)
         return style
+
+    def _first(self, key: str) -> StyleFacts:
+        """Return what a style begins with that is based on none."""
+        is_paragraph = self._elements[key].get(f"{W}type", "paragraph") == "paragraph"
+        return self._usual if is_paragraph else _PLAIN
 
     def _chain(self, key: str) -> Iterator[str]:
         """Yield the ids of a style and of those that it is based on, as far as they are new."""
@@ -143,6 +153,7 @@ def _derive(element: etree._Element, base: StyleFacts) -> StyleFacts:
     if heading and element.get(f"{W}type", "paragraph") == "paragraph":
         level = int(heading[1])
     hidden = element.find(f"{W}rPr/{W}vanish")
+    hidden = element.find(f"{W}rPr/{W}specVanish") if hidden is None else hidden
     is_hidden = base.is_hidden if hidden is None else is_on(hidden)
     return StyleFacts(name, level, list_id, list_level, is_hidden)
 

@@ -56,12 +56,16 @@ def add_whole_slide(
     if not changes.is_full:
         slide = version.slide(index)
         # A slide without text is told as what it is.
-        text = None if slide is None else slide_text(version.deck, slide) or slide.layout.name
+        text = None if slide is None else _text(version, slide)
     place = slide_place(index)
     if kind == "added":
         changes.add(Change(place, kind, "slide", after=text))
     else:
         changes.add(Change(place, kind, "slide", before=text))
+
+
+def _text(version: DeckVersion, slide: Slide) -> str:
+    return slide_text(version.deck, slide, version.looks) or slide.layout.name
 
 
 def compare_slides(

@@ -19,6 +19,7 @@ from kbd_pptx.comparison.markup import Fact, PartValue, Resolve, Value, digest, 
 from kbd_pptx.presentation import P14, P
 from kbd_pptx.reader.deck import DeckReader
 from kbd_pptx.reader.slide import Slide, read_slide
+from kbd_pptx.reader.unseen import SlideLooks
 
 __all__ = ["DeckVersion", "SlideSketch"]
 
@@ -70,6 +71,7 @@ class DeckVersion:
 
     Attributes:
         deck: Its reader.
+        looks: The looks of its layouts.
         slide_names: What a link to a slide is called, by the slide's part; filled once slides of
             both versions are matched, so that links to the same slide are the same.
         layout_names: What a layout is called after, by its part; filled likewise, so that one with
@@ -79,6 +81,7 @@ class DeckVersion:
 
     def __init__(self, package: Package, identity: Identity) -> None:
         self.deck = DeckReader(package, identity)
+        self.looks = SlideLooks(self.deck)
         self.package = package
         self.type = identity.type
         self.slide_names: dict[str, str] = {}

@@ -16,11 +16,14 @@ __all__ = [
     "EMU_PER_INCH",
     "IDENTITY",
     "Box",
+    "BoxTurn",
     "Transform2D",
     "box_in_inches",
     "group_transform",
     "parse_length",
+    "parse_turn",
     "read_box",
+    "turned",
 ]
 
 EMU_PER_INCH = 914_400
@@ -62,6 +65,42 @@ class Transform2D(msgspec.Struct, frozen=True):
         return (
             found if all(math.isfinite(side) and abs(side) < _MAX_EMU for side in sides) else None
         )
+
+
+class BoxTurn(msgspec.Struct, frozen=True):
+    """A turn clockwise by degrees, about a place on the slide."""
+
+    degrees: float
+    x: float
+    y: float
+
+
+_TURN_UNITS = 60_000
+"""Of an angle, to the degree (ECMA-376, part 1, 20.1.10.3)."""
+
+
+def parse_turn(xfrm: etree._Element) -> float:
+    """Return by how many degrees a transform turns what it is of, from 0 up to 360."""
+    return (parse_length(xfrm.get("rot")) or 0.0) / _TURN_UNITS % 360
+
+
+def turned(box: Box, degrees: float, turns: tuple[BoxTurn, ...]) -> Box:
+    """Return the box around a box that is turned about its middle, then by other turns."""
+    own = BoxTurn(degrees, box.x + box.width / 2, box.y + box.height / 2)
+    corners = [(x, y) for x in (box.x, box.x + box.width) for y in (box.y, box.y + box.height)]
+    for turn in (own, *turns):
+        angle = math.radians(turn.degrees)
+        cosine, sine = math.cos(angle), math.sin(angle)
+        corners = [
+            (
+                turn.x + (x - turn.x) * cosine - (y - turn.y) * sine,
+                turn.y + (x - turn.x) * sine + (y - turn.y) * cosine,
+            )
+            for x, y in corners
+        ]
+    # Whole units: an exact half turn must not end beside where it began.
+    xs, ys = ([round(place) for place in side] for side in zip(*corners, strict=True))
+    return Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
 
 
 IDENTITY = Transform2D(1.0, 1.0, 0.0, 0.0)

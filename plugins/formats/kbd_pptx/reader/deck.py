@@ -254,6 +254,11 @@ class DeckReader:
         self._layouts: dict[str, SlideLayout] = {}
 
     @property
+    def text_style(self) -> etree._Element | None:
+        """What the presentation says of texts where nothing else does."""
+        return self._root.find(f"{P}defaultTextStyle")
+
+    @property
     def size(self) -> tuple[float, float]:
         """The width and height of its slides, in English metric units."""
         size = self._root.find(f"{P}sldSz")
@@ -295,7 +300,7 @@ class DeckReader:
             with self.skip_unreadable("A layout"):
                 if part:
                     master = self._master(self.parts.target(part, "slideMaster"))
-                    self._layouts[part] = read_layout(self.parts.root(part), master)
+                    self._layouts[part] = read_layout(self.parts.shared_root(part), master)
         return self._layouts[part]
 
     @contextmanager
@@ -313,7 +318,7 @@ class DeckReader:
             self._layouts[part] = NO_LAYOUT
             # Here, not in the caller: else the layout that asks first would be lost with it.
             with self.skip_unreadable("A master"):
-                self._layouts[part] = read_layout(self.parts.root(part))
+                self._layouts[part] = read_layout(self.parts.shared_root(part))
         return self._layouts.get(part)
 
     def _master_names(self, part: str) -> MasterNames:

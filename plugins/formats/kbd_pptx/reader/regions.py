@@ -24,6 +24,7 @@ from kbd_pptx.reader.slide import (
     slide_text,
 )
 from kbd_pptx.reader.text import plain_text, table_rows
+from kbd_pptx.reader.unseen import SlideLooks
 
 __all__ = ["KINDS", "passages", "read_objects", "read_region", "slide_objects"]
 
@@ -77,7 +78,7 @@ def _shape_object(deck: DeckReader, slide: Slide, shape: SlideShape) -> dict[str
         found["group"] = _number(slide.shapes[shape.parent].id)
     if shape.alt_text:
         found["alt_text"] = shape.alt_text
-    if shape.is_hidden:
+    if not shape.is_shown:
         found["hidden"] = True
     if is_off_slide(deck, shape):
         found["outside"] = True
@@ -162,10 +163,11 @@ def passages(source: Source) -> Iterator[Passage]:
         FileReadFailed: The deck cannot be read.
     """
     with open_deck(source) as deck:
+        looks = SlideLooks(deck)
         for index in range(len(deck.slides)):
             with deck.skip_unreadable("A slide"):
                 slide = read_slide(deck, index)
-                text = slide_text(deck, slide)
+                text = slide_text(deck, slide, looks)
                 for start in range(0, max(1, len(text)), MAX_READ_CHARS):
                     # What is longer than a reading is read as far as the first piece only.
                     region = None if start else Region(slide_index=index)
@@ -181,7 +183,7 @@ def _read(
     count, index = len(deck.slides), region.slide_index
     if index is None:
         return _read_from_first(deck, objects_of)
-    shown = _read_slide(deck, index, objects_of)
+    shown = _read_slide(deck, index, SlideLooks(deck), objects_of)
     chunk = ChunkInfo(index, count, index + 1 < count, str(index)) if count > 1 else None
     return _reading(deck, [shown], chunk), [shown]
 
@@ -191,10 +193,11 @@ def _read_from_first(
 ) -> tuple[Reading, list[_SlideReading]]:
     """Read the slides from the first one as far as they fit; one that cannot be read is told."""
     found: list[_SlideReading] = []
+    looks = SlideLooks(deck)
     count, size, after = len(deck.slides), 0, 0
     for index in range(count):
         try:
-            shown = _read_slide(deck, index, objects_of)
+            shown = _read_slide(deck, index, looks, objects_of)
         except FileReadFailed as error:
             deck.warnings.append(f"Slide {index + 1} (slide_index {index}): {error.message}")
         else:
@@ -215,10 +218,10 @@ def _read_from_first(
 
 
 def _read_slide(
-    deck: DeckReader, index: int, objects_of: Callable[[Slide], Objects]
+    deck: DeckReader, index: int, looks: SlideLooks, objects_of: Callable[[Slide], Objects]
 ) -> _SlideReading:
     slide = read_slide(deck, index)
-    text = slide_text(deck, slide)
+    text = slide_text(deck, slide, looks)
     note = ""
     if len(text) > MAX_READ_CHARS:
         note = (

@@ -20,9 +20,12 @@ from kbd_pptx.reader.boxes import (
     EMU_PER_INCH,
     IDENTITY,
     Box,
+    BoxTurn,
     Transform2D,
     group_transform,
+    parse_turn,
     read_box,
+    turned,
 )
 from kbd_pptx.reader.deck import SlideLayout
 
@@ -80,6 +83,8 @@ class SlideShape(msgspec.Struct, frozen=True):
         layout: The layout of its slide.
         transform: How the coordinates that it is given in become the slide's.
         names: What holds its id and name, if anything does.
+        turns: How the groups around it are turned, the innermost first.
+        is_in_hidden: Whether a group around it is not shown.
     """
 
     element: etree._Element
@@ -90,6 +95,8 @@ class SlideShape(msgspec.Struct, frozen=True):
     layout: SlideLayout
     transform: Transform2D
     names: etree._Element | None
+    turns: tuple[BoxTurn, ...] = ()
+    is_in_hidden: bool = False
 
     @property
     def id(self) -> str:
@@ -110,8 +117,13 @@ class SlideShape(msgspec.Struct, frozen=True):
 
     @property
     def is_hidden(self) -> bool:
-        """Whether it is not shown."""
+        """Whether it says itself that it is not shown."""
         return self.names is not None and self.names.get("hidden") in _TURNED_ON
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is shown: neither it nor a group that it is in is hidden."""
+        return not (self.is_hidden or self.is_in_hidden)
 
     @property
     def body(self) -> etree._Element | None:
@@ -130,6 +142,20 @@ class SlideShape(msgspec.Struct, frozen=True):
         if box is None and self.placeholder:
             box = self.layout.box(self.placeholder, self.index)
         return None if box is None else self.transform.apply(box)
+
+    @property
+    def drawn_box(self) -> Box | None:
+        """The box that it takes on the slide when it and the groups around it are turned."""
+        box, xfrm = self.box, shape_transform(self.element)
+        turn = 0.0 if xfrm is None else parse_turn(xfrm)
+        if box is None or not (turn or self.turns):
+            return box
+        return turned(box, turn, self.turns)
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether it is farther away than anything can be, so that it has no box."""
+        return read_box(shape_transform(self.element)) is not None and self.box is None
 
 
 def direct_shapes(tree: etree._Element) -> Iterator[etree._Element]:
@@ -173,22 +199,47 @@ def shapes_of(tree: etree._Element, layout: SlideLayout) -> tuple[SlideShape, ..
     """
     found: list[SlideShape] = []
     # Groups may be nested deeper than functions may be.
-    waiting = [(direct_shapes(tree), IDENTITY, -1)]
+    waiting = [(direct_shapes(tree), IDENTITY, -1, _NO_TURNS)]
     while waiting:
-        elements, transform, parent = waiting[-1]
+        elements, transform, parent, turns = waiting[-1]
         element = next(elements, None)
         if element is None:
             waiting.pop()
             continue
-        found.append(_shape(element, layout, transform, parent))
+        is_in_hidden = parent >= 0 and not found[parent].is_shown
+        shape = _shape(element, layout, transform, parent, turns, is_in_hidden=is_in_hidden)
+        found.append(shape)
         if element.tag == _GROUP:
             inner = group_transform(shape_transform(element), transform)
-            waiting.append((direct_shapes(element), inner, len(found) - 1))
+            around = (*_turns(shape), *turns)
+            waiting.append((direct_shapes(element), inner, len(found) - 1, around))
     return tuple(found)
 
 
+_NO_TURNS: tuple[BoxTurn, ...] = ()
+
+
+def _turns(group: SlideShape) -> tuple[BoxTurn, ...]:
+    """Return how a group turns what is in it, none if it does not."""
+    xfrm, box = shape_transform(group.element), group.box
+    degrees = 0.0 if xfrm is None else parse_turn(xfrm)
+    if not degrees or box is None or len(group.turns) >= _MAX_TURNS:
+        return _NO_TURNS
+    return (BoxTurn(degrees, box.x + box.width / 2, box.y + box.height / 2),)
+
+
+_MAX_TURNS = 20
+"""Of groups within each other that are turned; deeper ones are taken for straight."""
+
+
 def _shape(
-    element: etree._Element, layout: SlideLayout, transform: Transform2D, parent: int
+    element: etree._Element,
+    layout: SlideLayout,
+    transform: Transform2D,
+    parent: int,
+    turns: tuple[BoxTurn, ...],
+    *,
+    is_in_hidden: bool,
 ) -> SlideShape:
     names = marks = more = mark = None
     # By position: the first child names the shape, under another tag in each kind of shape.
@@ -207,7 +258,9 @@ def _shape(
         index = mark.get("idx", "0")
         type_ = mark.get("type", "") or layout.type(index) or "object"
     kind = _kind(element, marks, more)
-    return SlideShape(element, kind, type_, index, parent, layout, transform, names)
+    return SlideShape(
+        element, kind, type_, index, parent, layout, transform, names, turns, is_in_hidden
+    )
 
 
 def _kind(

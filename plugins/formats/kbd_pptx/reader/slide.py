@@ -19,7 +19,7 @@ from kbd_pptx.reader.notes import Comment, SlideLink, notes_text, read_comments,
 from kbd_pptx.reader.shapes import SlideShape, is_image, reading_order, shapes_of
 from kbd_pptx.reader.text import (
     BulletOf,
-    IsUnseen,
+    Judge,
     TextLine,
     format_lines,
     format_rows,
@@ -28,7 +28,7 @@ from kbd_pptx.reader.text import (
     read_lines,
     table_rows,
 )
-from kbd_pptx.reader.unseen import SlideGround
+from kbd_pptx.reader.unseen import SlideGround, SlideLooks
 
 __all__ = [
     "Slide",
@@ -218,17 +218,27 @@ def _out_of_range(deck: DeckReader, index: int) -> str:
 _FOOTERS = {"dt": "Date", "ftr": "Footer", "sldNum": "Slide number"}
 
 
-def slide_text(deck: DeckReader, slide: Slide) -> str:
-    """Return a slide as text; what of it cannot be read goes into the deck's warnings."""
+def slide_text(deck: DeckReader, slide: Slide, looks: SlideLooks) -> str:
+    """Return a slide as text; what of it cannot be read goes into the deck's warnings.
+
+    Args:
+        deck: The deck.
+        slide: The slide.
+        looks: The looks of the deck's layouts, which slides share.
+    """
     blocks = ["[This slide is hidden.]"] if slide.is_hidden else []
     outside: list[str] = []
-    ground = SlideGround(deck, slide.part, slide.root, slide.shapes)
+    layout = deck.parts.target(slide.part, "slideLayout")
+    ground = SlideGround(looks, layout, slide.root, slide.shapes)
     for place in reading_order(slide.shapes):
         shape = slide.shapes[place]
-        text = "\n".join(filter(None, _shape_text(deck, slide, shape, ground)))
+        is_outside = is_off_slide(deck, shape)
+        # Text outside is told as such; what is behind it there nobody sees.
+        judge = None if is_outside else ground.judge(place)
+        text = "\n".join(filter(None, _shape_text(deck, slide, shape, judge)))
         if text:
-            line = f"[hidden] {text}" if shape.is_hidden else text
-            (outside if is_off_slide(deck, shape) else blocks).append(line)
+            line = text if shape.is_shown else f"[hidden] {text}"
+            (outside if is_outside else blocks).append(line)
     if outside:
         blocks.append("\n".join(["Outside of the slide:", *outside]))
     found_notes = slide_notes(deck, slide)
@@ -245,16 +255,16 @@ def slide_text(deck: DeckReader, slide: Slide) -> str:
 
 def is_off_slide(deck: DeckReader, shape: SlideShape) -> bool:
     """Tell whether a shape lies wholly outside of the slide."""
-    box, (width, height) = shape.box, deck.size
+    box, (width, height) = shape.drawn_box, deck.size
     if box is None:
-        return False
+        return shape.is_beyond
     across = box.x >= width or box.x + box.width <= 0
     # A box at 0, 0 without a size ends where the slide begins; it is not called outside.
     return (across or box.y >= height or box.y + box.height <= 0) and bool(box.width or box.height)
 
 
 def _shape_text(
-    deck: DeckReader, slide: Slide, shape: SlideShape, ground: SlideGround
+    deck: DeckReader, slide: Slide, shape: SlideShape, judge: Judge | None
 ) -> Iterator[str]:
     """Yield what a shape says, in lines."""
     alt_text = " ".join(shape.alt_text.split())
@@ -267,7 +277,7 @@ def _shape_text(
             yield from _chart(deck, slide, shape, alt_text)
         case "table":
             yield f"[Table: {alt_text}]" if alt_text else ""
-            yield format_rows(table_rows(shape.element, ground.unseen_in(shape)))
+            yield format_rows(table_rows(shape.element, judge))
         case "diagram":
             yield f"[Diagram: {alt_text or shape.name}]"
             yield format_lines(iter(slide_diagram(deck, slide, shape)))
@@ -281,7 +291,7 @@ def _shape_text(
         case "shape" | "text_box" | "group" | "connector":
             if alt_text or is_image(shape):
                 yield f"[Picture: {alt_text or shape.name}]"
-            yield _text(slide, shape, ground.unseen_in(shape))
+            yield _text(slide, shape, judge)
 
 
 def _chart(deck: DeckReader, slide: Slide, shape: SlideShape, alt_text: str) -> Iterator[str]:
@@ -305,16 +315,16 @@ def _program(shape: SlideShape) -> str:
     return (named.get("progId") if named is not None else "") or shape.name
 
 
-def _text(slide: Slide, shape: SlideShape, is_unseen: IsUnseen) -> str:
+def _text(slide: Slide, shape: SlideShape, judge: Judge | None) -> str:
     body = shape.body
     if body is None:
         return ""
     footer = _FOOTERS.get(shape.placeholder)
     if footer:
-        lines = (labeled_text(each, is_unseen, slide.number) for each in body.iterchildren(f"{A}p"))
+        lines = (labeled_text(each, judge, slide.number) for each in body.iterchildren(f"{A}p"))
         text = " ".join(" ".join(lines).split())
         return f"{footer}: {text}" if text else ""
-    return format_lines(read_lines(body, _bullet_of(shape), slide.number, is_unseen))
+    return format_lines(read_lines(body, _bullet_of(shape), slide.number, judge))
 
 
 def _bullet_of(shape: SlideShape) -> BulletOf:

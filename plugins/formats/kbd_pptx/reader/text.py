@@ -5,15 +5,17 @@ what is said of spans need not be believed.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
 import msgspec
 from lxml import etree
 
+from kbd.office.paint import Verdict
 from kbd_pptx.presentation import A14, MC, A, M
 from kbd_pptx.reader.deck import Bullets, read_bullets
 
 __all__ = [
-    "IsUnseen",
+    "Judge",
     "TextLine",
     "format_lines",
     "format_rows",
@@ -37,8 +39,8 @@ BulletOf = Callable[[int], str]
 """What stands before a paragraph of a level where neither it nor its shape says: "", "-", "1"."""
 
 
-IsUnseen = Callable[[etree._Element], bool]  # noqa: SLF001 - lxml has no public name for it
-"""Tells of a run whether people do not see it, whatever its size."""
+Judge = Callable[[etree._Element], Verdict]  # noqa: SLF001 - lxml has no public name for it
+"""Tells of a piece of a paragraph whether people see it."""
 
 
 class TextLine(msgspec.Struct, frozen=True):
@@ -87,27 +89,27 @@ def plain_text(body: etree._Element | None, number: int | None = None) -> str:
 
 
 def labeled_text(
-    paragraph: etree._Element, is_unseen: IsUnseen | None = None, number: int | None = None
+    paragraph: etree._Element, judge: Judge | None = None, number: int | None = None
 ) -> str:
-    """Return the text of a paragraph with labels: "[tiny: …]", "[hidden: …]"."""
-    return "".join(
-        _labeled(piece, text, is_unseen) if text.strip() else text
+    """Return the text of a paragraph with labels: "[hidden: …]", "[maybe hidden: …]"."""
+    if judge is None:
+        return paragraph_text(paragraph, number)
+    pieces = (
+        (judge(piece) if text.strip() else "", text)
         for piece, text in paragraph_pieces(paragraph, number)
     )
-
-
-def _labeled(piece: etree._Element, text: str, is_unseen: IsUnseen | None) -> str:
-    if _is_tiny(piece):
-        return f"[tiny: {text}]"
-    is_run = piece.tag in (_RUN, _FIELD)
-    return f"[hidden: {text}]" if is_run and is_unseen is not None and is_unseen(piece) else text
+    return "".join(
+        f"[{label}: {text}]" if label else text
+        for label, group in groupby(pieces, key=lambda piece: piece[0])
+        for text in ("".join(text for _, text in group),)
+    )
 
 
 def read_lines(
     body: etree._Element,
     bullet_of: BulletOf,
     number: int | None = None,
-    is_unseen: IsUnseen | None = None,
+    judge: Judge | None = None,
 ) -> Iterator[TextLine]:
     """Yield the paragraphs of a text body that have text.
 
@@ -115,14 +117,14 @@ def read_lines(
         body: The body.
         bullet_of: For what its paragraphs and its own styles do not say.
         number: The number of the slide.
-        is_unseen: What tells that a run is not seen, which is then labeled so.
+        judge: What tells whether a piece is seen; what is not is labeled so.
     """
     own = read_bullets(body.find(f"{A}lstStyle"))
     counts: dict[int, int] = {}
     for paragraph in body.iterchildren(f"{A}p"):
         if not len(paragraph):
             continue
-        text = labeled_text(paragraph, is_unseen, number).strip("\n")
+        text = labeled_text(paragraph, judge, number).strip("\n")
         properties = paragraph.find(f"{A}pPr")
         level = _level(properties)
         # Deeper lists begin anew behind a paragraph above them, as programs number them.
@@ -137,17 +139,6 @@ def read_lines(
         else:
             counts.pop(level, None)
         yield TextLine(text, level, mark)
-
-
-_TINY = 200
-"""A size in hundredths of a point that nobody reads."""
-
-
-def _is_tiny(run: etree._Element) -> bool:
-    """Return whether a run's letters are too small to be read."""
-    look = run.find(f"{A}rPr")
-    size = "" if look is None else look.get("sz", "")
-    return size.isdecimal() and len(size) < 6 and int(size) <= _TINY
 
 
 def format_lines(found: Iterator[TextLine]) -> str:
@@ -201,16 +192,16 @@ def table_of(element: etree._Element) -> etree._Element | None:
     return element.find(f"{A}graphic/{A}graphicData/{A}tbl")
 
 
-def table_rows(element: etree._Element, is_unseen: IsUnseen | None = None) -> list[list[str]]:
+def table_rows(element: etree._Element, judge: Judge | None = None) -> list[list[str]]:
     """Return the texts of the cells of the table in a frame; a cell may have several lines.
 
     Args:
         element: The frame.
-        is_unseen: What tells that a run is not seen; with it, such runs and tiny ones are labeled.
+        judge: What tells whether a piece is seen; what is not is labeled so.
     """
     table = table_of(element)
     rows = () if table is None else table.iterchildren(f"{A}tr")
-    return [_row(row, is_unseen) for row in rows]
+    return [_row(row, judge) for row in rows]
 
 
 def format_rows(rows: list[list[str]]) -> str:
@@ -218,15 +209,15 @@ def format_rows(rows: list[list[str]]) -> str:
     return "\n".join(" | ".join(" / ".join(cell.splitlines()) for cell in row) for row in rows)
 
 
-def _row(row: etree._Element, is_unseen: IsUnseen | None) -> list[str]:
+def _row(row: etree._Element, judge: Judge | None) -> list[str]:
     texts = []
     for cell in row.iterchildren(f"{A}tc"):
         is_covered = cell.get("hMerge") in _COVERED or cell.get("vMerge") in _COVERED
-        texts.append("" if is_covered else _cell_text(cell.find(f"{A}txBody"), is_unseen).strip())
+        texts.append("" if is_covered else _cell_text(cell.find(f"{A}txBody"), judge).strip())
     return texts
 
 
-def _cell_text(body: etree._Element | None, is_unseen: IsUnseen | None) -> str:
-    if body is None or is_unseen is None:
+def _cell_text(body: etree._Element | None, judge: Judge | None) -> str:
+    if body is None or judge is None:
         return plain_text(body)
-    return "\n".join(labeled_text(each, is_unseen) for each in body.iterchildren(f"{A}p"))
+    return "\n".join(labeled_text(each, judge) for each in body.iterchildren(f"{A}p"))

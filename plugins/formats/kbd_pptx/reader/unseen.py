@@ -1,253 +1,432 @@
-"""Unseen text of a slide: letters in the color of what is behind them, and transparent ones.
+"""Unseen text of a slide: in the color of what is behind it, transparent, covered, or too small.
 
-The color of letters is that of the run, else of its shape's own list styles; colors of the theme
-are resolved as the master maps them. Behind them is the fill of their shape, or what lies below it:
-another shape, one of the layout or the master, at last the background. Where that cannot be told (a
-picture, a gradient, a fill that is inherited), text is taken for seen.
+The color of letters is that of the run, else what the run inherits. Behind them is the highlight,
+the fill of their cell and shape, then whatever lies below, at last the background. Where something
+lies between that is not looked into (a picture, an end of a gradient, a shape that covers the text
+in part), a text that would be hidden without it may be hidden. A text that lies wholly below
+something opaque is hidden as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
+import msgspec
 from lxml import etree
 
-from kbd.office.theme import look_alike, parse_share
+from kbd.office.paint import (
+    UNKNOWN,
+    Paint,
+    Paints,
+    Verdict,
+    contrast,
+    fill_of,
+    fill_paints,
+)
+from kbd.office.theme import parse_share
 from kbd_pptx.presentation import A, P
 from kbd_pptx.reader.boxes import Box
-from kbd_pptx.reader.deck import NO_LAYOUT, DeckReader
-from kbd_pptx.reader.shapes import SlideShape, shapes_of
-from kbd_pptx.reader.text import IsUnseen, table_of
-from kbd_pptx.styles.deck import PptxTheme, read_deck_theme
+from kbd_pptx.reader.deck import DeckReader
+from kbd_pptx.reader.layout_look import NO_LAYER, Layer, LayoutLook
+from kbd_pptx.reader.shapes import SlideShape
+from kbd_pptx.reader.table_look import TableLook, read_table_styles
+from kbd_pptx.reader.text import Judge, table_of
+from kbd_pptx.styles.deck import PptxTheme
 
-__all__ = ["SlideGround"]
+__all__ = ["SlideGround", "SlideLooks"]
 
 _WHITE = "FFFFFF"
-_UNKNOWN = ""
-_NOTHING = "none"
 _SEEN_SHARE = 0.05
 """Letters that are less opaque than this nobody sees."""
 
-_FILLS = frozenset(
-    f"{A}{name}" for name in ("solidFill", "gradFill", "blipFill", "pattFill", "grpFill")
-)
-_FIRST_GROUND = 1001
-"""The number of the first background of a theme (ECMA-376, part 1, 20.1.4.1.7)."""
+_MAX_LAYERS = 500
+"""Layers around a shape that are looked at; more are taken for something that is not known."""
 
-_MAX_BELOW = 500
-"""Shapes below one that are looked at; more are taken for something that is not known."""
+_MAX_STEPS = 500_000
+"""Colors of one shape's text, times what they stand on, that are looked at; more may be hidden."""
+
+_MAX_LOOKS = 8
+"""Layouts that are kept at once."""
+
+_TINY = 200
+"""A size in hundredths of a point that nobody reads."""
+
+_USUAL_SIZE = 1800
+_SQUEEZED = 0.6
+"""Letters that stand closer by this share of their size lie on each other."""
+
+_POINT = 12_700
+_USUAL_LINE, _LINE = 9_525, 3_175
+"""The width of an outline that tells none, and below which it is no line that people see."""
+
+_MOST = 0.8
+"""The share of a text's box that something must cover for the text to stand on it."""
+
+_ALL = 0.99
+_ON = ("1", "true")
+_OFF = ("0", "false")
 
 
-class SlideGround:
-    """What is behind the text of a slide.
+class SlideLooks:
+    """The looks of a deck's layouts and tables, each read once while it is needed.
 
     Args:
         deck: The deck.
-        part: The slide's part.
-        root: Its root.
+    """
+
+    def __init__(self, deck: DeckReader) -> None:
+        self._deck = deck
+        self._layouts: dict[str, LayoutLook] = {}
+
+    def layout(self, part: str) -> LayoutLook:
+        """Return the look of a layout's part."""
+        found = self._layouts.pop(part, None) or LayoutLook(self._deck, part)
+        # The one that was asked for last is dropped last: a deck may have a thousand.
+        self._layouts[part] = found
+        if len(self._layouts) > _MAX_LOOKS:
+            del self._layouts[next(iter(self._layouts))]
+        return found
+
+    @cached_property
+    def tables(self) -> Mapping[str, etree._Element]:
+        """The styles of tables by id."""
+        return read_table_styles(self._deck)
+
+
+class _Letters(msgspec.Struct, frozen=True):
+    """Letters of a run.
+
+    Args:
+        colors: The colors that are seen of them, "?" for one that cannot be told.
+        outline: Those of their outline.
+        is_told: Whether anything says what color they have.
+        has_effects: Whether they have shadows or the like.
+        size: In hundredths of a point.
+        spacing: What is added between them, in hundredths of a point.
+    """
+
+    colors: tuple[str, ...]
+    outline: tuple[str, ...]
+    is_told: bool
+    has_effects: bool
+    size: float
+    spacing: float
+
+
+class SlideGround:
+    """What is around the text of a slide.
+
+    Args:
+        looks: The looks of the deck.
+        layout: The part of the slide's layout.
+        root: The slide's root.
         shapes: Its shapes in the order of the file, from below.
     """
 
     def __init__(
-        self, deck: DeckReader, part: str, root: etree._Element, shapes: tuple[SlideShape, ...]
+        self, looks: SlideLooks, layout: str, root: etree._Element, shapes: tuple[SlideShape, ...]
     ) -> None:
-        self._deck, self._root, self._shapes = deck, root, shapes
-        self._layout = deck.parts.target(part, "slideLayout")
-        self._master = deck.parts.target(self._layout, "slideMaster") if self._layout else ""
+        self._looks, self._root, self._shapes = looks, root, shapes
+        self._look = looks.layout(layout)
+        self._met: dict[str, bool] = {}
+        self._is_animated = root.find(f"{P}timing") is not None
 
-    def unseen_in(self, shape: SlideShape) -> IsUnseen:
-        """Return what tells of the runs of a shape whether people do not see them."""
-        fills: dict[etree._Element | None, str] = {}
-
-        def is_unseen(run: etree._Element) -> bool:
-            look = run.find(f"{A}rPr")
-            holder = self._ink_of(run, look, shape)
-            if holder is None:
-                return False
-            if holder.tag == f"{A}noFill" or _is_transparent(holder):
-                return look is None or look.find(f"{A}ln") is None
-            ink = self._palette.rgb(holder) if holder.tag == f"{A}solidFill" else ""
-            if not ink:
-                return False
-            cell = next(run.iterancestors(f"{A}tc"), None)
-            if cell not in fills:
-                fills[cell] = self._fill_of(cell, shape)
-            return self._is_on(ink, fills[cell], shape)
-
-        return is_unseen
+    def judge(self, place: int) -> Judge:
+        """Return what tells of the runs of a shape, by its place, whether people see them."""
+        return _ShapeJudge(self, place).verdict
 
     @cached_property
-    def _palette(self) -> PptxTheme:
-        parts = self._deck.parts
-        if not self._master:
-            return PptxTheme()
-        theme = parts.target(self._master, "theme")
-        found = read_deck_theme(
-            parts.root(theme) if theme else None, parts.root(self._master).find(f"{P}clrMap")
-        )
-        found = found.mapped(parts.root(self._layout).find(f"{P}clrMapOvr"))
-        return found.mapped(self._root.find(f"{P}clrMapOvr"))
+    def palette(self) -> PptxTheme:
+        """The colors of the theme as the slide maps them."""
+        return self._look.palette.mapped(self._root.find(f"{P}clrMapOvr"))
 
-    def _ink_of(
-        self, run: etree._Element, look: etree._Element | None, shape: SlideShape
-    ) -> etree._Element | None:
-        """Return what fills the letters of a run, None where only what is inherited tells."""
-        own = _filling(look)
-        if own is not None:
-            return own
-        paragraph = run.getparent()
+    @cached_property
+    def background(self) -> Paints:
+        """What is behind all."""
+        own = self._look.background_of(self._root, self.palette)
+        found = self._look.background if own is None else own
+        return (Paint(_WHITE),) if found is None else found
+
+    def shape(self, place: int) -> SlideShape:
+        """Return a shape by its place."""
+        return self._shapes[place]
+
+    def formats(self, shape: SlideShape, level: int) -> Iterator[etree._Element]:
+        """Yield what a level of a shape's text inherits for its letters."""
+        return self._look.text_formats(shape.placeholder, shape.index, level)
+
+    def table(self, table: etree._Element) -> TableLook:
+        """Return the look of a table."""
+        return TableLook(table, self._looks.tables, self.palette, self._look.theme)
+
+    def behind(self, place: int) -> tuple[Layer, Iterator[Layer]]:
+        """Return a shape's own fill, and what lies below it, from above."""
+        is_area = self._shapes[place].kind in ("shape", "text_box")
+        below = (self._drawn[each] for each in range(place - 1, -1, -1))
+        return self._drawn[place] if is_area else NO_LAYER, chain(below, self._inherited)
+
+    def may_hide(self, color: str) -> bool:
+        """Return whether anything on the slide is of a color, so that letters may not be seen."""
+        if color not in self._met:
+            self._met[color] = contrast(color, self.background) != "unlike" or any(
+                contrast(color, paints) == "alike" for paints in self._fills
+            )
+        return self._met[color]
+
+    def cover(self, place: int) -> Verdict:
+        """Return whether a shape's text lies below something that covers it whole."""
+        found: Verdict = ""
+        for above in range(place + 1, min(len(self._shapes), place + _MAX_LAYERS)):
+            layer = self._drawn[above]
+            if not layer.paints or layer.box is None or not layer.is_solid:
+                continue
+            box = self._shapes[place].drawn_box
+            if box is None or _share(layer.box, box) < _ALL:
+                continue
+            if all(each.rgb and each.opacity >= _ALL for each in layer.paints):
+                # What comes and goes in a show may lie below for a while.
+                if not self._is_animated:
+                    return "hidden"
+                found = "maybe hidden"
+            elif self._shapes[above].kind in ("picture", "media"):
+                found = "maybe hidden"
+        return found
+
+    @cached_property
+    def _drawn(self) -> tuple[Layer, ...]:
+        """What each shape of the slide draws."""
+        return tuple(map(self._own, self._shapes))
+
+    @cached_property
+    def _fills(self) -> frozenset[Paints]:
+        """The fills of all that is drawn."""
+        return frozenset(each.paints for each in (*self._drawn, *self._inherited) if each.paints)
+
+    @cached_property
+    def _inherited(self) -> tuple[Layer, ...]:
+        """What layout and master draw below."""
+        return () if self._root.get("showMasterSp") in _OFF else self._look.layers
+
+    def _own(self, shape: SlideShape) -> Layer:
+        if shape.element.get("useBgFill") in _ON and shape.is_shown:
+            return Layer(shape.drawn_box, self.background, is_solid=True)
+        return self._look.layer(shape, self.palette)
+
+
+class _ShapeJudge:
+    """Judge of the runs of one shape; what they have in common is found once."""
+
+    def __init__(self, ground: SlideGround, place: int) -> None:
+        self._ground, self._place = ground, place
+        self._shape = ground.shape(place)
+        table = table_of(self._shape.element)
+        self._table = None if table is None else ground.table(table)
+        body = self._shape.body
+        self._styles = None if body is None else body.find(f"{A}lstStyle")
+        self._scale = _letter_scale(body)
+        self._inherited: dict[tuple[int, etree._Element | None], _Inherited] = {}
+        self._found: dict[tuple[str, etree._Element | None], Verdict] = {}
+        self._cells: dict[etree._Element, Paints] = {}
+        self._steps = 0
+
+    def verdict(self, piece: etree._Element) -> Verdict:
+        """Return how a piece of a paragraph (a run, a field, a formula) is labeled."""
+        if self._around:
+            return self._around
+        look = piece.find(f"{A}rPr")
+        if look is None and piece.tag not in _LETTERS:
+            # A formula has its looks in its own runs.
+            look = next(piece.iter(f"{A}rPr"), None)
+        cell = next(piece.iterancestors(f"{A}tc"), None) if self._table is not None else None
+        letters = self._letters(piece, look, cell)
+        if letters.size <= _TINY:
+            return "tiny"
+        if letters.spacing <= -_SQUEEZED * letters.size:
+            return "hidden"
+        if not letters.colors:
+            return "hidden" if letters.is_told and not letters.outline else ""
+        marker = None if look is None else look.find(f"{A}highlight")
+        found = {self._on(color, cell, marker) for color in letters.colors}
+        if "" in found:
+            return ""
+        lined = {self._on(color, cell, marker) for color in letters.outline}
+        # Not all programs show outlines and effects.
+        doubtful = letters.has_effects or "maybe hidden" in found or "" in lined
+        return "maybe hidden" if doubtful else "hidden"
+
+    @cached_property
+    def _around(self) -> Verdict:
+        """Whether all of the shape's text is not seen: it is covered, or cut off."""
+        body, box = self._shape.body, self._shape.box
+        settings = None if body is None else body.find(f"{A}bodyPr")
+        if settings is not None and box is not None:
+            is_flat = box.height < _POINT and settings.get("vertOverflow") in _CUT
+            if is_flat or (box.width < _POINT and settings.get("horzOverflow") in _CUT):
+                return "hidden"
+        return self._ground.cover(self._place)
+
+    def _letters(
+        self, piece: etree._Element, look: etree._Element | None, cell: etree._Element | None
+    ) -> _Letters:
+        paragraph = next(piece.iterancestors(f"{A}p"), None)
         settings = None if paragraph is None else paragraph.find(f"{A}pPr")
-        level = "0" if settings is None else settings.get("lvl", "0")
-        body = shape.body
-        if body is not None and level.isdecimal() and len(level) < 3:
-            styles = body.find(f"{A}lstStyle/{A}lvl{int(level) + 1}pPr/{A}defRPr")
-            return _filling(styles)
-        return None
+        level = _number("0" if settings is None else settings.get("lvl"), 0)
+        inherited = self._inherit(min(level, 8), cell)
+        own = look if look is not None else _NOTHING
+        size = _number(own.get("sz"), 0) or inherited.size
+        spacing = _number(own.get("spc"), 0)
+        fill, line = fill_of(look), own.find(f"{A}ln")
+        effects = own.find(f"{A}effectLst")
+        has_effects = effects is not None and len(effects) > 0
+        if fill is None and own.find(f"{A}hlinkClick") is not None:
+            colors = tuple(filter(None, (self._ground.palette.color("hlink"),)))
+            is_told = bool(colors)
+        elif fill is None:
+            colors, is_told = inherited.colors, inherited.is_told
+        else:
+            colors, is_told = self._colors(fill), True
+        drawn = None if line is None or _number(line.get("w"), _USUAL_LINE) < _LINE else line
+        outline = fill_of(drawn)
+        lined = () if outline is None else self._colors(outline)
+        scale = self._scale
+        return _Letters(colors, lined, is_told, has_effects, size * scale, spacing * scale)
 
-    def _fill_of(self, cell: etree._Element | None, shape: SlideShape) -> str:
-        """Return the color of a shape or a cell: "none" for what lets through what is below."""
-        if cell is not None:
-            own = self._color(cell.find(f"{A}tcPr"))
-            if own is not None:
-                return own
-            table = table_of(shape.element)
-            style = None if table is None else table.find(f"{A}tblPr/{A}tableStyleId")
-            return _NOTHING if style is None else _UNKNOWN
-        own = self._color(shape.element.find(f"{P}spPr"))
-        if own is not None:
-            return own
-        reference = shape.element.find(f"{P}style/{A}fillRef")
-        if reference is not None and reference.get("idx", "0") != "0":
-            return _UNKNOWN
-        if shape.placeholder and self._inherits_fill(shape):
-            return _UNKNOWN
-        return _NOTHING
+    def _inherit(self, level: int, cell: etree._Element | None) -> "_Inherited":
+        key = (level, cell)
+        if key not in self._inherited:
+            self._inherited[key] = self._look_up(level, cell)
+        return self._inherited[key]
 
-    def _color(self, holder: etree._Element | None) -> str | None:
-        """Return the color that a fill has; None where there is no fill."""
-        found = _filling(holder)
-        if found is None:
-            return None
-        if found.tag == f"{A}noFill":
-            return _NOTHING
-        if found.tag != f"{A}solidFill" or next(found.iter(f"{A}alpha"), None) is not None:
-            return _UNKNOWN
-        return self._palette.rgb(found)
+    def _look_up(self, level: int, cell: etree._Element | None) -> "_Inherited":
+        """Return what the letters of a level inherit, the nearest that says something first."""
+        own = None if self._styles is None else self._styles.find(f"{A}lvl{level + 1}pPr/{A}defRPr")
+        above = list(self._ground.formats(self._shape, level))
+        sizes = (_number(each.get("sz"), 0) for each in (own, *above) if each is not None)
+        size = next(filter(None, sizes), _USUAL_SIZE)
+        fill = fill_of(own)
+        named = self._shape.element.find(f"{P}style/{A}fontRef")
+        plain = self._ground.palette.rgb(named)
+        if fill is None and cell is not None and self._table is not None:
+            plain = self._table.ink(cell)
+        if fill is None and plain:
+            return _Inherited((plain,), size)
+        fill = fill if fill is not None else next(filter(_is_there, map(fill_of, above)), None)
+        if fill is None:
+            return _Inherited((), size, is_told=False)
+        return _Inherited(self._colors(fill), size)
 
-    def _inherits_fill(self, shape: SlideShape) -> bool:
-        for part in filter(None, (self._layout, self._master)):
-            for each in self._deck.parts.root(part).iter(f"{P}sp"):
-                mark = each.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
-                if mark is None or self._color(each.find(f"{P}spPr")) in (None, _NOTHING):
-                    continue
-                if mark.get("idx", "0") == shape.index or mark.get("type") == shape.placeholder:
-                    return True
-        return False
+    def _colors(self, fill: etree._Element) -> tuple[str, ...]:
+        """Return the colors of a fill that can be seen, "?" for one that cannot be told."""
+        paints = fill_paints(fill, self._ground.palette.color)
+        return tuple(each.rgb or "?" for each in paints if each.opacity >= _SEEN_SHARE)
 
-    def _is_on(self, ink: str, fill: str, shape: SlideShape) -> bool:
-        """Return whether letters are of the color of what is behind them."""
-        if fill != _NOTHING:
-            return fill != _UNKNOWN and look_alike(ink, fill)
-        box = shape.box
-        for count, (below, color) in enumerate(self._below(shape)):
-            if count == _MAX_BELOW:
-                return False
-            if color == _NOTHING or not _meet(box, below):
-                continue
-            if color == _UNKNOWN or not look_alike(ink, color):
-                return False
-            if _holds(below, box):
-                return True
-        return bool(self._background) and look_alike(ink, self._background)
+    def _on(
+        self, color: str, cell: etree._Element | None, marker: etree._Element | None
+    ) -> Verdict:
+        """Return whether letters of a color are seen on what is behind them."""
+        if color == "?":
+            return "maybe hidden" if self._shape.kind == "picture" else ""
+        if marker is not None:
+            rgb = self._ground.palette.rgb(marker)
+            if rgb and (found := contrast(color, (Paint(rgb),))) != "doubtful":
+                return "hidden" if found == "alike" else ""
+        key = (color, cell)
+        known = self._found.get(key)
+        if known is None:
+            self._steps += 1 + len(self._standing)
+            if self._steps > _MAX_STEPS:
+                return "maybe hidden"
+            known = self._found[key] = self._on_layers(color, cell)
+        return known
 
-    def _below(self, shape: SlideShape) -> Iterator[tuple[Box | None, str]]:
-        """Yield what lies below a shape, from above: boxes, and the colors that they have."""
-        place = next(at for at, each in enumerate(self._shapes) if each is shape)
-        layers = [self._shapes[:place]]
-        if self._root.get("showMasterSp") not in ("0", "false"):
-            parts = [part for part in (self._layout, self._master) if part]
-            layers += [self._drawn_on(part) for part in parts]
-        for layer in layers:
-            for each in reversed(layer):
-                yield each.box, self._cover(each)
-
-    def _drawn_on(self, part: str) -> tuple[SlideShape, ...]:
-        tree = self._deck.parts.root(part).find(f"{P}cSld/{P}spTree")
-        found = () if tree is None else shapes_of(tree, NO_LAYOUT)
-        # Placeholders of layouts are not drawn on slides.
-        return tuple(each for each in found if not each.placeholder)
-
-    def _cover(self, shape: SlideShape) -> str:
-        """Return the color by which a shape covers what is below; "none" if it covers nothing."""
-        match shape.kind:
-            case "group" | "connector" | "ink":
-                return _NOTHING
-            case "shape" | "text_box":
-                return _NOTHING if shape.is_hidden else self._fill_of(None, shape)
-            case _:
-                return _UNKNOWN
+    def _on_layers(self, color: str, cell: etree._Element | None) -> Verdict:
+        if cell is None and not self._ground.may_hide(color):
+            return ""
+        is_doubtful, seen_on = False, 0.0
+        for layer, share in (*self._cell_layer(cell), *self._standing):
+            match contrast(color, layer.paints):
+                case "unlike":
+                    seen_on += share * layer.is_solid
+                    if seen_on >= _MOST:
+                        return ""
+                    is_doubtful = True
+                case "alike" if layer.is_solid and share >= _ALL:
+                    return "maybe hidden" if is_doubtful else "hidden"
+                case "alike":
+                    pass
+                case "doubtful":
+                    is_doubtful = True
+        return self._on_background(color, is_doubtful=is_doubtful)
 
     @cached_property
-    def _background(self) -> str:
-        """The color of the background; "" if it cannot be told."""
-        parts = self._deck.parts
-        roots = [self._root, *(parts.root(part) for part in (self._layout, self._master) if part)]
-        for root in roots:
-            ground = root.find(f"{P}cSld/{P}bg")
-            if ground is None:
-                continue
-            own = ground.find(f"{P}bgPr")
-            if own is not None:
-                color = self._color(own)
-                return "" if color in (None, _NOTHING) else color or ""
-            reference = ground.find(f"{P}bgRef")
-            return "" if reference is None else self._theme_ground(reference)
-        return _WHITE
+    def _standing(self) -> list[tuple[Layer, float]]:
+        """What the shape's text stands on, from above, and how much of it each covers."""
+        own, layers = self._ground.behind(self._place)
+        box = self._shape.drawn_box
+        found = [(own, 1.0)] if own.paints else []
+        for count, layer in enumerate(layers):
+            if count == _MAX_LAYERS:
+                return [*found, (Layer(None, UNKNOWN, is_solid=True), 1.0)]
+            share = _share(layer.box, box) if layer.paints else 0.0
+            if share > 0:
+                found.append((layer, share))
+        return found
 
-    def _theme_ground(self, reference: etree._Element) -> str:
-        number = reference.get("idx", "")
-        theme = self._deck.parts.target(self._master, "theme") if self._master else ""
-        if not theme or not number.isdecimal() or len(number) > 5:
+    def _on_background(self, color: str, *, is_doubtful: bool) -> Verdict:
+        found = contrast(color, self._ground.background)
+        if found == "doubtful":
+            # Below a picture is what slides have without one.
+            paper = self._ground.palette.color("bg1") or _WHITE
+            found, is_doubtful = contrast(color, (Paint(paper),)), True
+        if found == "unlike":
             return ""
-        fills = self._deck.parts.root(theme).find(f".//{A}fmtScheme/{A}bgFillStyleLst")
-        place = int(number) - _FIRST_GROUND
-        if fills is None or not 0 <= place < len(fills) or fills[place].tag != f"{A}solidFill":
-            return ""
-        # What the theme does to the color (a tint, say) is not told by the reference.
-        is_plain = len(fills[place]) == 1 and not len(fills[place][0])
-        return self._palette.rgb(reference) if is_plain else ""
+        return "maybe hidden" if is_doubtful else "hidden"
+
+    def _cell_layer(self, cell: etree._Element | None) -> list[tuple[Layer, float]]:
+        if cell is None or self._table is None:
+            return []
+        if cell not in self._cells:
+            self._cells[cell] = self._table.paints(cell)
+        paints = self._cells[cell]
+        return [(Layer(None, paints, is_solid=True), 1.0)] if paints else []
 
 
-def _filling(holder: etree._Element | None) -> etree._Element | None:
-    """Return the fill in some properties, `noFill` included."""
-    for child in () if holder is None else holder:
-        if child.tag in _FILLS or child.tag == f"{A}noFill":
-            return child
-    return None
+class _Inherited(msgspec.Struct, frozen=True):
+    """What letters inherit: their colors, their size, and whether the colors are told."""
+
+    colors: tuple[str, ...]
+    size: float
+    is_told: bool = True
 
 
-def _is_transparent(fill: etree._Element) -> bool:
-    alpha = next(fill.iter(f"{A}alpha"), None)
-    return alpha is not None and parse_share(alpha.get("val")) < _SEEN_SHARE
+_NOTHING = etree.Element("nothing")
+_LETTERS = (f"{A}r", f"{A}fld")
+_CUT = ("clip", "ellipsis")
 
 
-def _meet(one: Box | None, other: Box | None) -> bool:
-    """Return whether two boxes have something in common; one that is not known may."""
-    if one is None or other is None:
-        return True
-    return (
-        one.x < other.x + other.width
-        and other.x < one.x + one.width
-        and one.y < other.y + other.height
-        and other.y < one.y + one.height
-    )
+def _is_there(element: etree._Element | None) -> bool:
+    return element is not None
 
 
-def _holds(outer: Box | None, inner: Box | None) -> bool:
+def _number(text: str | None, otherwise: int) -> int:
+    text = text or ""
+    return int(text) if text.removeprefix("-").isdecimal() and len(text) < 8 else otherwise
+
+
+def _letter_scale(body: etree._Element | None) -> float:
+    """Return by how much the letters of a text are made smaller so that it fits."""
+    fit = None if body is None else body.find(f"{A}bodyPr/{A}normAutofit")
+    scale = None if fit is None else fit.get("fontScale")
+    return 1.0 if scale is None else parse_share(scale)
+
+
+def _share(outer: Box | None, inner: Box | None) -> float:
+    """Return which share of a box another one covers; a half if one of them is not known."""
     if outer is None or inner is None:
-        return False
-    return (
-        outer.x <= inner.x
-        and outer.y <= inner.y
-        and inner.x + inner.width <= outer.x + outer.width
-        and inner.y + inner.height <= outer.y + outer.height
-    )
+        return 0.5
+    width = min(outer.x + outer.width, inner.x + inner.width) - max(outer.x, inner.x)
+    height = min(outer.y + outer.height, inner.y + inner.height) - max(outer.y, inner.y)
+    if width < 0 or height < 0:
+        return 0.0
+    across = width / inner.width if inner.width else 1.0
+    return across * (height / inner.height if inner.height else 1.0)
