@@ -11,7 +11,7 @@ from lxml import etree
 
 from kbd_docx.document import VAL, W
 
-__all__ = ["CellLook", "TableStyles"]
+__all__ = ["TableCellLook", "TableStyles"]
 
 _ROW, _SHADE = f"{W}tr", f"{W}shd"
 _ON = ("1", "true", "on")
@@ -32,7 +32,7 @@ _HOLDERS = ("rPr", "pPr", "tcPr", "tblPr")
 _MAX_BASES = 50
 
 
-class CellLook(msgspec.Struct, frozen=True):
+class TableCellLook(msgspec.Struct, frozen=True):
     """Look of a cell by a style.
 
     Args:
@@ -74,12 +74,12 @@ class TableStyles:
         self._elements, self._ink, self._fill = elements, ink, fill
         self._found: dict[str, Mapping[str, _Part]] = {}
 
-    def look(self, cell: etree._Element, table: etree._Element) -> CellLook:
+    def look(self, cell: etree._Element, table: etree._Element) -> TableCellLook:
         """Return what a table's style gives to one of its cells."""
         named = table.find(f"{W}tblPr/{W}tblStyle")
         parts = self._parts("" if named is None else named.get(VAL, ""))
         if not parts:
-            return CellLook("", ("",), is_sure=True)
+            return TableCellLook("", ("",), is_sure=True)
         told = table.find(f"{W}tblPr/{W}tblLook")
         names = list(_names(cell, table, told))
         ink = next(filter(None, (parts.get(name, _PLAIN).ink for name in names)), "")
@@ -93,7 +93,7 @@ class TableStyles:
                 break
         else:
             fills.append("")
-        return CellLook(ink, tuple(dict.fromkeys(fills)), is_sure=told is not None)
+        return TableCellLook(ink, tuple(dict.fromkeys(fills)), is_sure=told is not None)
 
     def inks(self) -> Iterator[str]:
         """Yield the colors of letters that any style of tables gives."""
