@@ -15,7 +15,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.package import free_element
 from kbd_odt.packages import DRAW, OFFICE, STYLE, TABLE, TEXT, count, open_parts
-from kbd_odt.styles import ListNumbering, OdtStyles
+from kbd_odt.styles import GRADIENT, ListNumbering, OdtStyles
 from kbd_odt.text_renderer import BLOCKS, WRAPPERS, OdtNotices, OdtTextRenderer
 
 __all__ = [
@@ -144,6 +144,11 @@ def document_warnings(document: OdtDocument) -> Iterator[str]:
         yield f"{_counted(notices.insertions, 'tracked insertion')} shown as part of the text."
     if notices.hidden:
         yield f"{_counted(notices.hidden, 'hidden text')} shown as [hidden: …]."
+    if notices.doubtful:
+        yield (
+            f"{_counted(notices.doubtful, 'text')} shown as [maybe hidden: …]: people may not see "
+            "what has the color of the page, say, and whether a drawing lies between is not known."
+        )
     if notices.comments:
         yield f"{_counted(notices.comments, 'comment')} shown as [comment: …]."
     if notices.shortened:
@@ -324,6 +329,7 @@ class _Reader:
         if tag == _BODY:
             self._has_body = self._is_body = True
         elif tag == _MASTER:
+            self._styles.add(element)
             self._page_style = element.get(f"{STYLE}display-name", element.get(f"{STYLE}name", ""))
         elif tag == _LIST:
             self._lists.open_list(element)
@@ -344,7 +350,7 @@ class _Reader:
 
     def _read_piece(self, element: etree._Element) -> None:
         tag = str(element.tag)
-        if tag in _STYLE_ELEMENTS:
+        if tag in _STYLE_ELEMENTS or (tag == GRADIENT and not self._is_body):
             self._styles.add(element)
         elif tag in MARGINS:
             self._add_margin(element, *MARGINS[tag])

@@ -6,18 +6,24 @@ Labels are counted as the program shows them.
 import msgspec
 from lxml import etree
 
+from kbd.office.paint import UNKNOWN, Paints, Verdict
 from kbd_odt.looks import (
     PLAIN,
+    Layer,
     OdtLook,
+    Seat,
     derived,
-    ground_around,
+    gradient_paints,
+    is_drawn_behind,
     may_hide,
-    paper_of,
     read_look,
+    seats_around,
+    sight,
 )
-from kbd_odt.packages import STYLE, TEXT, XML, count
+from kbd_odt.packages import DRAW, STYLE, TEXT, XML, count
+from kbd_odt.pages import OdtPages
 
-__all__ = ["ListLevel", "ListNumbering", "OdtStyles", "label"]
+__all__ = ["GRADIENT", "ListLevel", "ListNumbering", "OdtStyles", "label"]
 
 _MAX_PARENTS = 50
 _LEVELS = 10
@@ -31,10 +37,11 @@ _ROMAN = (
 )  # fmt: skip
 
 
-_WHITE, _UNKNOWN = "FFFFFF", "?"
 _STYLE_NAME = f"{TEXT}style-name"
 _PARAGRAPHS = (f"{TEXT}p", f"{TEXT}h")
-_LOOKED_AT = ("text", "paragraph", "table-cell", "table-row", "table", "section")
+_LOOKED_AT = ("text", "paragraph", "table-cell", "table-row", "table", "section", "graphic")
+GRADIENT = f"{DRAW}gradient"
+_MASTER, _LAYOUT = f"{STYLE}master-page", f"{STYLE}page-layout"
 
 
 class ListLevel(msgspec.Struct, frozen=True):
@@ -47,6 +54,22 @@ class ListLevel(msgspec.Struct, frozen=True):
     shown_levels: int = 1
 
 
+class _Around(msgspec.Struct, frozen=True):
+    """What is around the letters of a paragraph.
+
+    Args:
+        letters: The look that the drawing in which it stands gives them.
+        layers: What is behind it, from above.
+        papers: What its page may be painted with; None if nobody knows what is behind it.
+        is_doubtful: Whether something may lie before the page.
+    """
+
+    letters: OdtLook = PLAIN
+    layers: tuple[Layer, ...] = ()
+    papers: frozenset[Paints] | None = None
+    is_doubtful: bool = False
+
+
 class OdtStyles:
     """Styles met so far; one of a part goes before the common one of its name."""
 
@@ -56,18 +79,32 @@ class OdtStyles:
         self._lists: dict[str, dict[int, ListLevel]] = {}
         self._looks: dict[str, OdtLook] = {}
         self._known: dict[tuple[str | None, ...], OdtLook] = {}
-        self._paper = _WHITE
+        self._pages = OdtPages()
+        self._gradients: dict[str, Paints] = {}
+        self._has_drawn_behind = False
+        self._last: tuple[etree._Element | None, _Around] = (None, _Around())
         self._may_hide: bool | None = None
 
     def add(self, element: etree._Element) -> None:
-        """Add a style: of texts, of lists, of pages, or a default one."""
+        """Add a style: of texts, of drawings, lists, pages; a default one, a gradient."""
+        if element.tag in (_MASTER, _LAYOUT):
+            self._may_hide = None
+            if element.tag == _MASTER:
+                self._pages.add_master(element)
+            else:
+                self._pages.add_layout(element)
+            return
+        if element.tag == GRADIENT:
+            self._may_hide = None
+            gradient = element.get(f"{DRAW}name", "")
+            # Which one of two of a name counts is not known.
+            known = gradient in self._gradients
+            self._gradients[gradient] = UNKNOWN if known else gradient_paints(element)
+            return
         name = element.get(f"{STYLE}name", "")
         family = element.get(f"{STYLE}family", "")
-        if element.tag == f"{STYLE}page-layout" or family == "graphic":
-            if paper_of(element) != _WHITE:
-                self._paper = _UNKNOWN
-            if not family:
-                return
+        if family == "graphic":
+            self._has_drawn_behind = self._has_drawn_behind or is_drawn_behind(element)
         if element.tag == f"{TEXT}list-style":
             self._lists[name] = dict(map(_level, element.iterchildren("{*}*")))
             return
@@ -96,19 +133,21 @@ class OdtStyles:
             name = self._parents.get(key)
         return False
 
-    def is_unseen(self, element: etree._Element) -> bool:
-        """Whether people do not see the text of a paragraph or a span, though nothing hides it."""
+    def verdict(self, element: etree._Element) -> Verdict:
+        """Return whether people see the text of a paragraph or a span, if nothing hides it."""
         if self._may_hide is None:
             # Most texts say nothing of colors and sizes that could hide any of it.
-            self._may_hide = may_hide(self._looks.values())
+            paints = self._pages.paints().union(self._gradients.values())
+            self._may_hide = may_hide(self._looks.values(), paints)
             self._known.clear()
+            self._last = (None, _Around())
         if not self._may_hide:
-            return False
+            return ""
         names, at = [element.get(_STYLE_NAME)], element
         while at.tag not in _PARAGRAPHS:
             parent = at.getparent()
             if parent is None:
-                return False
+                return ""
             # Spans, and the links and fields in which they stand.
             names.append(parent.get(_STYLE_NAME))
             at = parent
@@ -116,22 +155,57 @@ class OdtStyles:
         look = self._known.get(key)
         if look is None:
             look = self._known[key] = self._nested(key)
-        return look.is_unseen("") or (look.has_color and look.is_unseen(self._behind(at)))
+        around = self._surroundings(at)
+        for base in (around.letters, self._looks.get("paragraph ", PLAIN)):
+            look = derived(look, base)
+        if around.papers is None:
+            return "hidden" if look.has_no_letters else ""
+        layers = ((look.backing(self._gradients), True), *around.layers)
+        return sight(look, layers, around.papers, is_doubtful=around.is_doubtful)
 
     def _nested(self, names: tuple[str | None, ...]) -> OdtLook:
         """Return the look of a text by the styles around it; the last is that of its paragraph."""
         look = PLAIN
         for name in names[:-1]:
             look = derived(look, self._look("text", name))
-        look = derived(look, self._look("paragraph", names[-1]))
-        return derived(look, self._looks.get("paragraph ", PLAIN))
+        return derived(look, self._look("paragraph", names[-1]))
 
-    def _behind(self, paragraph: etree._Element) -> str:
-        styles = ground_around(paragraph)
-        if styles is None:
-            return _UNKNOWN
-        found = (self._look(family, name).block_ground for family, name in styles)
-        return next(filter(None, found), self._paper)
+    def _surroundings(self, paragraph: etree._Element) -> _Around:
+        """Return what is around a paragraph; that of the last one is at hand."""
+        if self._last[0] is not paragraph:
+            self._last = (paragraph, self._look_around(paragraph))
+        return self._last[1]
+
+    def _look_around(self, paragraph: etree._Element) -> _Around:
+        found = seats_around(paragraph)
+        if found is None:
+            return _Around()
+        seats, end = found
+        layers = tuple((self._backing(seat), seat.is_whole) for seat in seats)
+        letters = self._letters(seats[-1]) if seats else PLAIN
+        tag = str(end.tag)
+        if tag.startswith(DRAW):
+            # It is not looked into what else lies there.
+            return _Around(letters, layers, self._pages.papers(), is_doubtful=True)
+        if tag.startswith(STYLE):
+            # What is drawn behind the text is known only when its part is read.
+            paint, papers = self._pages.margin(end)
+            return _Around(letters, (*layers, (paint, True)), papers, is_doubtful=True)
+        return _Around(letters, layers, self._pages.papers(), self._has_drawn_behind)
+
+    def _backing(self, seat: Seat) -> Paints:
+        """Return what something in which paragraphs stand is painted with."""
+        look = self._look(seat.family, seat.name)
+        return look.backing(self._gradients) if seat.family else UNKNOWN
+
+    def _letters(self, seat: Seat) -> OdtLook:
+        """Return the look that a drawing gives to its letters, and nothing of what it is on."""
+        if not seat.has_letters:
+            return PLAIN
+        look = self._look("paragraph", seat.text_name)
+        look = derived(look, self._look("graphic", seat.name))
+        look = derived(look, self._looks.get("graphic ", PLAIN))
+        return OdtLook(look.ink, look.size_pt)
 
     def _look(self, family: str, name: str | None) -> OdtLook:
         """Return the look of a style with what it inherits from those that it names."""

@@ -1,7 +1,8 @@
 """Renderer of text: of paragraphs, tables, notes, headers and what is drawn among them.
 
 A paragraph is a line. What a person would see as something else than text stands in brackets:
-[image: alt text], [footnote 1: …]; what a person would not see is labeled, [hidden: …]. Blanks
+[image: alt text], [footnote 1: …]; what a person would not see is labeled, [hidden: …], what may
+not be seen [maybe hidden: …]. Blanks
 that stand in a row in the file are one; `text:s` stands for more. OpenDocument 1.3, part 3, 6.
 
 Tables become rows of texts; repeats of cells and rows are attributes and may be huge.
@@ -14,6 +15,7 @@ from itertools import groupby
 import msgspec
 from lxml import etree
 
+from kbd.office.paint import Verdict
 from kbd_odt.packages import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, count
 from kbd_odt.styles import ListNumbering, OdtStyles
 
@@ -139,9 +141,9 @@ class _Line:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.is_hidden = False
-        # Whether what is added is not seen for its look, and the places of such pieces.
-        self.is_unseen = False
-        self.unseen: set[int] = set()
+        # Whether what is added is seen for its look, and the places of pieces that are not.
+        self.verdict: Verdict = ""
+        self.unseen: dict[int, Verdict] = {}
         # Blanks at the beginning of a paragraph are not shown, just as those behind a blank.
         self._after_blank = True
 
@@ -153,8 +155,8 @@ class _Line:
         if self._after_blank and shown.startswith(" "):
             shown = shown[1:]
         if shown:
-            if self.is_unseen:
-                self.unseen.add(len(self.pieces))
+            if self.verdict:
+                self.unseen[len(self.pieces)] = self.verdict
             self.pieces.append(shown)
             self._after_blank = shown.endswith(" ")
 
@@ -171,6 +173,7 @@ class OdtNotices(msgspec.Struct):
     insertions: int = 0
     deletions: int = 0
     hidden: int = 0
+    doubtful: int = 0
     comments: int = 0
     footnotes: int = 0
     endnotes: int = 0
@@ -203,7 +206,7 @@ class OdtTextRenderer:
     def paragraph(self, element: etree._Element, depth: int = 0) -> str:
         """Return a paragraph or a heading as text."""
         line = _Line()
-        line.is_unseen = self._styles.is_unseen(element)
+        line.verdict = self._styles.verdict(element)
         self._render_inline(element, line, depth)
         text = self._joined(line).rstrip(" ")
         hides = self._styles.is_hidden("paragraph", element.get(f"{TEXT}style-name"))
@@ -214,11 +217,17 @@ class OdtTextRenderer:
         if not line.unseen:
             return "".join(line.pieces)
         parts = []
-        for is_unseen, pieces in groupby(
-            enumerate(line.pieces), lambda each: each[0] in line.unseen
+        for verdict, pieces in groupby(
+            enumerate(line.pieces), lambda each: line.unseen.get(each[0], "")
         ):
             text = "".join(piece for _, piece in pieces)
-            parts.append(self.hidden(text) if is_unseen and text.strip() else text)
+            if not verdict or not text.strip():
+                parts.append(text)
+            elif verdict == "maybe hidden":
+                self._notices.doubtful += 1
+                parts.append(f"[maybe hidden: {text}]")
+            else:
+                parts.append(self.hidden(text))
         return "".join(parts)
 
     def hidden(self, text: str) -> str:
@@ -307,10 +316,10 @@ class OdtTextRenderer:
 
     def _span(self, element: etree._Element, line: _Line, depth: int) -> None:
         if not self._styles.is_hidden("text", element.get(f"{TEXT}style-name")):
-            around = line.is_unseen
-            line.is_unseen = self._styles.is_unseen(element)
+            around = line.verdict
+            line.verdict = self._styles.verdict(element)
             self._render_inline(element, line, depth)
-            line.is_unseen = around
+            line.verdict = around
             return
         inner = _Line()
         self._render_inline(element, inner, depth)
