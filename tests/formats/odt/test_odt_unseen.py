@@ -231,10 +231,7 @@ def test_headers_are_on_their_own_fill_or_the_page(tmp_path: Path) -> None:
     """A dark header shows white letters; on a white page it is not known what lies between."""
     text = '<text:p text:style-name="P">a</text:p>'
     fill = f"<style:header-style><style:header-footer-properties {DARK}/></style:header-style>"
-    margins = (
-        f"<style:header>{text}</style:header>"
-        f"<style:footer>{text}</style:footer>"
-    )
+    margins = f"<style:header>{text}</style:header><style:footer>{text}</style:footer>"
     for which, header, footer in (
         (layout("L", "", fill), "a", "[maybe hidden: a]"),
         (layout("L", DARK), "a", "a"),
@@ -309,8 +306,15 @@ SHAPES = {
         _EQUATIONS.replace("logwidth", "0"),
         "[maybe hidden: a]",
     ),
+    "a smaller rectangle": (
+        "M 0 0 L 21600 0 21600 21600 0 21600 0 0 Z N", "0 0 99999 99999",
+        "[maybe hidden: a]",
+    ),
+    "a hollow form with the right measures": (
+        "M 0 0 L 9 0 9 9 Z M 1 1 L 8 1 8 8 Z N", _EQUATIONS, "[maybe hidden: a]",
+    ),
     "a hollow form": ("M 0 0 L 9 0 9 9 Z M 1 1 L 8 1 8 8 Z N", "", "[maybe hidden: a]"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("which", SHAPES)
@@ -319,11 +323,13 @@ def test_only_a_shape_that_fills_its_box_is_behind_all_of_its_text(
 ) -> None:
     """A shape of another form may leave its text on the page."""
     path, more, wanted = SHAPES[which]
+    seen = "0 0 99999 99999" if more.startswith("0 0") else "0 0 21600 21600"
+    more = more.removeprefix(seen)
     fill = block("graphic", f'{SOLID} draw:fill-color="#203040"')
     looks = style("P", WHITE, "paragraph") + style("G", "", "graphic", fill)
     body = (
         '<draw:custom-shape draw:style-name="G"><text:p text:style-name="P">a</text:p>'
-        f'<draw:enhanced-geometry svg:viewBox="0 0 21600 21600" draw:enhanced-path="{path}">{more}'
+        f'<draw:enhanced-geometry svg:viewBox="{seen}" draw:enhanced-path="{path}">{more}'
         "</draw:enhanced-geometry></draw:custom-shape>"
     )
     assert shown(tmp_path, body, looks) == f"[text box: {wanted}]"
@@ -357,6 +363,15 @@ def test_a_table_in_a_look_of_the_program_alone_is_not_known(tmp_path: Path) -> 
     )
     text = shown(tmp_path, table, style("P", WHITE, "paragraph"))
     assert "| [maybe hidden: a] |" in text
+
+
+def test_letters_in_the_color_of_a_gradient_are_hidden(tmp_path: Path) -> None:
+    """Also where no other color of the text is like theirs."""
+    looks = style("P", 'fo:color="#ff0000"', "paragraph")
+    looks += style("G", "", "graphic", block("graphic", RED))
+    body = '<draw:rect draw:style-name="G"><text:p text:style-name="P">a</text:p></draw:rect>'
+    common = gradient("#ff0000", "#fe0000")
+    assert shown(tmp_path, body, looks, common) == "[text box: [hidden: a]]"
 
 
 def test_comments_are_taken_for_seen(tmp_path: Path) -> None:
