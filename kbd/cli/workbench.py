@@ -77,8 +77,14 @@ def _workbench(arguments: argparse.Namespace) -> int:
 def _new(arguments: argparse.Namespace) -> int:
     with connect_or_start(arguments) as client:
         created = call(client, "WorkbenchCreate", {"name": arguments.workbench})
-        skipped = add(client, created["workbench_id"], arguments.files)
-    say(created["workbench_id"])
+        workbench_id = str(created["workbench_id"])
+        try:
+            skipped = add(client, workbench_id, arguments.files)
+        except Stop:
+            # Its id was not told yet: the next try would be another one of that name.
+            call(client, "WorkbenchDelete", {"workbench_id": workbench_id})
+            raise
+    say(workbench_id)
     return FAILED if skipped else OK
 
 

@@ -58,6 +58,21 @@ def test_a_skipped_file_is_an_error(daemon: ScriptedDaemon, kbd: Kbd, capsys: Ca
     assert "WorkbenchDelete" in daemon.methods()
 
 
+def test_a_workbench_whose_files_are_refused_is_not_left(
+    daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
+) -> None:
+    """An empty one, whose id nobody was told, would be there under the name at the next try."""
+
+    def refuse(*_: object) -> None:
+        raise AnswerError("VALIDATION_FAILED", "201 files would be in this workbench")
+
+    daemon.answers["WorkbenchFilesAdd"] = refuse
+
+    assert kbd("wb", "new", "taxes", "a.csv") == 1
+    assert "201 files would be" in capsys.readouterr().err
+    assert daemon.params_of("WorkbenchDelete") == {"workbench_id": WORKBENCH}
+
+
 def test_a_name_that_is_no_text_keeps_no_other_back(
     daemon: ScriptedDaemon, kbd: Kbd, capsys: Captured
 ) -> None:

@@ -7,7 +7,6 @@ output.
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import uuid
@@ -22,6 +21,7 @@ from anyio.to_thread import run_sync
 
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.paths import WorkbenchFolders
+from kbd.core.runtime.process_tree import signal_name
 from kbd.core.runtime.secrets import inherited_environment
 from kbd.core.runtime.settings import Settings
 from kbd.errors import (
@@ -174,17 +174,10 @@ async def _run_process(order: ProofOrder) -> bytes:
             await _terminate(process)
     if code or not answer:
         _log.error("proof.died", code=code, printed=noise.text())
-        how = f"was ended by {_signal_name(-code)}" if code < 0 else "failed inside"
+        how = f"was ended by {signal_name(-code)}" if code < 0 else "failed inside"
         msg = f"the process of the proof {how}; nothing was changed, and it can be asked for again"
         raise ToolWorkerUnavailable(msg)
     return bytes(answer)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _parse_answer(answer: bytes) -> RunReplayed:

@@ -20,6 +20,7 @@ from kbd.core.plugins.worker_messages import (
 from kbd.core.plugins.worker_process import FinishedCall
 from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.folder_trees import MAX_ENTRIES
+from kbd.core.runtime.process_tree import signal_name
 from kbd.errors import (
     DiskFull,
     FileReadFailed,
@@ -178,7 +179,7 @@ def _death_error(
     if code >= 0:
         ending, detail = f"exited with status {code}", {"status": code}
     else:
-        name = _signal_name(-code)
+        name = signal_name(-code)
         ending, detail = f"was killed by {name}", {"signal": name}
     match death_of(None, status), -code:
         case None, _:
@@ -196,10 +197,3 @@ def _death_error(
         case _:
             msg = f"the worker of {what} {ending}, as where the memory of the machine is at its end"
             return ToolTimeout(msg, detail=detail)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -8,10 +8,8 @@ import os
 import resource
 import select
 import signal
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import msgspec
 
@@ -19,10 +17,14 @@ from kbd.core.plugins.forked_call import die_with_parent
 from kbd.core.plugins.hooks import LOADING_S, EntryPoint, installed_points, strangers
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.running_code import PluginCode
+from kbd.core.runtime.diagnostics import get_logger
 from kbd.core.runtime.own_output import silent_output
+from kbd.core.runtime.process_tree import signal_name
 from kbd.core.runtime.settings import Settings
 
 __all__ = ["try_loading"]
+
+_log = get_logger(__name__)
 
 _GRACE_S = 2.0
 """Beside the time that a daemon gives them, which only what holds the interpreter outlasts."""
@@ -47,18 +49,22 @@ def try_loading(
     left_out: dict[PluginCode, str] = {}
     loaded: set[str] = set()
     left_s = LOADING_S
-    with tempfile.TemporaryDirectory(prefix="kbd-") as folder:
-        for point in strangers(installed_points() if found is None else found):
-            # Of two of one name the second is not loaded, if the first can be.
-            if point.name in loaded:
-                continue
-            began_s = time.monotonic()
-            outcome = _try(point, settings, environment, left_s, Path(folder))
-            left_s = max(0.0, left_s - (time.monotonic() - began_s))
-            if outcome.is_loaded:
-                loaded.add(point.name)
-            if outcome.reason:
-                left_out[PluginCode(point.name, point.version)] = outcome.reason
+    for point in strangers(installed_points() if found is None else found):
+        # Of two of one name the second is not loaded, if the first can be.
+        if point.name in loaded:
+            continue
+        began_s = time.monotonic()
+        try:
+            outcome = _try(point, settings, environment, left_s)
+        except OSError as error:
+            # No process, or no memory for one: it is loaded untried.
+            _log.warning("plugin_not_tried", plugin=point.name, error=error.strerror)
+            continue
+        left_s = max(0.0, left_s - (time.monotonic() - began_s))
+        if outcome.is_loaded:
+            loaded.add(point.name)
+        if outcome.reason:
+            left_out[PluginCode(point.name, point.version)] = outcome.reason
     return left_out
 
 
@@ -70,36 +76,34 @@ class _Outcome(msgspec.Struct, frozen=True):
 
 
 def _try(
-    point: EntryPoint,
-    settings: Settings,
-    environment: Mapping[str, str],
-    loading_s: float,
-    folder: Path,
+    point: EntryPoint, settings: Settings, environment: Mapping[str, str], loading_s: float
 ) -> _Outcome:
-    """Load one plugin in a process of its own, which writes a file when it has come to the end."""
-    told = folder / "outcome"
-    told.unlink(missing_ok=True)
-    parent = os.getpid()
-    process = os.fork()
-    if not process:
+    """Load one plugin in a process of its own, which tells when it has come to the end."""
+    # No file with a name: a full disk is no fault of a plugin.
+    with open(os.memfd_create("outcome"), "w+b") as told:
+        parent = os.getpid()
+        process = os.fork()
+        if not process:
+            try:
+                die_with_parent(parent)
+                # It has the daemon's memory, with the keys of providers.
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                # What a plugin prints is told when the daemon loads it.
+                with silent_output():
+                    plugins = Plugins.discover(
+                        settings, environment=environment, found=[point], loading_s=loading_s
+                    )
+                late = plugins.statuses[0].reason if plugins.has_late else None
+                outcome = _Outcome(bool(plugins.loaded()), late or "")
+                os.pwrite(told.fileno(), msgspec.json.encode(outcome), 0)
+            finally:
+                # Whatever was raised: no handler and no caller of the parent's is for this process.
+                os._exit(0)
+        how = _how_it_ended(process, loading_s + _GRACE_S)
         try:
-            die_with_parent(parent)
-            # It has the daemon's memory, with the keys of providers.
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            # What a plugin prints is told when the daemon loads it.
-            with silent_output():
-                plugins = Plugins.discover(
-                    settings, environment=environment, found=[point], loading_s=loading_s
-                )
-            late = plugins.statuses[0].reason if plugins.has_late else None
-            told.write_bytes(msgspec.json.encode(_Outcome(bool(plugins.loaded()), late or "")))
-        finally:
-            # Whatever was raised: no handler and no caller of the parent's is for this process.
-            os._exit(0)
-    how = _how_it_ended(process, loading_s + _GRACE_S)
-    if told.exists():
-        return msgspec.json.decode(told.read_bytes(), type=_Outcome)
-    return _Outcome(is_loaded=False, reason=how)
+            return msgspec.json.decode(told.read(), type=_Outcome)
+        except msgspec.MsgspecError:
+            return _Outcome(is_loaded=False, reason=how)
 
 
 def _how_it_ended(process: int, limit_s: float) -> str:
@@ -117,5 +121,5 @@ def _how_it_ended(process: int, limit_s: float) -> str:
     if is_late:
         return "loading it holds up the process for ever"
     if code < 0:
-        return f"loading it ends the process ({signal.Signals(-code).name})"
+        return f"loading it ends the process ({signal_name(-code)})"
     return f"loading it ends the process (exit code {code})"

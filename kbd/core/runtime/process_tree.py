@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Iterator
 
-__all__ = ["find_children", "find_parent", "kill_tree"]
+__all__ = ["find_children", "find_parent", "kill_tree", "signal_name"]
 
 
 def find_children(parent: int) -> list[int]:
@@ -42,6 +42,14 @@ def find_parent(pid: int) -> int | None:
             return int(stat.read().rpartition(b")")[2].split()[1])
     except (OSError, IndexError, ValueError):
         return None
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name ("SIGSEGV"); those of real time have none ("signal 40")."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _parents() -> Iterator[tuple[int, int]]:

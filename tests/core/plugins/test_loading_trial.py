@@ -95,6 +95,16 @@ def test_a_blocked_one_is_not_tried(site: Path) -> None:
     assert (site / "ran").exists()
 
 
+def test_a_machine_at_its_end_loads_untried(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no process can be had, the daemon starts as it did."""
+
+    def fork() -> int:
+        raise BlockingIOError(11, "no more processes")
+
+    monkeypatch.setattr(os, "fork", fork)
+    assert try_loading(Settings(), {}, found=_points(site, {"fine": TEXTS["fine"]})) == {}
+
+
 def test_without_strangers_nothing_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has only what comes with kbd pays nothing at a start."""
     monkeypatch.delattr(os, "fork")
