@@ -4,7 +4,7 @@ The innermost that says something counts: a span, those around it, the paragraph
 behind them a cell, a row, a table, a section, a box, the page. Text on the color of the page may be
 hidden where something may lie between that is not looked into: it stands in a box, a header or a
 footer, or drawings lie behind the text. OpenDocument 1.3, part 3: 16.29 (text), 20.183 (fo:color),
-20.195 (fo:font-size), 20.182 (fo:background-color), 20.114 to 20.124 (fills of drawings).
+20.195 (fo:font-size), 20.182 (fo:background-color), 20 (draw:fill and what goes with it).
 """
 
 import re
@@ -19,7 +19,6 @@ from kbd_odt.packages import DRAW, OFFICE, STYLE, SVG, TABLE, TEXT
 
 __all__ = [
     "PLAIN",
-    "WHITE",
     "Layer",
     "OdtLook",
     "Seat",
@@ -85,7 +84,7 @@ class OdtLook(msgspec.Struct, frozen=True):
 
     @property
     def has_no_letters(self) -> bool:
-        """Whether nobody sees its letters on whatever they are."""
+        """Whether nobody sees its letters, whatever they are on."""
         return 0 < self.size_pt <= TINY_PT or self.ink == TRANSPARENT
 
     def backing(self, gradients: Mapping[str, Paints]) -> Paints:

@@ -1,7 +1,7 @@
 """Pages of a text: what they may be painted with, and their headers and footers.
 
 Which page a text comes to stand on is not known: what pages of any style are painted with counts.
-OpenDocument 1.3, part 3: 16.5 (layouts of pages), 16.9 (master pages).
+OpenDocument 1.3, part 3: 16 (layouts of pages, master pages).
 """
 
 from lxml import etree
