@@ -7,6 +7,7 @@
     element_names   names of elements and attributes, taken apart
     rewriter        a package on its way to becoming another one; the rest is copied as it is
     strict          the strict variant's names, and those that all others use
+    whole_texts     texts that comments divide, put together
     library_bridge  a package lent to a library that saves it whole; only what changed comes back
 
 Formats that are such packages share it. Only modules that a worker preloads import it.

@@ -24,6 +24,7 @@ from kbd.opc.kinds import Identity
 from kbd.opc.package import CONTENT_TYPES, Package, relations_part
 from kbd.opc.rewriter import Rewriting
 from kbd.opc.strict import is_strict_part, strict, transitional
+from kbd.opc.whole_texts import with_whole_texts
 
 __all__ = ["LibraryBridge", "LibraryPackage", "LibraryPart", "library_errors"]
 
@@ -161,7 +162,8 @@ class LibraryBridge:
             # Pictures and fonts are lent as their own names: the libraries never read them, and
             # what comes back as it was is copied from the package.
             return part.encode()
-        return transitional(self._package.read(part))
+        # Whole, or an edit would find and replace the beginning of a divided text alone.
+        return with_whole_texts(transitional(self._package.read(part)))
 
     def _types(self) -> str:
         """Return a table that gives each part its type, the main one the plain one."""

@@ -27,6 +27,7 @@ from kbd.errors import FileReadFailed
 from kbd.formats import Source
 from kbd.opc.entries import PartStream
 from kbd.opc.guard import open_archive, part_key
+from kbd.opc.whole_texts import join_texts, may_divide
 
 __all__ = [
     "CONTENT_TYPES",
@@ -178,13 +179,18 @@ def reading_errors(name: str) -> Iterator[None]:
 
 
 def xml_root(data: bytes, name: str) -> etree._Element:
-    """Parse a small part; a document type declaration is refused, as nothing here needs one."""
+    """Parse a small part; its texts are whole, whatever comments divide them.
+
+    A document type declaration is refused, as nothing here needs one.
+    """
     # Entities are not put in: one may name a local file, or others that grow a billionfold.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     root = etree.fromstring(data, parser)
     # Checked here as well: what a library made did not pass `prolog_fault`.
     if root.getroottree().docinfo.internalDTD is not None:
         raise FileReadFailed(f"{name} holds a document type declaration, which is not allowed")
+    if may_divide(data):
+        join_texts(root)
     return root
 
 

@@ -420,7 +420,7 @@ def read_pieces(file: IO[bytes], name: str) -> Iterator[tuple[str, etree._Elemen
     # Before lxml 6.1.0 it puts local files in for entities unless told not to (CVE-2026-41066).
     parser = etree.iterparse(
         file, events=("start", "end"), tag=_WATCHED, resolve_entities=False, no_network=True,
-        load_dtd=False,
+        load_dtd=False, remove_comments=True, remove_pis=True,
     )  # fmt: skip
     for event, element in parser:
         # Entities of a document type could grow without bound.

@@ -106,7 +106,10 @@ class BodyBlocks:
                 for prefix, space in self.spaces.items()
             )
             self._head = f"<r{names}>".encode()
-            self._parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+            self._parser = etree.XMLParser(
+                resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True,
+                remove_pis=True,
+            )  # fmt: skip
         return etree.fromstring(b"%b%b</r>" % (self._head, block.raw), self._parser)[0]
 
 

@@ -264,8 +264,9 @@ class _VersionReader:
         """Read the layouts of pages and the default formatting of a part, and the rest's digest."""
         told: list[etree._Element] = []
         for event, element in etree.iterparse(
-            file, events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False
-        ):
+            file, events=("start", "end"), resolve_entities=False, no_network=True, load_dtd=False,
+            remove_comments=True, remove_pis=True,
+        ):  # fmt: skip
             tag = element.tag
             if not isinstance(tag, str):
                 continue

@@ -195,8 +195,9 @@ def _parsed(data: bytes, name: str) -> Iterator[FormulaCell]:
     row_number = 0
     with reading_errors(name):
         rows = etree.iterparse(
-            io.BytesIO(data), events=("end",), tag="{*}row", resolve_entities=False, no_network=True
-        )
+            io.BytesIO(data), events=("end",), tag="{*}row", resolve_entities=False,
+            no_network=True, remove_comments=True, remove_pis=True,
+        )  # fmt: skip
         for _, row in rows:
             column = 0
             row_number = _row_number(row, row_number + 1, name)

@@ -37,7 +37,7 @@ from kbd_xlsx.reader.conditions import (
     unlike_usual,
     within_all,
 )
-from kbd_xlsx.reader.fallback_parser import ParsedBook
+from kbd_xlsx.reader.fallback_parser import ParsedBook, are_misread
 from kbd_xlsx.reader.features import (
     Features,
     RowRun,
@@ -87,13 +87,17 @@ class BookValues:
         self._package = package
         self._book = book
 
-    def cells(self, sheet: str) -> Cells | None:
+    def cells(self, sheet: str, *, is_odd: bool = False) -> Cells | None:
         """Return a sheet's cells, None if it has none, as that of a chart.
+
+        Args:
+            sheet: Its title.
+            is_odd: Whether calamine would misread values of it.
 
         Raises:
             FileReadFailed: The sheet is damaged, which may show only while the rows are taken.
         """
-        if self._book is not None:
+        if self._book is not None and not is_odd:
             try:
                 return self._cells_by_calamine(self._book, sheet)
             except _CalamineFailedError:
@@ -239,6 +243,7 @@ class Scan(msgspec.Struct):
         formula_columns: The columns of formula and error cells by row, as bits, bit 0 for A.
         any_formula_columns: The same of all rows together.
         hidden_rows: Ranges of row numbers.
+        are_values_odd: Whether calamine would misread some of its values.
         unseen: Cells whose look may hide what they hold, by themselves or by a condition.
         looks: Those looks, by their places.
         conditions: Conditional formats that matter for it, the first one first.
@@ -251,6 +256,7 @@ class Scan(msgspec.Struct):
     formula_columns: dict[int, int] = {}
     any_formula_columns: int = 0
     hidden_rows: list[tuple[int, int]] = []
+    are_values_odd: bool = False
     unseen: list[UnseenRun] = []
     looks: dict[int, CellLook] = {}
     conditions: list[ConditionRule] = []
@@ -344,6 +350,7 @@ def _rows(
                 takers.bound.take(piece.data)
                 takers.unseen.take(piece.data)
                 takers.rich.take(piece)
+                scan.are_values_odd = scan.are_values_odd or are_misread(piece.data)
                 if b"hidden=" in piece.data or _LOW.search(piece.data):
                     _add_hidden(scan, piece.data)
                 yield piece
@@ -469,7 +476,7 @@ def build(
     # First, as it bounds the extent: of a 5 KB file with two far cells calamine aborts the process.
     scan = scan_sheet(package, sheet, looks, texts)
     sections = SectionFile()
-    cells = book.cells(sheet.name) if sheet.part else None
+    cells = book.cells(sheet.name, is_odd=scan.are_values_odd) if sheet.part else None
     blocks: list[PackedBlock] = []
     content = list(joined(_all_runs(package.name, scan, cells, sections, blocks)))
     index = PackedSheet(

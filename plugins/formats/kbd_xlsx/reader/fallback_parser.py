@@ -1,8 +1,9 @@
-"""Fallback parser of the values of sheets that calamine cannot read.
+"""Fallback parser of the values of sheets that calamine cannot read, or would misread.
 
 It is some ten times slower, and takes what office programs take: sheets of Excel 4 macros,
-cells with extensions, sheets whose range is told oddly. A value that cannot be told, such as a
-text that is missing from the shared ones, still makes the workbook a damaged one.
+cells with extensions, sheets whose range is told oddly, and values that are spelled oddly
+(`are_misread`). A value that cannot be told, such as a text that is missing from the shared ones,
+still makes the workbook a damaged one.
 
 Dates, times and durations of numbers whose format shows them as such.
 
@@ -32,6 +33,7 @@ from kbd_xlsx.workbook import find_sheet, read_workbook
 __all__ = [
     "Meaning",
     "ParsedBook",
+    "are_misread",
     "format_meanings",
     "is_from_1904",
     "meaning_of",
@@ -138,6 +140,36 @@ _MAX_CACHED = 20_000
 
 Place = tuple[int, int, Raw]
 """A cell with a value, blank ones of no text and errors included: row, column, value."""
+
+
+# Begun by what every cell has, so that a search runs past those that are plain numbers.
+_UNLIKE_NUMBERS = re.compile(rb"<v(?!>-?[0-9.]++(?:[eE][-+]?[0-9]++)?</v>)")
+_ODD_VALUE = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^>]*)?>(?:[\s+]|[^<&]*&|[^<]*\s</|[^<]*<(?!/))")
+_IS_TEXT = re.compile(rb"\st=[\"'](?:str|inlineStr)[\"']")
+
+
+def are_misread(rows: bytes) -> bool:
+    """Tell whether calamine may read a value of some rows as another one, without a word.
+
+    It takes a number up to an entity, a comment or the like for all of it, and the first of the
+    shared texts where the number of one has a sign or blanks around it. Office programs read both
+    as they are meant.
+
+    Args:
+        rows: Whole rows of a sheet's XML.
+    """
+    # One byte is looked for much faster than two.
+    if (b"!" in rows and b"<!" in rows) or (b"?" in rows and b"<?" in rows):
+        return True
+    has_prefix = b":" in rows and b":v" in rows
+    if not has_prefix and not _UNLIKE_NUMBERS.search(rows):
+        return False
+    for found in _ODD_VALUE.finditer(rows):
+        begin = max(rows.rfind(opens, 0, found.start()) for opens in (b"<c ", b":c "))
+        cell = rows[max(begin, 0) : found.start()]
+        if begin < 0 or not _IS_TEXT.search(cell[: cell.find(b">")]):
+            return True
+    return False
 
 
 class ParsedBook:
@@ -252,15 +284,16 @@ class ParsedBook:
             case "b":
                 return text.strip(_SPACE).lower() not in ("0", "false")
             case "d":
-                return of_iso(text)
+                return of_iso(text.strip(_SPACE))
             case "e":
                 return BLANK
             case _:
                 return self._number(text, cell.get("s", "0"))
 
-    def _number(self, text: str, style: str) -> Raw:
+    def _number(self, written: str, style: str) -> Raw:
+        text = written.strip(_SPACE)
         if not _NUMBER.fullmatch(text):
-            return text
+            return written
         place = _whole(style, 0)
         meaning = self._meanings[place] if place < len(self._meanings) else "number"
         return moment(float(text), meaning, from_1904=self._from_1904)

@@ -228,8 +228,9 @@ def batches_of_part(package: Package, part: str) -> Iterator[FormulaBatch]:
         # Before lxml 6.1.0 `iterparse` puts local files in for entities unless told not to
         # (CVE-2026-41066).
         rows = etree.iterparse(
-            file, events=("end",), tag="{*}row", resolve_entities=False, no_network=True
-        )
+            file, events=("end",), tag="{*}row", resolve_entities=False, no_network=True,
+            remove_comments=True, remove_pis=True,
+        )  # fmt: skip
         for _, row in rows:
             digits = row.get("r")
             number = whole_number(digits) if digits and digits.isdecimal() else number + 1

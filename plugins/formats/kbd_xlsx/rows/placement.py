@@ -232,8 +232,9 @@ def _elements(package: Package, part: str, name: str) -> Iterator[etree._Element
     """Yield elements of a name one by one; each is emptied after its turn."""
     with closing(package.open(part)) as file, reading_errors(package.name):
         parsed = etree.iterparse(
-            file, events=("end",), tag=f"{{*}}{name}", resolve_entities=False, no_network=True
-        )
+            file, events=("end",), tag=f"{{*}}{name}", resolve_entities=False, no_network=True,
+            remove_comments=True, remove_pis=True,
+        )  # fmt: skip
         for _, element in parsed:
             yield element
             element.clear()
