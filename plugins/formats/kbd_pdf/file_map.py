@@ -6,6 +6,7 @@ The table of contents is titles with their levels and the pages that they lead t
 import contextlib
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -23,6 +24,8 @@ from kbd_pdf.pages import (
     clean,
     format_page_numbers,
     has_text,
+    page_label,
+    told_by,
 )
 from kbd_pdf.structure import Structure, read_structure
 
@@ -45,7 +48,8 @@ def contents(document: pdfium.PdfDocument) -> list[dict[str, Any]]:
     for entry in islice(document.get_toc(), MAX_ENTRIES + 1):
         place = entry.get_dest()
         index = None if place is None else place.get_index()
-        found.append(_entry(entry.get_title(), index, entry.level + 1))
+        title = told_by(partial(raw.FPDFBookmark_GetTitle, entry))
+        found.append(_entry(title, index, entry.level + 1))
     return found
 
 
@@ -137,10 +141,14 @@ def file_map(source: Source) -> dict[str, Any]:
         return result
 
 
+def _metadata(document: pdfium.PdfDocument, key: str) -> str:
+    return told_by(partial(raw.FPDF_GetMetaText, document, key.encode() + b"\0"))
+
+
 def document_info(document: pdfium.PdfDocument, length: int = 300) -> dict[str, Any]:
     """Return what a file says of itself, whether it is encrypted, and its first page's size."""
     values = {
-        name: " ".join(clean(document.get_metadata_value(key)).split())[:length]
+        name: " ".join(clean(_metadata(document, key)).split())[:length]
         for key, name in INFO_FIELDS.items()
     }
     for name in ("created", "modified"):
@@ -228,7 +236,7 @@ def _has_text(document: pdfium.PdfDocument, number: int) -> bool:
 
 def _labels(document: pdfium.PdfDocument, last: int) -> Iterator[dict[str, Any]]:
     for number in range(1, last + 1):
-        label = document.get_page_label(number - 1)
+        label = page_label(document, number - 1)
         if label not in ("", str(number)):
             yield {"page": number, "label": clean(label)[:40]}
 

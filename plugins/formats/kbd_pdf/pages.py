@@ -12,6 +12,7 @@ is kept on the file's shelf by whoever has looked at all of them.
 import ctypes
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ __all__ = [
     "format_page_numbers",
     "has_text",
     "hidden_text_of",
+    "page_label",
     "parse_page_numbers",
     "text_of",
-    "utf16",
+    "told_by",
 ]
 
 _CONTROL_CHARACTERS = {code: None for code in range(32) if chr(code) not in "\t\n"}
@@ -55,9 +57,26 @@ def text_of(page: pdfium.PdfTextPage) -> str:
     return clean(bytes(buffer)[: max(0, got - 1) * 2].decode("utf-16-le", "replace"))
 
 
-def utf16(buffer: "ctypes.Array[ctypes.c_char]") -> str:
-    """Return a text that pdfium wrote, with a zero at its end, into a buffer."""
+def told_by(ask: Callable[[Any, int], int]) -> str:
+    """Return a text that pdfium gives; halves of pairs of surrogates become U+FFFD.
+
+    What pypdfium2 has for it raises of them.
+
+    Args:
+        ask: Fills a buffer of so many bytes, if given one, and returns how many there are.
+    """
+    # It gives the size first; two bytes are the zero at the end of an empty text.
+    size = ask(None, 0)
+    if size <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    ask(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
     return buffer.raw.decode("utf-16-le", "replace").partition("\0")[0]
+
+
+def page_label(document: pdfium.PdfDocument, index: int) -> str:
+    """Return what a page is numbered as, "" for nothing; the first page is 0."""
+    return told_by(partial(raw.FPDF_GetPageLabel, document, index))
 
 
 def clean(text: str) -> str:
@@ -349,12 +368,8 @@ def _text_of_objects(objects: list[Any], textpage: pdfium.PdfTextPage) -> str:
     parts: list[str] = []
     size = 0
     for page_object in objects:
-        length = raw.FPDFTextObj_GetText(page_object, textpage, None, 0)
-        buffer = ctypes.create_string_buffer(length)
-        raw.FPDFTextObj_GetText(
-            page_object, textpage, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), length
-        )
-        if part := clean(utf16(buffer)).strip():
+        told = told_by(partial(raw.FPDFTextObj_GetText, page_object, textpage))
+        if part := clean(told).strip():
             parts.append(part)
             size += len(part)
         if size > MAX_CHARACTERS:

@@ -18,9 +18,10 @@ from kbd_pdf.pages import (
     clean,
     format_page_numbers,
     hidden_text_of,
+    page_label,
     parse_page_numbers,
     text_of,
-    utf16,
+    told_by,
 )
 
 __all__ = ["MAX_NOTES", "MAX_NOTE_CHARACTERS", "links_of", "notes_of", "passages", "read_pages"]
@@ -104,13 +105,7 @@ def _note_value(note: Any, key: bytes) -> str:
 
 
 def _text(fill: Fill) -> str:
-    # pdfium gives the size first; two bytes are the zero at the end of an empty text.
-    size = fill(None, 0)
-    if size <= 2:
-        return ""
-    buffer = ctypes.create_string_buffer(size)
-    fill(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
-    text = clean(utf16(buffer)).strip()
+    text = clean(told_by(fill)).strip()
     return text if len(text) <= MAX_NOTE_CHARACTERS else f"{text[:MAX_NOTE_CHARACTERS]}…"
 
 
@@ -239,7 +234,7 @@ def _page(document: pdfium.PdfDocument, number: int, cost: DrawingCost) -> PageR
     finally:
         textpage.close()
         page.close()
-    label = document.get_page_label(number - 1)[:40]
+    label = page_label(document, number - 1)[:40]
     called = f"page {number}, numbered {label}" if label not in ("", str(number)) else ""
     state = ""
     if not text.strip():

@@ -11,7 +11,7 @@ from pypdf.constants import UserAccessPermissions
 from pypdf.generic import Fit
 
 from kbd.errors import FileReadFailed
-from kbd.formats import Region, Source
+from kbd.formats import CompareOptions, Region, Source
 from kbd_pdf import PdfFormat
 from pdf_forge import forged, one_page, rows, shown, stream, text_pages
 
@@ -253,3 +253,24 @@ def test_names_in_a_roundabout_way_are_seen(tmp_path: Path, name: bytes) -> None
     """Pages are looked at for annotations unless the bytes say that there are none."""
     page = name + b"[<</Subtype/Text/Contents(a)>>]"
     assert mapped(tmp_path, one_page(stream(shown("x")), page=page))["annotations"] == {"Text": 1}
+
+
+def test_texts_with_half_a_pair_of_surrogates_are_told(tmp_path: Path) -> None:
+    """In what a file says of itself, in its contents and as a page's label: U+FFFD stands there."""
+    half = b"<FEFF0061D8000062>"
+    data = one_page(
+        stream(shown("text")),
+        b"<</Title%s>>" % half,
+        b"<</First 8 0 R/Last 8 0 R/Count 1>>",
+        b"<</Title%s/Parent 7 0 R/Dest[3 0 R/Fit]>>" % half,
+        catalogue=b"/Outlines 7 0 R/PageLabels<</Nums[0<</P%s>>]>>" % half,
+        trailer=b"/Info 6 0 R",
+    )
+    file = source(tmp_path, data)
+
+    found = PDF.map(file)
+    assert found["toc"][0]["title"] == "a\ufffdb"
+    assert [each["label"] for each in found["page_labels"]] == ["a\ufffdb"]
+    assert PDF.info(file)["title"] == "a\ufffdb"
+    assert "numbered a\ufffdb" in PDF.read(file, Region()).text
+    assert PDF.compare(file, file, CompareOptions()).items == ()

@@ -14,7 +14,7 @@ from kbd.formats import Source
 from kbd_pdf.comparison.objects import ObjectFacts, numbered, read_objects
 from kbd_pdf.documents import OpenedPdf, may_have_actions, open_by_pypdf, open_pdf
 from kbd_pdf.file_map import MAX_ENTRIES, contents, contents_by_pypdf, document_info
-from kbd_pdf.pages import MAX_PAGES, clean, text_of
+from kbd_pdf.pages import MAX_PAGES, clean, page_label, text_of
 from kbd_pdf.previews import draw_page
 from kbd_pdf.reader import MAX_NOTE_CHARACTERS, MAX_NOTES, links_of, notes_of
 from kbd_pdf.structure import MAX_WHOLE, Structure, read_structure
@@ -113,7 +113,7 @@ class PdfVersion:
             layout = (round(width, 2), round(height, 2), page.get_rotation())
             notes = [note for note in notes_of(document, page) if not note.startswith(_FIELD)]
             self._warn_of_notes(index, page, notes)
-            label = document.get_page_label(index)[:40]
+            label = page_label(document, index)[:40]
             return PageFacts(
                 text_of(textpage).rstrip(),
                 (
