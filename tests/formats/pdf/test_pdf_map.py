@@ -273,4 +273,4 @@ def test_texts_with_half_a_pair_of_surrogates_are_told(tmp_path: Path) -> None:
     assert [each["label"] for each in found["page_labels"]] == ["a\ufffdb"]
     assert PDF.info(file)["title"] == "a\ufffdb"
     assert "numbered a\ufffdb" in PDF.read(file, Region()).text
-    assert PDF.compare(file, file, CompareOptions()).items == ()
+    assert PDF.compare(None, file, CompareOptions()).total > 0
