@@ -262,9 +262,10 @@ def test_an_odd_value_is_read_as_it_is_meant(prefix: str, which: str, tmp_path: 
     assert text.split("\n")[-1] == f"1\t7\t{expected}"
 
 
-def test_a_shared_text_with_a_sign_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["+5", "-1", "5.0", "5e0", "0x5"])
+def test_a_shared_text_at_an_odd_place_is_refused(place: str, tmp_path: Path) -> None:
     """Programs do not agree what it is, and the first of the texts it is in none of them."""
-    path = book_of(tmp_path / "a.xlsx", sheet_xml('<row><c t="s"><v>+5</v></c></row>'))
+    path = book_of(tmp_path / "a.xlsx", sheet_xml(f'<row><c t="s"><v>{place}</v></c></row>'))
 
     with pytest.raises(FileReadFailed):
         XlsxFormat().read(Source(path, path.name), Region())

@@ -144,6 +144,7 @@ Place = tuple[int, int, Raw]
 
 # Begun by what every cell has, so that a search runs past those that are plain numbers.
 _UNLIKE_NUMBERS = re.compile(rb"<v(?!>-?[0-9.]++(?:[eE][-+]?[0-9]++)?</v>)")
+_UNLIKE_PLACES = re.compile(rb"t=\"s\"[^>]*><v>(?![0-9]++</v>)")
 _ODD_VALUE = re.compile(rb"<(?:[\w.-]+:)?v(?:\s[^>]*)?>(?:[\s+]|[^<&]*&|[^<]*\s</|[^<]*<(?!/))")
 _IS_TEXT = re.compile(rb"\st=[\"'](?:str|inlineStr)[\"']")
 
@@ -152,14 +153,16 @@ def are_misread(rows: bytes) -> bool:
     """Tell whether calamine may read a value of some rows as another one, without a word.
 
     It takes a number up to an entity, a comment or the like for all of it, and the first of the
-    shared texts where the number of one has a sign or blanks around it. Office programs read both
-    as they are meant.
+    shared texts where the number of one is not written in digits alone. Office programs read both
+    as they are meant, or differ.
 
     Args:
         rows: Whole rows of a sheet's XML.
     """
     # One byte is looked for much faster than two.
     if (b"!" in rows and b"<!" in rows) or (b"?" in rows and b"<?" in rows):
+        return True
+    if _UNLIKE_PLACES.search(rows):
         return True
     has_prefix = b":" in rows and b":v" in rows
     if not has_prefix and not _UNLIKE_NUMBERS.search(rows):
