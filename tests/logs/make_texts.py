@@ -194,7 +194,7 @@ def _run(folder: Path, *arguments: str) -> str:
     """Run a command and return what it prints."""
     out, beside = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(beside):
-        code = kbd(["--home", str(folder), "--socket", str(folder / "s"), *arguments])
+        code = kbd(["--home", str(folder / "home"), "--socket", str(folder / "s"), *arguments])
     said = beside.getvalue()
     return out.getvalue() + (f"[{code}] {said}" if code else "")
 

@@ -128,6 +128,7 @@ def test_runs_survive_a_hundred_kills(daemon: RealDaemon, tmp_path: Path) -> Non
     _prove(daemon, tmp_path, rounds=20, kills=5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("anyio_backend", "kills"),
     [

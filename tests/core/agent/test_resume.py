@@ -71,6 +71,7 @@ def check_no_call_twice(records: Sequence[Recorded]) -> None:
     assert set(wrote.values()) <= {1}
 
 
+@pytest.mark.full
 @on_trio
 async def test_a_run_cut_off_anywhere_comes_to_the_same_end(
     opened: Opened, tmp_path: Path, anyio_backend_name: str

@@ -48,6 +48,7 @@ def _written(folder: Path, steps: list[Step]) -> Path:
     return page
 
 
+@pytest.mark.full
 def test_hostile_texts_do_nothing_but_show(browser: "Browser", varied: Path) -> None:
     """Markup in any text is text: nothing runs, loads or breaks out; what is hidden is named."""
     with opened(browser, varied) as (page, *_):

@@ -135,6 +135,7 @@ def _mutations(receipt: dict[str, Any]) -> Iterator[tuple[str, At, dict[str, Any
 KINDS = ["text", *(pytest.param(kind, marks=pytest.mark.full) for kind in FORMATS)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_single_change_of_a_receipt_is_found(kind: str, tmp_path: Path) -> None:
     """Values, keys, entries, in turn: the check names a fault, or no file could show it."""

@@ -259,6 +259,7 @@ def _each_once(place: Path, storm: Storm, sizes: Sizes) -> Counts:
     return counts
 
 
+@pytest.mark.full
 def test_each_content_runs_once_though_the_process_is_killed(tmp_path: Path) -> None:
     """Sixty files, dropped, written slowly, moved and replaced; two kills; nothing twice."""
     sizes = Sizes(30, 4, 2, 9, 4, 2, kills=2, alive_s=(0.6, 1.2))
