@@ -73,6 +73,14 @@ class Backed:
         assert [path.name for path in self.outbox.iterdir()] == ["out.txt"]
         assert wire.script.requests
 
+    def begin(self) -> None:
+        """Start the restored home's daemon, with a file that landed and a message, but once."""
+        if (self.inbox / "two.txt").exists():
+            return
+        self.again.start()
+        (self.inbox / "two.txt").write_text("two")
+        self.again.ask("WorkshopSendUserMessage", workbench_id=self.workbench_id, text="go")
+
     def watch(self) -> Any:
         """Return the watch of the restored home."""
         return self.again.ask("WatchGet", watch_id=self.watch_id)["watch"]
@@ -138,9 +146,7 @@ def test_a_restore_shows_what_the_rules_would_do(backed: Backed) -> None:
 
 def test_nothing_of_a_backup_is_in_force_without_a_yes(backed: Backed) -> None:
     """Not after the start, not after kill -9, not after a resume that does not name it."""
-    backed.again.start()
-    (backed.inbox / "two.txt").write_text("two")
-    backed.again.ask("WorkshopSendUserMessage", workbench_id=backed.workbench_id, text="go")
+    backed.begin()
     backed.is_still()
     backed.again.kill()
     backed.again.start()
@@ -165,6 +171,7 @@ def test_nothing_of_a_backup_is_in_force_without_a_yes(backed: Backed) -> None:
 
 def test_the_command_line_asks_for_each_by_name(backed: Backed) -> None:
     """Where nobody can be asked nothing is done, and what to say is told, to be copied."""
+    backed.begin()
     home = backed.again.home
     listed = kbd(home, "watch", "list").stdout
     for text in (str(backed.inbox), backed.command[-1], str(backed.outbox), "auto"):
@@ -196,6 +203,7 @@ def test_after_each_yes_the_rule_works_again(backed: Backed) -> None:
         "on_outcome": backed.command, "publish": "auto", "deliver_to": str(backed.outbox)
     }  # fmt: skip
     asked = {"watch_id": backed.watch_id}
+    backed.begin()
     backed.again.ask("WatchResume", **asked, confirm=acts)
     until(lambda: backed.watch()["failed"] == 1)
     assert backed.watch()["landings"][0]["code"] == "EGRESS_CONSENT_REQUIRED"
