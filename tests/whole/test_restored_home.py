@@ -74,9 +74,7 @@ class Backed:
         assert wire.script.requests
 
     def begin(self) -> None:
-        """Start the restored home's daemon, with a file that landed and a message, but once."""
-        if (self.inbox / "two.txt").exists():
-            return
+        """Start the restored home's daemon, with a file that landed and a message."""
         self.again.start()
         (self.inbox / "two.txt").write_text("two")
         self.again.ask("WorkshopSendUserMessage", workbench_id=self.workbench_id, text="go")
@@ -125,7 +123,7 @@ def refusal(daemon: RealDaemon, method: str, **params: Any) -> Any:
     return refused.value.data  # type: ignore[attr-defined]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def backed() -> Iterator[Backed]:
     """A home that was restored, and its daemon not yet started."""
     with wired("asyncio", host="model.example") as wire:
@@ -169,6 +167,7 @@ def test_nothing_of_a_backup_is_in_force_without_a_yes(backed: Backed) -> None:
     backed.is_still()
 
 
+@pytest.mark.full
 def test_the_command_line_asks_for_each_by_name(backed: Backed) -> None:
     """Where nobody can be asked nothing is done, and what to say is told, to be copied."""
     backed.begin()
