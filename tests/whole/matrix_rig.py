@@ -47,7 +47,10 @@ class TellingPool(MeasuredPool):
         if not Path({told!r}).exists():
             self.peak_bytes = 0
         finished = await super()._finished(*given)
-        Path({told!r}).write_text(str(self.peak_bytes))
+        # Put in place whole: the test may read at any moment.
+        begun = Path({told!r} + ".part")
+        begun.write_text(str(self.peak_bytes))
+        begun.replace({told!r})
         return finished
 daemon.WorkerPool = partial(TellingPool, extra_paths=[Path({site!r})])
 """
