@@ -90,6 +90,7 @@ async def test_what_is_measured_must_be_declared(tmp_path: Path) -> None:
 
 @pytest.mark.anyio
 @on_trio
+@pytest.mark.full
 async def test_the_tools_are_steady(tmp_path: Path) -> None:
     """A query that asks for the time and for chance, an export and an edit are the same twice."""
     formats = [CsvFormat(), XlsxFormat()]

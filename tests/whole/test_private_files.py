@@ -62,7 +62,7 @@ def _use(wire: Wired) -> None:
 
 def _watch(wire: Wired) -> None:
     inbox, done = wire.folder / "in", wire.folder / "umask"
-    command = ["/bin/sh", "-c", f"(umask; ulimit -Sn) > {done}"]
+    command = ["/bin/sh", "-c", f"(umask; ulimit -Sn) > {done}.part; mv {done}.part {done}"]
     inbox.mkdir()
     wire.ask(
         "WatchAdd", folder=str(inbox), prompt="write", quiet_s=0.1, publish="auto",
@@ -70,7 +70,7 @@ def _watch(wire: Wired) -> None:
     )  # fmt: skip
     (inbox / "landed.txt").write_text("x")
     deadline = time.monotonic() + 40
-    while not (done.exists() and done.stat().st_size):
+    while not done.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

@@ -38,6 +38,8 @@ from whole.both_sides import (
 )
 from wired import Wired, wired
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Wired]:

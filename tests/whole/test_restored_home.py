@@ -134,6 +134,7 @@ def backed() -> Iterator[Backed]:
             made.again.stop()
 
 
+@pytest.mark.full
 def test_a_restore_shows_what_the_rules_would_do(backed: Backed) -> None:
     """By name: the folder, the command, the delivery, the mode; and what is not in force."""
     for text in (str(backed.inbox), backed.command[-1], str(backed.outbox), "auto"):
@@ -196,6 +197,7 @@ def test_the_command_line_asks_for_each_by_name(backed: Backed) -> None:
     backed.is_still()
 
 
+@pytest.mark.full
 def test_after_each_yes_the_rule_works_again(backed: Backed) -> None:
     """And what landed meanwhile is found. Without the consent a run is put aside, unsent."""
     acts = {

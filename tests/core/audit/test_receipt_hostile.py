@@ -161,6 +161,7 @@ def _sheet_of(text: str, case: Case) -> Callable[[Path], None]:
     return make
 
 
+@pytest.mark.full
 def test_hostile_files_are_refused_in_words(book: Case, tmp_path: Path) -> None:
     """A bomb, what is no zip, a document type, endless nesting, no XML: never proven, no trace."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -208,6 +209,7 @@ def test_hostile_receipts_are_refused_in_words(book: Case, tmp_path: Path) -> No
     refused(data.replace(b'"value":"2"', b'"value":"\\ud800"'))
 
 
+@pytest.mark.full
 def test_wrong_kinds_of_values_anywhere_are_no_trace(
     book: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,6 +62,7 @@ def planned(case: OfficeCase, steps: list[Step]) -> tuple[list[Operation], list[
     return found, texts
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", OFFICE, ids=names)
 @settings(max_examples=20)
 @given(steps=STEPS)
