@@ -49,6 +49,13 @@ def strip(home: Path) -> None:
             shutil.rmtree(workbench / part)
 
 
+def _are_of(lines: list[str], ids: list[str]) -> bool:
+    """Tell whether lines of the conversation's copy are those of the messages with these ids."""
+    return len(lines) == len(ids) and all(
+        f'"{i}"' in line for i, line in zip(ids, lines, strict=True)
+    )
+
+
 class Moments:
     """One workbench of a running daemon, and what was seen of it.
 
@@ -114,7 +121,9 @@ class Moments:
         copy = self.folder / "meta" / "workshop" / "conversation.jsonl"
         messages = self._daemon.ask("WorkshopGetConversation", workbench_id=self._id)["messages"]
         deadline = time.monotonic() + SETTLE_S
-        while len(copy.read_bytes().splitlines()) != len(messages):
+        ids = [each["message_id"] for each in messages]
+        # By their ids: after an undo an older copy may have as many lines.
+        while not _are_of(copy.read_text().splitlines(), ids):
             assert time.monotonic() < deadline, copy.read_text()[-2000:]
             time.sleep(0.05)
         publishes = state_at(self.folder / "log", Seq(self.last())).publishes

@@ -135,10 +135,10 @@ def test_an_undo_is_told_and_clears_what_was_planned(bench: Wired) -> None:
     copies = bench.published(wb).parent / "meta" / "workshop"
     assert list((copies / "_rpi").iterdir()) == []
     deadline = time.monotonic() + 20
-    while len(_lines(copies)) != 2:
-        assert time.monotonic() < deadline, _lines(copies)
+    # An older copy, of which the undo left nothing, may have as many lines.
+    while _lines(copies) != (entries := _entries(bench, wb)):
+        assert time.monotonic() < deadline, (_lines(copies), entries)
         time.sleep(0.02)
-    assert _lines(copies) == _entries(bench, wb)
     # The message is answered anew, from the start.
     run = bench.ask("WorkshopRunAgent", workbench_id=wb)
     assert (run["run_id"], run["status"]) == (f"{wb}-2", "finished")
