@@ -20,6 +20,7 @@ from kbd.formats import (
     Comparison,
     FormatHandler,
     Placement,
+    ReadAs,
     Reading,
     Region,
     Table,
@@ -56,6 +57,7 @@ class FileRef(msgspec.Struct, frozen=True):
         path: Where the bytes lie, read-only; for workers, never shown to a model.
         external: What it reaches out to because of the draft's edits. A new file that begins as a
             copy of it has that too: give it to `Files.put`.
+        read_as: What a person or a rule said about how its tables are to be read.
     """
 
     name: FileName
@@ -63,6 +65,7 @@ class FileRef(msgspec.Struct, frozen=True):
     size_bytes: int
     path: Path
     external: tuple[str, ...] = ()
+    read_as: ReadAs = ReadAs()
 
 
 class CallLimits(msgspec.Struct, frozen=True):
@@ -218,7 +221,9 @@ class Formats(FormatCatalog, Protocol):
     ) -> Applied:
         """Return `Styled.copy_assets` of the source's format."""
 
-    async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
+    async def read_table(
+        self, file: FileRef, sheet: str | None, read_as: ReadAs, target: Path
+    ) -> Table:
         """Return `Tabular.read_table`."""
 
     async def write_table(

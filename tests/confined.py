@@ -28,6 +28,7 @@ from kbd.formats import (
     FormatHandler,
     Previewable,
     Readable,
+    ReadAs,
     Region,
     Source,
     Styled,
@@ -107,7 +108,7 @@ def _all(format_: FormatHandler, source: Source) -> dict[str, str]:
 def _read_table(format_: FormatHandler, source: Source) -> Any:
     assert isinstance(format_, Tabular)
     with tempfile.TemporaryDirectory() as folder:
-        found = format_.read_table(source, None, Path(folder, "t.csv"))
+        found = format_.read_table(source, None, ReadAs(), Path(folder, "t.csv"))
         return [found, Path(folder, "t.csv").read_text("utf-8")[:500]]
 
 

@@ -27,6 +27,7 @@ FILE_READ_FAILED (or FILE_WRITE_FAILED when writing) without a traceback.
 
     active         active content of files, compared with what is known
     records        what is handed to a handler, and what it hands back
+    table_reading  how a table is read: what was said, found out, and has to be asked
     capabilities   what a handler declares, and what it may inherit
     styled         what formats that are `Styled` share: bounded answers, asset ids
     headings       the names of a table's columns, for its passages
@@ -88,6 +89,13 @@ from kbd.formats.records import (
     Table,
     Written,
 )
+from kbd.formats.table_reading import (
+    ReadAs,
+    ReadingOption,
+    ReadingQuestion,
+    TableReading,
+    TouchedRows,
+)
 from kbd.types import FocusHint
 
 __all__ = [
@@ -126,8 +134,11 @@ __all__ = [
     "Preview",
     "Previewable",
     "Printable",
+    "ReadAs",
     "Readable",
     "Reading",
+    "ReadingOption",
+    "ReadingQuestion",
     "Receiptable",
     "Region",
     "Relocatable",
@@ -136,7 +147,9 @@ __all__ = [
     "Span",
     "Styled",
     "Table",
+    "TableReading",
     "Tabular",
+    "TouchedRows",
     "Trace",
     "Written",
 ]

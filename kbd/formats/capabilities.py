@@ -22,6 +22,7 @@ from kbd.formats.records import (
     Table,
     Written,
 )
+from kbd.formats.table_reading import ReadAs
 
 __all__ = [
     "Celled",
@@ -383,8 +384,12 @@ class Tabular(ABC):
     """A format whose files, or sheets of them, are tables."""
 
     @abstractmethod
-    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+    def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
         """Write the table to `target` in the plain form and describe it.
+
+        What `read_as` says is taken as it is said; the rest is found out. What numbers and dates
+        of a text format mean is found out by whoever types the table: `Table.reading` need not
+        say it, and their fields keep their text.
 
         The plain form is UTF-8 CSV: comma, `"` quotes doubled inside, LF, a header row with the
         names of `Table.columns`, every row of the same width, an empty field for no value.

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from kbd.formats.table_reading import TableReading
 from kbd.types import FocusHint
 
 __all__ = [
@@ -171,16 +172,14 @@ class Table(msgspec.Struct, frozen=True):
     Args:
         columns: The columns in order; names are unique and not empty.
         row_count: Data rows, the header not counted.
-        encoding: The encoding that was detected or declared; "" where there is none to detect.
-        encoding_confidence: 0 to 1.
-        details: What the map shows beside it (delimiter, quote_char, has_header, sheet …).
+        reading: How it was read.
+        details: What the map shows beside it (sheet, range …).
         warnings: Rows that were padded or cut, guesses with low confidence.
     """
 
     columns: tuple[Column, ...]
     row_count: int
-    encoding: str = ""
-    encoding_confidence: float = 1.0
+    reading: TableReading = TableReading()
     details: Mapping[str, Any] = {}
     warnings: tuple[str, ...] = ()
 

@@ -32,6 +32,7 @@ from kbd.formats import (
     Preview,
     Previewable,
     Readable,
+    ReadAs,
     Reading,
     Region,
     Source,
@@ -325,12 +326,12 @@ def _plain_rows(path: Path) -> list[list[str]]:
 def _check_table(handler: Tabular, source: Source, folder: Path) -> None:
     first, second = folder / "table1", folder / "table2"
     try:
-        table = handler.read_table(source, None, first)
+        table = handler.read_table(source, None, ReadAs(), first)
     except ValidationFailed:
         # Which sheet is meant has to be said; there is nothing to compare.
         return
     with elsewhere():
-        handler.read_table(source, None, second)
+        handler.read_table(source, None, ReadAs(), second)
     expect(f"{source.name}: a table is the same each time",
             kept=first.read_bytes() == second.read_bytes())  # fmt: skip
     _check_plain_form(source.name, table, _plain_rows(first))
@@ -384,7 +385,7 @@ def _questions(
         yield lambda: handler.get_styles(source, None)
         yield lambda: handler.copy_assets(source, None, (AssetPick("nothing:at all"),), target)
     if isinstance(handler, Tabular):
-        yield lambda: handler.read_table(source, None, target)
+        yield lambda: handler.read_table(source, None, ReadAs(), target)
 
 
 def _check_edits(
@@ -439,7 +440,7 @@ def _check_round_trip(handler: FormatHandler, tmp: Path) -> None:
         expect(f"{suffix}: the same rows give the same bytes",
                 kept=source.path.read_bytes() == again.read_bytes())  # fmt: skip
         plain = tmp / f"plain{PurePosixPath(suffix).name}"
-        table = handler.read_table(source, None, plain)
+        table = handler.read_table(source, None, ReadAs(), plain)
         _check_plain_form(source.name, table, _plain_rows(plain))
         found = [_comparable(row) for row in _plain_rows(plain)]
         wanted = [_comparable(row) for row in ([name for name, _ in _COLUMNS], *_ROWS)]

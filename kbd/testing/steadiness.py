@@ -32,6 +32,7 @@ from kbd.formats import (
     Placement,
     Previewable,
     Readable,
+    ReadAs,
     Region,
     Source,
     Styled,
@@ -194,7 +195,7 @@ def _questions(
         asked["styles"] = lambda: handler.get_styles(source, None)
         asked["assets"] = lambda: _copied(handler, source, target)
     if isinstance(handler, Tabular):
-        asked["table"] = _writing(handler.read_table, source, None, target)
+        asked["table"] = _writing(handler.read_table, source, None, ReadAs(), target)
     return asked
 
 

@@ -34,6 +34,7 @@ from kbd.formats import (
     Mappable,
     Placement,
     Readable,
+    ReadAs,
     Reading,
     Region,
     Source,
@@ -303,11 +304,13 @@ class _Formats(_Catalog):
         getter = _source(into) if into else None
         return handler.copy_assets(_source(source), getter, tuple(picks), target)
 
-    async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
+    async def read_table(
+        self, file: FileRef, sheet: str | None, read_as: ReadAs, target: Path
+    ) -> Table:
         handler = self.for_name(file.name)
         if not isinstance(handler, Tabular):
             raise ValidationFailed(f"{file.name} is not a table")
-        return handler.read_table(_source(file), sheet, target)
+        return handler.read_table(_source(file), sheet, read_as, target)
 
     async def write_table(
         self,

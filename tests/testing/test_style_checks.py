@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Applied, AssetPick, FormatHandler, Passage, Reading, Region, Source
+from kbd.formats import Applied, AssetPick, FormatHandler, Passage, ReadAs, Reading, Region, Source
 from kbd.testing.formats import check_format
 from tools.small_formats import StyledBook, styled
 
@@ -41,10 +41,10 @@ class GoodBook(StyledBook):
         self._check(source)
         return super().passages(source)
 
-    def read_table(self, source: Source, sheet: str | None, target: Path) -> Any:
+    def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Any:
         """Read a sheet."""
         self._check(source)
-        return super().read_table(source, sheet, target)
+        return super().read_table(source, sheet, read_as, target)
 
     def get_styles(self, source: Source, sheet: str | None) -> dict[str, Any]:
         """Return the styles."""

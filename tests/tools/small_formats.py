@@ -24,6 +24,7 @@ from kbd.formats import (
     Preview,
     Previewable,
     Readable,
+    ReadAs,
     Reading,
     Region,
     Source,
@@ -155,7 +156,7 @@ class BookFormat(FormatHandler, Mappable, Readable, Editable, Tabular):
         target.write_text(json.dumps(sheets))
         return Applied(len(operations), tuple(changed), ("looked at",))
 
-    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+    def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
         """Write a sheet in the plain form, its types known."""
         sheets = _load(source)
         if sheet is None and len(sheets) > 1:

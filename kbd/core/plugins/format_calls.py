@@ -29,6 +29,7 @@ from kbd.formats import (
     Mappable,
     Placement,
     Readable,
+    ReadAs,
     Reading,
     Region,
     Styled,
@@ -291,12 +292,14 @@ class FormatCalls(RebaseCalls, Formats):
         arguments = _edit_arguments(source) | {"operations": plain, "target": target}
         return await self._write(handler, "apply", Applied, arguments)
 
-    async def read_table(self, file: FileRef, sheet: str | None, target: Path) -> Table:
+    async def read_table(
+        self, file: FileRef, sheet: str | None, read_as: ReadAs, target: Path
+    ) -> Table:
         """Return `Tabular.read_table`."""
         owned = self._format_of(file)
         if not isinstance(owned.item, Tabular):
             raise unsupported_error(owned.item, "be read as a table", file.name)
-        more = {"sheet": sheet, "target": target}
+        more = {"sheet": sheet, "target": target, "read_as": msgspec.to_builtins(read_as)}
         return await self._read(owned, "read_table", Table, file, more)
 
     async def write_table(

@@ -34,6 +34,7 @@ from kbd.formats import (
     Placement,
     Previewable,
     Readable,
+    ReadAs,
     Receiptable,
     Region,
     Relocatable,
@@ -341,12 +342,14 @@ def read_table(
     name: str,
     shelf: str | None,
     sheet: str | None,
+    read_as: dict[str, Any],
     target: str,
 ) -> Any:
     """Return `Tabular.read_table`."""
     handler = _handler(handle)
     assert isinstance(handler, Tabular)
-    return _plain(handler.read_table(_file(path, name, shelf), sheet, Path(target)))
+    how = msgspec.convert(read_as, ReadAs)
+    return _plain(handler.read_table(_file(path, name, shelf), sheet, how, Path(target)))
 
 
 def write_table(

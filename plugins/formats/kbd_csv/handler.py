@@ -20,6 +20,7 @@ from kbd.formats import (
     Place,
     Placement,
     Readable,
+    ReadAs,
     Reading,
     Receiptable,
     Region,
@@ -102,11 +103,11 @@ class CsvFormat(
 
         return tables.active_content(source, known)
 
-    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+    def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
         """Write every row in the plain form; what had to be mended is in the warnings."""
         from kbd_csv import tables  # noqa: PLC0415 - 100 ms for charset-normalizer
 
-        return tables.read_table(source, sheet, target)
+        return tables.read_table(source, sheet, read_as, target)
 
     def write_table(
         self, source: Source | None, rows: Path, placement: Placement, target: Path

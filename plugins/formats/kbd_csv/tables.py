@@ -18,7 +18,16 @@ import msgpack
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Column, Passage, Placement, Source, Table, Written
+from kbd.formats import (
+    Column,
+    Passage,
+    Placement,
+    ReadAs,
+    Source,
+    Table,
+    TableReading,
+    Written,
+)
 from kbd.formats.active import ActiveContent
 from kbd.formats.headings import names_of_columns
 from kbd.plaintext import Encoding
@@ -119,7 +128,7 @@ def table_map(source: Source) -> dict[str, Any]:
     }
 
 
-def read_table(source: Source, sheet: str | None, target: Path) -> Table:
+def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
     """Write the rows to `target` in the plain form.
 
     Raises:
@@ -132,8 +141,13 @@ def read_table(source: Source, sheet: str | None, target: Path) -> Table:
     return Table(
         columns=tuple(Column(name) for name in column_names(table_head.header, tally.widest)),
         row_count=tally.rows,
-        encoding=table_head.encoding.name,
-        encoding_confidence=table_head.encoding.confidence,
+        reading=TableReading(
+            encoding=table_head.encoding.name,
+            encoding_confidence=table_head.encoding.confidence,
+            delimiter=table_head.dialect.delimiter,
+            quote_char=table_head.dialect.quote_char if table_head.dialect.quoted else "",
+            header_row=int(table_head.header is not None),
+        ),
         details=_details(table_head),
         warnings=_warnings(table_head, tally),
     )

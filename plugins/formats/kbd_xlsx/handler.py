@@ -18,6 +18,7 @@ from kbd.formats import (
     Place,
     Placement,
     Printable,
+    ReadAs,
     Reading,
     Region,
     Relocatable,
@@ -103,9 +104,9 @@ class XlsxFormat(
         found: Grid = self.function("grid")(source, window)
         return found
 
-    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+    def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
         """Write a sheet's table in the plain form, typed where its cells agree."""
-        found: Table = self.function("read_table")(source, sheet, target)
+        found: Table = self.function("read_table")(source, sheet, read_as, target)
         return found
 
     def write_table(

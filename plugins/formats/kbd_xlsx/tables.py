@@ -16,7 +16,7 @@ import msgpack
 import msgspec
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Column, ColumnType, FocusHint, Placement, Source, Table, Written
+from kbd.formats import Column, ColumnType, FocusHint, Placement, ReadAs, Source, Table, Written
 from kbd.opc.package import Package
 from kbd_xlsx.edits.book import BookEdit
 from kbd_xlsx.edits.reach import reach_after
@@ -49,7 +49,7 @@ class _Extent(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def read_table(source: Source, sheet: str | None, target: Path) -> Table:
+def read_table(source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
     """Write a sheet's table to `target` and describe it.
 
     Raises:

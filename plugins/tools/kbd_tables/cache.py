@@ -12,7 +12,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import ColumnType, Table, Tabular
+from kbd.formats import ColumnType, ReadAs, Table, TableReading, Tabular
 from kbd.tools import CallLimits, FileRef, ToolContext
 from kbd.types import FileName
 from kbd_tables import jobs
@@ -23,6 +23,7 @@ __all__ = [
     "OpenTable",
     "TableColumn",
     "TableRecord",
+    "TableRef",
     "open_table",
     "run_job",
     "tabular_handler",
@@ -46,37 +47,57 @@ class TableRecord(msgspec.Struct, frozen=True):
     Args:
         columns: The columns in order; names are unique without regard to case, as SQL needs them.
         row_count: Data rows.
-        encoding: What was detected, "" where there is nothing to detect.
-        encoding_confidence: 0 to 1.
+        reading: How it was read.
         details: What the format adds (delimiter, quote_char, sheet ...).
         warnings: What a reader of the table must know.
     """
 
     columns: tuple[TableColumn, ...]
     row_count: int
-    encoding: str
-    encoding_confidence: float
+    reading: TableReading
     details: dict[str, Any]
     warnings: tuple[str, ...]
 
 
+class TableRef(msgspec.Struct, frozen=True):
+    """A table as a call names it.
+
+    Args:
+        path: Its file.
+        sheet: Its sheet, where the file has several.
+        read_as: How it is to be read; goes before what was said about the file.
+    """
+
+    path: str
+    sheet: str | None = None
+    read_as: ReadAs = ReadAs()
+
+
 class OpenTable(msgspec.Struct, frozen=True):
-    """Table that is ready for jobs: its file's name, its record, and its Parquet file."""
+    """Table that is ready for jobs.
+
+    Args:
+        name: Its file's name.
+        record: What it is.
+        read_as: What was said about how it is read.
+        parquet: Its Parquet file.
+        size_bytes: Of that.
+    """
 
     name: FileName
     record: TableRecord
+    read_as: ReadAs
     parquet: Path
     size_bytes: int
 
 
-_VERSION = 3
+_VERSION = 4
 """Version of the cache; raise it when inference or the record changes."""
 
 
 async def run_job(
     context: ToolContext,
-    path: str,
-    sheet: str | None,
+    ref: TableRef,
     job: Callable[..., Any],
     arguments: Mapping[str, Any],
     limits: Callable[[OpenTable], CallLimits] = lambda _: WORK_LIMITS,
@@ -92,7 +113,7 @@ async def run_job(
         FileReadFailed: It cannot be read.
     """
     for attempt in (1, 2):
-        table = await open_table(context, path, sheet)
+        table = await open_table(context, ref)
         request = {
             "parquet": table.parquet,
             "columns": [msgspec.structs.astuple(column) for column in table.record.columns],
@@ -108,23 +129,24 @@ async def run_job(
     raise AssertionError("the second attempt returns or raises")
 
 
-async def open_table(context: ToolContext, path: str, sheet: str | None) -> OpenTable:
+async def open_table(context: ToolContext, ref: TableRef) -> OpenTable:
     """Return a file's table, read and typed now or at an earlier call with the same content.
 
     Raises:
         NotFound, ValidationFailed, FileReadFailed: As for `run_job`.
     """
-    file = context.files.get(path)
+    file = context.files.get(ref.path)
+    read_as = _said(ref.read_as, file.read_as)
     # Refused here, before a worker reads anything.
     tabular_handler(context, file)
     # In a thread, for the version is read from a file of the installed package.
-    key = _key(context, file, sheet, await run_sync(_engine))
+    key = _key(context, file, ref.sheet, read_as, await run_sync(_engine))
     parquet, beside = context.files.cached(key), context.files.cached(f"{key}.record")
     if not await anyio.Path(parquet).exists() or not await anyio.Path(beside).exists():
-        await _make(context, file, sheet, parquet, beside)
+        await _make(context, file, ref.sheet, read_as, parquet, beside)
     record = msgspec.msgpack.decode(await anyio.Path(beside).read_bytes(), type=TableRecord)
     size = (await anyio.Path(parquet).stat()).st_size
-    return OpenTable(name=file.name, record=record, parquet=parquet, size_bytes=size)
+    return OpenTable(file.name, record, read_as, parquet, size)
 
 
 def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:
@@ -148,7 +170,14 @@ def _engine() -> str:
     return version("duckdb")
 
 
-def _key(context: ToolContext, file: FileRef, sheet: str | None, engine: str) -> str:
+def _said(first: ReadAs, then: ReadAs) -> ReadAs:
+    """Return what was said in either; the first one counts where both say something."""
+    return msgspec.convert(msgspec.to_builtins(then) | msgspec.to_builtins(first), ReadAs)
+
+
+def _key(
+    context: ToolContext, file: FileRef, sheet: str | None, read_as: ReadAs, engine: str
+) -> str:
     """Name a cached table by all that decides what it holds.
 
     The suffix is part of it: the same bytes may mean another table under another name.
@@ -156,6 +185,8 @@ def _key(context: ToolContext, file: FileRef, sheet: str | None, engine: str) ->
     handler = context.formats.for_name(file.name)
     suffix = Path(file.name).suffix.lower()
     part = f"{handler.name if handler else ''}\0{suffix}\0{'' if sheet is None else f'={sheet}'}"
+    if said := msgspec.to_builtins(read_as):
+        part += f"\0{sorted(said.items())}"
     # A sheet's name comes from a model, and may hold half a pair of surrogates.
     digest = hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest()[:16]
     # With DuckDB's version: where another one had written the cache, every call on the file failed.
@@ -163,11 +194,16 @@ def _key(context: ToolContext, file: FileRef, sheet: str | None, engine: str) ->
 
 
 async def _make(
-    context: ToolContext, file: FileRef, sheet: str | None, parquet: Path, beside: Path
+    context: ToolContext,
+    file: FileRef,
+    sheet: str | None,
+    read_as: ReadAs,
+    parquet: Path,
+    beside: Path,
 ) -> None:
     """Read a table, type it, and leave the Parquet and then its record in the cache."""
     plain, raw, typed = context.files.stage(), context.files.stage(), context.files.stage()
-    table = await context.formats.read_table(file, sheet, plain)
+    table = await context.formats.read_table(file, sheet, read_as, plain)
     if not table.columns:
         where = file.name if sheet is None else f"sheet {sheet} of {file.name}"
         raise ValidationFailed(f"{where} holds no table: it has no columns")
@@ -177,6 +213,8 @@ async def _make(
         "target": typed,
         "columns": [[column.name, column.type] for column in table.columns],
         "row_count": table.row_count,
+        "read_as": msgspec.to_builtins(read_as),
+        "reading": msgspec.to_builtins(table.reading),
     }
     loaded = await context.isolate(jobs.load, arguments, limits=WORK_LIMITS)
     staged = context.files.stage()
@@ -207,8 +245,7 @@ def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
         {
             "columns": loaded["columns"],
             "row_count": loaded["row_count"],
-            "encoding": table.encoding,
-            "encoding_confidence": table.encoding_confidence,
+            "reading": loaded["reading"],
             "details": dict(table.details),
             "warnings": [*table.warnings, *loaded["warnings"]],
         }

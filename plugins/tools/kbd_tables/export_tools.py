@@ -11,13 +11,13 @@ import msgspec
 from msgspec import Meta
 
 from kbd.errors import ValidationFailed
-from kbd.formats import FormatHandler, Placement, Readable, Tabular, Written
+from kbd.formats import FormatHandler, Placement, Readable, ReadAs, Tabular, Written
 from kbd.tools import CallLimits, FileRef, FormatCatalog, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
-from kbd_tables.cache import OpenTable, open_table, run_job
+from kbd_tables.cache import OpenTable, TableRef, open_table, run_job
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
-from kbd_tables.read_tools import SourceSheet, TablePath
+from kbd_tables.read_tools import HowToRead, SourceSheet, TablePath
 
 __all__ = ["RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
 
@@ -26,15 +26,13 @@ class RowExport(msgspec.Struct, frozen=True):
     """Rows to export.
 
     Args:
-        path: The table's file.
-        sheet: Its sheet.
+        table: The table.
         query: The statement that makes the rows; None for the whole table.
         keep_text: Whether numbers stay as they are written in the file, where that is possible.
         limits: Time, memory and threads of a statement.
     """
 
-    path: str
-    sheet: str | None
+    table: TableRef
     query: str | None
     keep_text: bool
     limits: QueryLimits
@@ -48,7 +46,7 @@ async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -
     """
     if row_export.query is None and row_export.keep_text:
         return await _plain(context, row_export, rows)
-    opened = await open_table(context, row_export.path, row_export.sheet)
+    opened = await open_table(context, row_export.table)
     request = {
         "row_count": opened.record.row_count,
         "sql": row_export.query,
@@ -62,9 +60,7 @@ async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -
             return WORK_LIMITS
         return worker_limits(row_export.limits, table.size_bytes)
 
-    table, answer = await run_job(
-        context, row_export.path, row_export.sheet, jobs.export, request, limits
-    )
+    table, answer = await run_job(context, row_export.table, jobs.export, request, limits)
     notes = list(table.record.warnings)
     if not answer["is_ordered"]:
         notes.append("no ORDER BY: the order of the rows is not defined")
@@ -76,10 +72,10 @@ async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -
 async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> list[str]:
     """Export the whole table with its numbers as they are written in the file."""
     plain = context.files.stage()
-    file = context.files.get(row_export.path)
+    file = context.files.get(row_export.table.path)
     # For its types and warnings; the rows are read again below, as the file spells them.
-    opened = await open_table(context, row_export.path, row_export.sheet)
-    read = await context.formats.read_table(file, row_export.sheet, plain)
+    opened = await open_table(context, row_export.table)
+    read = await context.formats.read_table(file, row_export.table.sheet, opened.read_as, plain)
     request = {
         "plain": plain,
         "names": [column.name for column in read.columns],
@@ -126,6 +122,7 @@ class UpdateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         bool, Meta(description="write_range: first empty what is there.")
     ] = False
     source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
 
 
 class _ExportTool(Tool):
@@ -186,8 +183,7 @@ class TableExport(_ExportTool):
             placement, source = Placement(sheet=arguments.sheet, mode="replace_sheet"), existing
             warnings.append(f"{name} exists: sheet {arguments.sheet} was written, others are kept")
         row_export = RowExport(
-            path=arguments.path,
-            sheet=arguments.source_sheet,
+            table=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
             query=arguments.query,
             # A text table keeps "12.50" as it is written; a workbook gets the number.
             keep_text=not has_sheets(handler),
@@ -248,8 +244,7 @@ class TableUpdateFromExport(_ExportTool):
             clear_target_range=arguments.clear_target_range,
         )
         row_export = RowExport(
-            path=arguments.path,
-            sheet=arguments.source_sheet,
+            table=TableRef(arguments.path, arguments.source_sheet, arguments.read_as),
             query=arguments.query,
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
@@ -294,6 +289,7 @@ def _export_arguments(formats: list[str]) -> type[msgspec.Struct]:
             ("query", Query, None),
             ("sheet", Annotated[str, Meta(description="The sheet of a workbook.")], "Sheet1"),
             ("source_sheet", SourceSheet, None),
+            ("read_as", HowToRead, ReadAs()),
         ],
         frozen=True,
         forbid_unknown_fields=True,

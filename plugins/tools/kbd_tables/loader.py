@@ -245,6 +245,8 @@ def load(
     target: str,
     columns: Sequence[tuple[str, ColumnType | None]],
     row_count: int,
+    read_as: dict[str, Any],
+    reading: dict[str, Any],
 ) -> dict[str, Any]:
     """Type a plain table (`Tabular.read_table`) and write it as Parquet.
 
@@ -254,9 +256,11 @@ def load(
         target: A path for the typed Parquet.
         columns: Names in order, with their type where the format knows it.
         row_count: The rows that the format counted.
+        read_as: How it is to be read: a plain `ReadAs`.
+        reading: How the format read it: a plain `TableReading`.
 
     Returns:
-        `{columns: [{name, type, sql_type}], row_count, warnings}`.
+        `{columns: [{name, type, sql_type}], row_count, reading, warnings}`.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
@@ -278,7 +282,7 @@ def load(
             f"COPY (SELECT {', '.join(selected)} FROM read_parquet({quoted_text(raw)}))"
             f" TO {quoted_text(target)} ({_COMPRESSION})"
         )
-    return {"columns": typed, "row_count": found, "warnings": warnings}
+    return {"columns": typed, "row_count": found, "reading": reading, "warnings": warnings}
 
 
 def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:

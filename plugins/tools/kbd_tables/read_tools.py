@@ -6,10 +6,18 @@ import msgspec
 from msgspec import Meta
 
 from kbd.errors import ValidationFailed
+from kbd.formats import ReadAs
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect
 from kbd_tables import jobs
-from kbd_tables.cache import ROWS_PER_CHUNK, OpenTable, TableColumn, open_table, run_job
+from kbd_tables.cache import (
+    ROWS_PER_CHUNK,
+    OpenTable,
+    TableColumn,
+    TableRef,
+    open_table,
+    run_job,
+)
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
 
 __all__ = [
@@ -32,27 +40,47 @@ TablePath = Annotated[str, Meta(description="The table's file in the workbench."
 SourceSheet = Annotated[
     str | None, Meta(description="The sheet, where the file is a workbook with several.")
 ]
+HowToRead = Annotated[
+    ReadAs,
+    Meta(description="How to read the table, where the user said it; never guess it."),
+]
 ColumnNames = Annotated[
     list[str] | None, Meta(description="Only these columns, named as in the map.")
 ]
 
 
-class TableArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NamedTable:
+    """Base of arguments that name a table: by `path`, `source_sheet` and `read_as`."""
+
+    __slots__ = ()
+    path: str
+    source_sheet: str | None
+    read_as: ReadAs
+
+    @property
+    def ref(self) -> TableRef:
+        """The table that they name."""
+        return TableRef(self.path, self.source_sheet, self.read_as)
+
+
+class TableArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fields=True):
     """A table."""
 
     path: TablePath
     source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
 
 
-class StatsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StatsArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fields=True):
     """A table and the columns of interest."""
 
     path: TablePath
     columns: ColumnNames = None
     source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
 
 
-class RowsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RowsArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fields=True):
     """Which rows of which table."""
 
     path: TablePath
@@ -62,6 +90,7 @@ class RowsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     row_count: Annotated[int, Meta(description="How many rows.", ge=1, le=_MAX_ROWS)]
     columns: ColumnNames = None
     source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
 
 
 class _TableTool(Tool):
@@ -84,7 +113,7 @@ class TableGetMap(_TableTool):
 
     async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
         """Return the table's map (contract, sections 7 and 8)."""
-        table = await open_table(context, arguments.path, arguments.source_sheet)
+        table = await open_table(context, arguments.ref)
         record = table.record
         found: dict[str, Any] = {
             "path": table.name,
@@ -94,9 +123,11 @@ class TableGetMap(_TableTool):
             "chunk_rows": ROWS_PER_CHUNK,
             "total_chunks": -(-record.row_count // ROWS_PER_CHUNK),
         }
-        if record.encoding:
-            found["encoding_detected"] = record.encoding
-            found["encoding_confidence"] = round(record.encoding_confidence, 3)
+        reading = record.reading
+        if reading.encoding:
+            found["encoding_detected"] = reading.encoding
+            found["encoding_confidence"] = round(reading.encoding_confidence, 3)
+        found["reading"] = msgspec.to_builtins(reading)
         # The format's own facts first, so that none of them takes the place of these.
         found = {**record.details, **found}
         if record.warnings:
@@ -116,11 +147,9 @@ class TableDescribe(_TableTool):
 
     async def run(self, context: ToolContext, arguments: TableArguments) -> ToolResult:
         """Return `{row_count, column_count, columns[...]}`."""
-        table = await open_table(context, arguments.path, arguments.source_sheet)
+        table = await open_table(context, arguments.ref)
         request = {"row_count": table.record.row_count}
-        table, columns = await run_job(
-            context, arguments.path, arguments.source_sheet, jobs.describe, request
-        )
+        table, columns = await run_job(context, arguments.ref, jobs.describe, request)
         value = {
             "row_count": table.record.row_count,
             "column_count": len(columns),
@@ -146,13 +175,12 @@ class TableStats(_TableTool):
         Raises:
             ValidationFailed: A column does not exist.
         """
-        table = await open_table(context, arguments.path, arguments.source_sheet)
+        table = await open_table(context, arguments.ref)
         chosen = _chosen(table, arguments.columns)
         left_out = chosen[_MAX_COLUMNS:]
         table, found = await run_job(
             context,
-            arguments.path,
-            arguments.source_sheet,
+            arguments.ref,
             jobs.stats,
             {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MAX_COLUMNS]]},
         )
@@ -181,16 +209,14 @@ class TableReadRows(_TableTool):
         Raises:
             ValidationFailed: A column does not exist.
         """
-        table = await open_table(context, arguments.path, arguments.source_sheet)
+        table = await open_table(context, arguments.ref)
         chosen = _chosen(table, arguments.columns)
         request = {
             "columns": [msgspec.structs.astuple(column) for column in chosen],
             "row_start": arguments.row_start,
             "row_count": arguments.row_count,
         }
-        table, rows = await run_job(
-            context, arguments.path, arguments.source_sheet, jobs.rows, request
-        )
+        table, rows = await run_job(context, arguments.ref, jobs.rows, request)
         total = table.record.row_count
         value: dict[str, Any] = {
             "columns": [column.name for column in chosen],
@@ -235,7 +261,7 @@ def _with_warnings(
 _MAX_WINDOW_ROWS = 10_000
 
 
-class QueryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class QueryArguments(msgspec.Struct, NamedTable, frozen=True, forbid_unknown_fields=True):
     """A statement about a table, and which window of its rows to return."""
 
     path: TablePath
@@ -245,6 +271,7 @@ class QueryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 100
     window_offset: Annotated[int, Meta(description="Rows to skip before them.", ge=0)] = 0
     source_sheet: SourceSheet = None
+    read_as: HowToRead = ReadAs()
 
 
 class TableQuery(Tool):
@@ -276,7 +303,7 @@ class TableQuery(Tool):
             ValidationFailed: The statement is refused; the message names the columns.
             ToolTimeout: It needs more time or memory than it may use.
         """
-        opened = await open_table(context, arguments.path, arguments.source_sheet)
+        opened = await open_table(context, arguments.ref)
         request = {
             "row_count": opened.record.row_count,
             "sql": arguments.query,
@@ -289,9 +316,7 @@ class TableQuery(Tool):
         def limits(table: Any) -> CallLimits:
             return worker_limits(self._limits, table.size_bytes)
 
-        table, found = await run_job(
-            context, arguments.path, arguments.source_sheet, jobs.query, request, limits
-        )
+        table, found = await run_job(context, arguments.ref, jobs.query, request, limits)
         return _result(arguments, found, table.record.warnings)
 
 

@@ -11,7 +11,7 @@ from kbd.core.plugins.format_calls import FileOverview, FormatCalls
 from kbd.core.plugins.host import Plugins
 from kbd.core.plugins.worker_pool import WorkerPool
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import AssetPick, Placement, Region
+from kbd.formats import AssetPick, Placement, ReadAs, Region
 from kbd.tools import FileRef
 from kbd.types import BlobHash, FileName
 
@@ -221,7 +221,7 @@ async def test_tables(formats: FormatCalls, tmp_path: Path) -> None:
 
     assert (written.written_range, target.read_text()) == ("Sheet1!A1", "5")
     with pytest.raises(FileReadFailed, match="ill-formed"):
-        await formats.read_table(blob(tmp_path, "x"), None, target)
+        await formats.read_table(blob(tmp_path, "x"), None, ReadAs(), target)
 
 
 async def test_an_unknown_type_of_file_cannot_be_looked_into(

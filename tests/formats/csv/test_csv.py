@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kbd.errors import FileReadFailed, ValidationFailed
-from kbd.formats import Region, Source, Table
+from kbd.formats import ReadAs, Region, Source, Table
 from kbd_csv import CsvFormat
 from kbd_csv.rows import MAX_COLUMNS, MAX_LINE_CHARS, MAX_ROW_CHARS
 
@@ -16,7 +16,7 @@ def read(tmp_path: Path, data: bytes | str, name: str = "a.csv") -> tuple[Table,
     """Return what a file is as a table, and its plain form."""
     path, plain = tmp_path / "blob", tmp_path / "plain"
     path.write_bytes(data.encode() if isinstance(data, str) else data)
-    table = FORMAT.read_table(Source(path, name), None, plain)
+    table = FORMAT.read_table(Source(path, name), None, ReadAs(), plain)
     return table, plain.read_bytes().decode()
 
 
@@ -73,7 +73,7 @@ def test_encodings_load(tmp_path: Path, codec: str, expected: str) -> None:
     """A byte order mark is no part of the first name, and every usual encoding loads."""
     table, plain = read(tmp_path, "prénom,ville\nJosé,Málaga\n".encode(codec))
 
-    assert (names(table), table.encoding) == (["prénom", "ville"], expected)
+    assert (names(table), table.reading.encoding) == (["prénom", "ville"], expected)
     assert plain == "prénom,ville\nJosé,Málaga\n"
 
 
@@ -178,4 +178,4 @@ def test_lines_are_raw(tmp_path: Path) -> None:
 
     assert FORMAT.read(source, Region(line_start=2, line_count=1)).text == '"x",1\n'
     with pytest.raises(ValidationFailed):
-        FORMAT.read_table(source, "Sheet1", tmp_path / "plain")
+        FORMAT.read_table(source, "Sheet1", ReadAs(), tmp_path / "plain")

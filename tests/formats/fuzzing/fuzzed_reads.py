@@ -30,6 +30,7 @@ from kbd.formats import (
     Mappable,
     Previewable,
     Readable,
+    ReadAs,
     Receiptable,
     Region,
     Styled,
@@ -156,7 +157,7 @@ class FuzzedReads:
         if isinstance(handler, Styled):
             deeds["styles"] = lambda: calls.get_styles(file, None)
         if isinstance(handler, Tabular):
-            deeds["table"] = lambda: calls.read_table(file, None, self._target())
+            deeds["table"] = lambda: calls.read_table(file, None, ReadAs(), self._target())
         if isinstance(handler, Editable):
             for place, edit in enumerate(getattr(self._case, "tried", ())):
                 deeds[f"edit{place}"] = lambda edit=edit: calls.apply(  # type: ignore[misc]

@@ -10,7 +10,7 @@ import pytest
 
 from format_cases import FormatCase, OfficeCase, names
 from kbd.errors import FileReadFailed
-from kbd.formats import Region, Source, Tabular
+from kbd.formats import ReadAs, Region, Source, Tabular
 from kbd.testing.promises import check_plain
 from office_formats import FORMATS, OFFICE
 
@@ -60,7 +60,7 @@ def read_whole(case: FormatCase, path: Path, folder: Path) -> None:
 
 def load(handler: Tabular, source: Source, sheet: str | None, plain: Path) -> None:
     """Load a table: its rows are of one width, and as many as are told."""
-    table = handler.read_table(source, sheet, plain)
+    table = handler.read_table(source, sheet, ReadAs(), plain)
     with plain.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert len({len(row) for row in rows}) <= 1, source.name

@@ -10,7 +10,7 @@ import pytest
 from openpyxl.comments import Comment
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from kbd.formats import Region, Source
+from kbd.formats import ReadAs, Region, Source
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.reader import features
 from kbd_xlsx.reader.features import RowRun, find_areas
@@ -240,7 +240,7 @@ def test_a_frozen_header_counts_for_map_and_table(tmp_path: Path) -> None:
     source = Source(tmp_path / "a.xlsx", "a.xlsx")
 
     mapped = FORMAT.map(source)["sheets"][0]
-    table = FORMAT.read_table(source, None, tmp_path / "plain")
+    table = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
 
     assert [(each["range"], each["headers"]) for each in mapped["islands"]] == [
         ("A1:B5", ["name", "n"])
@@ -263,7 +263,7 @@ def told(source: Source, target: Path) -> list[Any]:
     """Ask for all that there is to ask."""
     return [
         FORMAT.map(source), FORMAT.info(source), FORMAT.cells(source, Region(range="A120:C260")),
-        list(FORMAT.passages(source)), FORMAT.read_table(source, None, target), target.read_bytes(),
+        list(FORMAT.passages(source)), FORMAT.read_table(source, None, ReadAs(), target), target.read_bytes(),
     ]  # fmt: skip
 
 

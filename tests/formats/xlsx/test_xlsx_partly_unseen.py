@@ -17,7 +17,7 @@ from openpyxl.styles.differential import DifferentialStyle
 from openpyxl.styles.numbers import NumberFormat
 from openpyxl.worksheet.table import Table, TableStyleInfo
 
-from kbd.formats import Region, Source
+from kbd.formats import ReadAs, Region, Source
 from kbd_xlsx import XlsxFormat
 from kbd_xlsx.reader.cell_looks import CellLook, Sight, sight
 from kbd_xlsx.reader.conditions import MAX_CONDITIONS
@@ -393,9 +393,9 @@ def test_a_table_warns_of_what_people_do_not_see_in_it(tmp_path: Path) -> None:
         page.append(row)
     page["B2"].font = WHITE_FONT
     page["C9"] = "beside"
-    table = FORMAT.read_table(saved(book, tmp_path), None, tmp_path / "t.csv")
+    table = FORMAT.read_table(saved(book, tmp_path), None, ReadAs(), tmp_path / "t.csv")
     assert "2 cell(s) of the table are hidden from people (1 in part): B2, B3." in table.warnings
     page["B2"].font = Font()
     page["B3"] = "seen"
-    table = FORMAT.read_table(saved(book, tmp_path), None, tmp_path / "t.csv")
+    table = FORMAT.read_table(saved(book, tmp_path), None, ReadAs(), tmp_path / "t.csv")
     assert not [each for each in table.warnings if "hidden" in each]

@@ -11,7 +11,7 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from kbd.errors import ValidationFailed
-from kbd.formats import Placement, Source, Written
+from kbd.formats import Placement, ReadAs, Source, Written
 from kbd.testing.formats import write_rows
 from kbd_xlsx import XlsxFormat
 
@@ -64,7 +64,7 @@ def test_columns_have_the_types_of_their_cells(tmp_path: Path) -> None:
         ],
     )
 
-    table = FORMAT.read_table(source, None, tmp_path / "plain")
+    table = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
 
     assert [(column.name, column.type) for column in table.columns] == [
         ("i", "integer"), ("f", "float"), ("b", "boolean"), ("d", "date"), ("t", "datetime"),
@@ -81,11 +81,11 @@ def test_a_sheet_is_named_if_several_hold_values(tmp_path: Path) -> None:
     single = book(tmp_path / "b.xlsx", Empty=[], One=[["x", "y"], ["p", 1]])
 
     with pytest.raises(ValidationFailed, match="One, Two"):
-        FORMAT.read_table(several, None, tmp_path / "plain")
+        FORMAT.read_table(several, None, ReadAs(), tmp_path / "plain")
     with pytest.raises(ValidationFailed, match="no sheet"):
-        FORMAT.read_table(several, "Three", tmp_path / "plain")
-    assert FORMAT.read_table(several, "one", tmp_path / "plain").row_count == 1
-    assert FORMAT.read_table(single, None, tmp_path / "plain").details["sheet"] == "One"
+        FORMAT.read_table(several, "Three", ReadAs(), tmp_path / "plain")
+    assert FORMAT.read_table(several, "one", ReadAs(), tmp_path / "plain").row_count == 1
+    assert FORMAT.read_table(single, None, ReadAs(), tmp_path / "plain").details["sheet"] == "One"
 
 
 def test_the_table_of_a_sheet_with_more(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_table_of_a_sheet_with_more(tmp_path: Path) -> None:
         S=[["Report 2024"], [], ["name", "n"], ["a", 1], ["b", 2], [], ["c", 3]],
     )
 
-    table = FORMAT.read_table(source, None, tmp_path / "plain")
+    table = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
 
     assert (table.row_count, table.details["range"]) == (3, "A3:B7")
     assert table.warnings == (
@@ -108,7 +108,7 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     """A formula whose result is not stored is an empty value, and the reader is told."""
     source = book(tmp_path / "a.xlsx", S=[["a", "b"], ["x", "=1+1"], ["y", 2]])
 
-    table = FORMAT.read_table(source, None, tmp_path / "plain")
+    table = FORMAT.read_table(source, None, ReadAs(), tmp_path / "plain")
 
     assert "no stored result" in table.warnings[0]
     assert (tmp_path / "plain").read_text() == "a,b\nx,\ny,2\n"

@@ -18,6 +18,7 @@ from kbd.formats import (
     Mappable,
     Passage,
     Placement,
+    ReadAs,
     Reading,
     Region,
     Source,
@@ -127,7 +128,7 @@ class Notes(FormatHandler, Mappable, Celled, Editable, Tabular):
         target.write_text(text)
         return Applied(len(operations), tuple(type(each).__name__ for each in operations))
 
-    def read_table(self, source: Source, sheet: str | None, target: Path) -> Table:
+    def read_table(self, source: Source, sheet: str | None, read_as: ReadAs, target: Path) -> Table:
         """Answer something that is no table."""
         return {"columns": 5}  # type: ignore[return-value]
 
