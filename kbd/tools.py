@@ -323,6 +323,8 @@ class Tool(ABC):
         effect: What it does to the workbench; decides in which phases it may be called.
         limits: What its worker calls may use; settings may lower or raise them.
         preload: Modules that the worker of its package imports once.
+        wire_method: The method by which clients call it beside `ToolsCall`, its arguments as
+            parameters; "" for none. It must have a `path` that is read.
     """
 
     name: ClassVar[str]
@@ -331,6 +333,7 @@ class Tool(ABC):
     effect: ClassVar[Effect]
     limits: ClassVar[CallLimits] = CallLimits()
     preload: ClassVar[tuple[str, ...]] = ()
+    wire_method: ClassVar[str] = ""
 
     @abstractmethod
     async def run(self, context: ToolContext, arguments: Any) -> ToolResult:

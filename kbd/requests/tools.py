@@ -1,12 +1,25 @@
-"""Requests about tools: which there are, and a call of one by a client."""
+"""Requests about tools: which there are, and a call of one by a client.
 
-from typing import Annotated, Any, ClassVar
+A tool may have a method of its own, whose record is derived from `CallReadingTool` or
+`CallWritingTool` and has its arguments as parameters; it joins the others when the daemon starts.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, Unset, WorkbenchParam
 
-__all__ = ["ToolArgument", "ToolRequest", "ToolRow", "ToolsCall", "ToolsFound", "ToolsList"]
+__all__ = [
+    "CallReadingTool",
+    "CallWritingTool",
+    "ToolArgument",
+    "ToolRequest",
+    "ToolRow",
+    "ToolsCall",
+    "ToolsFound",
+    "ToolsList",
+]
 
 
 class ToolArgument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,6 +91,29 @@ class ToolsCall(Request):
     workbench_id: WorkbenchParam
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class CallReadingTool(Request):
+    """Ask a tool that reads, with its arguments as parameters.
+
+    Args:
+        root: Which version of the files; the draft's if one is open, else the published one.
+    """
+
+    answer: ClassVar[type[Any]] = dict[str, Any]
+    subject: ClassVar[str] = "file"
+
+    workbench_id: WorkbenchParam
+    root: Literal["draft", "published"] | Unset = UNSET
+
+
+class CallWritingTool(Request):
+    """Have a tool write into the draft, with its arguments as parameters; it is recorded."""
+
+    answer: ClassVar[type[Any]] = dict[str, Any]
+    subject: ClassVar[str] = "file"
+
+    workbench_id: WorkbenchParam
 
 
 ToolRequest = ToolsList | ToolsCall

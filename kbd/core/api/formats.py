@@ -31,7 +31,7 @@ from kbd.requests.formats import FileWritten
 from kbd.requests.reviews import ContentDiff, GetDiff
 from kbd.tools import FileRef
 
-__all__ = ["FormatMethods", "run_client_call"]
+__all__ = ["FormatMethods", "check_root", "run_client_call"]
 
 
 async def run_client_call(
@@ -71,6 +71,17 @@ async def run_client_call(
         changes = await call.files.land(call.id)
         await call.record(msgspec.json.encode(answer).decode(), changes)
     return answer
+
+
+def check_root(workbench: OpenWorkbench, root: str | Unset) -> None:
+    """Check that the version of files that is asked for is there.
+
+    Raises:
+        ValidationFailed: It is the draft's, and none is open.
+    """
+    if root == "draft" and workbench.state.draft is None:
+        msg = "no draft is open in this workbench: leave root out to read what is published"
+        raise ValidationFailed(msg)
 
 
 _NOT_ARGUMENTS = ("api_version", "workbench_id")
@@ -259,9 +270,7 @@ class FormatMethods:
             NotFound: There is no such file, or no such workbench.
         """
         workbench = await self._workbenches.open(request.workbench_id)
-        if request.root == "draft" and workbench.state.draft is None:
-            msg = "no draft is open in this workbench: leave root out to read what is published"
-            raise ValidationFailed(msg)
+        check_root(workbench, request.root)
         files = open_files(self._context, workbench, published=request.root == "published")
         formats = open_formats(self._context, workbench)
         return files, formats, own_file(formats, method.item.handler, files.get(request.path))

@@ -8,6 +8,7 @@ that runs go through, with the same consent.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, assert_never
 
 import anyio
@@ -21,6 +22,7 @@ from kbd.core.agent.tool_execution import (
     parse_arguments,
 )
 from kbd.core.api.client_calls import CallShare, recorded_call
+from kbd.core.api.formats import check_root
 from kbd.core.plugins.catalog import ToolEntry
 from kbd.core.search.lookup import DocumentLookup
 from kbd.core.server.dispatch import Handler, Session
@@ -37,6 +39,9 @@ from kbd.requests.base import Request
 from kbd.types import CallId, Effect, Phase
 
 __all__ = ["ToolMethods"]
+
+_NOT_ARGUMENTS = ("api_version", "workbench_id", "root")
+"""Parameters of a tool's own method that its tool does not get."""
 
 ENVELOPE_BYTES = 1024
 """What the answer takes beside the result: its id above all."""
@@ -56,7 +61,11 @@ class ToolMethods:
 
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
-        return {wire.ToolsList: self.list, wire.ToolsCall: self.call}
+        contributed = {
+            method.item.kind: partial(self.call_by_method, method.item.tool.name)
+            for method in self._context.catalog.tool_methods()
+        }
+        return {wire.ToolsList: self.list, wire.ToolsCall: self.call, **contributed}
 
     def list(self, request: wire.ToolsList, session: Session) -> wire.ToolsFound:
         """List the tools, each with its arguments in the form of `TOOL_REGISTRY` and as a schema.
@@ -96,23 +105,54 @@ class ToolMethods:
                 written.
         """
         opened = await self._workbenches.open(request.workbench_id)
-        workbench = opened.acting(session.actor)
-        entry = find_tool(self._context.catalog, request.name)
-        text = msgspec.json.encode(request.arguments)
-        asked = ReplyCall(CallId(""), request.name)
-        arguments = parse_arguments(entry.tool, asked, text.decode())
+        return await self._call(opened.acting(session.actor), request.name, request.arguments)
+
+    async def call_by_method(
+        self,
+        name: str,
+        request: wire.CallReadingTool | wire.CallWritingTool,
+        session: Session,
+    ) -> msgspec.Raw:
+        """Call the tool that a method is for; the answer of one that writes has `ok`, too.
+
+        Raises:
+            ValidationFailed: The draft is asked for and none is open; or as for `call`.
+            NotFound, KbdError: As for `call`.
+        """
+        workbench = (await self._workbenches.open(request.workbench_id)).acting(session.actor)
+        given = msgspec.to_builtins(request)
+        arguments = {key: value for key, value in given.items() if key not in _NOT_ARGUMENTS}
+        if isinstance(request, wire.CallReadingTool):
+            check_root(workbench, request.root)
+            return await self._call(
+                workbench, name, arguments, published=request.root == "published"
+            )
+        answer = await self._call(workbench, name, arguments)
+        return msgspec.Raw(msgspec.json.encode({"ok": True, **msgspec.json.decode(answer)}))
+
+    async def _call(
+        self,
+        workbench: OpenWorkbench,
+        name: str,
+        given: Mapping[str, Any],
+        *,
+        published: bool = False,
+    ) -> msgspec.Raw:
+        entry = find_tool(self._context.catalog, name)
+        text = msgspec.json.encode(given)
+        arguments = parse_arguments(entry.tool, ReplyCall(CallId(""), name), text.decode())
         match entry.tool.effect:
             case Effect.READ | Effect.RECALL:
-                return await self._read(workbench, entry, arguments)
+                return await self._read(workbench, entry, arguments, published=published)
             case Effect.WRITE:
                 return await self._write(workbench, entry, arguments, text)
             case _:
                 assert_never(entry.tool.effect)
 
     async def _read(
-        self, workbench: OpenWorkbench, entry: ToolEntry, arguments: Any
+        self, workbench: OpenWorkbench, entry: ToolEntry, arguments: Any, *, published: bool
     ) -> msgspec.Raw:
-        files = open_files(self._context, workbench)
+        files = open_files(self._context, workbench, published=published)
         try:
             done = await self._execute(workbench, entry, files, CallId(""), arguments)
         finally:

@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from kbd.core.plugins.host import FormatsByName, Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema, strict_schema
-from kbd.core.plugins.wire_methods import WireMethod
+from kbd.core.plugins.wire_methods import ToolMethod, WireMethod
 from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import Editable, FormatHandler, Previewable
 from kbd.providers import Embedder, Provider, ToolSchema
@@ -86,6 +86,7 @@ class Catalog(FormatCatalog):
         self._providers = {each.item.name: each for each in plugins.providers}
         self._embedders = {each.item.name: each for each in plugins.embedders}
         self._methods = plugins.methods
+        self._tool_methods = plugins.tool_methods
         self._tools = {
             each.item.name: ToolEntry(each.item, each.plugin, _schema(each.item))
             for each in sorted(plugins.tools, key=lambda each: each.item.name)
@@ -124,6 +125,10 @@ class Catalog(FormatCatalog):
     def methods(self) -> tuple[Owned[WireMethod], ...]:
         """Return the wire methods that formats contribute, in the order of loading."""
         return self._methods
+
+    def tool_methods(self) -> tuple[Owned[ToolMethod], ...]:
+        """Return the wire methods that tools name, in the order of loading."""
+        return self._tool_methods
 
     def kind_of(self, name: str) -> FileKind:
         """Return what a file is, by its name."""

@@ -36,7 +36,7 @@ from kbd.core.plugins.hooks import (
 )
 from kbd.core.plugins.running_code import PluginCode, RunningCode
 from kbd.core.plugins.schemas import plain_schema
-from kbd.core.plugins.wire_methods import WireMethod, wire_methods_of
+from kbd.core.plugins.wire_methods import ToolMethod, WireMethod, tool_method_of, wire_methods_of
 from kbd.core.runtime.settings import Settings
 from kbd.formats import FormatHandler, Previewable, Printable
 from kbd.providers import Embedder, Provider
@@ -150,6 +150,7 @@ def check_tool(item: object) -> str:
     # A tool without a schema is refused at start, not when a model is first told of it.
     plain_schema(record)
     _check_preload(item, item.preload)
+    tool_method_of(item)
     return name
 
 
@@ -337,6 +338,7 @@ class Plugins:
         self.embedders: tuple[Owned[Embedder], ...] = ()
         self.tools: tuple[Owned[Tool], ...] = ()
         self.methods: tuple[Owned[WireMethod], ...] = ()
+        self.tool_methods: tuple[Owned[ToolMethod], ...] = ()
 
     @classmethod
     def discover(
@@ -373,6 +375,7 @@ class Plugins:
         )
         catalog = FormatsByName(each.item for each in plugins.formats)
         plugins.tools = plugins._collect("kbd_register_tools", "tool", check_tool, formats=catalog)
+        plugins.tool_methods = plugins._collect_tool_methods()
         return plugins
 
     @property
@@ -509,15 +512,34 @@ class Plugins:
                 continue
             for method in methods:
                 name = method.kind.method
-                # Else a plugin would answer what clients ask of kbd itself.
-                if name in METHODS:
-                    faults.append(f"method {name} is left out: it is one of kbd's own")
-                elif name in taken:
-                    owner = taken[name].plugin.name
-                    faults.append(f"method {name} is left out: plugin {owner} brings one, too")
+                if why := _name_fault(name, taken):
+                    faults.append(why)
                 else:
                     taken[name] = Owned(plugin=owned.plugin, item=method)
         return tuple(taken.values())
+
+    def _collect_tool_methods(self) -> tuple[Owned[ToolMethod], ...]:
+        """Return the methods that tools name; one whose name is taken is left out."""
+        taken: dict[str, Owned[Any]] = {each.item.kind.method: each for each in self.methods}
+        found = []
+        for owned in self.tools:
+            entry = next(each for each in self._entries if each.plugin is owned.plugin)
+            if entry.late:
+                continue
+            try:
+                method = self._call(entry, HOOK_S, tool_method_of, owned.item)
+            except (Exception, SystemExit) as fault:  # noqa: BLE001 - as above
+                entry.faults.append(_fault_line(fault))
+                continue
+            if method is None:
+                continue
+            name = method.kind.method
+            if why := _name_fault(name, taken):
+                entry.faults.append(why)
+                continue
+            taken[name] = Owned(plugin=owned.plugin, item=method)
+            found.append(taken[name])
+        return tuple(found)
 
     def _declarations(
         self, entry: _PluginEntry, hook: str, offered: Mapping[str, Any]
@@ -543,6 +565,16 @@ class Plugins:
         except PluginLateError:
             entry.late = True
             raise
+
+
+def _name_fault(name: str, taken: Mapping[str, Owned[Any]]) -> str:
+    """Return why a method of this name is left out, or ""."""
+    # Else a plugin would answer what clients ask of kbd itself.
+    if name in METHODS:
+        return f"method {name} is left out: it is one of kbd's own"
+    if name in taken:
+        return f"method {name} is left out: plugin {taken[name].plugin.name} brings one, too"
+    return ""
 
 
 def _fault_line(fault: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Wire methods that a format's capabilities contribute, as records of requests.
+"""Wire methods that formats' capabilities and tools contribute, as records of requests.
 
     GetInfo       every format                 ExtractText   Readable, and each of its `wire_reads`
     GetMap        Mappable                     ApplyOps      Editable
@@ -7,7 +7,7 @@
 
 A method's name is the format's `wire_name` and one of these, its `wire_info` in place of GetInfo;
 that of a preview is `ReviewGet<wire_name>Preview<unit>`, that of a comparison
-`ReviewGet<compare_method>`, that of a grid `ReviewGet<grid_method>`.
+`ReviewGet<compare_method>`, that of a grid `ReviewGet<grid_method>`. A tool names its own.
 """
 
 import inspect
@@ -48,8 +48,11 @@ from kbd.requests.formats import (
     ReadRegion,
 )
 from kbd.requests.reviews import GetDiff, ReviewGetDiff
+from kbd.requests.tools import CallReadingTool, CallWritingTool
+from kbd.tools import Tool
+from kbd.types import Effect
 
-__all__ = ["WireMethod", "wire_methods_of"]
+__all__ = ["ToolMethod", "WireMethod", "tool_method_of", "wire_methods_of"]
 
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
 
@@ -73,6 +76,51 @@ class WireMethod(msgspec.Struct, frozen=True):
     kind: type[Request]
     base: type[Request]
     handler: FormatHandler
+
+
+class ToolMethod(msgspec.Struct, frozen=True):
+    """A method that a tool contributes: its request, and the tool."""
+
+    kind: type[Request]
+    tool: Tool
+
+
+def tool_method_of(tool: Tool) -> ToolMethod | None:
+    """Return the method that a tool names, with its arguments as parameters; None if it names none.
+
+    Raises:
+        PluginError: Its name or arguments are not as they must be.
+    """
+    name = tool.wire_method
+    if not name:
+        return None
+    base = CallWritingTool if tool.effect is Effect.WRITE else CallReadingTool
+    own = msgspec.structs.fields(tool.arguments)
+    taken = {field.encode_name for field in msgspec.structs.fields(base)}
+    named = {field.encode_name for field in own}
+    if not _NAME.fullmatch(name) or "path" not in named or taken & named:
+        msg = f"{type(tool).__name__}.wire_method or its arguments are not as kbd needs them"
+        raise PluginError(msg)
+    made = msgspec.defstruct(
+        name,
+        [_parameter(field) for field in own],
+        bases=(base,),
+        module=__name__,
+        namespace={"__doc__": f"{inspect.cleandoc(base.__doc__ or '')}\n\nIt is `{tool.name}`."},
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )
+    assert issubclass(made, Request)
+    return ToolMethod(made, tool)
+
+
+def _parameter(field: msgspec.structs.FieldInfo) -> Any:
+    if field.required:
+        return field.encode_name, field.type
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.encode_name, field.type, msgspec.field(default_factory=field.default_factory)
+    return field.encode_name, field.type, field.default
 
 
 def wire_methods_of(handler: FormatHandler) -> tuple[WireMethod, ...]:

@@ -151,6 +151,7 @@ class TableExport(_ExportTool):
     """`table_export`: a table, or what a query makes of it, as a file."""
 
     name: ClassVar[str] = "table_export"
+    wire_method: ClassVar[str] = "TabularExport"
 
     def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:
         super().__init__(limits, formats)
@@ -206,6 +207,7 @@ class TableUpdateFromExport(_ExportTool):
     """`table_update_from_export`: rows into a sheet of a workbook, the rest of it kept."""
 
     name: ClassVar[str] = "table_update_from_export"
+    wire_method: ClassVar[str] = "TabularUpdateFromExport"
     arguments = UpdateArguments
 
     def __init__(self, limits: QueryLimits, formats: FormatCatalog) -> None:

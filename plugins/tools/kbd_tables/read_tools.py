@@ -105,6 +105,7 @@ class TableGetMap(_TableTool):
     """`table_get_map`: columns, types, rows, encoding and chunks."""
 
     name: ClassVar[str] = "table_get_map"
+    wire_method: ClassVar[str] = "TabularGetMap"
     description = (
         "Get the structure of a table: columns with types, row count, encoding and delimiter, "
         f"chunks of {ROWS_PER_CHUNK} rows. Call it first; quote column names in SQL as given here."
@@ -139,6 +140,7 @@ class TableDescribe(_TableTool):
     """`table_describe`: each column's type, how full it is, how many values it has."""
 
     name: ClassVar[str] = "table_describe"
+    wire_method: ClassVar[str] = "TabularDescribe"
     description = (
         "Describe the columns of a table: inferred type, whether values are missing, how many "
         "values and how many distinct ones. Use it to choose columns to group or filter by."
@@ -162,6 +164,7 @@ class TableStats(_TableTool):
     """`table_stats`: statistics by column."""
 
     name: ClassVar[str] = "table_stats"
+    wire_method: ClassVar[str] = "TabularGetStats"
     description = (
         "Compute statistics of columns over all rows: min, max, mean, sum and stddev of numbers; "
         "lengths and the most common values of texts; min and max of dates; counts of booleans. "
@@ -197,6 +200,7 @@ class TableReadRows(_TableTool):
     """`table_read_rows`: rows by number."""
 
     name: ClassVar[str] = "table_read_rows"
+    wire_method: ClassVar[str] = "TabularReadRows"
     description = (
         "Read rows of a table by number, in the file's order. For samples and for walking through "
         "a table in windows; to count, filter, group or sort use table_query."
@@ -282,6 +286,7 @@ class TableQuery(Tool):
     """
 
     name: ClassVar[str] = "table_query"
+    wire_method: ClassVar[str] = "TabularQuery"
     description = (
         "Run one read-only SQL statement (DuckDB: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE) on a "
         "table; it is called data. Column names as in table_get_map, in double quotes where they "
