@@ -137,6 +137,17 @@ def test_tools_are_documented(plugins: Plugins) -> None:
         assert told(entry.tool.arguments) == names(row["arguments"]), entry.tool.name
 
 
+def test_methods_of_tools_are_documented(plugins: Plugins) -> None:
+    """Each method that a tool has of its own stands in the table, with its tool."""
+    rows = table("reference/tools.md", "Methods of tools")
+    found = {
+        entry.method.method: f"`{entry.tool.name}`"
+        for entry in Catalog(plugins).tools()
+        if entry.method is not None
+    }
+    assert found == {method: row["tool"] for method, row in rows.items()}
+
+
 def test_formats_are_documented(plugins: Plugins) -> None:
     """Each format stands in the table with its plugin, kind, suffixes and what it can do."""
     rows = table("reference/formats.md", "Formats")

@@ -23,7 +23,7 @@ NAMES_OF_NOTHING = {"common", "helpers", "manager", "misc", "service", "utils"}
 
 FIELD_NOUNS = {
     "deferred", "editing", "embedding", "encoding", "formatting", "framing", "parsing",
-    "ranking", "settings", "snapshotting", "testing",
+    "ranking", "reading", "settings", "snapshotting", "testing",
 }  # fmt: skip
 """Words in -ing and -ed that name a thing which the field looks for."""
 

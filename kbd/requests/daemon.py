@@ -38,6 +38,9 @@ __all__ = [
     "SetAsideFile",
     "ToolWorkerGetStatus",
     "ToolWorkerStatus",
+    "WorkedFormat",
+    "WorkerGetInfo",
+    "WorkerInfo",
 ]
 
 
@@ -169,6 +172,50 @@ class ToolWorkerGetStatus(Request):
     """Ask whether files can be worked on."""
 
     answer: ClassVar[type[Any]] = ToolWorkerStatus
+
+
+class WorkedFormat(msgspec.Struct, frozen=True, kw_only=True):
+    """A format that workers read.
+
+    Args:
+        name: The format.
+        kind: The word for its files.
+        suffixes: How their names end.
+        plugin: The plugin that brings it.
+        version: Of that plugin.
+        methods: The methods that clients call on its files.
+    """
+
+    name: str
+    kind: str
+    suffixes: tuple[str, ...]
+    plugin: str
+    version: str
+    methods: tuple[str, ...]
+
+
+class WorkerInfo(Answer):
+    """What workers do with files.
+
+    Args:
+        python: The version of Python that they run.
+        available: Whether a call would be tried.
+        sandbox: How they are confined.
+        formats: What they read, sorted by name.
+        tool_methods: The methods of tools, which work on several formats.
+    """
+
+    python: str
+    available: bool
+    sandbox: SandboxInfo
+    formats: tuple[WorkedFormat, ...]
+    tool_methods: tuple[str, ...]
+
+
+class WorkerGetInfo(Request):
+    """Ask what workers do with files: formats, and the methods for them."""
+
+    answer: ClassVar[type[Any]] = WorkerInfo
 
 
 class DaemonStopping(Answer):
@@ -331,6 +378,7 @@ class RpcDiscover(Request):
 DaemonRequest = (
     EngineGetInfo
     | ToolWorkerGetStatus
+    | WorkerGetInfo
     | DaemonShutdown
     | PluginsList
     | ClientIdentify

@@ -1,6 +1,7 @@
 """Methods of the daemon itself: its information, workers, plugins, clients and shutdown."""
 
 import os
+import platform
 
 import msgspec
 from anyio.to_thread import run_sync
@@ -33,6 +34,7 @@ class DaemonMethods:
         return {
             wire.EngineGetInfo: self.info,
             wire.ToolWorkerGetStatus: self.workers,
+            wire.WorkerGetInfo: self.worker_info,
             wire.DaemonShutdown: self.shutdown,
             wire.PluginsList: self.plugins,
             wire.ClientIdentify: self.identify,
@@ -81,6 +83,32 @@ class DaemonMethods:
                 for each in self._context.workers.set_aside.files()
             )
             or msgspec.UNSET,
+        )
+
+    def worker_info(self, request: wire.WorkerGetInfo, session: Session) -> wire.WorkerInfo:
+        """Return the formats that workers read, each with its methods."""
+        del request, session
+        catalog, status = self._context.catalog, self._context.workers.status()
+        methods: dict[str, list[str]] = {}
+        for each in catalog.methods():
+            methods.setdefault(each.item.handler.name, []).append(each.item.kind.method)
+        owned = [catalog.format(handler.name) for handler in catalog.handlers()]
+        return wire.WorkerInfo(
+            python=platform.python_version(),
+            available=status.available,
+            sandbox=_sandbox_info(status.sandbox),
+            formats=tuple(
+                wire.WorkedFormat(
+                    name=each.item.name,
+                    kind=each.item.kind,
+                    suffixes=tuple(sorted(each.item.suffixes)),
+                    plugin=each.plugin.name,
+                    version=each.plugin.version,
+                    methods=tuple(sorted(methods.get(each.item.name, ()))),
+                )
+                for each in owned
+            ),
+            tool_methods=tuple(each.method.method for each in catalog.tools() if each.method),
         )
 
     def shutdown(self, request: wire.DaemonShutdown, session: Session) -> wire.DaemonStopping:

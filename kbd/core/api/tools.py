@@ -62,8 +62,9 @@ class ToolMethods:
     def table(self) -> dict[type[Request], Handler]:
         """Return what answers which request."""
         contributed = {
-            method.item.kind: partial(self.call_by_method, method.item.tool.name)
-            for method in self._context.catalog.tool_methods()
+            entry.method: partial(self.call_by_method, entry.tool.name)
+            for entry in self._context.catalog.tools()
+            if entry.method is not None
         }
         return {wire.ToolsList: self.list, wire.ToolsCall: self.call, **contributed}
 

@@ -12,10 +12,11 @@ from anyio import to_thread
 
 from kbd.core.plugins.host import FormatsByName, Owned, Plugin, Plugins
 from kbd.core.plugins.schemas import plain_schema, strict_schema
-from kbd.core.plugins.wire_methods import ToolMethod, WireMethod
+from kbd.core.plugins.wire_methods import WireMethod
 from kbd.errors import NotFound, StyleSkillLoadFailed
 from kbd.formats import Editable, FormatHandler, Previewable
 from kbd.providers import Embedder, Provider, ToolSchema
+from kbd.requests.base import Request
 from kbd.tools import FormatCatalog, Tool
 from kbd.types import Effect, Phase
 
@@ -62,11 +63,12 @@ class _StrictToolSchema(ToolSchema, frozen=True, dict=True):
 
 
 class ToolEntry(msgspec.Struct, frozen=True):
-    """Entry of a tool: the tool, its owner, its schemas for models."""
+    """Entry of a tool: the tool, its owner, its schemas for models, its method if it has one."""
 
     tool: Tool
     plugin: Plugin
     schema: ToolSchema
+    method: type[Request] | None = None
 
 
 class Catalog(FormatCatalog):
@@ -86,9 +88,10 @@ class Catalog(FormatCatalog):
         self._providers = {each.item.name: each for each in plugins.providers}
         self._embedders = {each.item.name: each for each in plugins.embedders}
         self._methods = plugins.methods
-        self._tool_methods = plugins.tool_methods
         self._tools = {
-            each.item.name: ToolEntry(each.item, each.plugin, _schema(each.item))
+            each.item.name: ToolEntry(
+                each.item, each.plugin, _schema(each.item), plugins.tool_methods.get(each.item.name)
+            )
             for each in sorted(plugins.tools, key=lambda each: each.item.name)
         }
         self._hashes: dict[str, str] = {}
@@ -125,10 +128,6 @@ class Catalog(FormatCatalog):
     def methods(self) -> tuple[Owned[WireMethod], ...]:
         """Return the wire methods that formats contribute, in the order of loading."""
         return self._methods
-
-    def tool_methods(self) -> tuple[Owned[ToolMethod], ...]:
-        """Return the wire methods that tools name, in the order of loading."""
-        return self._tool_methods
 
     def kind_of(self, name: str) -> FileKind:
         """Return what a file is, by its name."""

@@ -36,11 +36,12 @@ from kbd.core.plugins.hooks import (
 )
 from kbd.core.plugins.running_code import PluginCode, RunningCode
 from kbd.core.plugins.schemas import plain_schema
-from kbd.core.plugins.wire_methods import ToolMethod, WireMethod, tool_method_of, wire_methods_of
+from kbd.core.plugins.wire_methods import WireMethod, tool_method_of, wire_methods_of
 from kbd.core.runtime.settings import Settings
 from kbd.formats import FormatHandler, Previewable, Printable
 from kbd.providers import Embedder, Provider
 from kbd.requests import METHODS
+from kbd.requests.base import Request
 from kbd.tools import CallLimits, FormatCatalog, Tool
 from kbd.types import Effect
 
@@ -338,7 +339,7 @@ class Plugins:
         self.embedders: tuple[Owned[Embedder], ...] = ()
         self.tools: tuple[Owned[Tool], ...] = ()
         self.methods: tuple[Owned[WireMethod], ...] = ()
-        self.tool_methods: tuple[Owned[ToolMethod], ...] = ()
+        self.tool_methods: dict[str, type[Request]] = {}
 
     @classmethod
     def discover(
@@ -518,10 +519,10 @@ class Plugins:
                     taken[name] = Owned(plugin=owned.plugin, item=method)
         return tuple(taken.values())
 
-    def _collect_tool_methods(self) -> tuple[Owned[ToolMethod], ...]:
-        """Return the methods that tools name; one whose name is taken is left out."""
+    def _collect_tool_methods(self) -> dict[str, type[Request]]:
+        """Return the methods that tools name, by tool; one whose name is taken is left out."""
         taken: dict[str, Owned[Any]] = {each.item.kind.method: each for each in self.methods}
-        found = []
+        found: dict[str, type[Request]] = {}
         for owned in self.tools:
             entry = next(each for each in self._entries if each.plugin is owned.plugin)
             if entry.late:
@@ -533,13 +534,12 @@ class Plugins:
                 continue
             if method is None:
                 continue
-            name = method.kind.method
-            if why := _name_fault(name, taken):
+            if why := _name_fault(method.method, taken):
                 entry.faults.append(why)
                 continue
-            taken[name] = Owned(plugin=owned.plugin, item=method)
-            found.append(taken[name])
-        return tuple(found)
+            taken[method.method] = owned
+            found[owned.item.name] = method
+        return found
 
     def _declarations(
         self, entry: _PluginEntry, hook: str, offered: Mapping[str, Any]

@@ -52,7 +52,7 @@ from kbd.requests.tools import CallReadingTool, CallWritingTool
 from kbd.tools import Tool
 from kbd.types import Effect
 
-__all__ = ["ToolMethod", "WireMethod", "tool_method_of", "wire_methods_of"]
+__all__ = ["WireMethod", "tool_method_of", "wire_methods_of"]
 
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]{0,39}")
 
@@ -78,15 +78,8 @@ class WireMethod(msgspec.Struct, frozen=True):
     handler: FormatHandler
 
 
-class ToolMethod(msgspec.Struct, frozen=True):
-    """A method that a tool contributes: its request, and the tool."""
-
-    kind: type[Request]
-    tool: Tool
-
-
-def tool_method_of(tool: Tool) -> ToolMethod | None:
-    """Return the method that a tool names, with its arguments as parameters; None if it names none.
+def tool_method_of(tool: Tool) -> type[Request] | None:
+    """Return the request of the method that a tool names, or None; its parameters are arguments.
 
     Raises:
         PluginError: Its name or arguments are not as they must be.
@@ -112,7 +105,7 @@ def tool_method_of(tool: Tool) -> ToolMethod | None:
         forbid_unknown_fields=True,
     )
     assert issubclass(made, Request)
-    return ToolMethod(made, tool)
+    return made
 
 
 def _parameter(field: msgspec.structs.FieldInfo) -> Any:

@@ -10,11 +10,13 @@ import pytest
 from kbd.core.plugins.catalog import Catalog
 from kbd.core.plugins.hooks import EntryPoint, PluginError
 from kbd.core.plugins.host import Plugins, check_format
-from kbd.core.plugins.wire_methods import wire_methods_of
+from kbd.core.plugins.wire_methods import tool_method_of, wire_methods_of
 from kbd.core.runtime.settings import Settings
 from kbd.formats import FormatHandler, Printable
 from kbd.requests import formats as wire
 from kbd.requests.openrpc import openrpc_document
+from kbd.tools import Tool, ToolContext, ToolResult
+from kbd.types import Effect
 from tools.small_formats import AlbumFormat, BookFormat, LinesFormat, StyledBook
 
 Discover = Callable[..., Plugins]
@@ -278,3 +280,70 @@ def test_a_plugin_that_is_left_out_brings_none(discover: Discover) -> None:
     assert methods(plugins) == {}
     assert [each.status for each in plugins.statuses] == ["blocked", "left_out"]
     assert "wire_methods names ApplyOps" in (plugins.statuses[1].reason or "")
+
+
+class _Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file, and how much of it."""
+
+    path: str
+    count: int = 3
+    words: list[str] = []
+
+
+class _Rooted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What every method of a tool has, and no path."""
+
+    root: str
+
+
+class _NamedTool(Tool):
+    """A tool with a method of its own."""
+
+    name = "named"
+    description = "Reads."
+    arguments = _Named
+    effect: ClassVar[Effect] = Effect.READ
+    wire_method: ClassVar[str] = "NamedRead"
+
+    async def run(self, context: ToolContext, arguments: Any) -> ToolResult:
+        """Return what it was given."""
+        return ToolResult(arguments)
+
+
+def test_a_tools_method_has_its_arguments_as_parameters() -> None:
+    """With their defaults, beside the workbench and the version; a writing one has no version."""
+    kind = tool_method_of(_NamedTool())
+    assert kind is not None
+    assert kind.method == "NamedRead"
+    given = {"workbench_id": "0" * 16, "path": "a.csv"}
+    made = msgspec.convert(given, kind)
+    assert msgspec.to_builtins(made) == {**given, "count": 3, "words": []}
+    with pytest.raises(msgspec.ValidationError, match="unknown field `rwos`"):
+        msgspec.convert({**given, "rwos": 1}, kind)
+
+    class Writes(_NamedTool):
+        """It writes."""
+
+        effect = Effect.WRITE
+
+    writing = tool_method_of(Writes())
+    assert writing is not None
+    assert "root" not in writing.__struct_fields__
+
+
+def test_a_tools_method_must_fit() -> None:
+    """A name that is none, arguments without a path, or one called as a parameter of all are."""
+
+    class Misnamed(_NamedTool):
+        """Its method has no name."""
+
+        wire_method = "no name"
+
+    class Homeless(_NamedTool):
+        """It reads no file."""
+
+        arguments = _Rooted
+
+    for strange in (Misnamed(), Homeless()):
+        with pytest.raises(PluginError, match=r"wire_method or its arguments"):
+            tool_method_of(strange)

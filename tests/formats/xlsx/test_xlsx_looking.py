@@ -263,7 +263,8 @@ def told(source: Source, target: Path) -> list[Any]:
     """Ask for all that there is to ask."""
     return [
         FORMAT.map(source), FORMAT.info(source), FORMAT.cells(source, Region(range="A120:C260")),
-        list(FORMAT.passages(source)), FORMAT.read_table(source, None, ReadAs(), target), target.read_bytes(),
+        list(FORMAT.passages(source)), FORMAT.read_table(source, None, ReadAs(), target),
+        target.read_bytes(),
     ]  # fmt: skip
 
 
