@@ -19,6 +19,7 @@ __all__ = [
     "FocusHint",
     "ForkMode",
     "Phase",
+    "ReadAs",
     "RunId",
     "Seq",
     "WatchId",
@@ -97,3 +98,23 @@ class Effect(StrEnum):
 
 ForkMode = Literal["clone_all", "clone_files_and_context_no_chat", "clone_files_only"]
 """How much of a workbench a fork takes over."""
+
+
+class ReadAs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a table is to be read, as a person or a rule said; None where it is found out.
+
+    Args:
+        encoding: A codec of Python.
+        delimiter: What separates fields: one character.
+        header_row: The row of the file that names the columns, counted from 1; 0 for none.
+        decimal: The decimal mark of its numbers.
+        date_order: The order of day, month and year in dates that are written with figures.
+        totals: Whether rows that sum others up are left out, or kept as rows like others.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    header_row: int | None = None
+    decimal: Literal[".", ","] | None = None
+    date_order: Literal["dmy", "mdy", "ymd"] | None = None
+    totals: Literal["leave_out", "keep"] | None = None

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from kbd.events.base import Fact
-from kbd.types import BlobHash, FileName, FocusHint, ForkMode, WorkbenchId
+from kbd.types import BlobHash, FileName, FocusHint, ForkMode, ReadAs, WorkbenchId
 
 __all__ = [
     "AssistantMessageAdded",
@@ -28,6 +28,7 @@ __all__ = [
     "PluginEndedDaemon",
     "PluginLeftOut",
     "PluginLoaded",
+    "ReadingChosen",
     "RequestSent",
     "RunsThen",
     "SettingChanged",
@@ -115,6 +116,18 @@ class ModelChosen(Fact):
     """The workbench's model was chosen."""
 
     model_id: str
+
+
+class ReadingChosen(Fact):
+    """A person or a rule said how the tables of a file are to be read.
+
+    Args:
+        name: The file.
+        read_as: All that is said of it from now on; empty if it is to be found out.
+    """
+
+    name: FileName
+    read_as: ReadAs
 
 
 class ContextSet(Fact):
@@ -420,6 +433,7 @@ WorkbenchEvent = (
     | PluginEndedDaemon
     | LogRepaired
     | WorkbenchForked
+    | ReadingChosen
     | ContextSet
     | ContextRemoved
     | ConversationRewound

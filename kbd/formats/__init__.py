@@ -90,13 +90,12 @@ from kbd.formats.records import (
     Written,
 )
 from kbd.formats.table_reading import (
-    ReadAs,
     ReadingOption,
     ReadingQuestion,
     TableReading,
     TouchedRows,
 )
-from kbd.types import FocusHint
+from kbd.types import FocusHint, ReadAs
 
 __all__ = [
     "Applied",

@@ -22,7 +22,7 @@ from kbd.formats.records import (
     Table,
     Written,
 )
-from kbd.formats.table_reading import ReadAs
+from kbd.types import ReadAs
 
 __all__ = [
     "Celled",

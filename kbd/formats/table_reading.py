@@ -1,40 +1,17 @@
 """How a table is read: what was said about it, what was found out, and what has to be asked.
 
 Two ways to read a file that give different figures are a question, not a guess. What a person or a
-rule answers is `ReadAs`; how the table was read in the end is `TableReading`.
+rule answers is `kbd.types.ReadAs`; how the table was read in the end is `TableReading`.
 """
-
-from typing import Literal
 
 import msgspec
 
 __all__ = [
-    "ReadAs",
     "ReadingOption",
     "ReadingQuestion",
     "TableReading",
     "TouchedRows",
 ]
-
-
-class ReadAs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a table is to be read, as a person or a rule said; None where it is found out.
-
-    Args:
-        encoding: A codec of Python.
-        delimiter: What separates fields: one character.
-        header_row: The row of the file that names the columns, counted from 1; 0 for none.
-        decimal: The decimal mark of its numbers.
-        date_order: The order of day, month and year in dates that are written with figures.
-        totals: Whether rows that sum others up are left out, or kept as rows like others.
-    """
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    header_row: int | None = None
-    decimal: Literal[".", ","] | None = None
-    date_order: Literal["dmy", "mdy", "ymd"] | None = None
-    totals: Literal["leave_out", "keep"] | None = None
 
 
 class ReadingOption(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, SeqParam, Unset, WorkbenchParam
 from kbd.requests.providers import DefaultModel, ModelParam
-from kbd.types import FileName, ForkMode, Seq, WorkbenchId
+from kbd.types import FileName, ForkMode, ReadAs, Seq, WorkbenchId
 
 __all__ = [
     "AddResult",
@@ -28,6 +28,7 @@ __all__ = [
     "WorkbenchFilesExtract",
     "WorkbenchFilesList",
     "WorkbenchFilesRemove",
+    "WorkbenchFilesSetReading",
     "WorkbenchFork",
     "WorkbenchForked",
     "WorkbenchGetDefaultModel",
@@ -271,6 +272,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
         reason: Why not, or why it is not read any more: it killed its workers.
         active_content: What it carries that runs, fetches or is embedded, as its map names it;
             empty if there is nothing, absent if nobody asked to look into it, or it cannot be.
+        read_as: What was said about how its tables are to be read; absent if nothing was.
     """
 
     path: FileName
@@ -282,6 +284,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
     is_opaque: bool
     reason: str | Unset = UNSET
     active_content: tuple[str, ...] | Unset = UNSET
+    read_as: ReadAs | Unset = UNSET
 
 
 class FilesFound(Answer):
@@ -350,6 +353,28 @@ class WorkbenchFilesRemove(_WorkbenchRequest):
     workbench_paths: tuple[_PathText, ...]
 
 
+class ReadingSet(Answer):
+    """What is said of a file's tables now."""
+
+    path: FileName
+    read_as: ReadAs
+
+
+class WorkbenchFilesSetReading(_WorkbenchRequest):
+    """Say how the tables of a file are to be read, in place of what was said before.
+
+    Args:
+        path: The file.
+        read_as: All that is said; empty to have it found out.
+    """
+
+    answer: ClassVar[type[Any]] = ReadingSet
+
+    workbench_id: WorkbenchParam
+    path: _PathText
+    read_as: ReadAs
+
+
 class ExtractResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one file that was to be extracted."""
 
@@ -402,6 +427,7 @@ WorkbenchRequest = (
     | WorkbenchFilesList
     | WorkbenchFilesAdd
     | WorkbenchFilesRemove
+    | WorkbenchFilesSetReading
     | WorkbenchFilesExtract
     | WorkbenchGetDefaultModel
     | WorkbenchSetDefaultModel

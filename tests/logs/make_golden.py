@@ -21,7 +21,7 @@ from kbd.events import watches as f
 from kbd.events import workbenches as w
 from kbd.events.base import Actor, FileVersion, ModelShare, Recorded, ReplyCall
 from kbd.messages import Usage
-from kbd.types import BlobHash, CallId, FileName, Phase, RunId, Seq, WatchId, WorkbenchId
+from kbd.types import BlobHash, CallId, FileName, Phase, ReadAs, RunId, Seq, WatchId, WorkbenchId
 
 HERE = Path(__file__).resolve().parent
 CURRENT = HERE / "v1"
@@ -281,13 +281,17 @@ ADDED: tuple[tuple[Event, ...], ...] = (
         w.PluginEndedDaemon("kbd_odd", "1.0"),
         w.PluginLeftOut("kbd_odd", "the settings block it", is_blocked=True),
     ),
+    (
+        w.ReadingChosen(CSV, ReadAs(encoding="cp1252", decimal=",", date_order="dmy")),
+        w.ReadingChosen(CSV, ReadAs()),
+    ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,
 watched folders, what models cost, are told and may undo, and searches."""
 
 
 CLIENT = Actor("kbd", 7, "0.1.0", "terminal")
-CLIENTS_FROM = len(ADDED) - 6
+CLIENTS_FROM = len(ADDED) - 7
 """From which of what came later on a client asked for it."""
 
 

@@ -14,7 +14,7 @@ import msgspec
 from anyio.to_thread import run_sync
 
 from kbd.core.agent.prompt_blocks import weigh_context
-from kbd.core.domain.commands import AddFiles, RemoveContext, RemoveFiles, SetContext
+from kbd.core.domain.commands import AddFiles, ChooseReading, RemoveContext, RemoveFiles, SetContext
 from kbd.core.domain.workbench_decisions import parse_category
 from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.format_calls import FormatCalls
@@ -99,6 +99,7 @@ class FileMethods:
             wire.WorkbenchFilesList: self.list,
             wire.WorkbenchFilesAdd: self.add,
             wire.WorkbenchFilesRemove: self.remove,
+            wire.WorkbenchFilesSetReading: self.set_reading,
             wire.WorkbenchFilesExtract: self.extract,
         }
 
@@ -152,6 +153,15 @@ class FileMethods:
                         with suppress(SandboxViolation):
                             await run_sync(workbench.files.remove, name)
         return wire.FilesRemoved(removed=names, in_draft=bool(names) and not removed)
+
+    async def set_reading(
+        self, request: wire.WorkbenchFilesSetReading, session: Session
+    ) -> wire.ReadingSet:
+        """Say how the tables of a file are to be read."""
+        opened = await self._workbenches.open(request.workbench_id)
+        name = file_name(request.path)
+        await opened.acting(session.actor).submit(ChooseReading(name, request.read_as))
+        return wire.ReadingSet(path=name, read_as=request.read_as)
 
     async def extract(
         self, request: wire.WorkbenchFilesExtract, session: Session

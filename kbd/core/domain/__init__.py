@@ -3,13 +3,14 @@
 State is folded from events:
 
     workbench_state, run_state, watch_state, daemon_state   the records
-    fold, fold_runs                                         a table by type of event, nothing else
+    fold, fold_conversation, fold_runs                      a table by type of event, nothing else
     state_text                                              what people read of it
 
 Events in words, once for all who tell of them:
 
     event_context   the phase, item and call that an event belongs to, and its place in the run
     event_text      an event as one sentence
+    watch_text      watched folders, in words
     restore_text    a restore, and what a person confirmed after it, in words
     approval_text   what waits for a person, in words
     runnable_files  which files run, or are obeyed, by their name or beginning

@@ -14,12 +14,13 @@ from kbd.events.drafts import FileAdopted, FileChanged, PlannedFile
 from kbd.events.runs import RunCancelled, RunFailed, RunFinished, ToolCalled, ToolReturned
 from kbd.events.vocabulary import Event
 from kbd.events.workbenches import ConsentGranted, ConversationRewound, DraftThen, FileAdded
-from kbd.types import BlobHash, CallId, FileName, Seq
+from kbd.types import BlobHash, CallId, FileName, ReadAs, Seq
 
 __all__ = [
     "AbortPublish",
     "AddFiles",
     "ChooseModel",
+    "ChooseReading",
     "Command",
     "CompletePublish",
     "ConfirmDeletions",
@@ -255,6 +256,18 @@ class FailAttempt(msgspec.Struct, frozen=True):
     final: bool
 
 
+class ChooseReading(msgspec.Struct, frozen=True):
+    """Say how the tables of a file are to be read.
+
+    Args:
+        name: The file.
+        read_as: All that is said of it; empty to have it found out.
+    """
+
+    name: FileName
+    read_as: ReadAs
+
+
 class SetContext(msgspec.Struct, frozen=True):
     """Set a context item, which every later run is given.
 
@@ -405,6 +418,7 @@ Command = (
     | RecordCall
     | RecordRebase
     | FailAttempt
+    | ChooseReading
     | SetContext
     | RemoveContext
     | RecordFacts

@@ -7,6 +7,7 @@ from kbd.core.domain.commands import (
     AbortPublish,
     AddFiles,
     ChooseModel,
+    ChooseReading,
     Command,
     CompletePublish,
     ConfirmDeletions,
@@ -55,6 +56,7 @@ from kbd.core.domain.run_decisions import (
 from kbd.core.domain.workbench_decisions import (
     abort_publish,
     add_files,
+    choose_reading,
     complete_publish,
     confirm_deletions,
     discard_draft,
@@ -105,6 +107,8 @@ def decide(state: WorkbenchState, command: Command) -> Decision:  # noqa: C901 -
             return record_call(state, command)
         case FailAttempt():
             return fail_attempt(state, command)
+        case ChooseReading():
+            return choose_reading(state, command)
         case SetContext():
             return set_context(state, command)
         case RemoveContext():

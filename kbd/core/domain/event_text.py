@@ -16,7 +16,8 @@ import msgspec
 from kbd.core.domain.approval_text import APPROVAL_TEXTS
 from kbd.core.domain.event_context import EventContext, WorkTotals
 from kbd.core.domain.restore_text import RESTORE_TEXTS
-from kbd.events import drafts, watches, workbenches
+from kbd.core.domain.watch_text import WATCH_TEXTS
+from kbd.events import drafts, workbenches
 from kbd.events.codec import Unknown
 from kbd.events.runs import (
     ItemCompleted,
@@ -309,12 +310,6 @@ RUN_TEXTS: Mapping[type, Callable[[Any, EventContext], str]] = MappingProxyType(
 """What each event of a run tells."""
 
 
-LANDINGS_NAMED = 5
-"""How many landed files a title names by their numbers."""
-
-WATCH_DIGITS = 8
-"""How much of a watch's id names it."""
-
 _PURPOSES = {
     "turn": "",
     "validate": ", to try a key",
@@ -428,6 +423,14 @@ def _rewound(data: workbenches.ConversationRewound, _context: EventContext) -> s
     return f"{undone}set back to message {data.message_id} (event {data.to_seq}){again}{kept}"
 
 
+def _reading_chosen(data: workbenches.ReadingChosen, _context: EventContext) -> str:
+    said = msgspec.to_builtins(data.read_as)
+    if not said:
+        return f"{data.name}: how it is read is found out again"
+    words = ", ".join(f"{field.replace('_', ' ')} {value!r}" for field, value in said.items())
+    return f"{data.name} is to be read with {words}"
+
+
 def _context_set(data: workbenches.ContextSet, _context: EventContext) -> str:
     source = f" from {data.source_name}" if data.source_name else ""
     return f"{data.category} set{source}: {data.text[:FIELD_CHARACTERS]}"
@@ -458,55 +461,6 @@ def _reserved(data: workbenches.BudgetReserved, _context: EventContext) -> str:
     return f"{most} reserved for {data.model_id}, {data.workbench_id}"
 
 
-# Watched folders.
-
-
-def _watch(data: Any) -> str:
-    return f"watch {data.watch_id[:WATCH_DIGITS]}"
-
-
-def _landings(data: Any) -> str:
-    """Name a watch, and landed files by the numbers of the events that tell of them."""
-    numbers = [str(number) for number in data.landings]
-    left = len(numbers) - LANDINGS_NAMED
-    more = f" and {left} more" if left > 0 else ""
-    return f"no. {', '.join(numbers[:LANDINGS_NAMED])}{more}"
-
-
-def _landed(data: watches.FileLanded, _context: EventContext) -> str:
-    became = {
-        "moved": f", known before as {data.moved_from}: no run",
-        "own": ", written by kbd itself: no run",
-        "failed": f", put aside: {data.code}: {data.message}",
-    }.get(data.outcome, "")
-    return f"{_watch(data)}: {data.path} landed ({size(data.size_bytes)}){became}"
-
-
-def _watch_run_started(data: watches.WatchRunStarted, _context: EventContext) -> str:
-    where = f"worked on in {data.workbench_id}, attempt {data.attempt}"
-    return f"{_watch(data)}: {_landings(data)} {where}"
-
-
-def _watch_run_finished(data: watches.WatchRunFinished, _context: EventContext) -> str:
-    if data.outcome == "failed":
-        again = "to be tried again: " if data.retry_at_us else ""
-        ended = f"failed, {again}{data.code}: {data.message}"
-    else:
-        delivered = ", ".join(data.delivered)
-        ended = f"{data.outcome}{f', delivered {delivered}' if delivered else ''}"
-    return f"{_watch(data)}: {_landings(data)} ended: {ended}"
-
-
-def _command_ended(data: watches.WatchCommandEnded, _context: EventContext) -> str:
-    how = f"with code {data.exit_code}" if data.exit_code is not None else f"badly: {data.message}"
-    return f"{_watch(data)}: command for {_landings(data)} ended {how}"
-
-
-def _written(data: watches.FilesWritten, _context: EventContext) -> str:
-    files = counted(len(data.hashes), "file")
-    return f"kbd writes {files} into {data.folder}: no reason for a run"
-
-
 def _unknown_event(data: Any, _context: EventContext) -> str:
     """Render an event of a newer kbd, or an unreadable one, by its name and its fields."""
     if not isinstance(data, Unknown):
@@ -529,6 +483,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         workbenches.FileRemoved: lambda e, _: f"removed {e.name}",
         workbenches.ConsentGranted: _consent,
         workbenches.ModelChosen: lambda e, _: f"model {e.model_id} was chosen",
+        workbenches.ReadingChosen: _reading_chosen,
         workbenches.ContextSet: _context_set,
         workbenches.ContextRemoved: lambda e, _: f"{e.category} taken out",
         workbenches.UserMessageAdded: labeled_text("asked"),
@@ -573,27 +528,7 @@ EVENT_TEXTS: Mapping[type, _Text] = MappingProxyType(
         drafts.EffectIntended: _effect,
         drafts.EffectDone: lambda e, _: f"written outside the workbench as {e.final_name}",
         drafts.EffectAborted: lambda e, _: f"not written outside the workbench: {e.reason}",
-        watches.WatchAdded: lambda e, _: (
-            f"watching {e.rule.folder} ({e.rule.name}) as {e.watch_id[:WATCH_DIGITS]}"
-        ),
-        watches.FilesPassedOver: lambda e, _: (
-            f"{_watch(e)}: {counted(len(e.files), 'file')} there already, passed over"
-        ),
-        watches.WatchRemoved: lambda e, _: f"{_watch(e)} was removed",
-        watches.WatchPaused: lambda e, _: (
-            f"{_watch(e)} paused{f': {e.reason}' if e.reason else ''}"
-        ),
-        watches.WatchSuspended: lambda e, _: f"{_watch(e)} suspended: {e.code}: {e.reason}",
-        watches.FileLanded: _landed,
-        watches.WatchRunStarted: _watch_run_started,
-        watches.WatchRunFinished: _watch_run_finished,
-        watches.LandingsParked: lambda e, _: (
-            f"{_watch(e)}: {_landings(e)} put aside: {e.code}: {e.message}"
-        ),
-        watches.LandingsRetried: lambda e, _: f"{_watch(e)}: {_landings(e)} taken up again",
-        watches.LandingsDismissed: lambda e, _: f"{_watch(e)}: {_landings(e)} dismissed",
-        watches.WatchCommandEnded: _command_ended,
-        watches.FilesWritten: _written,
+        **WATCH_TEXTS,
     }
 )
 """What each type of event tells."""

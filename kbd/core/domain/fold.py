@@ -2,12 +2,8 @@
 
 A fold never refuses: what was decided and recorded is true. It uses nothing but its arguments, so
 the same log always gives the same state. The events of runs have a table of their own
-(`fold_runs`); those of the conversation and its context, of the draft and of what is published are
-folded here.
-
-The conversation is a branch: what was ever said is a tree, kept in `heard`, and the branch that
-ends in the newest message counts. Rewinding chooses another end of a branch, so nothing that was
-said is lost.
+(`fold_runs`), and so have those of the conversation (`fold_conversation`); those of the draft and
+of what is published are folded here.
 """
 
 from collections.abc import Callable
@@ -16,6 +12,7 @@ from typing import Any
 import msgspec
 
 from kbd.core.domain.approval_decisions import is_waiting
+from kbd.core.domain.fold_conversation import CONVERSATION_FOLDS, draft_from
 from kbd.core.domain.fold_runs import RUN_FOLDS
 from kbd.core.domain.run_state import Run
 from kbd.core.domain.watch_state import WATCH_FOLDS
@@ -23,16 +20,13 @@ from kbd.core.domain.workbench_state import (
     Approval,
     Checkpoint,
     Consent,
-    ContextItem,
     DecidedApproval,
     Delivered,
     Draft,
     DraftFile,
     EndedDraft,
     FileEntry,
-    Parent,
     PublishNote,
-    Said,
     WorkbenchState,
 )
 from kbd.events.approvals import ApprovalDecided, ApprovalRequested
@@ -57,16 +51,11 @@ from kbd.events.drafts import (
 )
 from kbd.events.restores import HomeRestored, WorkbenchRestored
 from kbd.events.workbenches import (
-    AssistantMessageAdded,
     BudgetCharged,
     BudgetReserved,
     ConsentGranted,
-    ContextRemoved,
-    ContextSet,
-    ConversationRewound,
     DaemonStarted,
     DaemonStopped,
-    DraftThen,
     FileAdded,
     FileRemoved,
     LogRepaired,
@@ -76,15 +65,12 @@ from kbd.events.workbenches import (
     PluginLoaded,
     RequestSent,
     SettingChanged,
-    UserMessageAdded,
     WorkbenchCreated,
     WorkbenchDeleted,
-    WorkbenchForked,
 )
 from kbd.types import FileName, Seq
 
 __all__ = [
-    "CONVERSATION_FOLDS",
     "FOLDS",
     "adopt_file",
     "change_file",
@@ -96,130 +82,6 @@ __all__ = [
     "rebase_draft",
     "recover",
 ]
-
-
-def _forked(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    data: WorkbenchForked = record.data
-    state.parent = Parent(
-        data.source_workbench_id,
-        data.mode,
-        Seq(data.source_seq),
-        data.from_message_id,
-        record.ts_us,
-    )
-
-
-def _user_message(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
-    data: UserMessageAdded = record.data
-    _add_message(state, seq, record, data, "user")
-    # The run on an older message is not resumed any more: what it had planned is set aside.
-    state.current = 0
-
-
-def _assistant_message(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
-    _add_message(state, seq, record, record.data, "assistant")
-
-
-def _add_message(
-    state: WorkbenchState,
-    seq: Seq,
-    record: Recorded,
-    data: UserMessageAdded | AssistantMessageAdded,
-    role: str,
-) -> None:
-    message = Said(
-        message_id=data.message_id,
-        role=role,
-        text=data.text,
-        created_at_us=data.said_at_us or record.ts_us,
-        run=record.run,
-        # The end of the branch, not the newest message of all: after a rewind the tree forks here.
-        after=state.said[-1].message_id if state.said else "",
-        seq=seq,
-    )
-    state.said.append(message)
-    state.heard[message.message_id] = message
-
-
-def _rewound(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
-    data: ConversationRewound = record.data
-    head = state.heard.get(data.message_id)
-    branch: list[Said] = []
-    message = head
-    # The first message has "" in `after`, which names nothing, so the walk ends there.
-    while message is not None:
-        branch.append(message)
-        message = state.heard.get(message.after)
-    state.said = branch[::-1]
-    then = data.runs
-    for run in state.runs:
-        # Assigned, not only set: a rewind to a message that was cut off brings its runs back.
-        run.undone = run.number > then.count or run.number in then.undone
-        run.discarded = run.number in then.discarded
-    state.current = then.current
-    files = {
-        file.name: FileEntry(
-            file.blob, file.size_bytes, file.added_at_us, file.modified_at_us, file.origin
-        )
-        for file in data.files
-    }
-    # What is not among them is off the disk already: that came before this was recorded.
-    for name in files:
-        state.removed.pop(name, None)
-    state.files = files
-    before = state.draft
-    state.draft = _draft_then(data.draft) if data.draft is not None else None
-    if before is not None and not _is_same_draft(before, state.draft):
-        state.ended_drafts.append(EndedDraft(before.draft_id, seq, record.ts_us, data.reason))
-
-
-def _is_same_draft(one: Draft, other: Draft | None) -> bool:
-    """Return whether two drafts hold the same changes, confirmed or not."""
-    return other is not None and (one.draft_id, one.files) == (other.draft_id, other.files)
-
-
-def _draft_then(then: DraftThen) -> Draft:
-    files = {
-        file.name: DraftFile(
-            base=file.base,
-            blob=file.blob,
-            size_bytes=file.size_bytes,
-            base_size_bytes=file.base_size_bytes,
-            run=file.run,
-            items=list(file.items),
-            warnings=list(file.warnings),
-            notes=list(file.notes),
-            focus=file.focus,
-            # Before each author was recorded, the last one was.
-            runs=list(file.runs or ((file.run,) if file.run else ())),
-        )
-        for file in then.files
-    }
-    return Draft(then.draft_id, then.created_at_us, then.run, files, list(then.confirmed))
-
-
-def _context_set(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    data: ContextSet = record.data
-    before = state.context.get(data.category)
-    state.context[data.category] = ContextItem(
-        data.text, data.source_name, record.ts_us, before.revision + 1 if before else 1
-    )
-
-
-def _context_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
-    data: ContextRemoved = record.data
-    state.context.pop(data.category, None)
-
-
-CONVERSATION_FOLDS: dict[type, Callable[[WorkbenchState, Seq, Any], None]] = {
-    WorkbenchForked: _forked,
-    UserMessageAdded: _user_message,
-    AssistantMessageAdded: _assistant_message,
-    ConversationRewound: _rewound,
-    ContextSet: _context_set,
-    ContextRemoved: _context_removed,
-}
-"""What each event of the conversation changes."""
 
 
 def open_draft(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
@@ -307,7 +169,7 @@ def discard(state: WorkbenchState, seq: Seq, record: Recorded) -> None:
 def recover(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     """Make a draft that had ended the draft again."""
     data: DraftRecovered = record.data
-    state.draft = _draft_then(data.draft)
+    state.draft = draft_from(data.draft)
     for number in data.runs:
         state.run(number).discarded = False
     # Of one that came back in part, the rest can still be recovered.
@@ -422,6 +284,8 @@ def _file_added(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
 def _file_removed(state: WorkbenchState, _seq: Seq, record: Recorded) -> None:
     data: FileRemoved = record.data
     entry = state.files.pop(data.name, None)
+    # What is added under this name later is another file.
+    state.readings.pop(data.name, None)
     if entry is not None:
         state.removed[data.name] = entry.blob
 

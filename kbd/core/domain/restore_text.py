@@ -6,12 +6,10 @@ from types import MappingProxyType
 from typing import Any
 
 from kbd.core.domain.event_context import EventContext
+from kbd.core.domain.watch_text import WATCH_DIGITS
 from kbd.events import restores, watches, workbenches
 
 __all__ = ["RESTORE_TEXTS", "home_warning"]
-
-WATCH_DIGITS = 8
-"""How much of a watch's id tells it apart, as in `event_text`."""
 
 
 def _home_restored(data: restores.HomeRestored, _context: EventContext) -> str:

@@ -17,6 +17,7 @@ from kbd.core.domain.approval_decisions import (
 from kbd.core.domain.commands import (
     AbortPublish,
     AddFiles,
+    ChooseReading,
     CompletePublish,
     ConfirmDeletions,
     GrantConsent,
@@ -55,10 +56,11 @@ from kbd.events.workbenches import (
     FileRemoved,
     FileThen,
     ModelChosen,
+    ReadingChosen,
     UserMessageAdded,
     WorkbenchForked,
 )
-from kbd.types import ContextCategory, FileName, Seq
+from kbd.types import ContextCategory, FileName, ReadAs, Seq
 
 __all__ = [
     "abort_publish",
@@ -162,6 +164,20 @@ def parse_category(name: str) -> ContextCategory:
     except ValueError:
         msg = f"there is no category {name[:80]!r}; there are: {', '.join(ContextCategory)}"
         raise ValidationFailed(msg) from None
+
+
+def choose_reading(state: WorkbenchState, command: ChooseReading) -> Decision:
+    """Take what is said about a file's tables; a run under way sees it at its next call.
+
+    Raises:
+        NotFound: There is no such file.
+    """
+    if state.current_file(command.name) is None:
+        msg = f"there is no file {command.name!r} in this workbench"
+        raise NotFound(msg)
+    if state.readings.get(command.name, ReadAs()) == command.read_as:
+        return Decision()
+    return Decision((ReadingChosen(command.name, command.read_as),))
 
 
 def set_context(state: WorkbenchState, command: SetContext) -> Decision:
@@ -463,6 +479,11 @@ def fork_events(then: WorkbenchState, forked: WorkbenchForked) -> tuple[Event, .
         # asks.
         FileAdded(name, entry.blob, entry.size_bytes, modified_at_us=entry.modified_at_us)
         for name, entry in sorted(then.files.items())
+    )
+    facts += (
+        ReadingChosen(name, read_as)
+        for name, read_as in sorted(then.readings.items())
+        if name in then.files
     )
     if forked.mode in _WITH_CONTEXT:
         facts += (

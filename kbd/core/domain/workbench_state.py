@@ -14,7 +14,7 @@ from kbd.events.approvals import ApprovalRequested
 from kbd.events.approvals import Decision as ApprovalDecision
 from kbd.events.base import Actor, FileVersion
 from kbd.events.drafts import EffectIntended, PublishIntended
-from kbd.types import BlobHash, FileName, FocusHint, ForkMode, RunId, Seq, WorkbenchId
+from kbd.types import BlobHash, FileName, FocusHint, ForkMode, ReadAs, RunId, Seq, WorkbenchId
 
 __all__ = [
     "FROM_BACKUP",
@@ -313,6 +313,7 @@ class WorkbenchState(msgspec.Struct):
     runs: list[Run] = []
     current: int = 0
     context: dict[str, ContextItem] = {}
+    readings: dict[FileName, ReadAs] = {}
     parent: Parent | None = None
     measured: dict[str, Measured] = {}
     consents: list[Consent] = []

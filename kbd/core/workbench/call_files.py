@@ -29,7 +29,7 @@ from kbd.events.base import FileVersion
 from kbd.events.drafts import FileChanged
 from kbd.events.runs import ToolReturned
 from kbd.tools import FileRef, Moment
-from kbd.types import BlobHash, CallId, FileName, FocusHint, Seq
+from kbd.types import BlobHash, CallId, FileName, FocusHint, ReadAs, Seq
 
 __all__ = ["CallFiles", "LogRecall", "describe_file"]
 
@@ -82,6 +82,7 @@ class CallFiles:
     ) -> None:
         files = map(state.published, state.files) if published else state.current_files()
         self._files: dict[FileName, SeenFile] = {seen.name: seen for seen in files if seen}
+        self._readings = dict(state.readings)
         self._added = frozenset(name for name, file in state.files.items() if file.origin)
         # What is published is where every draft begins.
         self._earlier: dict[Moment, _Earlier] = (
@@ -117,7 +118,9 @@ class CallFiles:
         if seen is None:
             return None
         blob = self._blobs.path(seen.blob)
-        return FileRef(seen.name, seen.blob, seen.size_bytes, blob, seen.warnings)
+        return FileRef(
+            seen.name, seen.blob, seen.size_bytes, blob, seen.warnings, self._read_as(seen.name)
+        )
 
     def get(self, path: str) -> FileRef:
         """Return the file at a path.
@@ -133,6 +136,9 @@ class CallFiles:
             msg = f"there is no file {file_name(path)!r}{hint}"
             raise NotFound(msg)
         return found
+
+    def _read_as(self, name: FileName) -> ReadAs:
+        return self._readings.get(name, ReadAs())
 
     def moments(self) -> Sequence[Moment]:
         """Return the moments that files can be compared with, the latest first."""
@@ -150,7 +156,8 @@ class CallFiles:
         version = earlier[name]
         if version is None:
             return None
-        return FileRef(name, version.blob, version.size_bytes, self._blobs.path(version.blob))
+        blob, size = self._blobs.path(version.blob), version.size_bytes
+        return FileRef(name, version.blob, size, blob, read_as=self._read_as(name))
 
     def new(self, path: str) -> FileName:
         """Return the name under which a new file may be written.

@@ -171,6 +171,7 @@ def file_rows(
                 is_opaque=kind.is_opaque,
                 reason=reason or msgspec.UNSET,
                 active_content=carried.get(seen.name, msgspec.UNSET),
+                read_as=workbench.state.readings.get(seen.name, msgspec.UNSET),
             )
         )
     return tuple(rows)

@@ -301,7 +301,7 @@ class _NamedTool(Tool):
 
     name = "named"
     description = "Reads."
-    arguments = _Named
+    arguments: type[msgspec.Struct] = _Named
     effect: ClassVar[Effect] = Effect.READ
     wire_method: ClassVar[str] = "NamedRead"
 
