@@ -18,6 +18,7 @@ from kbd.formats import (
     AssetPick,
     CompareOptions,
     Comparison,
+    FileQuestion,
     FormatHandler,
     Placement,
     ReadAs,
@@ -346,6 +347,15 @@ class Tool(ABC):
         Raises:
             KbdError: What went wrong; the model sees `Error: CODE: message`.
         """
+
+    async def questions(self, context: ToolContext) -> Sequence[FileQuestion]:
+        """Return what a person has to say about the files before figures can be told from them.
+
+        It is asked before a run that nobody attends, and by clients before others. A file that
+        cannot be read is no question: the run will tell.
+        """
+        del context
+        return ()
 
     def path_of(self, arguments: Any) -> str | None:
         """Return the path that progress should show for a call, if it has one."""

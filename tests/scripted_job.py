@@ -141,7 +141,11 @@ def whole_job() -> dict[str, Any]:
         "WorkbenchDelete": {"deleted": True},
         "WorkbenchFilesAdd": _added,
         "WorkbenchFilesExtract": _extracted,
-        "WorkbenchFilesList": {"files": [{"path": "a.csv", "size": 10}]},
+        "WorkbenchFilesList": {
+            "files": [{"path": "a.csv", "size": 10, "file_kind": "table"}],
+        },
+        "WorkbenchFilesSetReading": {"path": "a.csv", "read_as": {}},
+        "WorkbenchGetQuestions": {"questions": []},
         "WorkbenchList": {
             "workbenches": [workbench()],
             "daemon_disk_bytes": 1024,

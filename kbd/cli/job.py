@@ -10,6 +10,7 @@ from typing import Any, Self
 from kbd.cli.exits import CANCELLED, CONFIRMATION_NEEDED, FAILED, OK, UNREACHABLE, Stop
 from kbd.cli.link import call, listen
 from kbd.cli.progress import Progress, render_usage
+from kbd.cli.reading import add_reading_arguments
 from kbd.cli.review import render_changes
 from kbd.cli.terminal import (
     ask,
@@ -317,3 +318,4 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `run` and `send` share."""
     parser.add_argument("--model", metavar="ID", help="provider:model, as `openai:NAME`")
     parser.add_argument("--yes", action="store_true", help="answer every question with yes")
+    add_reading_arguments(parser)

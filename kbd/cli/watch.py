@@ -9,6 +9,7 @@ from typing import Any
 
 from kbd.cli.exits import FAILED, OK, USAGE, Stop
 from kbd.cli.link import call, connect
+from kbd.cli.reading import add_reading_arguments
 from kbd.cli.rule_confirmation import confirm_rule, render_acts
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import format_time, line, note, render_table, say, size
@@ -92,6 +93,7 @@ def _add_rule(rule: "argparse._ArgumentGroup") -> None:
     rule.add_argument("--runs-per-path", type=int, metavar="N", help="a path and hour (5)")
     rule.add_argument("--chain-depth", type=int, metavar="N", help="rules in turn (3)")
     rule.add_argument("--on-outcome", metavar="CMD", help="run for each outcome, told as JSON")
+    add_reading_arguments(rule)
 
 
 def _watch(arguments: argparse.Namespace) -> int:

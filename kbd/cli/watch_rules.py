@@ -7,6 +7,7 @@ from typing import Any
 
 from kbd.cli.exits import CONFIRMATION_NEEDED, FAILED, USAGE, Stop
 from kbd.cli.link import call
+from kbd.cli.reading import reading_params
 from kbd.cli.terminal import ask, counted, is_interactive, line, note
 from kbd.client.blocking import Client
 
@@ -180,6 +181,7 @@ def _rule_params(arguments: argparse.Namespace) -> dict[str, Any]:
         ),
         "on_outcome": _parse_command(arguments.on_outcome),
         "existing": "run" if arguments.existing else None,
+        "read_as": reading_params(arguments),
     }
     return {"folder": os.path.abspath(folder), "prompt": prompt, **_param_values(**given)}
 

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from kbd.events.base import Fact
-from kbd.types import RunId, Seq, WatchId, WorkbenchId
+from kbd.types import ReadAs, RunId, Seq, WatchId, WorkbenchId
 
 __all__ = [
     "FailurePolicy",
@@ -107,6 +107,7 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
         on_failure: What happens when one fails.
         on_outcome: A program and its arguments, run for each outcome; () for none.
         consent: What a person agreed to when the rule was made, or None.
+        read_as: How the tables that land are to be read, as far as it is said.
     """
 
     name: str
@@ -122,6 +123,7 @@ class WatchRule(msgspec.Struct, frozen=True, omit_defaults=True):
     on_failure: FailurePolicy = FailurePolicy()
     on_outcome: tuple[str, ...] = ()
     consent: WatchConsent | None = None
+    read_as: ReadAs = ReadAs()
 
 
 class RuleConfirmation(msgspec.Struct, frozen=True, omit_defaults=True):

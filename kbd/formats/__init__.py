@@ -90,6 +90,7 @@ from kbd.formats.records import (
     Written,
 )
 from kbd.formats.table_reading import (
+    FileQuestion,
     ReadingOption,
     ReadingQuestion,
     TableReading,
@@ -114,6 +115,7 @@ __all__ = [
     "Comparison",
     "Composed",
     "Editable",
+    "FileQuestion",
     "FocusHint",
     "FormatHandler",
     "Grid",

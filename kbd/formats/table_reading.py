@@ -6,7 +6,10 @@ rule answers is `kbd.types.ReadAs`; how the table was read in the end is `TableR
 
 import msgspec
 
+from kbd.types import FileName
+
 __all__ = [
+    "FileQuestion",
     "ReadingOption",
     "ReadingQuestion",
     "TableReading",
@@ -35,6 +38,20 @@ class ReadingQuestion(msgspec.Struct, frozen=True):
     columns: tuple[str, ...]
     text: str
     options: tuple[ReadingOption, ...]
+
+
+class FileQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A question about a table of a workbench.
+
+    Args:
+        path: The file.
+        sheet: Its sheet, where the file has several.
+        question: What is asked.
+    """
+
+    path: FileName
+    question: ReadingQuestion
+    sheet: str | None = None
 
 
 class TouchedRows(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import msgspec
 
 from kbd.requests.base import UNSET, Answer, Request, Unset
 from kbd.requests.providers import ModelParam
-from kbd.types import RunId, Seq, WatchId, WorkbenchId
+from kbd.types import ReadAs, RunId, Seq, WatchId, WorkbenchId
 
 __all__ = [
     "FailedFound",
@@ -111,6 +111,7 @@ class WatchRuleShown(msgspec.Struct, frozen=True, kw_only=True):
     on_failure: FailureParam
     on_outcome: tuple[str, ...]
     consent: WatchConsentParam | Unset = UNSET
+    read_as: ReadAs | Unset = UNSET
 
 
 class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -321,6 +322,8 @@ class WatchAdd(_WatchRequest):
         on_outcome: A program and its arguments, run for each outcome, which it gets as JSON.
         consent: What is agreed to; without it a run whose model is not on this machine is parked.
         existing: Whether files that are there already are worked on, too, or passed over.
+        read_as: How the tables that land are to be read, as far as it is said. A file of which
+            something has to be said, and is not, is parked with the question.
     """
 
     answer: ClassVar[type[Any]] = WatchAdded
@@ -339,6 +342,7 @@ class WatchAdd(_WatchRequest):
     on_outcome: Annotated[tuple[_Argument, ...], msgspec.Meta(max_length=100)] = ()
     consent: WatchConsentParam | Unset = UNSET
     existing: Literal["run", "pass_over"] = "pass_over"
+    read_as: ReadAs = ReadAs()
 
 
 class WatchFound(Answer):

@@ -32,6 +32,7 @@ __all__ = [
     "WorkbenchFork",
     "WorkbenchForked",
     "WorkbenchGetDefaultModel",
+    "WorkbenchGetQuestions",
     "WorkbenchGetScope",
     "WorkbenchInfo",
     "WorkbenchList",
@@ -375,6 +376,47 @@ class WorkbenchFilesSetReading(_WorkbenchRequest):
     read_as: ReadAs
 
 
+class AskedQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question about a table, which has to be answered before figures can be told from it.
+
+    Args:
+        path: The file.
+        sheet: Its sheet, where it has several.
+        about: The field of `read_as` that answers it.
+        columns: The columns that it is about; none where it is about the whole table.
+        text: The question.
+        options: The answers.
+    """
+
+    path: FileName
+    sheet: str | Unset = UNSET
+    about: str
+    columns: tuple[str, ...]
+    text: str
+    options: tuple["AnswerOption", ...]
+
+
+class AnswerOption(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer: the value for `read_as`, and what the table then says."""
+
+    value: str
+    meaning: str
+
+
+class QuestionsFound(Answer):
+    """All open questions."""
+
+    questions: tuple[AskedQuestion, ...]
+
+
+class WorkbenchGetQuestions(_WorkbenchRequest):
+    """Ask what has to be said about the tables before a run can tell figures from them."""
+
+    answer: ClassVar[type[Any]] = QuestionsFound
+
+    workbench_id: WorkbenchParam
+
+
 class ExtractResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one file that was to be extracted."""
 
@@ -428,6 +470,7 @@ WorkbenchRequest = (
     | WorkbenchFilesAdd
     | WorkbenchFilesRemove
     | WorkbenchFilesSetReading
+    | WorkbenchGetQuestions
     | WorkbenchFilesExtract
     | WorkbenchGetDefaultModel
     | WorkbenchSetDefaultModel

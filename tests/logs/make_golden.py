@@ -284,6 +284,9 @@ ADDED: tuple[tuple[Event, ...], ...] = (
     (
         w.ReadingChosen(CSV, ReadAs(encoding="cp1252", decimal=",", date_order="dmy")),
         w.ReadingChosen(CSV, ReadAs()),
+        f.WatchAdded(
+            WatchId("2"), f.WatchRule("euros", "/srv/in", "sum", read_as=ReadAs(decimal=","))
+        ),
     ),
 )
 """What came later, a commit each: fields that were added, clients' calls, which have no run,

@@ -22,7 +22,7 @@ PARAMETERS = {
     "RunGet": {"run_id"},
     "WatchAdd": {
         "folder", "prompt", "patterns", "name", "model_id", "mode", "quiet_s", "deliver_to",
-        "publish", "limits", "on_failure", "on_outcome", "consent", "existing",
+        "publish", "limits", "on_failure", "on_outcome", "consent", "existing", "read_as",
     },
     "WatchResume": {"watch_id", "consent", "confirm"},
     "WatchTest": {"watch_id", "folder", "patterns", "mode", "model_id"},

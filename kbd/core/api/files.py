@@ -20,6 +20,7 @@ from kbd.core.domain.workbench_state import WorkbenchState, folded_name
 from kbd.core.plugins.format_calls import FormatCalls
 from kbd.core.server.dispatch import Handler, Session
 from kbd.core.sessions.api_context import ApiContext
+from kbd.core.sessions.questions import open_questions
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.workbench.destination import resolve_destination
 from kbd.core.workbench.extraction import extract_files, record_planned_writes
@@ -100,6 +101,7 @@ class FileMethods:
             wire.WorkbenchFilesAdd: self.add,
             wire.WorkbenchFilesRemove: self.remove,
             wire.WorkbenchFilesSetReading: self.set_reading,
+            wire.WorkbenchGetQuestions: self.questions,
             wire.WorkbenchFilesExtract: self.extract,
         }
 
@@ -162,6 +164,30 @@ class FileMethods:
         name = file_name(request.path)
         await opened.acting(session.actor).submit(ChooseReading(name, request.read_as))
         return wire.ReadingSet(path=name, read_as=request.read_as)
+
+    async def questions(
+        self, request: wire.WorkbenchGetQuestions, session: Session
+    ) -> wire.QuestionsFound:
+        """Return what has to be said about the tables."""
+        del session
+        workbench = await self._workbenches.open(request.workbench_id)
+        asked = await open_questions(self._context, workbench)
+        return wire.QuestionsFound(
+            questions=tuple(
+                wire.AskedQuestion(
+                    path=each.path,
+                    sheet=msgspec.UNSET if each.sheet is None else each.sheet,
+                    about=each.question.about,
+                    columns=each.question.columns,
+                    text=each.question.text,
+                    options=tuple(
+                        wire.AnswerOption(value=option.value, meaning=option.meaning)
+                        for option in each.question.options
+                    ),
+                )
+                for each in asked
+            )
+        )
 
     async def extract(
         self, request: wire.WorkbenchFilesExtract, session: Session

@@ -113,6 +113,7 @@ def parse_rule(request: WatchAdd, egress: Egress) -> WatchRule:
         on_failure=FailurePolicy(**msgspec.structs.asdict(request.on_failure)),
         on_outcome=request.on_outcome,
         consent=validate_consent(egress, request.consent, model_id),
+        read_as=request.read_as,
     )
 
 

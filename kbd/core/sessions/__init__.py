@@ -7,6 +7,7 @@ projection       `draft/` and the readable copies follow the log
 receipts         makes the receipt of each publish, behind it
 runs             a task for each run, and the run context that its agent works with
 search_access    the search of a workbench for one call, with its embedder and model
+questions        what has to be said about tables before figures can be told from them
 approvals        what waits for a person: asked for, waited for within a limit
 rebase           a draft applied again to what is published now
 file_rebase      one file of that

@@ -26,6 +26,7 @@ from kbd.core.runtime.peers import ChildGate
 from kbd.core.runtime.settings import Limits
 from kbd.core.sessions.api_context import ApiContext
 from kbd.core.sessions.approvals import request_consent, request_publish
+from kbd.core.sessions.questions import open_questions, require_answers, say_reading
 from kbd.core.sessions.runs import RunTasks, open_files, open_formats
 from kbd.core.sessions.workbenches import Workbenches
 from kbd.core.watch.deliveries import Deliveries, delivered_paths
@@ -302,6 +303,8 @@ class WatchJobs:
             model_id = job.rule.model_id or self._context.egress.models.default()
             if newest_job_run(workbench.state) is None:
                 await check_readable(self._context, workbench)
+                await say_reading(self._context, workbench, job.rule.read_as)
+                require_answers(await open_questions(self._context, workbench))
             try:
                 await grant_consent(workbench, self._context.egress, job, model_id)
             except EgressConsentRequired as refused:

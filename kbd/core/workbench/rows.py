@@ -55,7 +55,7 @@ from kbd.requests.workshop import (
     RunItem,
     WorkshopState,
 )
-from kbd.types import FileName, Phase, Seq
+from kbd.types import FileName, Phase, ReadAs, Seq
 
 __all__ = [
     "MAX_LANDINGS",
@@ -408,6 +408,7 @@ def _rule_row(rule: WatchRule) -> WatchRuleShown:
         consent=WatchConsentParam(provider_id=consent.provider_id, model_id=consent.model_id)
         if consent is not None
         else msgspec.UNSET,
+        read_as=rule.read_as if rule.read_as != ReadAs() else msgspec.UNSET,
     )
 
 

@@ -1,14 +1,16 @@
 """Tools that read tables: map, columns, statistics, rows by number, and SQL."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
 
-from kbd.errors import ValidationFailed
-from kbd.formats import ReadAs
+from kbd.errors import KbdError, ValidationFailed
+from kbd.formats import FileQuestion, ReadAs, Tabular
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
-from kbd.types import Effect
+from kbd.types import Effect, FileName
 from kbd_tables import jobs
 from kbd_tables.cache import (
     ROWS_PER_CHUNK,
@@ -134,6 +136,31 @@ class TableGetMap(_TableTool):
         if record.warnings:
             found["warnings"] = list(record.warnings)
         return ToolResult(found)
+
+    async def questions(self, context: ToolContext) -> Sequence[FileQuestion]:
+        """Return the questions of every table of the workbench, a sheet each of workbooks."""
+        asked: list[FileQuestion] = []
+        for name in context.files.names():
+            if not isinstance(context.formats.for_name(name), Tabular):
+                continue
+            for sheet in await _filled_sheets(context, name):
+                # What cannot be read now fails the call that wants it.
+                with suppress(KbdError):
+                    table = await open_table(context, TableRef(name, sheet))
+                    asked += [
+                        FileQuestion(name, question, sheet)
+                        for question in table.record.reading.questions
+                    ]
+        return asked
+
+
+async def _filled_sheets(context: ToolContext, name: FileName) -> list[str | None]:
+    """Return the sheets that hold something; None alone for a file without sheets."""
+    with suppress(KbdError):
+        found = await context.formats.map(context.files.get(name))
+        if "sheets" in found:
+            return [sheet["name"] for sheet in found["sheets"] if sheet["chunks"]]
+    return [None]
 
 
 class TableDescribe(_TableTool):
