@@ -305,12 +305,15 @@ class ToolResult(msgspec.Struct, frozen=True):
         is_action: Whether the result is a confirmation of a write, shown whole whatever its size.
         measured: The fields of `value` that tell how long something took, or the like: what no
             second call can return. Who repeats the call takes them from the log.
+        told: What a person must be told of how the figures came about, a sentence each. The run's
+            answer has them whatever the model writes.
     """
 
     value: Any
     summary: Mapping[str, Any] | None = None
     is_action: bool = False
     measured: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 class Tool(ABC):

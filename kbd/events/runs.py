@@ -315,6 +315,7 @@ class ToolReturned(Fact):
         worked: The plugins that did its work, formats included.
         outside: The model that had a part in the result, so that doing the call again would prove
             nothing; None for none.
+        told: What the run's answer tells people of it.
     """
 
     call_id: CallId
@@ -331,6 +332,7 @@ class ToolReturned(Fact):
     receipt_bytes: int = 2048
     worked: tuple[PluginUsed, ...] = ()
     outside: ModelShare | None = None
+    told: tuple[str, ...] = ()
 
 
 class ToolRefused(Fact):

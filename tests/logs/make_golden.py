@@ -284,6 +284,8 @@ ADDED: tuple[tuple[Event, ...], ...] = (
     (
         w.ReadingChosen(CSV, ReadAs(encoding="cp1252", decimal=",", date_order="dmy")),
         w.ReadingChosen(CSV, ReadAs()),
+        r.ToolCalled(CallId("w3"), 5, "table_query", "kbd_tables 0.2.0", '{"query":"FROM data"}'),
+        r.ToolReturned(CallId("w3"), 5, True, "{}", told=("a.csv: its dates are",)),
         f.WatchAdded(
             WatchId("2"), f.WatchRule("euros", "/srv/in", "sum", read_as=ReadAs(decimal=","))
         ),

@@ -37,6 +37,7 @@ __all__ = [
     "PlanText",
     "admit_additions",
     "append_failures",
+    "append_told",
     "find_additions",
     "parse_plan",
     "plan_room",
@@ -222,6 +223,9 @@ MAX_WHOLE_ITEMS = 40
 FAILED_NAMED = 10
 """How many of the failed items are named: the latest ones."""
 
+TOLD_NAMED = 10
+"""As many sentences on how tables were read stand below an answer."""
+
 MAX_OUTLINE_CHARS = 24_000
 """The most characters that a plan takes in a context: some 7,000 tokens."""
 
@@ -347,6 +351,20 @@ def append_failures(text: str, plan: Plan) -> str:
     lines = [f"- {item_label(item.text)}: {item.reason}" for item in unnamed[-FAILED_NAMED:]]
     more = len(unnamed) - len(lines)
     return "\n".join([text, "", "Not done:", *lines, *([f"- and {more:,} more"] if more else [])])
+
+
+def append_told(text: str, told: Sequence[str]) -> str:
+    """Return a text with what people must be told of how its figures came about.
+
+    A sentence that stands in it is not said again; the first ten are, and how many more there are.
+    """
+    unsaid = [each for each in told if each not in text]
+    if not unsaid:
+        return text
+    lines = [f"- {each}" for each in unsaid[:TOLD_NAMED]]
+    more = len(unsaid) - len(lines)
+    lines += [f"- and {more:,} more"] if more else []
+    return "\n".join([text, "", "How the tables were read:", *lines])
 
 
 def _mentions(text: str, label: str) -> bool:

@@ -18,6 +18,7 @@ from kbd.core.agent.plan import (
     KnownItems,
     admit_additions,
     append_failures,
+    append_told,
     find_additions,
     parse_plan,
     plan_room,
@@ -134,7 +135,9 @@ async def _research(context: RunContext) -> None:
     text = await run_chain(context, _phase_chain(context, Phase.RESEARCH, opening))
     # One frame: no crash leaves the text without the end of its phase, or the other way round.
     await _record(
-        context, ResearchWritten(text[:MAX_RESEARCH_CHARS]), PhaseCompleted(Phase.RESEARCH)
+        context,
+        ResearchWritten(append_told(text[:MAX_RESEARCH_CHARS], context.current.told)),
+        PhaseCompleted(Phase.RESEARCH),
     )
 
 
@@ -241,6 +244,7 @@ async def _summarize(context: RunContext) -> None:
 
     reply = await run_chain(context, _phase_chain(context, Phase.SUMMARY, opening))
     text = append_failures(reply, _plan_of(context.current))
+    text = append_told(text, context.current.told)
     facts = (
         SummaryWritten(text),
         AssistantMessageAdded(context.answer_id, text),

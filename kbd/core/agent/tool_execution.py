@@ -337,7 +337,11 @@ def _with_warnings(result: ToolResult, texts: tuple[str, ...]) -> ToolResult:
 
 def _checked_result(tool: Tool, returned: object) -> ToolResult:
     """Return what a tool returned; raises TypeError where that is no result."""
-    if isinstance(returned, ToolResult) and isinstance(returned.summary, Mapping | None):
+    if (
+        isinstance(returned, ToolResult)
+        and isinstance(returned.summary, Mapping | None)
+        and all(isinstance(text, str) for text in returned.told)
+    ):
         return returned
     msg = f"{tool.name} returned {type(returned).__name__} where a ToolResult is due"
     raise TypeError(msg)

@@ -407,6 +407,7 @@ async def _build_returned(
         receipt_bytes=receipt_bytes,
         worked=tuple([await plugin_version(context, plugin) for plugin in done.worked]),
         outside=done.outside,
+        told=done.result.told if done.result else (),
     )
 
 

@@ -192,6 +192,7 @@ class Run(msgspec.Struct):
         cost: What the model calls cost, in US dollars; 0 if unknown or free.
         without: The options of its provider's protocol that the server refused.
         notices: What did not work, and it went on without.
+        told: What its answer tells people of how figures came about.
         dead_end: The code of the error that its open chain ended on, kept when it is resumed: such
             a chain is begun afresh. Empty if there is none.
     """
@@ -222,4 +223,5 @@ class Run(msgspec.Struct):
     cost: float = 0.0
     without: list[str] = []
     notices: list[Notice] = []
+    told: list[str] = []
     dead_end: str = ""

@@ -7,6 +7,7 @@ from typed columns. DuckDB is imported in workers only, and only by this plugin.
 Read in this order: `cache` (a table's record and its Parquet), `loader` (types),
 `read_tools` and `results` (the tools that only read, and what they answer with), `sandbox` (SQL,
 its lock-down, and what makes it answer the same each time), `export_tools` (rows into other files).
+`reading_text` says how a table was read.
 They share `jobs` (calls of the worker, and its limits) and `duck` (DuckDB itself, and its values as
 JSON).
 """

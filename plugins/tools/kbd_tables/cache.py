@@ -17,6 +17,7 @@ from kbd.tools import CallLimits, FileRef, ToolContext
 from kbd.types import FileName
 from kbd_tables import jobs
 from kbd_tables.jobs import WORK_LIMITS
+from kbd_tables.reading_text import reading_sentences
 
 __all__ = [
     "ROWS_PER_CHUNK",
@@ -82,6 +83,7 @@ class OpenTable(msgspec.Struct, frozen=True):
         read_as: What was said about how it is read.
         parquet: Its Parquet file.
         size_bytes: Of that.
+        sheet: The sheet that was named.
     """
 
     name: FileName
@@ -89,6 +91,13 @@ class OpenTable(msgspec.Struct, frozen=True):
     read_as: ReadAs
     parquet: Path
     size_bytes: int
+    sheet: str | None = None
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a person must know of how it was read."""
+        named = self.name if self.sheet is None else f"{self.name}, sheet {self.sheet}"
+        return reading_sentences(named, self.record.reading)
 
 
 _VERSION = 4
@@ -146,7 +155,7 @@ async def open_table(context: ToolContext, ref: TableRef) -> OpenTable:
         await _make(context, file, ref.sheet, read_as, parquet, beside)
     record = msgspec.msgpack.decode(await anyio.Path(beside).read_bytes(), type=TableRecord)
     size = (await anyio.Path(parquet).stat()).st_size
-    return OpenTable(file.name, record, read_as, parquet, size)
+    return OpenTable(file.name, record, read_as, parquet, size, ref.sheet)
 
 
 def tabular_handler(context: ToolContext, file: FileRef) -> Tabular:

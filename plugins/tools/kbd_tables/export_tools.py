@@ -19,7 +19,7 @@ from kbd_tables.cache import OpenTable, TableRef, open_table, run_job
 from kbd_tables.jobs import WORK_LIMITS, QueryLimits, lost_figures_note, worker_limits
 from kbd_tables.read_tools import HowToRead, SourceSheet, TablePath
 
-__all__ = ["RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
+__all__ = ["Exported", "RowExport", "TableExport", "TableUpdateFromExport", "export_rows"]
 
 
 class RowExport(msgspec.Struct, frozen=True):
@@ -38,8 +38,20 @@ class RowExport(msgspec.Struct, frozen=True):
     limits: QueryLimits
 
 
-async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -> list[str]:
-    """Write the rows to a path; return what the reader of the export must know.
+class Exported(msgspec.Struct, frozen=True):
+    """What must be known of rows that were exported.
+
+    Args:
+        notes: What the reader of the result must know.
+        told: How their table was read, for people.
+    """
+
+    notes: list[str]
+    told: tuple[str, ...]
+
+
+async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -> Exported:
+    """Write the rows to a path.
 
     Raises:
         ValidationFailed, ToolTimeout, FileReadFailed, NotFound: As for `kbd_tables.cache.run_job`.
@@ -66,10 +78,10 @@ async def export_rows(context: ToolContext, row_export: RowExport, rows: Path) -
         notes.append("no ORDER BY: the order of the rows is not defined")
     if answer["lost_figures"]:
         notes.append(lost_figures_note(answer["lost_figures"]))
-    return notes
+    return Exported(notes, table.told)
 
 
-async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> list[str]:
+async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> Exported:
     """Export the whole table with its numbers as they are written in the file."""
     plain = context.files.stage()
     file = context.files.get(row_export.table.path)
@@ -83,7 +95,7 @@ async def _plain(context: ToolContext, row_export: RowExport, rows: Path) -> lis
         "target": rows,
     }
     await context.isolate(jobs.export_plain, request, limits=WORK_LIMITS)
-    return list(opened.record.warnings)
+    return Exported(list(opened.record.warnings), opened.told)
 
 
 _CELL = re.compile(r"[A-Za-z]{1,3}[1-9][0-9]{0,6}")
@@ -190,17 +202,17 @@ class TableExport(_ExportTool):
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, notes = await _write(context, row_export, handler, name, source, placement)
+        written, exported = await _write(context, row_export, handler, name, source, placement)
         value = {
             "target_path": name,
             "format": handler.name,
             "row_count": written.row_count,
             "column_count": written.column_count,
-            "warnings": [*notes, *warnings, *written.warnings],
+            "warnings": [*exported.notes, *warnings, *written.warnings],
         }
         if has_sheets(handler):
             value["sheet"] = arguments.sheet
-        return ToolResult(value, is_action=True)
+        return ToolResult(value, is_action=True, told=exported.told)
 
 
 class TableUpdateFromExport(_ExportTool):
@@ -251,16 +263,16 @@ class TableUpdateFromExport(_ExportTool):
             keep_text=not has_sheets(handler),
             limits=self._query_limits,
         )
-        written, notes = await _write(context, row_export, handler, name, existing, placement)
+        written, exported = await _write(context, row_export, handler, name, existing, placement)
         value = {
             "target_path": name,
             "sheet": arguments.sheet if has_sheets(handler) else None,
             "written_range": written.written_range,
             "row_count": written.row_count,
             "column_count": written.column_count,
-            "warnings": [*notes, *written.warnings],
+            "warnings": [*exported.notes, *written.warnings],
         }
-        return ToolResult(value, is_action=True)
+        return ToolResult(value, is_action=True, told=exported.told)
 
 
 def _can_append(
@@ -335,17 +347,21 @@ async def _write(
     name: FileName,
     source: FileRef | None,
     placement: Placement,
-) -> tuple[Written, list[str]]:
+) -> tuple[Written, Exported]:
     """Export the rows, have the format write them, and stage the file for the draft."""
     rows = context.files.stage()
     # A format with several suffixes writes what the suffix says: commas or tabs.
     target = context.files.stage(PurePosixPath(name).suffix)
-    notes = await export_rows(context, row_export, rows)
+    exported = await export_rows(context, row_export, rows)
     written = await context.formats.write_table(handler, source, rows, placement, target)
     # Last: whatever fails before leaves the draft as it was.
     is_whole = source is None or placement.mode == "new_file"
     remaining = () if is_whole else written.remaining
     context.files.put(
-        name, target, remaining=remaining, notes=written.warnings, focus=written.focus
+        name,
+        target,
+        remaining=remaining,
+        notes=(*written.warnings, *exported.told),
+        focus=written.focus,
     )
-    return written, notes
+    return written, exported

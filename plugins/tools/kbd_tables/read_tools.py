@@ -286,7 +286,7 @@ def _with_warnings(
     """Return a result with the table's warnings."""
     if warnings := [*table.record.warnings, *more]:
         value["warnings"] = warnings
-    return ToolResult(value)
+    return ToolResult(value, told=table.told)
 
 
 _MAX_WINDOW_ROWS = 10_000
@@ -349,11 +349,14 @@ class TableQuery(Tool):
             return worker_limits(self._limits, table.size_bytes)
 
         table, found = await run_job(context, arguments.ref, jobs.query, request, limits)
-        return _result(arguments, found, table.record.warnings)
+        return _result(arguments, found, table.record.warnings, table.told)
 
 
 def _result(
-    arguments: QueryArguments, found: dict[str, Any], table_warnings: tuple[str, ...]
+    arguments: QueryArguments,
+    found: dict[str, Any],
+    table_warnings: tuple[str, ...],
+    told: tuple[str, ...],
 ) -> ToolResult:
     """Return the window as the contract's section 4 names its parts."""
     rows, total = found["rows"], found["total_row_count"]
@@ -378,4 +381,4 @@ def _result(
         warnings.append(lost_figures_note(found["lost_figures"]))
     if warnings:
         value["warnings"] = warnings
-    return ToolResult(value, measured=("query_elapsed_ms",))
+    return ToolResult(value, measured=("query_elapsed_ms",), told=told)
