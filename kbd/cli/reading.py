@@ -45,8 +45,13 @@ def reading_params(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def settle_readings(client: Client, workbench_id: str, arguments: argparse.Namespace) -> None:
-    """Say what the arguments say of each table, and ask a person what has to be said beside it.
+def settle_readings(client: Client, workbench_id: str, given: Mapping[str, Any]) -> None:
+    """Say what is given of each table, and ask a person what has to be said beside it.
+
+    Args:
+        client: The connection.
+        workbench_id: The workbench.
+        given: A plain `ReadAs`; empty to say nothing.
 
     Raises:
         Stop: Nobody can be asked; the message has the question, and the arguments that answer it.
@@ -55,7 +60,7 @@ def settle_readings(client: Client, workbench_id: str, arguments: argparse.Names
     said: dict[str, dict[str, Any]] = {}
     for file in call(client, "WorkbenchFilesList", named)["files"]:
         said[file["path"]] = dict(file.get("read_as", {}))
-        if file["file_kind"] in _TABLES and (given := reading_params(arguments)):
+        if given and file["file_kind"] in _TABLES:
             _say(client, workbench_id, file["path"], said, given)
     answered: set[tuple[str, str]] = set()
     while asked := call(client, "WorkbenchGetQuestions", named, slow=True)["questions"]:

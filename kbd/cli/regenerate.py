@@ -13,7 +13,7 @@ from kbd.cli.job import (
 )
 from kbd.cli.names import find_workbench
 from kbd.cli.progress import choose_progress
-from kbd.cli.reading import settle_readings
+from kbd.cli.reading import reading_params, settle_readings
 from kbd.cli.start import connect_or_start
 
 __all__ = ["command"]
@@ -43,7 +43,7 @@ def _regenerate(arguments: argparse.Namespace) -> int:
         message_id = None
         if arguments.message:
             message_id = resolve_message(read_conversation(client, workbench_id), arguments.message)
-        settle_readings(client, workbench_id, arguments)
+        settle_readings(client, workbench_id, reading_params(arguments))
         choose_model(client, workbench_id, arguments.model)
         obtain_consent(client, workbench_id, yes=arguments.yes)
         progress = choose_progress(sparse=False)

@@ -21,7 +21,7 @@ from kbd.cli.link import call
 from kbd.cli.names import find_workbench
 from kbd.cli.progress import choose_progress
 from kbd.cli.publish import choose_files, publish
-from kbd.cli.reading import settle_readings
+from kbd.cli.reading import reading_params, settle_readings
 from kbd.cli.review import changed_paths, render_changes
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import counted, is_interactive, line, note, say
@@ -163,7 +163,7 @@ def _prepare_workbench(
 
 
 def _set_up_run(client: Client, workbench_id: str, arguments: argparse.Namespace) -> None:
-    settle_readings(client, workbench_id, arguments)
+    settle_readings(client, workbench_id, reading_params(arguments))
     choose_model(client, workbench_id, arguments.model)
     obtain_consent(client, workbench_id, yes=arguments.yes)
 

@@ -14,7 +14,7 @@ from kbd.cli.job import (
 from kbd.cli.link import call
 from kbd.cli.names import find_workbench
 from kbd.cli.progress import choose_progress
-from kbd.cli.reading import settle_readings
+from kbd.cli.reading import reading_params, settle_readings
 from kbd.cli.start import connect_or_start
 
 __all__ = ["command"]
@@ -41,7 +41,7 @@ def _send(arguments: argparse.Namespace) -> int:
         raise Stop("say what to do, or --resume: kbd send WB TEXT | kbd send WB --resume", USAGE)
     with connect_or_start(arguments) as client:
         workbench_id = str(find_workbench(client, arguments.workbench)["id"])
-        settle_readings(client, workbench_id, arguments)
+        settle_readings(client, workbench_id, reading_params(arguments))
         choose_model(client, workbench_id, arguments.model)
         obtain_consent(client, workbench_id, yes=arguments.yes)
         message_id = None

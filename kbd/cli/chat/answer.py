@@ -351,6 +351,7 @@ def answer_message(session: ChatSession, text: str) -> int:
     Raises:
         Stop: It could not be sent: nobody consented, the daemon refused, or it is gone.
     """
+    session.settle_readings()
     session.consent()
     message_id = str(session.ask("WorkshopSendUserMessage", text=text)["message_id"])
     return _run(session, message_id)
@@ -362,6 +363,7 @@ def resume_run(session: ChatSession) -> int:
     Raises:
         Stop: As `answer_message` does, or there is nothing to go on with.
     """
+    session.settle_readings()
     session.consent()
     return _run(session, None)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from kbd.cli.exits import UNREACHABLE, Stop
 from kbd.cli.job import obtain_consent, obtain_consent_to_search
 from kbd.cli.link import call, connect
+from kbd.cli.reading import settle_readings
 from kbd.cli.start import connect_or_start
 from kbd.cli.terminal import can_draw
 from kbd.client.blocking import Client
@@ -151,6 +152,14 @@ class ChatSession:
         obtain_consent_to_search(
             self.client, self.workbench_id, yes=self.says_yes, declined=self.declined
         )
+
+    def settle_readings(self) -> None:
+        """Ask what has to be said about tables before figures can be told from them.
+
+        Raises:
+            Stop: Nobody answered.
+        """
+        settle_readings(self.client, self.workbench_id, {})
 
     def consent(self) -> None:
         """Ask, unless it was agreed to, whether the files may go where the model is.

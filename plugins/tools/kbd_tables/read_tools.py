@@ -154,12 +154,18 @@ class TableGetMap(_TableTool):
         return asked
 
 
+_ASKED_BYTES = 5 * 1024 * 1024
+"""A larger workbook is not read whole, sheet by sheet, only to ask: a call on it will."""
+
+
 async def _filled_sheets(context: ToolContext, name: FileName) -> list[str | None]:
-    """Return the sheets that hold something; None alone for a file without sheets."""
+    """Return the sheets to ask about, which hold something; None alone for a file without any."""
     with suppress(KbdError):
-        found = await context.formats.map(context.files.get(name))
+        file = context.files.get(name)
+        found = await context.formats.map(file)
         if "sheets" in found:
-            return [sheet["name"] for sheet in found["sheets"] if sheet["chunks"]]
+            filled = [sheet["name"] for sheet in found["sheets"] if sheet["chunks"]]
+            return filled if file.size_bytes <= _ASKED_BYTES else []
     return [None]
 
 
