@@ -91,7 +91,7 @@ class OpenTable(msgspec.Struct, frozen=True):
     size_bytes: int
 
 
-_VERSION = 4
+_VERSION = 5
 """Version of the cache; raise it when inference or the record changes."""
 
 
