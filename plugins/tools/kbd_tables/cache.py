@@ -100,7 +100,7 @@ class OpenTable(msgspec.Struct, frozen=True):
         return reading_sentences(named, self.record.reading)
 
 
-_VERSION = 4
+_VERSION = 5
 """Version of the cache; raise it when inference or the record changes."""
 
 

@@ -7,6 +7,7 @@ for are read. The stream is the one that `Tabular.write_table` documents.
 import csv
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from decimal import Decimal
@@ -28,6 +29,7 @@ from kbd_tables.sandbox import Columns, sandboxed
 
 __all__ = ["describe", "export", "export_plain", "rows", "stats"]
 
+_WHOLE = re.compile("-?[0-9]+")
 _EXACT_DISTINCT_ROWS = 100_000
 _MAX_COMMON_VALUES = 5
 _BATCH = 50
@@ -205,7 +207,7 @@ def export(
 
 
 def export_plain(columns: Columns, plain: str, names: Sequence[str], target: str) -> dict[str, Any]:
-    """Write the rows of the plain form with every number as the file has it ("12.50", "1e5").
+    """Write the rows of the plain form with every number as the file has it ("12.50", "1.234 €").
 
     Numbers keep their type, so that a format does not take "-5" for text that looks like a
     formula; everything else is text.
@@ -230,8 +232,10 @@ def _plain_value(text: str, kind: str) -> int | str | None:
         return None
     if kind == "string":
         return text
-    # A fraction stays text, or "12.50" would lose its zero; a whole number has one spelling alone.
-    return int(text) if kind == "integer" else text.strip()
+    written = text.strip()
+    # All others stay as they are written: "12.50" would lose its zero, "1.234 €" its marks. A plain
+    # whole number has one spelling alone.
+    return int(written) if kind == "integer" and _WHOLE.fullmatch(written) else written
 
 
 def _write(connection: duckdb.DuckDBPyConnection, target: str) -> tuple[int, int, int]:

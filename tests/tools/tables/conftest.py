@@ -11,6 +11,7 @@ from kbd.tools import Tool
 from kbd_csv import CsvFormat
 from kbd_tables import kbd_register_tools
 from tools.small_formats import BookFormat, LinesFormat
+from tools.tables.loading import Loading
 
 Ask = Callable[..., Awaitable[Any]]
 
@@ -33,3 +34,8 @@ def ask(workbench: Workbench, tools: dict[str, Tool]) -> Ask:
         return (await workbench.call(tools[f"table_{name}"], **arguments)).value
 
     return call
+
+
+@pytest.fixture
+def loading(tmp_path: Path) -> Loading:
+    return Loading(tmp_path)

@@ -1,0 +1,173 @@
+"""Types of columns of dates: by the order that values prove, with a question where none does."""
+
+from collections.abc import Sequence
+
+from kbd.formats import ColumnType
+from kbd_tables.column_types import TypedColumn
+from kbd_tables.dates import DateColumn, DateOrder
+from kbd_tables.duck import quoted_text
+from kbd_tables.evidence import DateProof, decide_orders, order_question
+from kbd_tables.shapes import trimmed_sql
+from kbd_tables.verdicts import RawTable, Verdicts
+
+__all__ = ["type_dates"]
+
+_MAX_EXAMPLES = 3
+
+
+def type_dates(table: RawTable, verdicts: Verdicts, said: DateOrder | None) -> None:
+    """Decide the columns of dates.
+
+    Args:
+        table: The table.
+        verdicts: Takes what is decided.
+        said: The order of day, month and year that was said.
+    """
+    columns: dict[int, DateColumn] = {}
+    proofs: dict[int, DateProof] = {}
+    for place, column in enumerate(table.findings):
+        if not isinstance(column, DateColumn):
+            continue
+        if fault := _fault(table.names[place], column):
+            verdicts.note(place, f"{fault}; kept as text")
+            continue
+        columns[place] = column
+        orders = _fitting_orders(table, place, column)
+        if (
+            orders == ("ymd",)
+            and _is_short(column)
+            and not column.is_named_date(table.names[place])
+        ):
+            # Sort codes and the like are written so, too.
+            verdicts.note(place, f"{column.example} may be a date, or a code; kept as text")
+        elif orders:
+            proofs[place] = DateProof(orders, column.form.kind == "figures")
+        else:
+            verdicts.note(place, f"kept as text, for {_impossible(table, place, column)}")
+    open_ones: dict[tuple[DateOrder, ...], list[int]] = {}
+    for place, (order, reason) in decide_orders(table.names, proofs, said).items():
+        if order is None:
+            open_ones.setdefault(proofs[place].orders, []).append(place)
+        else:
+            _type_date(table, verdicts, place, columns[place], order, reason)
+    for orders, places in open_ones.items():
+        example = _telling_example(table, places[0], columns[places[0]], orders)
+        days = _days(table, columns[places[0]], example, orders)
+        readings = dict(zip(orders, days, strict=True))
+        verdicts.questions.append(order_question(table.names, places, example, readings))
+
+
+def _is_short(column: DateColumn) -> bool:
+    return column.form.kind == "figures" and column.form.year_digits == 2
+
+
+def _fault(name: str, column: DateColumn) -> str:
+    """Return why dates are not read as such, "" if they are."""
+    if column.has_offsets is None:
+        return "some of its times have an offset and others none"
+    if column.is_code(name):
+        return f"{column.example} may be a date, or a version or another code"
+    if column.is_of_births(name):
+        return f"{column.example} may be of either century, for its year has two digits"
+    return ""
+
+
+def _fitting_orders(table: RawTable, place: int, column: DateColumn) -> tuple[DateOrder, ...]:
+    """Return the orders by which all values are dates; one where these give the same dates."""
+    name = f"c{place}"
+    typed = {order: column.sql(name, order) for order in column.orders}
+    pairs = [(a, b) for at, a in enumerate(column.orders) for b in column.orders[at + 1 :]]
+    bad, differing = (
+        table.ask(
+            *(
+                f"count(*) FILTER (WHERE {column.filled_test(name)} AND {sql} IS NULL)"
+                for sql in typed.values()
+            )
+        ),
+        table.ask(
+            *(f"count(*) FILTER (WHERE {typed[a]} IS DISTINCT FROM {typed[b]})" for a, b in pairs)
+        )
+        if pairs
+        else [],
+    )
+    fitting = tuple(order for order, count in zip(typed, bad, strict=True) if not count)
+    if column.form.mark == "." and "dmy" in fitting:
+        # Days come first wherever dates are written with points.
+        return ("dmy",)
+    is_telling = any(
+        count for pair, count in zip(pairs, differing, strict=True) if set(pair) <= set(fitting)
+    )
+    return fitting if is_telling else fitting[:1]
+
+
+def _impossible(table: RawTable, place: int, column: DateColumn) -> str:
+    """Return which values of a column of dates are none, and in which rows."""
+    name = f"c{place}"
+    typed = [column.sql(name, order) for order in column.orders]
+    never = " AND ".join(f"{sql} IS NULL" for sql in typed)
+    is_filled = column.filled_test(name)
+    selected = f"{trimmed_sql(name)}, file_row_number + 1"
+    rows = table.rows(selected, f"{is_filled} AND {never}", _MAX_EXAMPLES + 1)
+    what = "no date"
+    if not rows:
+        rows = table.rows(selected, f"{is_filled} AND {typed[0]} IS NULL", _MAX_EXAMPLES + 1)
+        what = "no date with the day first, as others are"
+    named = ", ".join(f"{value} (row {row})" for value, row in rows[:_MAX_EXAMPLES])
+    more = ", …" if len(rows) > _MAX_EXAMPLES else ""
+    return f"this is {what}: {named}{more}"
+
+
+def _type_date(
+    table: RawTable,
+    verdicts: Verdicts,
+    place: int,
+    column: DateColumn,
+    order: DateOrder,
+    reason: str,
+) -> None:
+    """Type a column and say how it is read, where that is not plain."""
+    form = column.form
+    shift = form.offset == "offset" and _is_shifted(table, verdicts, place)
+    kind: tuple[ColumnType, str] = ("datetime", "TIMESTAMP") if form.has_time else ("date", "DATE")
+    verdicts.typed[place] = TypedColumn(*kind, column.sql(f"c{place}", order, shift=shift))
+    if form.kind in ("figures", "year first"):
+        verdicts.orders.add(order)
+    if reason:
+        (day,) = _days(table, column, column.example, [order])
+        verdicts.note(place, f"{column.example} is {day}, {reason}")
+    if form.year_digits == 2:
+        verdicts.note(place, "years of two digits are those from 1969 to 2068")
+    verdicts.note_missing(place, column.missing, column.blank_count)
+
+
+def _is_shifted(table: RawTable, verdicts: Verdicts, place: int) -> bool:
+    """Tell whether times have several offsets, so that UTC has them on one clock; and say so."""
+    value = trimmed_sql(f"c{place}")
+    offset = f"regexp_extract({value}, '(Z|UTC|[-+][0-9]{{2}}:?[0-9]*)$', 1)"
+    low, high = table.ask(
+        *(f"{one}({offset}) FILTER (WHERE {offset} <> '')" for one in ("min", "max"))
+    )
+    if low == high:
+        verdicts.note(place, f"times are kept as written, all of them with the offset {low}")
+    else:
+        verdicts.note(place, f"times are brought to UTC, for their offsets differ ({low}, {high})")
+    return bool(low != high)
+
+
+def _days(
+    table: RawTable, column: DateColumn, example: str, orders: Sequence[DateOrder]
+) -> list[str]:
+    """Return what a value is in some orders, as ISO dates."""
+    found = table.values(*(column.sql(quoted_text(example), order) for order in orders))
+    return [day.isoformat(" ") if column.form.has_time else day.isoformat() for day in found]
+
+
+def _telling_example(
+    table: RawTable, place: int, column: DateColumn, orders: Sequence[DateOrder]
+) -> str:
+    """Return the first value that its orders read differently."""
+    name = f"c{place}"
+    first, *others = (column.sql(name, order) for order in orders)
+    differs = " OR ".join(f"{first} IS DISTINCT FROM {other}" for other in others)
+    ((value,),) = table.rows(trimmed_sql(name), differs, 1)
+    return str(value)
