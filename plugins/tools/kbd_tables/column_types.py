@@ -53,11 +53,15 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class TypedColumn(msgspec.Struct, frozen=True):
-    """How a column is held: the reported type, the SQL type, and the SQL of its values."""
+    """How a column is held: the reported type, the SQL type, and the SQL of its values.
+
+    `is_percent` says whether these were written with percent signs.
+    """
 
     type: ColumnType
     sql_type: str
     sql: str
+    is_percent: bool = False
 
 
 class TextColumn(msgspec.Struct, frozen=True):
