@@ -16,6 +16,7 @@ from kbd.formats import ColumnType, ReadAs, Table, TableReading, Tabular
 from kbd.tools import CallLimits, FileRef, ToolContext
 from kbd.types import FileName
 from kbd_tables import jobs
+from kbd_tables.additivity import Additivity
 from kbd_tables.jobs import WORK_LIMITS
 from kbd_tables.reading_text import reading_sentences
 
@@ -51,6 +52,7 @@ class TableRecord(msgspec.Struct, frozen=True):
         reading: How it was read.
         details: What the format adds (delimiter, quote_char, sheet ...).
         warnings: What a reader of the table must know.
+        roles: What the numbers of a column are, by its name, where their sum means nothing.
     """
 
     columns: tuple[TableColumn, ...]
@@ -58,6 +60,14 @@ class TableRecord(msgspec.Struct, frozen=True):
     reading: TableReading
     details: dict[str, Any]
     warnings: tuple[str, ...]
+    roles: dict[str, Additivity] = {}
+
+    def role(self, name: str) -> dict[str, str]:
+        """Return what maps and statistics show of a column that is not additive."""
+        found = self.roles.get(name)
+        if found is None:
+            return {}
+        return {"role": found.role, "not_additive": f"{found.role}: {found.reason}"}
 
 
 class TableRef(msgspec.Struct, frozen=True):
@@ -257,5 +267,6 @@ def _record(table: Table, loaded: Mapping[str, Any]) -> bytes:
             "reading": loaded["reading"],
             "details": dict(table.details),
             "warnings": [*table.warnings, *loaded["warnings"]],
+            "roles": loaded["roles"],
         }
     )

@@ -31,7 +31,12 @@ _MIN_COMPACT = 5
 """So many different whole numbers that are all dates of this form are dates, whatever the name."""
 
 
-_VERSION_NAME = re.compile(r"(^|[^a-z])(version|ver|release|revision|rev)([^a-z]|$)", re.IGNORECASE)
+_VERSION_NAME = re.compile(
+    r"(^|[^a-z])(version|ver|release|revision|rev|section|chapter|paragraph|kapitel|abschnitt)"
+    r"([^a-z]|$)",
+    re.IGNORECASE,
+)
+"""Columns whose points are neither of fractions nor of thousands."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -53,11 +58,15 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class TypedColumn(msgspec.Struct, frozen=True):
-    """How a column is held: the reported type, the SQL type, and the SQL of its values."""
+    """How a column is held: the reported type, the SQL type, and the SQL of its values.
+
+    `is_percent` says whether these were written with percent signs.
+    """
 
     type: ColumnType
     sql_type: str
     sql: str
+    is_percent: bool = False
 
 
 class TextColumn(msgspec.Struct, frozen=True):
@@ -288,7 +297,7 @@ def _finding(
         return dates
     if numbers and known != "string":
         if known is None and numbers.is_marked and _VERSION_NAME.search(name):
-            fault = "its name says that these are versions, of which 1.10 is not 1.1"
+            fault = "by its name it holds versions or sections, of which 1.10 is not 1.1"
             return msgspec.structs.replace(numbers, fault=fault)
         return numbers
     return _text(shapes)

@@ -32,16 +32,16 @@ def type_dates(table: RawTable, verdicts: Verdicts, said: DateOrder | None) -> N
             verdicts.note(place, f"{fault}; kept as text")
             continue
         columns[place] = column
-        orders = _fitting_orders(table, place, column)
+        proof = _proof(table, place, column)
         if (
-            orders == ("ymd",)
+            proof.orders == ("ymd",)
             and _is_short(column)
             and not column.is_named_date(table.names[place])
         ):
             # Sort codes and the like are written so, too.
             verdicts.note(place, f"{column.example} may be a date, or a code; kept as text")
-        elif orders:
-            proofs[place] = DateProof(orders, column.form.kind == "figures")
+        elif proof.orders:
+            proofs[place] = proof
         else:
             verdicts.note(place, f"kept as text, for {_impossible(table, place, column)}")
     open_ones: dict[tuple[DateOrder, ...], list[int]] = {}
@@ -50,6 +50,8 @@ def type_dates(table: RawTable, verdicts: Verdicts, said: DateOrder | None) -> N
             open_ones.setdefault(proofs[place].orders, []).append(place)
         else:
             _type_date(table, verdicts, place, columns[place], order, reason)
+            if proofs[place].proves or reason or columns[place].form.kind == "year first":
+                verdicts.orders.add(order)
     for orders, places in open_ones.items():
         example = _telling_example(table, places[0], columns[places[0]], orders)
         days = _days(table, columns[places[0]], example, orders)
@@ -72,8 +74,8 @@ def _fault(name: str, column: DateColumn) -> str:
     return ""
 
 
-def _fitting_orders(table: RawTable, place: int, column: DateColumn) -> tuple[DateOrder, ...]:
-    """Return the orders by which all values are dates; one where these give the same dates."""
+def _proof(table: RawTable, place: int, column: DateColumn) -> DateProof:
+    """Return by which orders all values are dates; none where a value never is one."""
     name = f"c{place}"
     typed = {order: column.sql(name, order) for order in column.orders}
     pairs = [(a, b) for at, a in enumerate(column.orders) for b in column.orders[at + 1 :]]
@@ -91,13 +93,17 @@ def _fitting_orders(table: RawTable, place: int, column: DateColumn) -> tuple[Da
         else [],
     )
     fitting = tuple(order for order, count in zip(typed, bad, strict=True) if not count)
+    is_written = column.form.kind == "figures"
     if column.form.mark == "." and "dmy" in fitting:
         # Days come first wherever dates are written with points.
-        return ("dmy",)
+        return DateProof(("dmy",), proves=is_written)
     is_telling = any(
         count for pair, count in zip(pairs, differing, strict=True) if set(pair) <= set(fitting)
     )
-    return fitting if is_telling else fitting[:1]
+    if len(fitting) > 1 and not is_telling:
+        # 05/05/2024 is one day, and proves nothing.
+        return DateProof(fitting[:1], proves=False)
+    return DateProof(fitting, proves=is_written and len(fitting) == 1)
 
 
 def _impossible(table: RawTable, place: int, column: DateColumn) -> str:
@@ -130,8 +136,6 @@ def _type_date(
     shift = form.offset == "offset" and _is_shifted(table, verdicts, place)
     kind: tuple[ColumnType, str] = ("datetime", "TIMESTAMP") if form.has_time else ("date", "DATE")
     verdicts.typed[place] = TypedColumn(*kind, column.sql(f"c{place}", order, shift=shift))
-    if form.kind in ("figures", "year first"):
-        verdicts.orders.add(order)
     if reason:
         (day,) = _days(table, column, column.example, [order])
         verdicts.note(place, f"{column.example} is {day}, {reason}")

@@ -48,11 +48,12 @@ class DateProof(msgspec.Struct, frozen=True):
 
     Args:
         orders: The orders by which all of them are dates; one where these make no difference.
-        is_written: Whether they are written in figures, so that their order is one of the file.
+        proves: Whether they are written in figures that only this order fits, so that it is one of
+            the file.
     """
 
     orders: tuple[DateOrder, ...]
-    is_written: bool
+    proves: bool
 
 
 def decide_decimals(
@@ -185,14 +186,14 @@ def decide_orders(
     """
     proven: dict[DateOrder, int] = {}
     for place, proof in proofs.items():
-        if len(proof.orders) == 1 and proof.is_written:
+        if proof.proves:
             proven.setdefault(proof.orders[0], place)
     decided: dict[int, tuple[DateOrder | None, str]] = {}
     for place, proof in proofs.items():
         candidates = [order for order in proven if order in proof.orders]
         if len(proof.orders) == 1:
             (order,) = proof.orders
-            contradicts = proof.is_written and said not in (None, order)
+            contradicts = proof.proves and said not in (None, order)
             reason = f"although {_ORDER_NAMES[said]} was said" if contradicts and said else ""
             decided[place] = (order, reason)
         elif said in proof.orders:

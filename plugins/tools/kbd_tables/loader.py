@@ -9,7 +9,8 @@ import msgspec
 
 from kbd.errors import FileReadFailed
 from kbd.formats import ColumnType, ReadAs, TableReading
-from kbd_tables.column_types import find_columns
+from kbd_tables.additivity import NumberFacts, additivity
+from kbd_tables.column_types import Aggregates, TypedColumn, find_columns
 from kbd_tables.duck import closing_connection, duckdb_message, quoted_name, quoted_text
 from kbd_tables.typed_columns import type_columns
 from kbd_tables.verdicts import RawTable
@@ -41,7 +42,8 @@ def load(
         reading: How the format read it: a plain `TableReading`.
 
     Returns:
-        `{columns: [{name, type, sql_type}], row_count, reading, warnings}`.
+        `{columns: [{name, type, sql_type}], row_count, reading, roles, warnings}`; `roles` has an
+        `Additivity` by the name of each column that is not additive.
 
     Raises:
         FileReadFailed: The CSV is not in the plain form, or rows would be lost.
@@ -61,6 +63,7 @@ def load(
         connection.execute(
             f"COPY (SELECT {selected} FROM {source}) TO {quoted_text(target)} ({_COMPRESSION})"
         )
+        roles = _roles(connection, target, names, typed.columns)
     before = msgspec.convert(reading, TableReading)
     completed = msgspec.structs.replace(
         before,
@@ -76,8 +79,38 @@ def load(
         ],
         "row_count": found,
         "reading": msgspec.to_builtins(completed),
+        "roles": roles,
         "warnings": [*warnings, *typed.warnings],
     }
+
+
+def _roles(
+    connection: duckdb.DuckDBPyConnection,
+    target: str,
+    names: Sequence[str],
+    columns: Sequence[TypedColumn],
+) -> dict[str, Any]:
+    """Return what the numbers are of each column that is not additive."""
+    numeric = [
+        (name, column)
+        for name, column in zip(names, columns, strict=True)
+        if column.type in ("integer", "float")
+    ]
+    asked = []
+    for name, column in numeric:
+        # Only whole numbers are judged by their values.
+        parts = ("count", "min", "max", "sum") if column.type == "integer" else ()
+        asked += [f"{part}({quoted_name(name)})" for part in parts]
+    answers = iter(Aggregates(connection, f"read_parquet({quoted_text(target)})").ask(asked))
+    roles = {}
+    for name, column in numeric:
+        facts = NumberFacts(is_percent=column.is_percent)
+        if column.type == "integer":
+            facts = NumberFacts(*(next(answers) for _ in range(4)))
+        found = additivity(name, column.type, facts)
+        if found.role != "additive":
+            roles[name] = msgspec.to_builtins(found)
+    return roles
 
 
 def plain_rows_sql(plain: str, width: int, *, parallel: bool = True) -> str:

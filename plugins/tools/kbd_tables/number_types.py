@@ -136,7 +136,9 @@ def _type_number(
             # A quotient would be a double.
             typed = f"{typed} * CAST('0.01' AS DECIMAL(3, 2))"
         sql_type = f"DECIMAL({width}, {scale + shift})"
-        verdicts.typed[place] = TypedColumn("float", sql_type, f"CAST({typed} AS {sql_type})")
+        verdicts.typed[place] = TypedColumn(
+            "float", sql_type, f"CAST({typed} AS {sql_type})", is_percent=column.is_percent
+        )
         return True
     is_typed = _type_double(table, verdicts, place, column, sql)
     if is_typed and digits > _DOUBLE_DIGITS and not is_known:
@@ -155,5 +157,5 @@ def _type_double(
     )
     if is_finite:
         value = f"CAST({sql} AS DOUBLE)" + (" / 100" if column.is_percent else "")
-        verdicts.typed[place] = TypedColumn("float", "DOUBLE", value)
+        verdicts.typed[place] = TypedColumn("float", "DOUBLE", value, is_percent=column.is_percent)
     return bool(is_finite)

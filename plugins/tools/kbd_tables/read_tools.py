@@ -12,6 +12,7 @@ from kbd.formats import FileQuestion, ReadAs, Tabular
 from kbd.tools import CallLimits, Tool, ToolContext, ToolResult
 from kbd.types import Effect, FileName
 from kbd_tables import jobs
+from kbd_tables.additivity import summed_columns
 from kbd_tables.cache import (
     ROWS_PER_CHUNK,
     OpenTable,
@@ -122,7 +123,9 @@ class TableGetMap(_TableTool):
             "path": table.name,
             "row_count": record.row_count,
             "column_count": len(record.columns),
-            "columns": [{"name": c.name, "type": c.type} for c in record.columns],
+            "columns": [
+                {"name": c.name, "type": c.type, **record.role(c.name)} for c in record.columns
+            ],
             "chunk_rows": ROWS_PER_CHUNK,
             "total_chunks": -(-record.row_count // ROWS_PER_CHUNK),
         }
@@ -188,7 +191,7 @@ class TableDescribe(_TableTool):
         value = {
             "row_count": table.record.row_count,
             "column_count": len(columns),
-            "columns": columns,
+            "columns": [{**column, **table.record.role(column["name"])} for column in columns],
         }
         return _with_warnings(table, value)
 
@@ -220,12 +223,15 @@ class TableStats(_TableTool):
             jobs.stats,
             {"columns": [msgspec.structs.astuple(c) for c in chosen[:_MAX_COLUMNS]]},
         )
-        value = {"row_count": table.record.row_count, "columns": found["columns"]}
+        record = table.record
+        columns = [{**column, **record.role(column["name"])} for column in found["columns"]]
+        value = {"row_count": record.row_count, "columns": columns}
         more = [f"{len(left_out)} columns left out; name them in `columns`"] if left_out else []
         if lost := found["lost_figures"]:
             others = "; …" if len(lost) > _MAX_NAMED else ""
             named = "; ".join(lost[:_MAX_NAMED])
             more.append(f"{lost_figures_note(len(lost))}: {named}{others}")
+        more += _sum_notes(table, [c["name"] for c in columns if "not_additive" in c])
         return _with_warnings(table, value, tuple(more))
 
 
@@ -284,6 +290,16 @@ def _chosen(table: OpenTable, names: list[str] | None) -> list[TableColumn]:
             f"{table.name} has no column {', '.join(unknown)}; its columns are {known}"
         )
     return [by_name[name.lower()] for name in dict.fromkeys(names)]
+
+
+def _sum_notes(table: OpenTable, names: list[str]) -> list[str]:
+    """Return a note on the sum of each column that is not additive."""
+    roles = table.record.roles
+    named = [f"{name} ({roles[name].role}, {roles[name].reason})" for name in names]
+    if not named:
+        return []
+    others = "; …" if len(named) > _MAX_NAMED else ""
+    return [f"sums that mean nothing by themselves: {'; '.join(named[:_MAX_NAMED])}{others}"]
 
 
 def _with_warnings(
@@ -355,7 +371,9 @@ class TableQuery(Tool):
             return worker_limits(self._limits, table.size_bytes)
 
         table, found = await run_job(context, arguments.ref, jobs.query, request, limits)
-        return _result(arguments, found, table.record.warnings, table.told)
+        summed = summed_columns(arguments.query, list(table.record.roles))
+        notes = (*table.record.warnings, *_sum_notes(table, summed))
+        return _result(arguments, found, notes, table.told)
 
 
 def _result(

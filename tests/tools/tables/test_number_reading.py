@@ -98,7 +98,7 @@ def test_what_is_no_number_stays_text(loading: Loading) -> None:
     assert "half a percentage: it mixes percentages (5%) and other numbers (3); kept" in told
     assert "parts: 123 456 may be a number in groups, or a code; kept as text" in told
     assert "both: its numbers are not written alike (1.234,50, 1,234.50); kept as text" in told
-    assert "release: its name says that these are versions, of which 1.10 is not 1.1" in told
+    assert "release: by its name it holds versions or sections, of which 1.10 is not" in told
     for name in ("versions", "addresses", "accounts", "codes", "keys"):
         assert f"{name}: " not in told
 
@@ -122,6 +122,7 @@ def test_two_readings_are_asked_with_their_sums(loading: Loading) -> None:
     )
 
 
+@pytest.mark.full
 def test_one_question_for_a_file(loading: Loading) -> None:
     """The answer for one column is that for all, points and commas alike."""
     columns, options = asked(loading({"A": ["1.234 €", "(5.000 €)"], "B": ["-1,234", "7"]}))
@@ -154,6 +155,7 @@ def test_another_column_decides(loading: Loading) -> None:
     assert (table.reading.decimal, table.reading.thousands) == (",", ".")
 
 
+@pytest.mark.full
 def test_columns_that_contradict_each_other_decide_nothing(loading: Loading) -> None:
     """Each is read by its own proof, and what is open is asked."""
     table = loading({"A": ["1.234"], "B": ["1,50"], "C": ["0.123"]})
@@ -269,3 +271,21 @@ async def test_exports_keep_what_is_written(workbench: Workbench, ask: Ask) -> N
     assert (await ask("read_rows", path="n.book", row_start=1, row_count=9))["rows"] == [
         ["a", 1234, 1234.5], ["b", None, -2.0], ["c", 7, -3.0],
     ]  # fmt: skip
+
+
+@pytest.mark.full
+@pytest.mark.anyio
+@on_trio
+async def test_a_question_is_answered_by_a_call(workbench: Workbench, ask: Ask) -> None:
+    """The map has the question; with `read_as` the sums are those that it told."""
+    workbench.add("d.csv", "Name;Betrag\na;1.234\nb;2.500\n")
+    found = await ask("get_map", path="d.csv")
+    (question,) = found["reading"]["questions"]
+    assert question["text"] in found["warnings"]
+    assert found["columns"][1] == {"name": "Betrag", "type": "string"}
+    query = "SELECT sum(Betrag) FROM data"
+    for mark, total in ((",", 3734), (".", 3.734)):
+        answered = await ask("query", path="d.csv", query=query, read_as={"decimal": mark})
+        assert answered["rows"] == [[total]]
+        (meaning,) = (one["meaning"] for one in question["options"] if one["value"] == mark)
+        assert meaning.endswith(f"the sum of Betrag is {total:,}")
