@@ -47,7 +47,7 @@ __all__ = [
 CACHED_FROM_BYTES = 4 * BLOCK_BYTES
 """Smaller files are measured as fast as what is kept of them is found."""
 
-_CACHE_NAME = "lines.1"
+_CACHE_NAME = "lines.2"
 """The name on the shelf, with the version of what is in it."""
 
 _UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}

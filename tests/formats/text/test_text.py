@@ -57,10 +57,10 @@ def test_stray_bytes_in_utf8_are_kept_and_told(tmp_path: Path) -> None:
 
 
 def test_low_confidence_is_a_warning(tmp_path: Path) -> None:
-    """Bytes that no western text has are a guess, and the reader is told so."""
+    """Bytes that no western text has are a guess, and the reader is told so, with a word of it."""
     reading = FORMAT.read(source(tmp_path, b"a\x81b \xe9\n"), Region())
 
-    assert "guess: latin-1" in reading.warnings[0]
+    assert "is a guess: read as cp850: Ú; as " in reading.warnings[0]
 
 
 def test_map_has_lines_and_chunks(tmp_path: Path) -> None:

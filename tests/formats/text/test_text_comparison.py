@@ -272,8 +272,8 @@ def test_swapped_line_ends_are_a_change(texts: Texts) -> None:
 
 def test_bytes_that_no_reader_sees_are_a_change(texts: Texts) -> None:
     """Bytes that are no text in an encoding read the same and are told as bytes."""
-    lines = "".join(f"Zoé und Jörg, Straße {n}\n" for n in range(5_000)).encode("cp1252")
-    found = texts.compare(lines + b"a\x81\n", lines + b"a\x8d\n")
+    lines = "".join(f"こんにちは、田中さん {n}\n" for n in range(5_000)).encode("euc_jp")
+    found = texts.compare(lines + b"a\xff\n", lines + b"a\xfe\n")
 
     assert [brief(each)[:3] for each in found.changes] == [("changed", "bytes", "bytes")]
 
@@ -561,8 +561,8 @@ def test_the_order_of_bytes_is_told_beside_other_changes(texts: Texts) -> None:
 
 def test_bytes_that_are_no_text_are_warned_of(texts: Texts) -> None:
     """What is read as the same sign whatever it is cannot be compared, and that is said."""
-    lines = "".join(f"Zoé und Jörg, Straße {n}\n" for n in range(5_000)).encode("cp1252")
-    found = texts.compare(lines + b"a\x81\nb\n", lines + b"a\x8d\nc\n")
+    lines = "".join(f"こんにちは、田中さん {n}\n" for n in range(5_000)).encode("euc_jp")
+    found = texts.compare(lines + b"a\xff\nb\n", lines + b"a\xfe\nc\n")
 
     assert [each.place.title for each in found.changes] == ["line 5002"]
     assert any("read as U+FFFD" in each for each in found.warnings)
