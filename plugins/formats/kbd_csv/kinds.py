@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from kbd.formats.total_labels import is_total_label
+
 __all__ = ["has_header", "heads_figures", "is_number", "is_total", "kind"]
 
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?[-+]?(\d[\d.,' ]*|[.,]\d+)([eE][-+]?\d+)?\s?[%€$)]*")
@@ -12,12 +14,6 @@ _DATE = re.compile(
 )
 _BOOLEANS = frozenset(("true", "false", "yes", "no"))
 _YEAR = re.compile(r"(19|20)\d\d")
-_TOTAL = re.compile(
-    r"((grand|sub|net|running)[ -]?)?totals?|sum|balance|(gesamt|zwischen|end)?summe|gesamt|saldo"
-    r"|insgesamt|total g[ée]n[ée]ral|sous[ -]?total|totale|totaal|somme|suma|soma|razem|celkem"
-    r"|summa|yhteensä|toplam|összesen|итого|всего|合計|小計|总计|合计|小计|총계|합계",
-    re.IGNORECASE,
-)
 
 
 def kind(field: str) -> str:
@@ -41,7 +37,7 @@ def is_number(field: str) -> bool:
 
 def is_total(fields: Sequence[str]) -> bool:
     """Tell whether a row has the label of a total."""
-    return any(_TOTAL.fullmatch(field.strip().rstrip(":").rstrip()) for field in fields if field)
+    return any(is_total_label(field) for field in fields if field)
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
